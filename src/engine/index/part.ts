@@ -1,0 +1,115 @@
+// What every index of a memory answers, whether it is the mutable tail or a sealed chunk of a segment file. Search
+// code is written once against these interfaces; tail and chunk only differ in how they hold the lists.
+import type { Sequence } from '../log/log.ts';
+import type { TextPart } from './text/types.ts';
+
+/** The shard-local number of a grain: the sequence of its log record. What the world above the index sees. */
+export type Ordinal = Sequence;
+
+/** Position of a grain within one part, 0..docCount-1, in ordinal order. Postings hold docs, never ordinals. */
+export type Doc = number;
+
+/**
+ * Facets: exact-match conditions whose postings are kept. `pair` is subject and relation together (join them with
+ * `pairKey`). The other two pairs are intersections of two lists.
+ */
+export const FACETS = {
+  type: 1,
+  namespace: 2,
+  tag: 3,
+  user: 4,
+  session: 5,
+  subject: 6,
+  relation: 7,
+  object: 8,
+  pair: 9,
+  source: 10, // address named by derived_from
+} as const;
+export type Facet = keyof typeof FACETS;
+
+/** Numbers of a grain that filters and ranking ask for. Absent reads as NaN. */
+export const NUMBERS = { confidence: 1, importance: 2, validFromMs: 3, validToMs: 4, expiresAtMs: 5 } as const;
+export type NumberField = keyof typeof NUMBERS;
+
+/** Keyed entries: small exact look-ups whose value is a log sequence (read the record there for the rest). */
+export const KEYED = {
+  /** user_id -> record of its newest key (made or destroyed). */
+  userKey: 1,
+  /** scope path -> record of its newest key. */
+  scopeKey: 2,
+  /** old ordinal (4 bytes BE) -> record of its newest standing change (superseded, verification). */
+  standing: 3,
+  /** new ordinal (4 bytes BE) -> record of the supersession that made it. */
+  predecessor: 4,
+  /** idempotency key -> record of the stored reply. */
+  reply: 5,
+  /** audit seq of the record's first entry (4 bytes BE) -> record of audit entries. */
+  audit: 6,
+} as const;
+export type Keyed = keyof typeof KEYED;
+
+/** Joins two facet values into the key of `pair`. NUL cannot occur in either (the API refuses it). */
+export function pairKey(subject: string, relation: string): string {
+  return `${subject}\u0000${relation}`;
+}
+
+/** What the index keeps of one grain. Strings are NFC and trimmed where the contract matches them exactly. */
+export interface IndexedGrain {
+  readonly ordinal: Ordinal;
+  readonly address: string;
+  /** First 8 bytes of the keyed identity hash (exact-duplicate rule) as hex, or undefined when it has none. */
+  readonly identity: string | undefined;
+  readonly createdAtMs: number;
+  readonly type: string;
+  readonly namespace: string;
+  readonly user: string | undefined;
+  readonly session: string | undefined;
+  readonly tags: readonly string[];
+  readonly subject: string | undefined;
+  readonly relation: string | undefined;
+  readonly object: string | undefined;
+  readonly source: string | undefined;
+  readonly numbers: Readonly<Partial<Record<NumberField, number>>>;
+  /** Bytes of the plaintext blob, and of its record in the log. */
+  readonly blobBytes: number;
+  readonly recordBytes: number;
+  /** Analysed text: see text/analyze.ts. */
+  readonly terms: AnalyzedText;
+}
+
+/** Terms of a text in reading order. `terms[i]` stands at `positions[i]`; stop words leave gaps in the positions. */
+export interface AnalyzedText {
+  readonly terms: readonly string[];
+  readonly positions: readonly number[];
+}
+
+/** One memory's grains in one place. Arrays are views: read-only, valid until the next publish or merge. */
+export interface IndexPart {
+  readonly docCount: number;
+  /** Ordinal of each doc, ascending; at least docCount long. */
+  readonly ordinals: Uint32Array;
+  /** Creation time of each doc in epoch ms. */
+  readonly createdAtMs: Float64Array;
+  /** True when createdAtMs never falls from one doc to the next. */
+  readonly chronological: boolean;
+  /** Bytes of each doc's plaintext blob. */
+  readonly blobBytes: Uint32Array;
+  /** Docs with that facet value, ascending; undefined when none. */
+  facet(facet: Facet, value: string): Uint32Array | undefined;
+  /** The facet's values in plain text with their doc counts (removed docs included until a merge). Only for
+   * type, namespace, tag; used by stats and scope look-ups. */
+  facetValues(facet: 'type' | 'namespace' | 'tag'): Iterable<readonly [value: string, count: number]>;
+  /** Number of distinct values of a facet (removed docs included until a merge). */
+  facetCardinality(facet: Facet): number;
+  /** A number of every doc (NaN when absent), or undefined when no doc has one. At least docCount long. */
+  numbers(field: NumberField): Float64Array | undefined;
+  /** Docs whose address begins with the first 8 bytes of `address` (verify against the record). Usually 0 or 1. */
+  address(address: string): readonly Doc[];
+  /** Docs with that identity hash. */
+  identity(identity: string): readonly Doc[];
+  /** Sequences stored under a keyed entry, ascending (usually 0 or 1; the last is the newest). */
+  keyed(kind: Keyed, key: string | number): readonly Sequence[];
+  /** All sequences of a kind in ascending order (audit, replies). */
+  keyedSequences(kind: Keyed): readonly Sequence[];
+  readonly text: TextPart;
+}

@@ -1,0 +1,59 @@
+// Every bound, in one place, with what happens there. Options may lower some of them (config.ts); none raises what a
+// byte format or LMDB fixes. The asserts at the end say how bounds relate.
+import { assert } from './assert.ts';
+
+/** A grain's blob; beyond: ERR_TOO_LARGE from the codec, LIM-E003 from the service. */
+export const BLOB_BYTES_MAX = 1_048_576;
+/** Nesting of a payload: the payload map is 1. */
+export const GRAIN_DEPTH_MAX = 32;
+export const TAGS_MAX = 64;
+export const TAG_CHARS_MAX = 128;
+export const NAMESPACE_CHARS_MAX = 256;
+export const USER_ID_CHARS_MAX = 256;
+export const EMBEDDING_TEXT_BYTES_MAX = 8_192;
+/** A JSON body or a gRPC message; beyond: LIM-E003. */
+export const MESSAGE_BYTES_MAX = 16 * 1_048_576;
+export const BATCH_GRAINS_MAX = 1_000;
+export const UPLOAD_BYTES_MAX = 50 * 1_048_576;
+export const RECALL_LIMIT_DEFAULT = 20;
+/** Larger limits are treated as this, with a warning. */
+export const RECALL_LIMIT_MAX = 500;
+export const CANDIDATE_LIMIT_MAX = 2_500;
+export const PAGE_LIMIT_DEFAULT = 50;
+export const PAGE_LIMIT_MAX = 500;
+export const PAGE_OFFSET_MAX = 10_000;
+/** Times in seconds above this are refused: they are milliseconds by mistake. */
+export const SECONDS_MAX = 9_999_999_999;
+/** created_at may lie this far in the future. */
+export const FUTURE_SECONDS_MAX = 300;
+export const REQUEST_TIMEOUT_MS = 30_000;
+export const IDEMPOTENCY_KEEP_MS = 24 * 3_600_000;
+
+/** Requests packed into one message to a worker, and bytes of it; more waits for the next message. */
+export const PACK_ITEMS_MAX = 1_000;
+export const PACK_BYTES_MAX = 1_048_576;
+/** Requests and bytes waiting for one worker; beyond: LIM-E001 at once. */
+export const PENDING_ITEMS_MAX = 20_000;
+export const PENDING_BYTES_MAX = 64 * 1_048_576;
+
+/** Unsealed grains in a shard's tail at which a seal begins, and at which writes wait for it. */
+export const TAIL_GRAINS_SEAL = 16_384;
+export const TAIL_GRAINS_MAX = 65_536;
+/** Segments of similar size that are merged into one. */
+export const MERGE_FANOUT = 8;
+/** Plaintext bytes of one sealed block. */
+export const BLOCK_BYTES = 32_768;
+/** A maintenance slice's share of a worker's time. */
+export const SLICE_MS = 4;
+
+export const SHARDS_MAX = 64;
+export const MEMORIES_MAX = 100_000;
+
+/** LMDB's key limit with 4 KiB pages. */
+export const STATE_KEY_BYTES_MAX = 200;
+
+assert(STATE_KEY_BYTES_MAX < 1978, 'a state key fits LMDB');
+assert(PACK_BYTES_MAX < PENDING_BYTES_MAX && PACK_ITEMS_MAX < PENDING_ITEMS_MAX, 'a pack fits what may wait');
+assert(TAIL_GRAINS_SEAL < TAIL_GRAINS_MAX, 'a seal begins before writes wait');
+assert(BATCH_GRAINS_MAX <= TAIL_GRAINS_SEAL, 'a batch fits a tail');
+assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');
