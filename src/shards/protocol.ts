@@ -44,7 +44,10 @@ export interface GrainView {
   readonly hash: string;
   readonly grainType: string;
   readonly fields: JsonObject;
+  /** Seconds, as answers show it. */
   readonly createdAt: number;
+  /** Milliseconds: what orders grains, here and when answers of several partitions are merged. */
+  readonly createdAtMs: number;
   readonly namespace: string;
   readonly userId?: string;
   readonly supersededBy?: string;

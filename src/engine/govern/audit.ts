@@ -1,0 +1,137 @@
+// The audit chain (service contract section 9): entries of one (memory, partition), numbered from 1 without gaps,
+// each hashed together with the hash of the one before. An entry is written in the transaction of what it tells of.
+import { hash } from 'node:crypto';
+
+/** Event types on disk: the number is what a record holds. Append-only. */
+export const AUDIT_EVENTS = {
+  'memory.added': 1,
+  'memory.forgotten': 2,
+  'memory.corrected': 3,
+  'memory.recalled': 4,
+  'memory.accumulated': 5,
+  'memory.read': 6,
+  'memory.remembered': 7,
+  'memory.extracted': 8,
+  'memory.searched': 9,
+  'memory.exported': 10,
+  'memory.imported': 11,
+  'memory.flushed': 12,
+  'memory.expired': 13,
+  'consent.granted': 14,
+  'consent.revoked': 15,
+  'processing.restricted': 16,
+  'processing.unrestricted': 17,
+  'key.rotated': 18,
+  'key.destroyed': 19,
+  'key.created': 20,
+  'user.erased': 21,
+  'scope.erased': 22,
+  'erasure.cross_user_redacted': 23,
+  'user.data_exported': 24,
+  'instance.created': 25,
+  'instance.deleted': 26,
+  'settings.changed': 27,
+  'export.file': 28,
+  'tier.compaction_run': 29,
+} as const;
+export type AuditEvent = keyof typeof AUDIT_EVENTS;
+
+/** An entry before it has its place in the chain. */
+export interface AuditDraft {
+  readonly event: AuditEvent;
+  readonly actor: string;
+  /** The pseudonym of the person concerned (`user:<token>`), or ''. */
+  readonly subject: string;
+  /** Codes, counts, hashes only; its canonical JSON is what is hashed and kept. */
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface AuditEntry {
+  readonly seq: number;
+  /** Seconds. */
+  readonly timestamp: number;
+  readonly event: AuditEvent;
+  readonly actor: string;
+  readonly subject: string;
+  /** Canonical JSON. */
+  readonly details: string;
+  /** 64 hex. */
+  readonly hash: string;
+}
+
+/** The end of a chain: the next entry continues it. */
+export interface AuditHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export const GENESIS: AuditHead = { seq: 0, hash: '0'.repeat(64) };
+
+/** Flat objects only: keys sorted by code unit, no white space. */
+export function canonicalDetails(details: AuditDraft['details']): string {
+  const keys = Object.keys(details);
+  if (keys.length > 1) keys.sort();
+  let text = '{';
+  for (const key of keys) text += `${text.length > 1 ? ',' : ''}${JSON.stringify(key)}:${JSON.stringify(details[key])}`;
+  return `${text}}`;
+}
+
+const scratch = Buffer.allocUnsafe(64 * 1024);
+
+/**
+ * SHA-256 over seq (8 bytes BE), timestamp (8 bytes BE), then event type, actor, subject, details and the previous
+ * hash (as hex text), each behind its length (4 bytes BE).
+ */
+export function entryHash(entry: Omit<AuditEntry, 'hash'>, previousHash: string): string {
+  const texts = [entry.event, entry.actor, entry.subject, entry.details, previousHash];
+  let worst = 16;
+  for (const text of texts) worst += 4 + text.length * 3;
+  const bytes = worst <= scratch.length ? scratch : Buffer.allocUnsafe(worst);
+  bytes.writeBigUInt64BE(BigInt(entry.seq), 0);
+  bytes.writeBigUInt64BE(BigInt(entry.timestamp), 8);
+  let at = 16;
+  for (const text of texts) {
+    const length = bytes.write(text, at + 4, 'utf8');
+    bytes.writeUInt32BE(length, at);
+    at += 4 + length;
+  }
+  return hash('sha256', bytes.subarray(0, at), 'hex');
+}
+
+/** Continues the chain at `head` with `drafts`, in order. */
+export function extendChain(
+  head: AuditHead,
+  drafts: readonly AuditDraft[],
+  timestamp: number,
+): { readonly entries: readonly AuditEntry[]; readonly head: AuditHead } {
+  const entries: AuditEntry[] = [];
+  let { seq, hash: previous } = head;
+  for (const draft of drafts) {
+    seq += 1;
+    const body = {
+      seq,
+      timestamp,
+      event: draft.event,
+      actor: draft.actor,
+      subject: draft.subject,
+      details: canonicalDetails(draft.details),
+    };
+    previous = entryHash(body, previous);
+    entries.push({ ...body, hash: previous });
+  }
+  return { entries, head: { seq, hash: previous } };
+}
+
+/** Recomputes a stretch of the chain that begins after `head`. Returns its end, or the seq of the first bad entry. */
+export function checkChain(
+  head: AuditHead,
+  entries: Iterable<AuditEntry>,
+): { readonly head: AuditHead } | { readonly badSeq: number } {
+  let { seq, hash: previous } = head;
+  for (const entry of entries) {
+    if (entry.seq !== seq + 1 || entryHash(entry, previous) !== entry.hash) return { badSeq: seq + 1 };
+    seq = entry.seq;
+    previous = entry.hash;
+  }
+  return { head: { seq, hash: previous } };
+}

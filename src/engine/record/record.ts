@@ -1,0 +1,273 @@
+// The records of a shard's log, byte by byte. All numbers are big-endian. The first byte says the kind; kinds and
+// their layouts are on disk and only ever added to. The log adds a checksum of its own around each.
+//
+//   1 grain     memory u32 | key u32 | scope key u32 | address 32 | sealed blob
+//               key: the user's key, or the memory's blob key when the grain has no user. The grain's key is
+//               HKDF(key, scope key); the address is the sealed blob's additional data.
+//   2 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | new address 32
+//   3 removal   memory u32 | cause u8 | count u32 | ordinals u32 ...
+//   4 key       memory u32 | key u32 | kind u8 | action u8 | at ms u48 | token 16 | fingerprint 8 | sealed name
+//   5 setting   memory u32 | blob key u32 | token key u32 | index key u32 | dropped u8 | sealed JSON of MemorySettings
+//   6 audit     see govern/audit-codec.ts
+//   7 reply     memory u32 | token 16 | at ms u48 | sealed {bodyHash, output}
+import { assert, unreachable } from '../assert.ts';
+import type { Address } from '../grain/grain.ts';
+
+export const RECORD_KINDS = { grain: 1, standing: 2, removal: 3, key: 4, setting: 5, audit: 6, reply: 7 } as const;
+export type RecordKind = keyof typeof RECORD_KINDS;
+
+export const KEY_KINDS = { blob: 1, token: 2, index: 3, user: 4, scope: 5 } as const;
+export type KeyKind = keyof typeof KEY_KINDS;
+const KEY_KIND_NAMES: readonly (KeyKind | undefined)[] = [undefined, 'blob', 'token', 'index', 'user', 'scope'];
+
+export const REMOVAL_CAUSES = { forgotten: 1, erased: 2, dropped: 3, expired: 4, keyDestroyed: 5 } as const;
+export type RemovalCause = keyof typeof REMOVAL_CAUSES;
+const REMOVAL_CAUSE_NAMES: readonly (RemovalCause | undefined)[] = [
+  undefined,
+  'forgotten',
+  'erased',
+  'dropped',
+  'expired',
+  'keyDestroyed',
+];
+
+/** Index-layer verification states; 0 is none. The position is on disk. */
+export const VERIFICATION_STATES = ['', 'unverified', 'verified', 'contested', 'retracted'] as const;
+export type VerificationState = (typeof VERIFICATION_STATES)[number];
+
+export interface GrainRecord {
+  readonly kind: 'grain';
+  readonly memory: number;
+  readonly key: number;
+  readonly scopeKey: number;
+  readonly address: Address;
+  readonly sealed: Uint8Array;
+}
+export interface StandingRecord {
+  readonly kind: 'standing';
+  readonly memory: number;
+  readonly oldOrdinal: number;
+  /** 0 when only the verification state changed. */
+  readonly newOrdinal: number;
+  readonly atMs: number;
+  readonly verification: VerificationState;
+  readonly newAddress: Address | undefined;
+}
+export interface RemovalRecord {
+  readonly kind: 'removal';
+  readonly memory: number;
+  readonly cause: RemovalCause;
+  readonly ordinals: Uint32Array;
+}
+export interface KeyRecord {
+  readonly kind: 'key';
+  readonly memory: number;
+  readonly key: number;
+  readonly keyKind: KeyKind;
+  readonly action: 'made' | 'destroyed';
+  readonly atMs: number;
+  /** Blind token of the user id or scope path; zeros for the memory's own keys. */
+  readonly token: Uint8Array;
+  /** First 8 bytes of SHA-256 of the key once destroyed; zeros before. */
+  readonly fingerprint: Uint8Array;
+  /** The user id or scope path, sealed under the key itself; empty for the memory's own keys and once destroyed. */
+  readonly sealedName: Uint8Array;
+}
+export interface SettingRecord {
+  readonly kind: 'setting';
+  readonly memory: number;
+  readonly blobKey: number;
+  readonly tokenKey: number;
+  readonly indexKey: number;
+  readonly dropped: boolean;
+  readonly sealed: Uint8Array;
+}
+export interface AuditRecord {
+  readonly kind: 'audit';
+  readonly memory: number;
+  /** After the kind and memory; decoded by govern/audit-codec.ts. */
+  readonly body: Uint8Array;
+}
+export interface ReplyRecord {
+  readonly kind: 'reply';
+  readonly memory: number;
+  readonly token: Uint8Array;
+  readonly atMs: number;
+  readonly sealed: Uint8Array;
+}
+export type EngineRecord =
+  | GrainRecord
+  | StandingRecord
+  | RemovalRecord
+  | KeyRecord
+  | SettingRecord
+  | AuditRecord
+  | ReplyRecord;
+
+/** Bytes that a grain record adds to its blob: header and seal. */
+export const GRAIN_RECORD_OVERHEAD = 13 + 32 + 28;
+const NO_ADDRESS = '0'.repeat(64);
+
+export function encodeRecord(record: EngineRecord): Buffer {
+  switch (record.kind) {
+    case 'grain': {
+      const bytes = Buffer.allocUnsafe(45 + record.sealed.length);
+      start(bytes, 'grain', record.memory);
+      bytes.writeUInt32BE(record.key, 5);
+      bytes.writeUInt32BE(record.scopeKey, 9);
+      bytes.write(record.address, 13, 'hex');
+      bytes.set(record.sealed, 45);
+      return bytes;
+    }
+    case 'standing': {
+      const bytes = Buffer.alloc(52);
+      start(bytes, 'standing', record.memory);
+      bytes.writeUInt32BE(record.oldOrdinal, 5);
+      bytes.writeUInt32BE(record.newOrdinal, 9);
+      bytes.writeUIntBE(record.atMs, 13, 6);
+      bytes[19] = VERIFICATION_STATES.indexOf(record.verification);
+      bytes.write(record.newAddress ?? NO_ADDRESS, 20, 'hex');
+      return bytes;
+    }
+    case 'removal': {
+      const bytes = Buffer.allocUnsafe(10 + record.ordinals.length * 4);
+      start(bytes, 'removal', record.memory);
+      bytes[5] = REMOVAL_CAUSES[record.cause];
+      bytes.writeUInt32BE(record.ordinals.length, 6);
+      record.ordinals.forEach((ordinal, i) => {
+        bytes.writeUInt32BE(ordinal, 10 + 4 * i);
+      });
+      return bytes;
+    }
+    case 'key': {
+      const bytes = Buffer.allocUnsafe(41 + record.sealedName.length);
+      start(bytes, 'key', record.memory);
+      bytes.writeUInt32BE(record.key, 5);
+      bytes[9] = KEY_KINDS[record.keyKind];
+      bytes[10] = record.action === 'made' ? 1 : 2;
+      bytes.writeUIntBE(record.atMs, 11, 6);
+      assert(record.token.length === 16 && record.fingerprint.length === 8, 'a key record has fixed token sizes');
+      bytes.set(record.token, 17);
+      bytes.set(record.fingerprint, 33);
+      bytes.set(record.sealedName, 41);
+      return bytes;
+    }
+    case 'setting': {
+      const bytes = Buffer.allocUnsafe(18 + record.sealed.length);
+      start(bytes, 'setting', record.memory);
+      bytes.writeUInt32BE(record.blobKey, 5);
+      bytes.writeUInt32BE(record.tokenKey, 9);
+      bytes.writeUInt32BE(record.indexKey, 13);
+      bytes[17] = record.dropped ? 1 : 0;
+      bytes.set(record.sealed, 18);
+      return bytes;
+    }
+    case 'audit': {
+      const bytes = Buffer.allocUnsafe(5 + record.body.length);
+      start(bytes, 'audit', record.memory);
+      bytes.set(record.body, 5);
+      return bytes;
+    }
+    case 'reply': {
+      const bytes = Buffer.allocUnsafe(27 + record.sealed.length);
+      start(bytes, 'reply', record.memory);
+      assert(record.token.length === 16, 'a reply token has 16 bytes');
+      bytes.set(record.token, 5);
+      bytes.writeUIntBE(record.atMs, 21, 6);
+      bytes.set(record.sealed, 27);
+      return bytes;
+    }
+    default:
+      return unreachable(record);
+  }
+}
+
+/** The record in `bytes` (views into it). Throws AssertionError for an unknown kind: the log's checksum already held. */
+export function decodeRecord(bytes: Uint8Array): EngineRecord {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  assert(buffer.length >= 5, 'a record has a head');
+  const memory = buffer.readUInt32BE(1);
+  switch (buffer[0]) {
+    case RECORD_KINDS.grain:
+      return {
+        kind: 'grain',
+        memory,
+        key: buffer.readUInt32BE(5),
+        scopeKey: buffer.readUInt32BE(9),
+        address: addressAt(buffer, 13),
+        sealed: buffer.subarray(45),
+      };
+    case RECORD_KINDS.standing: {
+      const newOrdinal = buffer.readUInt32BE(9);
+      return {
+        kind: 'standing',
+        memory,
+        oldOrdinal: buffer.readUInt32BE(5),
+        newOrdinal,
+        atMs: buffer.readUIntBE(13, 6),
+        verification: VERIFICATION_STATES[buffer[19]!] ?? '',
+        newAddress: newOrdinal === 0 ? undefined : addressAt(buffer, 20),
+      };
+    }
+    case RECORD_KINDS.removal: {
+      const cause = REMOVAL_CAUSE_NAMES[buffer[5]!];
+      assert(cause !== undefined, 'a removal has a known cause');
+      const ordinals = new Uint32Array(buffer.readUInt32BE(6));
+      for (let i = 0; i < ordinals.length; i++) ordinals[i] = buffer.readUInt32BE(10 + 4 * i);
+      return { kind: 'removal', memory, cause, ordinals };
+    }
+    case RECORD_KINDS.key: {
+      const keyKind = KEY_KIND_NAMES[buffer[9]!];
+      assert(keyKind !== undefined, 'a key record has a known kind');
+      return {
+        kind: 'key',
+        memory,
+        key: buffer.readUInt32BE(5),
+        keyKind,
+        action: buffer[10] === 1 ? 'made' : 'destroyed',
+        atMs: buffer.readUIntBE(11, 6),
+        token: buffer.subarray(17, 33),
+        fingerprint: buffer.subarray(33, 41),
+        sealedName: buffer.subarray(41),
+      };
+    }
+    case RECORD_KINDS.setting:
+      return {
+        kind: 'setting',
+        memory,
+        blobKey: buffer.readUInt32BE(5),
+        tokenKey: buffer.readUInt32BE(9),
+        indexKey: buffer.readUInt32BE(13),
+        dropped: buffer[17] === 1,
+        sealed: buffer.subarray(18),
+      };
+    case RECORD_KINDS.audit:
+      return { kind: 'audit', memory, body: buffer.subarray(5) };
+    case RECORD_KINDS.reply:
+      return {
+        kind: 'reply',
+        memory,
+        token: buffer.subarray(5, 21),
+        atMs: buffer.readUIntBE(21, 6),
+        sealed: buffer.subarray(27),
+      };
+    default:
+      throw new Error(`unknown record kind ${buffer[0]}`);
+  }
+}
+
+/** The address in a grain record, without decoding the rest; undefined when `bytes` is another kind of record. */
+export function grainRecordAddress(bytes: Uint8Array): Address | undefined {
+  if (bytes[0] !== RECORD_KINDS.grain) return undefined;
+  return addressAt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 13);
+}
+
+function start(bytes: Buffer, kind: RecordKind, memory: number): void {
+  bytes[0] = RECORD_KINDS[kind];
+  bytes.writeUInt32BE(memory, 1);
+}
+
+/** The brand is earned: 32 bytes as hex are an address. */
+function addressAt(bytes: Buffer, offset: number): Address {
+  return bytes.toString('hex', offset, offset + 32) as Address;
+}
