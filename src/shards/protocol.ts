@@ -1,308 +1,33 @@
 // What can be asked of a shard: one typed map. `engine.ts` implements it, `client.ts` carries it to a worker thread,
-// `direct.ts` without one. Names are camelCase; a grain's own fields keep their wire names (snake_case), as JSON.
+// `direct.ts` without one. The calls themselves are the engine's (calls.ts).
+import type { CallContext, MemoryCalls, ShardWideCalls } from '../engine/calls.ts';
 import type { WireError } from '../engine/errors.ts';
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
-export interface JsonObject {
-  [key: string]: JsonValue;
-}
-
-/** Settings of a memory that its shards need. Made by the control log, sent to every shard that holds a partition. */
-export interface MemorySettings {
-  /** The memory's number: given once by the control log, never reused. Shards know memories by it. */
-  readonly number: number;
-  readonly id: string;
-  readonly partitions: number;
-  /** ISO 639-1. */
-  readonly language: string;
-  readonly dedup: 'none' | 'exact' | 'fuzzy' | 'upsert';
-  readonly dedupThreshold: number;
-  readonly createdAtMs: number;
-}
-
-/** Who asks, where, under which narrowing. Every call has one. */
-export interface CallContext {
-  /** Memory number. */
-  readonly memory: number;
-  /** Partition of it that this shard call is for, from 0. */
-  readonly partition: number;
-  /** Principal: the audit actor (`key:<key_id>`, `anonymous`, `system`). */
-  readonly actor: string;
-  readonly requestId: string;
-  /** Bound or narrowed: the call sees and writes only this namespace / user. */
-  readonly namespace?: string;
-  readonly userId?: string;
-  readonly reason?: string;
-  readonly purpose?: string;
-  /** Epoch ms after which nobody waits for the answer. */
-  readonly deadlineMs?: number;
-  readonly idempotency?: { readonly key: string; readonly bodyHash: string };
-}
-
-/** A grain as answers show it. `fields` holds every field with answer defaults filled, times in seconds. */
-export interface GrainView {
-  readonly hash: string;
-  readonly grainType: string;
-  readonly fields: JsonObject;
-  /** Seconds, as answers show it. */
-  readonly createdAt: number;
-  /** Milliseconds: what orders grains, here and when answers of several partitions are merged. */
-  readonly createdAtMs: number;
-  readonly namespace: string;
-  readonly userId?: string;
-  readonly supersededBy?: string;
-  readonly supersedes?: string;
-  readonly sizeBytes: number;
-}
-
-/** Structural conditions; all given ones must hold. Times in epoch ms, inclusive. */
-export interface GrainFilter {
-  readonly grainTypes?: readonly string[];
-  readonly namespace?: string;
-  readonly userId?: string;
-  readonly sessionId?: string;
-  readonly subject?: string;
-  readonly relation?: string;
-  readonly object?: string;
-  /** Subject or object. */
-  readonly entity?: string;
-  readonly tags?: readonly string[];
-  readonly excludeTags?: readonly string[];
-  readonly createdFromMs?: number;
-  readonly createdToMs?: number;
-  readonly validFromMs?: number;
-  readonly validToMs?: number;
-  readonly confidenceMin?: number;
-  readonly importanceMin?: number;
-  readonly includeSuperseded?: boolean;
-}
-
-export interface RecallQuery {
-  /** Free text with the operators of service.md 8.8; absent: structural only. */
-  readonly query?: string;
-  readonly filter: GrainFilter;
-  readonly limit: number;
-  readonly candidateLimit: number;
-  /** True when `filter` holds subject, relation, object or entity: the structural leg runs. */
-  readonly structural: boolean;
-}
-
-/** Statistics of the words of a query in one partition; sums over partitions are what BM25 wants. */
-export interface TextStatistics {
-  readonly docs: number;
-  readonly totalLength: number;
-  /** By analysed term. */
-  readonly documentFrequency: Readonly<Record<string, number>>;
-}
-
-/** A candidate of a recall before fusion: raw leg scores only. */
-export interface Candidate {
-  readonly hash: string;
-  readonly ordinal: number;
-  readonly createdAtMs: number;
-  /** Raw BM25, when the text leg ran and found it. */
-  readonly bm25?: number;
-  /** True when the structural leg found it. */
-  readonly structural?: boolean;
-  readonly superseded?: boolean;
-}
-
-export interface RecallHit {
-  readonly grain: GrainView;
-  readonly score: number;
-  readonly bm25Rank?: number;
-  readonly rrfScore: number;
-  readonly superseded: boolean;
-}
-
-export interface AddItem {
-  readonly grainType: string;
-  readonly fields: JsonObject;
-}
-export type AddOutcome =
-  | {
-      readonly hash: string;
-      readonly grainType: string;
-      readonly duplicate: boolean;
-      readonly warnings: readonly string[];
-    }
-  | { readonly error: WireError; readonly grainType: string };
-
-export interface Accumulated {
-  readonly oldHash: string;
-  readonly newHash: string;
-  readonly applied: readonly { readonly field: string; readonly old: JsonValue; readonly new: JsonValue }[];
-  readonly fields: JsonObject;
-}
-
-export interface VersionView {
-  readonly hash: string;
-  readonly grainType: string;
-  readonly fields: JsonObject;
-  readonly createdAt: number;
-  readonly relation: 'original' | 'superseded' | 'supersedes';
-}
-
-export interface MemoryStatistics {
-  readonly totalGrains: number;
-  readonly diskSpaceBytes: number;
-  readonly typeCounts: Readonly<Record<string, number>>;
-  readonly namespaces: readonly string[];
-  readonly userCount: number;
-  readonly supersededGrains: number;
-  readonly auditEntries: number;
-  readonly pendingWrites: number;
-  readonly triples: number;
-  readonly vectors: number;
-  /** Index blocks still to be rewritten after an erasure. 0: every purge has ended. */
-  readonly purgePending: number;
-}
-
-export interface AuditCheck {
-  readonly valid: boolean;
-  readonly checked: number;
-  readonly firstBadSeq?: number;
-  readonly partition: number;
-}
-
-export interface ErasureProof {
-  readonly userId: string;
-  readonly count: number;
-  /** First 16 hex of SHA-256 of the destroyed key; with several partitions of the keys in partition order; '' when none. */
-  readonly keyFingerprint: string;
-  /** Seconds. */
-  readonly timestamp: number;
-}
-
-/** A blob on its way out: the plaintext `.mg` bytes and what the index layer knows of it. */
-export interface ExportedGrain {
-  readonly hash: string;
-  readonly blob: Uint8Array;
-  readonly supersededBy?: string;
-  readonly systemValidToMs?: number;
-  readonly verificationStatus?: string;
-}
-
-export interface ShardHealth {
-  readonly shard: number;
-  readonly ok: boolean;
-  readonly reasons: readonly string[];
-  readonly pendingWrites: number;
-  readonly tailGrains: number;
-  readonly segments: number;
-  readonly sequence: number;
-  readonly sealedSequence: number;
-}
-
-/** One finding of a verification. */
-export interface VerifyFinding {
-  readonly shard: number;
-  readonly kind: 'record' | 'blob' | 'segment' | 'index' | 'audit' | 'key';
-  readonly where: string;
-  readonly problem: string;
-}
-export interface VerifyReport {
-  readonly records: number;
-  readonly grains: number;
-  readonly blocks: number;
-  readonly auditEntries: number;
-  readonly findings: readonly VerifyFinding[];
-}
-
-/** Calls on one memory's partition in one shard. `kind` tells how the router treats several partitions. */
-export interface MemoryCalls {
-  attachMemory: { input: { settings: MemorySettings }; output: Record<never, never> };
-  /** Destroys the memory's keys in this shard and removes its records. */
-  dropMemory: { input: Record<never, never>; output: { keyFingerprint: string } };
-  add: {
-    input: AddItem & { sync: boolean };
-    output: { hash: string; duplicate: boolean; warnings: readonly string[] };
-  };
-  addBatch: { input: { items: readonly AddItem[] }; output: { outcomes: readonly AddOutcome[] } };
-  importBlobs: {
-    input: { blobs: readonly Uint8Array[]; manifest: readonly Omit<ExportedGrain, 'blob'>[] };
-    output: { outcomes: readonly AddOutcome[] };
-  };
-  get: { input: { hash: string }; output: GrainView };
-  getRaw: { input: { hash: string }; output: { blob: Uint8Array } };
-  /** Which of these hashes this partition holds (any version, not removed). */
-  locate: { input: { hashes: readonly string[] }; output: { held: readonly boolean[] } };
-  list: {
-    input: {
-      filter: GrainFilter;
-      limit: number;
-      order: 'asc' | 'desc';
-      after?: { createdAtMs: number; hash: string };
-      offset?: number;
-    };
-    output: { grains: readonly GrainView[]; total: number; more: boolean };
-  };
-  recallStatistics: { input: RecallQuery; output: TextStatistics };
-  recallCandidates: {
-    input: { query: RecallQuery; statistics: TextStatistics };
-    output: { candidates: readonly Candidate[]; total: number };
-  };
-  fetch: { input: { hashes: readonly string[] }; output: { grains: readonly (GrainView | null)[] } };
-  /** The whole recall of a memory with one partition: statistics, candidates, fusion and fetch in one call. */
-  recall: {
-    input: RecallQuery;
-    output: { hits: readonly RecallHit[]; total: number; coverage: 'none' | 'partial' | 'full' | null };
-  };
-  supersede: {
-    input: { oldHash: string; grainType?: string; fields: JsonObject };
-    output: { oldHash: string; newHash: string; warnings: readonly string[] };
-  };
-  accumulate: {
-    input: {
-      target: { hash: string } | { namespace?: string; subject: string; relation: string };
-      deltas: Readonly<Record<string, number>>;
-      set: JsonObject;
-    };
-    output: Accumulated;
-  };
-  /** `check: true` only finds and refuses; nothing is removed. Act on several partitions: check all, then apply all. */
-  forget: {
-    input: { hashes?: readonly string[]; subject?: string; userId?: string; check: boolean };
-    output: { hashes: readonly string[]; notFound: readonly string[] };
-  };
-  eraseUser: { input: { userId: string }; output: ErasureProof };
-  history: { input: { hash: string }; output: { versions: readonly VersionView[] } };
-  flush: { input: Record<never, never>; output: { flushed: number; pending: number } };
-  statistics: { input: Record<never, never>; output: MemoryStatistics };
-  statisticsHistory: {
-    input: { fromMs: number; toMs: number; interval: 'hour' | 'day' };
-    output: {
-      points: readonly {
-        timestamp: number;
-        totalGrains: number;
-        diskSpaceBytes: number;
-        typeCounts: Readonly<Record<string, number>>;
-      }[];
-    };
-  };
-  verifyAudit: { input: { limit?: number }; output: AuditCheck };
-  rebuildIndexes: {
-    input: Record<never, never>;
-    output: { grainsScanned: number; ftsIndexed: number; vectorsIndexed: number; errors: number; elapsedMs: number };
-  };
-  compact: { input: Record<never, never>; output: { reclaimedBytes: number } };
-  rotateKeys: { input: { scope: 'memory' | 'kek' }; output: { rotated: number; fingerprint: string } };
-  /** Grains in ordinal order, for exports. `after` is the last ordinal of the page before. */
-  exportPage: {
-    input: { after: number; limitBytes: number; filter: GrainFilter };
-    output: { grains: readonly ExportedGrain[]; last: number; done: boolean };
-  };
-}
-
-/** Calls on a shard as a whole; their context's memory is 0. */
-export interface ShardWideCalls {
-  health: { input: Record<never, never>; output: ShardHealth };
-  verify: { input: Record<never, never>; output: VerifyReport };
-  /** Copies the shard's data into `dataDirectory` and its keys into `keysDirectory` (both made by the caller). */
-  backup: { input: { dataDirectory: string; keysDirectory: string }; output: { bytes: number } };
-  /** Fault hook for tests; refused unless the server was started for tests. */
-  fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };
-}
+export type {
+  Accumulated,
+  AddItem,
+  AddOutcome,
+  AuditCheck,
+  CallContext,
+  Candidate,
+  ErasureProof,
+  ExportedGrain,
+  GrainFilter,
+  GrainView,
+  JsonObject,
+  JsonValue,
+  MemoryCalls,
+  MemorySettings,
+  MemoryStatistics,
+  RecallHit,
+  RecallQuery,
+  ShardHealth,
+  ShardWideCalls,
+  TextStatistics,
+  VerifyFinding,
+  VerifyReport,
+  VersionView,
+} from '../engine/calls.ts';
 
 export interface ShardCalls extends MemoryCalls, ShardWideCalls {}
 export type Method = keyof ShardCalls;

@@ -1,0 +1,80 @@
+// A memory as one shard holds it open: settings, keys, blind tokens, analyser, the end of its audit chain.
+import { deriveGrainKey } from '../crypto/derive.ts';
+import { open, seal } from '../crypto/envelope.ts';
+import { BlindTokens } from '../crypto/blind-tokens.ts';
+import { type Analyzer, analyzer } from '../index/text/analyze.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import type { SettingRecord } from '../record/record.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { MemorySettings } from './settings.ts';
+
+/** Derived grain keys and user keys kept by a memory; both are cheap to find again. */
+const GRAIN_KEYS_MAX = 1_024;
+const USER_KEYS_MAX = 4_096;
+
+export interface MemoryKeyIds {
+  readonly blob: number;
+  readonly token: number;
+  readonly index: number;
+}
+
+export class Memory {
+  readonly number: number;
+  readonly settings: MemorySettings;
+  readonly analyzer: Analyzer;
+  readonly tokens: BlindTokens;
+  /** Changed by an erasure, which draws a new index key. */
+  keyIds: MemoryKeyIds;
+  /** user_id to key id, for users whose key is live; a user that is not here is looked up in the index. */
+  readonly userKeys = new BoundedMap<string, number>(USER_KEYS_MAX);
+  readonly #keys: KeyStore;
+  readonly #grainKeys = new BoundedMap<string, Buffer>(GRAIN_KEYS_MAX);
+
+  constructor(record: SettingRecord, keys: KeyStore) {
+    this.number = record.memory;
+    this.keyIds = { blob: record.blobKey, token: record.tokenKey, index: record.indexKey };
+    this.#keys = keys;
+    this.settings = openSettings(keys.get(record.blobKey), record);
+    this.tokens = new BlindTokens(keys.get(record.tokenKey));
+    this.analyzer = analyzer(this.settings.language);
+  }
+
+  /** The key of a grain sealed under `key` (a user's or the memory's blob key) and `scopeKey` (0: none). CRY-E002 when destroyed. */
+  grainKey(key: number, scopeKey: number): Buffer {
+    const id = `${key}/${scopeKey}`;
+    const known = this.#grainKeys.get(id);
+    if (known !== undefined) return known;
+    const salt = scopeKey === 0 ? Buffer.alloc(0) : this.#keys.get(scopeKey);
+    const derived = deriveGrainKey(this.#keys.get(key), salt);
+    this.#grainKeys.set(id, derived);
+    return derived;
+  }
+
+  /** Forgets every derived key that could open what a destroyed key sealed. */
+  dropKeys(): void {
+    this.#grainKeys.clear();
+    this.userKeys.clear();
+  }
+
+  /** A small text of this memory (reply, name), sealed under its blob key. */
+  sealSmall(plain: Uint8Array, purpose: string): Buffer {
+    return seal(this.#keys.get(this.keyIds.blob), plain, Buffer.from(purpose));
+  }
+
+  openSmall(sealed: Uint8Array, purpose: string): Buffer {
+    return open(this.#keys.get(this.keyIds.blob), sealed, Buffer.from(purpose));
+  }
+}
+
+export function sealSettings(key: Uint8Array, settings: MemorySettings): Buffer {
+  return seal(key, Buffer.from(JSON.stringify(settings)), settingsData(settings.number));
+}
+
+function openSettings(key: Uint8Array, record: SettingRecord): MemorySettings {
+  // Sealed by sealSettings under the same key: the seal's authentication is the check.
+  return JSON.parse(open(key, record.sealed, settingsData(record.memory)).toString()) as MemorySettings;
+}
+
+function settingsData(memory: number): Buffer {
+  return Buffer.from(`memory-settings:${memory}`);
+}

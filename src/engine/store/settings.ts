@@ -1,0 +1,12 @@
+/** Settings of a memory that its shards need. Made by the control log, sent to every shard that holds a partition. */
+export interface MemorySettings {
+  /** The memory's number: given once by the control log, never reused. Shards know memories by it. */
+  readonly number: number;
+  readonly id: string;
+  readonly partitions: number;
+  /** ISO 639-1. */
+  readonly language: string;
+  readonly dedup: 'none' | 'exact' | 'fuzzy' | 'upsert';
+  readonly dedupThreshold: number;
+  readonly createdAtMs: number;
+}

@@ -1,0 +1,225 @@
+// A memory and an address, give me the grain: what planning a write, recalling and maintaining all read from.
+import { assert } from '../assert.ts';
+import type { Clock } from '../clock.ts';
+import { open } from '../crypto/envelope.ts';
+import { EngineError } from '../errors.ts';
+import { type AuditHead, GENESIS } from '../govern/audit.ts';
+import { decodeAuditBody } from '../govern/audit-codec.ts';
+import { addressOf } from '../grain/address.ts';
+import { openGrain } from '../grain/blob.ts';
+import type { Address, Grain } from '../grain/grain.ts';
+import type { IndexPart, Keyed, Ordinal } from '../index/part.ts';
+import type { ShardIndex } from '../index/shard-index.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import type { Log, Sequence } from '../log/log.ts';
+import { decodeRecord, type GrainRecord, grainRecordAddress, type KeyRecord, type StandingRecord } from '../record/record.ts';
+import { Memory } from './memory.ts';
+
+/** Memories kept open; the rest are opened again on their next use. */
+const OPEN_MEMORIES_MAX = 20_000;
+/** Bad records named in health; more are only counted. */
+const QUARANTINE_NAMES_MAX = 100;
+
+/** A grain read back from the log. */
+export interface StoredGrain {
+  readonly ordinal: Ordinal;
+  readonly address: Address;
+  readonly blob: Buffer;
+  readonly grain: Grain;
+}
+
+export interface UserKey {
+  readonly key: number;
+  readonly live: boolean;
+  readonly record: KeyRecord;
+}
+
+export class Store {
+  readonly log: Log;
+  readonly keys: KeyStore;
+  readonly clock: Clock;
+  /** Set once, when the index has been opened (it asks this store for keys). */
+  index!: ShardIndex;
+  /** Records that could not be read: ordinal to reason. */
+  readonly quarantine = new Map<Ordinal, string>();
+  quarantined = 0;
+  readonly #memories = new Map<number, Memory>();
+  readonly #settings = new Map<number, Sequence>();
+  readonly #auditHeads = new Map<number, AuditHead>();
+
+  constructor(log: Log, keys: KeyStore, clock: Clock) {
+    this.log = log;
+    this.keys = keys;
+    this.clock = clock;
+    for (const [key, value] of log.scanState('memory/'))
+      this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
+  }
+
+  /** The memory with that number. MEM-E003 when this shard does not hold it. */
+  memory(number: number): Memory {
+    const known = this.#memories.get(number);
+    if (known !== undefined) return known;
+    const sequence = this.#settings.get(number);
+    if (sequence === undefined) throw new EngineError('MEM-E003');
+    const bytes = this.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    if (record?.kind !== 'setting') throw new EngineError('STO-E001', `setting record ${sequence} is gone`);
+    const memory = new Memory(record, this.keys);
+    if (this.#memories.size >= OPEN_MEMORIES_MAX) this.#memories.delete(this.#memories.keys().next().value as number);
+    this.#memories.set(number, memory);
+    return memory;
+  }
+
+  holds(number: number): boolean {
+    return this.#settings.has(number);
+  }
+
+  memoryNumbers(): IterableIterator<number> {
+    return this.#settings.keys();
+  }
+
+  /** After a setting record was committed: the next use reads it. */
+  settingChanged(number: number, sequence: Sequence | undefined): void {
+    this.#memories.delete(number);
+    if (sequence === undefined) {
+      this.#settings.delete(number);
+      this.#auditHeads.delete(number);
+    } else this.#settings.set(number, sequence);
+  }
+
+  parts(memory: number): readonly IndexPart[] {
+    return this.index.memory(memory).parts;
+  }
+
+  /** Newest sequence under a keyed entry, or undefined. */
+  newestKeyed(memory: number, kind: Keyed, key: string | number): Sequence | undefined {
+    const parts = this.parts(memory);
+    for (let i = parts.length - 1; i >= 0; i--) {
+      const sequences = parts[i]!.keyed(kind, key);
+      if (sequences.length > 0) return sequences[sequences.length - 1];
+    }
+    return undefined;
+  }
+
+  /** All sequences of a kind, ascending. */
+  allKeyed(memory: number, kind: Keyed): Sequence[] {
+    return this.parts(memory).flatMap((part) => [...part.keyedSequences(kind)]);
+  }
+
+  /** Where the grain with that address is, unless it was removed. */
+  findOrdinal(memory: number, address: string): Ordinal | undefined {
+    const parts = this.parts(memory);
+    for (let i = parts.length - 1; i >= 0; i--) {
+      const part = parts[i]!;
+      for (const doc of part.address(address)) {
+        const ordinal = part.ordinals[doc]!;
+        if (this.index.removed.get(ordinal)) continue;
+        const bytes = this.log.read(ordinal);
+        if (bytes !== undefined && grainRecordAddress(bytes) === address) return ordinal;
+      }
+    }
+    return undefined;
+  }
+
+  /** The address of a grain without opening it, or undefined when its record is gone or unreadable. */
+  addressAt(ordinal: Ordinal): Address | undefined {
+    const bytes = this.#readRecord(ordinal);
+    return bytes === undefined ? undefined : grainRecordAddress(bytes);
+  }
+
+  /** The grain at `ordinal`, opened and checked against its address; undefined when removed or quarantined. */
+  readGrain(memory: Memory, ordinal: Ordinal): StoredGrain | undefined {
+    if (this.index.removed.get(ordinal)) return undefined;
+    const bytes = this.#readRecord(ordinal);
+    if (bytes === undefined) return undefined;
+    const record = decodeRecord(bytes);
+    assert(record.kind === 'grain' && record.memory === memory.number, 'an ordinal names a grain of its memory');
+    try {
+      const blob = this.openBlob(memory, record);
+      return { ordinal, address: record.address, blob, grain: openGrain(blob) };
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'CRY-E002') throw new EngineError('MEM-E006');
+      this.#quarantine(ordinal, error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  }
+
+  /** The plaintext blob of a grain record, checked against its address. CRY-E001, CRY-E002. */
+  openBlob(memory: Memory, record: GrainRecord): Buffer {
+    const key = memory.grainKey(record.key, record.scopeKey);
+    const blob = open(key, record.sealed, Buffer.from(record.address, 'hex'));
+    if (addressOf(blob) !== record.address) throw new EngineError('FMT-E003', 'blob does not have its address');
+    return blob;
+  }
+
+  /** The standing change that superseded `ordinal`, or undefined while it is current. */
+  supersession(memory: number, ordinal: Ordinal): StandingRecord | undefined {
+    if (!this.index.superseded.get(ordinal)) return undefined;
+    return this.#standing(memory, 'standing', ordinal, (record) => record.newOrdinal !== 0);
+  }
+
+  /** The supersession that made `ordinal`, or undefined for the root of a chain. */
+  predecessor(memory: number, ordinal: Ordinal): StandingRecord | undefined {
+    return this.#standing(memory, 'predecessor', ordinal, () => true);
+  }
+
+  /** The newest verification state of a grain; '' when none was ever set. */
+  verification(memory: number, ordinal: Ordinal): StandingRecord['verification'] {
+    return this.#standing(memory, 'standing', ordinal, (record) => record.verification !== '')?.verification ?? '';
+  }
+
+  #standing(memory: number, kind: 'standing' | 'predecessor', ordinal: Ordinal, wanted: (record: StandingRecord) => boolean) {
+    const parts = this.parts(memory);
+    for (let i = parts.length - 1; i >= 0; i--) {
+      const sequences = parts[i]!.keyed(kind, ordinal);
+      for (let j = sequences.length - 1; j >= 0; j--) {
+        const bytes = this.log.read(sequences[j]!);
+        const record = bytes === undefined ? undefined : decodeRecord(bytes);
+        if (record?.kind === 'standing' && wanted(record)) return record;
+      }
+    }
+    return undefined;
+  }
+
+  /** The newest key of a user in this memory, live or destroyed; undefined for a user never seen. */
+  userKey(memory: Memory, userId: string): UserKey | undefined {
+    const sequence = this.newestKeyed(memory.number, 'userKey', userId);
+    const bytes = sequence === undefined ? undefined : this.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    if (record?.kind !== 'key') return undefined;
+    return { key: record.key, live: record.action === 'made' && this.keys.state(record.key) === 'live', record };
+  }
+
+  /** The end of the memory's audit chain as committed. */
+  auditHead(memory: number): AuditHead {
+    const known = this.#auditHeads.get(memory);
+    if (known !== undefined) return known;
+    const sequences = this.allKeyed(memory, 'audit');
+    const last = sequences[sequences.length - 1];
+    const bytes = last === undefined ? undefined : this.log.read(last);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    const entry = record?.kind === 'audit' ? decodeAuditBody(record.body).at(-1) : undefined;
+    const head = entry === undefined ? GENESIS : { seq: entry.seq, hash: entry.hash };
+    this.#auditHeads.set(memory, head);
+    return head;
+  }
+
+  setAuditHead(memory: number, head: AuditHead): void {
+    this.#auditHeads.set(memory, head);
+  }
+
+  #readRecord(ordinal: Ordinal): Uint8Array | undefined {
+    try {
+      return this.log.read(ordinal);
+    } catch (error) {
+      this.#quarantine(ordinal, error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  }
+
+  #quarantine(ordinal: Ordinal, reason: string): void {
+    if (this.quarantine.has(ordinal)) return;
+    this.quarantined += 1;
+    if (this.quarantine.size < QUARANTINE_NAMES_MAX) this.quarantine.set(ordinal, reason);
+  }
+}
