@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HeapBudget } from './heap-budget.ts';
+
+test('the least recently used value leaves first, across caches', () => {
+  const budget = new HeapBudget(1_000);
+  const one = budget.scope();
+  const two = budget.scope();
+  one.set('a', 'A', 200);
+  two.set('b', 'B', 200);
+  one.set('c', 'C', 200);
+  assert.equal(one.get('a'), 'A');
+  two.set('d', 'D', 200);
+  assert.equal(two.get('b'), undefined);
+  assert.equal(one.get('a'), 'A');
+  assert.ok(budget.bytes <= 1_000);
+});
+
+test('a value larger than the budget is kept while it is the newest', () => {
+  const budget = new HeapBudget(100);
+  const cache = budget.scope();
+  cache.set('big', 1, 5_000);
+  assert.equal(cache.get('big'), 1);
+  cache.set('next', 2, 10);
+  assert.equal(cache.get('big'), undefined);
+});
+
+test('setting a key again charges it once, and a cleared cache charges nothing', () => {
+  const budget = new HeapBudget(10_000);
+  const cache = budget.scope();
+  cache.set('a', 1, 500);
+  const once = budget.bytes;
+  cache.set('a', 2, 500);
+  assert.equal(budget.bytes, once);
+  assert.equal(cache.get('a'), 2);
+  cache.clear();
+  assert.equal(budget.bytes, 0);
+  assert.equal(cache.get('a'), undefined);
+});
+
+test('a cache hears when the budget took its last value', () => {
+  const budget = new HeapBudget(500);
+  let emptied = 0;
+  const one = budget.scope(() => emptied++);
+  one.set('a', 1, 100);
+  budget.scope().set('b', 2, 450);
+  assert.equal(emptied, 1);
+  assert.equal(one.size, 0);
+});

@@ -1,0 +1,129 @@
+// What the indexes may keep in the heap: decrypted blocks and decoded structures of every open chunk, in one list
+// from least to most recently used. What does not fit is dropped and decoded again when somebody asks for it.
+import { assert } from '../assert.ts';
+
+/** Decoded structures of one open chunk. A value may be gone at the next `get`: decode it again, then `set` it. */
+export interface DecodedCache {
+  /** The value last set under `key`, or undefined. The caller knows its type: it set the same key itself. */
+  get<T>(key: string | number): T | undefined;
+  /** Keeps `value`, which takes about `bytes` of heap. Numbers are keys of the container's blocks; use strings. */
+  set(key: string | number, value: unknown, bytes: number): void;
+}
+
+interface Entry {
+  readonly scope: CacheScope;
+  readonly key: string | number;
+  readonly value: unknown;
+  readonly bytes: number;
+  older: Entry | undefined;
+  newer: Entry | undefined;
+}
+
+/** Bookkeeping of one entry (map slot, entry, links), added to what its value takes. */
+const ENTRY_BYTES = 120;
+
+export class HeapBudget {
+  readonly bytesMax: number;
+  #bytes = 0;
+  #oldest: Entry | undefined;
+  #newest: Entry | undefined;
+
+  /** The newest value is always kept, also when it alone is larger than `bytesMax`. */
+  constructor(bytesMax: number) {
+    assert(bytesMax >= 0, 'a heap budget is not negative');
+    this.bytesMax = bytesMax;
+  }
+
+  /** Bytes that are charged now. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** A cache of its own inside this budget. `onEmpty` runs when the budget took its last value. */
+  scope(onEmpty?: () => void): CacheScope {
+    return new CacheScope(this, onEmpty);
+  }
+
+  /** For CacheScope: takes an entry in as the newest, and drops the oldest ones beyond the budget. */
+  insert(entry: Entry): void {
+    this.#append(entry);
+    this.#bytes += entry.bytes;
+    while (this.#bytes > this.bytesMax && this.#oldest !== undefined && this.#oldest !== this.#newest) {
+      this.#oldest.scope.evict(this.#oldest);
+    }
+  }
+
+  /** For CacheScope. */
+  touch(entry: Entry): void {
+    if (entry === this.#newest) return;
+    this.#unlink(entry);
+    this.#append(entry);
+  }
+
+  /** For CacheScope. */
+  remove(entry: Entry): void {
+    this.#unlink(entry);
+    this.#bytes -= entry.bytes;
+  }
+
+  #append(entry: Entry): void {
+    entry.older = this.#newest;
+    entry.newer = undefined;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink(entry: Entry): void {
+    if (entry.older === undefined) this.#oldest = entry.newer;
+    else entry.older.newer = entry.newer;
+    if (entry.newer === undefined) this.#newest = entry.older;
+    else entry.newer.older = entry.older;
+    entry.older = undefined;
+    entry.newer = undefined;
+  }
+}
+
+/** One open chunk's part of the budget. */
+export class CacheScope implements DecodedCache {
+  readonly #budget: HeapBudget;
+  readonly #onEmpty: (() => void) | undefined;
+  readonly #entries = new Map<string | number, Entry>();
+
+  constructor(budget: HeapBudget, onEmpty?: () => void) {
+    this.#budget = budget;
+    this.#onEmpty = onEmpty;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get<T>(key: string | number): T | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#budget.touch(entry);
+    return entry.value as T; // whoever reads a key also wrote it
+  }
+
+  set(key: string | number, value: unknown, bytes: number): void {
+    const before = this.#entries.get(key);
+    if (before !== undefined) this.#budget.remove(before);
+    const entry: Entry = { scope: this, key, value, bytes: bytes + ENTRY_BYTES, older: undefined, newer: undefined };
+    this.#entries.set(key, entry);
+    this.#budget.insert(entry);
+  }
+
+  /** Gives everything back to the budget. The cache stays usable. */
+  clear(): void {
+    for (const entry of this.#entries.values()) this.#budget.remove(entry);
+    this.#entries.clear();
+  }
+
+  /** For HeapBudget: drops one entry. */
+  evict(entry: Entry): void {
+    this.#entries.delete(entry.key);
+    this.#budget.remove(entry);
+    if (this.#entries.size === 0) this.#onEmpty?.();
+  }
+}
