@@ -225,7 +225,13 @@ export interface MemoryCalls {
       after?: { createdAtMs: number; hash: string };
       offset?: number;
     };
-    output: { grains: readonly GrainView[]; total: number; more: boolean };
+    output: {
+      grains: readonly GrainView[];
+      total: number;
+      more: boolean;
+      /** Place of the last grain given, to be sent back as `after`; there when `more` is true. */
+      next?: { createdAtMs: number; hash: string };
+    };
   };
   recallStatistics: { input: RecallQuery; output: TextStatistics };
   recallCandidates: {

@@ -33,6 +33,9 @@ export const AUDIT_EVENTS = {
   'settings.changed': 27,
   'export.file': 28,
   'tier.compaction_run': 29,
+  'auth.key_created': 30,
+  'auth.key_revoked': 31,
+  'auth.failed': 32,
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 
