@@ -1,5 +1,5 @@
 // A memory as one shard holds it open: settings, keys, blind tokens, analyser, the end of its audit chain.
-import { deriveGrainKey } from '../crypto/derive.ts';
+import { deriveBlindKey, deriveGrainKey } from '../crypto/derive.ts';
 import { open, seal } from '../crypto/envelope.ts';
 import { BlindTokens } from '../crypto/blind-tokens.ts';
 import { type Analyzer, analyzer } from '../index/text/analyze.ts';
@@ -21,6 +21,10 @@ export interface MemoryKeyIds {
 export class Memory {
   readonly number: number;
   readonly settings: MemorySettings;
+  /** As its setting record holds them. */
+  readonly sealedSettings: Uint8Array;
+  /** Prefix of identity hashes: derived from the token key, so two memories' identities cannot be compared. */
+  readonly identityKey: Buffer;
   readonly analyzer: Analyzer;
   readonly tokens: BlindTokens;
   /** Changed by an erasure, which draws a new index key. */
@@ -34,8 +38,10 @@ export class Memory {
     this.number = record.memory;
     this.keyIds = { blob: record.blobKey, token: record.tokenKey, index: record.indexKey };
     this.#keys = keys;
+    this.sealedSettings = record.sealed;
     this.settings = openSettings(keys.get(record.blobKey), record);
     this.tokens = new BlindTokens(keys.get(record.tokenKey));
+    this.identityKey = deriveBlindKey(keys.get(record.tokenKey), 'identity');
     this.analyzer = analyzer(this.settings.language);
   }
 

@@ -43,6 +43,8 @@ export class Store {
   /** Records that could not be read: ordinal to reason. */
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;
+  /** Memories whose index blocks still have to be rewritten after an erasure. */
+  readonly purgePending = new Set<number>();
   readonly #memories = new Map<number, Memory>();
   readonly #settings = new Map<number, Sequence>();
   readonly #auditHeads = new Map<number, AuditHead>();
@@ -53,6 +55,7 @@ export class Store {
     this.clock = clock;
     for (const [key, value] of log.scanState('memory/'))
       this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
+    for (const [key] of log.scanState('purge/')) this.purgePending.add(Number(key.slice('purge/'.length)));
   }
 
   /** The memory with that number. MEM-E003 when this shard does not hold it. */
@@ -78,9 +81,9 @@ export class Store {
     return this.#settings.keys();
   }
 
-  /** After a setting record was committed: the next use reads it. */
-  settingChanged(number: number, sequence: Sequence | undefined): void {
-    this.#memories.delete(number);
+  /** After a setting record was committed: the next use reads it, unless the open memory was changed in place. */
+  settingChanged(number: number, sequence: Sequence | undefined, keepOpen = false): void {
+    if (!keepOpen) this.#memories.delete(number);
     if (sequence === undefined) {
       this.#settings.delete(number);
       this.#auditHeads.delete(number);
@@ -188,6 +191,17 @@ export class Store {
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     if (record?.kind !== 'key') return undefined;
     return { key: record.key, live: record.action === 'made' && this.keys.state(record.key) === 'live', record };
+  }
+
+  /** Key ids of every user of the memory whose key is live. */
+  liveUserKeys(memory: Memory): number[] {
+    const keys = new Set<number>();
+    for (const sequence of this.allKeyed(memory.number, 'userKey')) {
+      const bytes = this.log.read(sequence);
+      const record = bytes === undefined ? undefined : decodeRecord(bytes);
+      if (record?.kind === 'key' && this.keys.state(record.key) === 'live') keys.add(record.key);
+    }
+    return [...keys];
   }
 
   /** The end of the memory's audit chain as committed. */

@@ -1,0 +1,117 @@
+// What a request's structural conditions leave of a part: a list of docs where a facet names them, and a test for the
+// rest (standing, expiry, numbers). Legs apply both while they search, so that `limit` results means `limit` results.
+import type { CallContext, GrainFilter } from '../calls.ts';
+import { intersect, unite } from '../index/docset.ts';
+import { type Doc, type Facet, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
+import type { Store } from '../store/store.ts';
+
+export interface PartFilter {
+  /** Docs that the facets leave, ascending; undefined when no facet is asked for: all of them. */
+  readonly docs: Uint32Array | undefined;
+  /** The other conditions. True: the doc stays. */
+  readonly test: (doc: Doc) => boolean;
+}
+
+const NOTHING = new Uint32Array(0);
+
+export function filterPart(store: Store, part: IndexPart, filter: GrainFilter, context: CallContext): PartFilter {
+  return { docs: facetDocs(part, filter, context), test: docTest(store, part, filter) };
+}
+
+/** Number of docs, in order, that pass. */
+export function* passing(part: IndexPart, filter: PartFilter): IterableIterator<Doc> {
+  if (filter.docs === undefined) {
+    for (let doc = 0; doc < part.docCount; doc++) if (filter.test(doc)) yield doc;
+  } else {
+    for (const doc of filter.docs) if (filter.test(doc)) yield doc;
+  }
+}
+
+function facetDocs(part: IndexPart, filter: GrainFilter, context: CallContext): Uint32Array | undefined {
+  const lists: Uint32Array[] = [];
+  const want = (facet: Facet, value: string | undefined): void => {
+    if (value !== undefined) lists.push(part.facet(facet, value) ?? NOTHING);
+  };
+  const { subject, relation, object, entity } = filter;
+  if (subject !== undefined && relation !== undefined) want('pair', pairKey(exact(subject), exact(relation)));
+  else {
+    want('subject', subject === undefined ? undefined : exact(subject));
+    want('relation', relation === undefined ? undefined : exact(relation));
+  }
+  want('object', object === undefined ? undefined : exact(object));
+  if (entity !== undefined) {
+    const value = exact(entity);
+    lists.push(unite([part.facet('subject', value) ?? NOTHING, part.facet('object', value) ?? NOTHING]));
+  }
+  if (filter.grainTypes !== undefined)
+    lists.push(unite(filter.grainTypes.map((type) => part.facet('type', type) ?? NOTHING)));
+  want('namespace', filter.namespace);
+  if (context.namespace !== filter.namespace) want('namespace', context.namespace);
+  want('user', filter.userId);
+  if (context.userId !== filter.userId) want('user', context.userId);
+  if (filter.sessionId !== undefined) {
+    const inSession = part.facet('session', filter.sessionId) ?? NOTHING;
+    lists.push(unite([inSession, part.facet('namespace', filter.sessionId) ?? NOTHING]));
+  }
+  for (const tag of filter.tags ?? []) want('tag', tag);
+  if (lists.length === 0) return undefined;
+  lists.sort((a, b) => a.length - b.length);
+  let docs = lists[0]!;
+  for (let i = 1; i < lists.length && docs.length > 0; i++) docs = intersect(docs, lists[i]!);
+  return docs;
+}
+
+function docTest(store: Store, part: IndexPart, filter: GrainFilter): (doc: Doc) => boolean {
+  const { removed, superseded } = store.index;
+  const { ordinals } = part;
+  const tests: ((doc: Doc) => boolean)[] = [];
+  if (removed.count > 0) tests.push((doc) => !removed.get(ordinals[doc]!));
+  if (filter.includeSuperseded !== true && superseded.count > 0) tests.push((doc) => !superseded.get(ordinals[doc]!));
+  const expires = part.numbers('expiresAtMs');
+  if (expires !== undefined) {
+    const nowMs = store.clock.nowMs();
+    tests.push((doc) => !(expires[doc]! <= nowMs));
+  }
+  const excluded = (filter.excludeTags ?? []).flatMap((tag) => part.facet('tag', tag) ?? []);
+  if (excluded.length > 0) {
+    const docs = new Set(unite(excluded));
+    tests.push((doc) => !docs.has(doc));
+  }
+  const { createdFromMs, createdToMs } = filter;
+  if (createdFromMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! >= createdFromMs);
+  if (createdToMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! <= createdToMs);
+  atLeast('confidence', filter.confidenceMin);
+  atLeast('importance', filter.importanceMin);
+  // Validity given as a window keeps what was true at some moment of it.
+  if (filter.validFromMs !== undefined || filter.validToMs !== undefined) {
+    const from = part.numbers('validFromMs');
+    const low = filter.validFromMs ?? Number.NEGATIVE_INFINITY;
+    const high = filter.validToMs ?? Number.POSITIVE_INFINITY;
+    tests.push((doc) => from !== undefined && from[doc]! >= low && from[doc]! <= high);
+  }
+  return all(tests);
+
+  function atLeast(field: NumberField, minimum: number | undefined): void {
+    if (minimum === undefined) return;
+    const values = part.numbers(field);
+    // A grain without confidence counts as 1.0 (its answer default); one without importance is dropped.
+    const absent = field === 'confidence';
+    tests.push((doc) => {
+      const value = values === undefined ? Number.NaN : values[doc]!;
+      return Number.isNaN(value) ? absent && minimum <= 1 : value >= minimum;
+    });
+  }
+}
+
+function all(tests: readonly ((doc: Doc) => boolean)[]): (doc: Doc) => boolean {
+  const [first, second] = tests;
+  if (first === undefined) return () => true;
+  if (second === undefined) return first;
+  if (tests.length === 2) return (doc) => first(doc) && second(doc);
+  return (doc) => tests.every((test) => test(doc));
+}
+
+/** Structural values match exactly after NFC and trim (service contract 4.2). */
+function exact(value: string): string {
+  return value.normalize('NFC').trim();
+}

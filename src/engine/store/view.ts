@@ -1,0 +1,46 @@
+// A stored grain as answers show it.
+import type { GrainView, JsonObject } from '../calls.ts';
+import { toApi } from '../grain/api-output.ts';
+import type { Memory } from './memory.ts';
+import type { Store, StoredGrain } from './store.ts';
+
+/** `fields` with answer defaults, the links of the version chain beside them. */
+export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): GrainView {
+  const { grain, ordinal } = stored;
+  const successor = store.supersession(memory.number, ordinal);
+  const predecessor = predecessorAddress(store, memory, stored);
+  const fields = shownFields(store, memory, stored, predecessor);
+  const createdAtMs = Number(grain.fields['created_at']);
+  const userId = grain.fields['user_id'];
+  const namespace = grain.fields['namespace'];
+  return {
+    hash: stored.address,
+    grainType: grain.type,
+    fields,
+    createdAt: Math.floor(createdAtMs / 1000),
+    createdAtMs,
+    namespace: typeof namespace === 'string' ? namespace : '',
+    ...(typeof userId === 'string' ? { userId } : {}),
+    ...(successor?.newAddress === undefined ? {} : { supersededBy: successor.newAddress }),
+    ...(predecessor === undefined ? {} : { supersedes: predecessor }),
+    sizeBytes: stored.blob.length,
+  };
+}
+
+/** A new version names its predecessor in derived_from; answers show that link as `supersedes` instead. */
+function shownFields(store: Store, memory: Memory, stored: StoredGrain, predecessor: string | undefined): JsonObject {
+  const fields = toApi(stored.grain);
+  if (predecessor !== undefined) {
+    const sources = stored.grain.fields['derived_from'];
+    if (Array.isArray(sources) && sources.length === 1 && sources[0] === predecessor) delete fields['derived_from'];
+  }
+  const verification = store.verification(memory.number, stored.ordinal);
+  if (verification !== '') fields['verification_status'] = verification;
+  return fields;
+}
+
+function predecessorAddress(store: Store, memory: Memory, stored: StoredGrain): string | undefined {
+  const sources = stored.grain.fields['derived_from'];
+  if (!Array.isArray(sources) || typeof sources[0] !== 'string') return undefined;
+  return store.predecessor(memory.number, stored.ordinal) === undefined ? undefined : sources[0];
+}

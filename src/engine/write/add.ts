@@ -1,0 +1,95 @@
+// Plans an add: a duplicate is answered with what is there, anything else is granted.
+import type { CallContext } from '../calls.ts';
+import { pairKey } from '../index/part.ts';
+import type { Memory } from '../store/memory.ts';
+import type { StoredGrain } from '../store/store.ts';
+import { pseudonym } from './actor.ts';
+import type { Group } from './group.ts';
+import type { PreparedGrain } from './prepare.ts';
+import { similarity } from './similarity.ts';
+
+export interface Added {
+  readonly hash: string;
+  readonly duplicate: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** Current versions of a subject and relation that the fuzzy and upsert rules look at, newest first. */
+const RIVALS_MAX = 100;
+
+export function planAdd(group: Group, memory: Memory, context: CallContext, prepared: PreparedGrain): Added {
+  const duplicate = findDuplicate(group, memory, prepared);
+  if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings: prepared.warnings };
+  const replaced = memory.settings.dedup === 'upsert' ? rivals(group, memory, prepared)[0] : undefined;
+  const planned = group.addGrain(memory, prepared);
+  if (replaced !== undefined) group.supersede(memory, replaced.ordinal, planned);
+  group.audit(memory, {
+    event: replaced === undefined ? 'memory.added' : 'memory.corrected',
+    actor: context.actor,
+    subject: pseudonym(memory, prepared.userId),
+    details: {
+      grain_type: prepared.grain.type,
+      hash: prepared.address,
+      ...(replaced === undefined ? {} : { old_hash: replaced.address }),
+    },
+  });
+  return { hash: prepared.address, duplicate: false, warnings: prepared.warnings };
+}
+
+/** The address of the grain that makes this one a duplicate under the memory's rule; equal bytes always do. */
+function findDuplicate(group: Group, memory: Memory, prepared: PreparedGrain): string | undefined {
+  if (group.findOrdinal(memory, prepared.address) !== undefined) return prepared.address;
+  const { dedup, dedupThreshold } = memory.settings;
+  if (dedup === 'none') return undefined;
+  const exact = findIdentical(group, memory, prepared);
+  if (exact !== undefined || dedup !== 'fuzzy') return exact;
+  const { object } = prepared.indexed;
+  return rivals(group, memory, prepared).find(
+    (rival) => object !== undefined && similarity(String(rival.grain.fields['object'] ?? ''), object) >= dedupThreshold,
+  )?.address;
+}
+
+/** A current grain with the same identity (service contract section 1, Dedup), in this group or committed. */
+function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): string | undefined {
+  const { identity } = prepared.indexed;
+  if (identity === undefined) return undefined;
+  const planned = group.peek(memory)?.byIdentity.get(identity);
+  if (planned !== undefined && !group.isSuperseded(memory, planned.ordinal)) return planned.prepared.address;
+  const { store } = group;
+  const parts = store.parts(memory.number);
+  for (let i = parts.length - 1; i >= 0; i--) {
+    const part = parts[i]!;
+    for (const doc of part.identity(identity)) {
+      const ordinal = part.ordinals[doc]!;
+      if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) continue;
+      const address = store.addressAt(ordinal);
+      if (address !== undefined) return address;
+    }
+  }
+  return undefined;
+}
+
+/** Current beliefs of the same subject, relation, namespace and user with another object, newest first. */
+function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>[] {
+  const { subject, relation, object, namespace, user, type } = prepared.indexed;
+  if (type !== 'belief' || subject === undefined || relation === undefined) return [];
+  const { store } = group;
+  const pair = pairKey(subject, relation);
+  const ordinals = (group.peek(memory)?.byPair.get(pair) ?? []).map((planned) => planned.ordinal).reverse();
+  const parts = store.parts(memory.number);
+  for (let i = parts.length - 1; i >= 0 && ordinals.length < RIVALS_MAX; i--) {
+    const part = parts[i]!;
+    const docs = part.facet('pair', pair) ?? [];
+    for (let j = docs.length - 1; j >= 0 && ordinals.length < RIVALS_MAX; j--) ordinals.push(part.ordinals[docs[j]!]!);
+  }
+  const found: Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>[] = [];
+  for (const ordinal of ordinals) {
+    if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) continue;
+    const stored = group.read(memory, ordinal);
+    if (stored === undefined) continue;
+    const { fields, type: storedType } = stored.grain;
+    const same = storedType === 'belief' && fields['namespace'] === namespace && (fields['user_id'] ?? undefined) === user;
+    if (same && fields['object'] !== object) found.push(stored);
+  }
+  return found;
+}

@@ -1,0 +1,82 @@
+// Plans the life of a memory in this shard: attached with keys of its own, its settings changed, dropped for good.
+import type { CallContext, MemorySettings } from '../calls.ts';
+import type { KeyKind } from '../record/record.ts';
+import { type Memory, sealSettings } from '../store/memory.ts';
+import type { Group } from './group.ts';
+
+/** Makes the memory in this shard, or takes changed settings for one that is there. */
+export function planAttach(group: Group, context: CallContext, settings: MemorySettings): void {
+  const { store } = group;
+  const existing = store.holds(settings.number) ? store.memory(settings.number) : undefined;
+  if (existing !== undefined && JSON.stringify(existing.settings) === JSON.stringify(settings)) return;
+  const ids = existing?.keyIds ?? { blob: 0, token: 0, index: 0 };
+  let blobKey: Uint8Array | undefined;
+  if (existing === undefined) {
+    const allocate = (kind: KeyKind): number => {
+      const { id, key } = store.keys.allocate(kind);
+      group.keyAllocated();
+      if (kind === 'blob') blobKey = key;
+      return id;
+    };
+    Object.assign(ids, { blob: allocate('blob'), token: allocate('token'), index: allocate('index') });
+  }
+  const sealed = sealSettings(blobKey ?? store.keys.get(ids.blob), settings);
+  writeSetting(group, settings.number, ids, sealed, false);
+  group.auditLater(settings.number, {
+    event: existing === undefined ? 'instance.created' : 'settings.changed',
+    actor: context.actor,
+    subject: '',
+    details: { partitions: settings.partitions },
+  });
+}
+
+/**
+ * Drops the memory: its keys are destroyed before the answer, so nothing of it can be opened again; its records and
+ * index blocks go in the background. The fingerprint is that of its blob key.
+ */
+export function planDrop(group: Group, memory: Memory): { readonly keyFingerprint: string } {
+  const { store } = group;
+  const keyFingerprint = store.keys.fingerprint(memory.keyIds.blob);
+  const { blob, token, index } = memory.keyIds;
+  const users = store.liveUserKeys(memory);
+  group.record({
+    kind: 'setting',
+    memory: memory.number,
+    blobKey: blob,
+    tokenKey: token,
+    indexKey: index,
+    dropped: true,
+    sealed: Buffer.alloc(0),
+  });
+  group.setState(`memory/${memory.number}`, null);
+  group.setState(`purge/${memory.number}`, null);
+  for (const key of [blob, token, index, ...users]) group.destroyKey(key);
+  group.onPublish(() => {
+    memory.dropKeys();
+    store.settingChanged(memory.number, undefined);
+  });
+  return { keyFingerprint };
+}
+
+/** Writes a setting record and makes it the memory's current one. */
+export function writeSetting(
+  group: Group,
+  number: number,
+  ids: { readonly blob: number; readonly token: number; readonly index: number },
+  sealed: Uint8Array,
+  keepOpen: boolean,
+): void {
+  const sequence = group.record({
+    kind: 'setting',
+    memory: number,
+    blobKey: ids.blob,
+    tokenKey: ids.token,
+    indexKey: ids.index,
+    dropped: false,
+    sealed,
+  });
+  const value = Buffer.alloc(4);
+  value.writeUInt32BE(sequence);
+  group.setState(`memory/${number}`, value);
+  group.onPublish(() => group.store.settingChanged(number, sequence, keepOpen));
+}

@@ -1,0 +1,145 @@
+// Plans removals: forget (grains by hash or by subject, all versions) and erase (a user, by destroying its key).
+// Both need the settled index, so the engine never plans them after other writes of the same memory in one group.
+import type { CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
+import { mayInvalidate } from '../grain/api-invalidation.ts';
+import type { Ordinal } from '../index/part.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { pseudonym, reasonDetail } from './actor.ts';
+import type { Group } from './group.ts';
+import { isWithin } from './narrow.ts';
+
+interface Target {
+  readonly ordinal: Ordinal;
+  readonly address: string;
+  readonly type: string;
+  readonly userId: string | undefined;
+}
+
+export function planForget(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  input: MemoryCalls['forget']['input'],
+): MemoryCalls['forget']['output'] {
+  const { targets, notFound } = findTargets(group, memory, context, input);
+  if (!input.check && targets.length > 0) {
+    group.remove(
+      memory,
+      targets.map((target) => target.ordinal),
+      'forgotten',
+    );
+    for (const target of targets) {
+      group.audit(memory, {
+        event: 'memory.forgotten',
+        actor: context.actor,
+        subject: pseudonym(memory, target.userId),
+        details: { grain_type: target.type, hash: target.address, ...reasonDetail(context.reason) },
+      });
+    }
+  }
+  return { hashes: targets.map((target) => target.address), notFound };
+}
+
+/** The grains named, within the caller's binding. Throws the policy's code if any of them may not go. */
+function findTargets(group: Group, memory: Memory, context: CallContext, input: MemoryCalls['forget']['input']) {
+  const { store } = group;
+  const ordinals = new Set<Ordinal>();
+  const notFound: string[] = [];
+  const targets: Target[] = [];
+  const found = (ordinal: Ordinal): boolean => {
+    if (ordinals.has(ordinal)) return true;
+    const stored = store.readGrain(memory, ordinal);
+    if (stored === undefined || !isWithin(context, stored.grain)) return false;
+    const userId = stored.grain.fields['user_id'];
+    if (input.userId !== undefined && userId !== input.userId) return false;
+    const refusal = mayInvalidate(stored.grain, {
+      actor: context.actor,
+      act: 'forget',
+      nowMs: group.nowMs,
+      ...(context.reason === undefined ? {} : { reason: context.reason }),
+    });
+    if (refusal !== undefined) throw refusal;
+    ordinals.add(ordinal);
+    targets.push({
+      ordinal,
+      address: stored.address,
+      type: stored.grain.type,
+      userId: typeof userId === 'string' ? userId : undefined,
+    });
+    return true;
+  };
+  for (const hash of new Set(input.hashes ?? [])) {
+    const ordinal = store.findOrdinal(memory.number, hash);
+    if (ordinal === undefined || !found(ordinal)) notFound.push(hash);
+  }
+  if (input.subject !== undefined)
+    for (const ordinal of ordinalsOf(store, memory, 'subject', input.subject.normalize('NFC').trim())) found(ordinal);
+  return { targets, notFound };
+}
+
+/** Ordinals with a facet value that were not removed, ascending. */
+function ordinalsOf(store: Store, memory: Memory, facet: 'subject' | 'user', value: string): Ordinal[] {
+  const ordinals: Ordinal[] = [];
+  for (const part of store.parts(memory.number)) {
+    for (const doc of part.facet(facet, value) ?? []) {
+      const ordinal = part.ordinals[doc]!;
+      if (!store.index.removed.get(ordinal)) ordinals.push(ordinal);
+    }
+  }
+  return ordinals;
+}
+
+/**
+ * Erases a user in this shard: removals, the key's end and the audit entries are one transaction; the key is
+ * destroyed after it and before the answer; the index blocks follow in the background under a new index key.
+ * A second call repeats the first proof with count 0; a user never seen has an empty fingerprint.
+ */
+export function planEraseUser(group: Group, memory: Memory, context: CallContext, userId: string): ErasureProof {
+  const { store } = group;
+  const known = store.userKey(memory, userId);
+  if (known === undefined) return { userId, count: 0, keyFingerprint: '', timestamp: Math.floor(group.nowMs / 1000) };
+  if (!known.live) {
+    const { fingerprint, atMs } = known.record;
+    const { fingerprint: destroyed, destroyedMs } = store.keys.tombstone(known.key) ?? {
+      fingerprint: Buffer.from(fingerprint).toString('hex'),
+      destroyedMs: atMs,
+    };
+    return { userId, count: 0, keyFingerprint: destroyed, timestamp: Math.floor(destroyedMs / 1000) };
+  }
+  const ordinals = ordinalsOf(store, memory, 'user', userId);
+  const fingerprint = store.keys.fingerprint(known.key);
+  const timestamp = Math.floor(group.nowMs / 1000);
+  if (ordinals.length > 0) group.remove(memory, ordinals, 'erased');
+  const sequence = group.record({
+    kind: 'key',
+    memory: memory.number,
+    key: known.key,
+    keyKind: 'user',
+    action: 'destroyed',
+    atMs: group.nowMs,
+    token: memory.tokens.user(userId),
+    fingerprint: Buffer.from(fingerprint, 'hex'),
+    sealedName: Buffer.alloc(0),
+  });
+  group.onPublish(() => {
+    store.index.publishKeyed(memory.number, 'userKey', userId, sequence);
+    memory.dropKeys();
+  });
+  const subject = pseudonym(memory, userId);
+  group.audit(memory, {
+    event: 'user.erased',
+    actor: context.actor,
+    subject,
+    details: { count: ordinals.length, key_fingerprint: fingerprint, ...reasonDetail(context.reason ?? 'data_subject_request') },
+  });
+  group.audit(memory, {
+    event: 'key.destroyed',
+    actor: context.actor,
+    subject,
+    details: { key_fingerprint: fingerprint },
+  });
+  group.destroyKey(known.key);
+  group.renewIndexKey(memory);
+  return { userId, count: ordinals.length, keyFingerprint: fingerprint, timestamp };
+}

@@ -1,0 +1,315 @@
+// A group: requests that share one append. What its earlier requests were granted is laid over the committed state,
+// so that a later request of the same group plans as if they had been written. Nothing of it is visible to readers,
+// or kept, until the append has returned and `publish` runs.
+import { seal } from '../crypto/envelope.ts';
+import { type AuditDraft, extendChain } from '../govern/audit.ts';
+import { encodeAuditBody } from '../govern/audit-codec.ts';
+import type { Address } from '../grain/grain.ts';
+import { type Ordinal, pairKey } from '../index/part.ts';
+import type { Append, Sequence } from '../log/log.ts';
+import { type EngineRecord, encodeRecord, type RemovalCause, type VerificationState } from '../record/record.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store, StoredGrain } from '../store/store.ts';
+import { writeSetting } from './attach.ts';
+import type { PreparedGrain } from './prepare.ts';
+
+/** Entries of one audit record; a group with more writes several. */
+const AUDIT_ENTRIES_MAX = 4_096;
+
+export interface PlannedGrain {
+  readonly ordinal: Ordinal;
+  readonly prepared: PreparedGrain;
+}
+
+/** What the group knows of one memory beyond what is committed. */
+interface Overlay {
+  readonly byAddress: Map<string, PlannedGrain>;
+  readonly byIdentity: Map<string, PlannedGrain>;
+  readonly byPair: Map<string, PlannedGrain[]>;
+  readonly byOrdinal: Map<Ordinal, PlannedGrain>;
+  readonly supersededBy: Map<Ordinal, { readonly ordinal: Ordinal; readonly address: Address }>;
+  readonly predecessorOf: Map<Ordinal, Ordinal>;
+  readonly userKeys: Map<string, number>;
+  readonly replies: Map<string, { readonly bodyHash: string; readonly output: unknown }>;
+  readonly audit: AuditDraft[];
+}
+
+export class Group {
+  readonly nowMs: number;
+  readonly store: Store;
+  readonly #first: Sequence;
+  readonly #records: Buffer[] = [];
+  readonly #removals: Sequence[] = [];
+  readonly #state: [string, Uint8Array | null][] = [];
+  readonly #overlays = new Map<Memory, Overlay>();
+  readonly #publish: (() => void)[] = [];
+  readonly #destroyKeys: number[] = [];
+  readonly #newMemoryAudit = new Map<number, AuditDraft[]>();
+  #newKeys = false;
+  #bytes = 0;
+
+  constructor(store: Store) {
+    this.store = store;
+    this.nowMs = store.clock.nowMs();
+    this.#first = store.log.nextSequence;
+  }
+
+  get isEmpty(): boolean {
+    return this.#records.length === 0 && this.#overlays.size === 0 && this.#newMemoryAudit.size === 0;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** True once anything of this memory was granted in the group: what searches broadly must wait for the next one. */
+  touches(memory: Memory): boolean {
+    return this.#overlays.has(memory);
+  }
+
+  overlay(memory: Memory): Overlay {
+    let overlay = this.#overlays.get(memory);
+    if (overlay === undefined) {
+      overlay = {
+        byAddress: new Map(),
+        byIdentity: new Map(),
+        byPair: new Map(),
+        byOrdinal: new Map(),
+        supersededBy: new Map(),
+        predecessorOf: new Map(),
+        userKeys: new Map(),
+        replies: new Map(),
+        audit: [],
+      };
+      this.#overlays.set(memory, overlay);
+    }
+    return overlay;
+  }
+
+  /** The overlay if there is one; reading must not make one. */
+  peek(memory: Memory): Overlay | undefined {
+    return this.#overlays.get(memory);
+  }
+
+  isSuperseded(memory: Memory, ordinal: Ordinal): boolean {
+    return this.store.index.superseded.get(ordinal) || this.peek(memory)?.supersededBy.has(ordinal) === true;
+  }
+
+  /** Where a grain with that address is: planned in this group, or committed. */
+  findOrdinal(memory: Memory, address: string): Ordinal | undefined {
+    return this.peek(memory)?.byAddress.get(address)?.ordinal ?? this.store.findOrdinal(memory.number, address);
+  }
+
+  /** The grain at an ordinal: planned in this group, or committed. */
+  read(memory: Memory, ordinal: Ordinal): Pick<StoredGrain, 'ordinal' | 'address' | 'blob' | 'grain'> | undefined {
+    const planned = this.peek(memory)?.byOrdinal.get(ordinal);
+    if (planned === undefined) return this.store.readGrain(memory, ordinal);
+    const { address, blob, grain } = planned.prepared;
+    return { ordinal, address, blob, grain: { ...grain, header: EMPTY_HEADER } };
+  }
+
+  /** The newest version of the chain that `ordinal` is in. */
+  tip(memory: Memory, ordinal: Ordinal): Ordinal {
+    for (let at = ordinal; ; ) {
+      const next = this.peek(memory)?.supersededBy.get(at)?.ordinal ?? this.store.supersession(memory.number, at)?.newOrdinal;
+      if (next === undefined) return at;
+      at = next;
+    }
+  }
+
+  /** Adds a record; returns its sequence. */
+  record(record: EngineRecord): Sequence {
+    return this.#push(encodeRecord(record));
+  }
+
+  #push(bytes: Buffer): Sequence {
+    this.#records.push(bytes);
+    this.#bytes += bytes.length;
+    return this.#first + this.#records.length - 1;
+  }
+
+  /** Grants a new grain: sealed under its user's key (made now if the user has none) or the memory's. */
+  addGrain(memory: Memory, prepared: PreparedGrain): PlannedGrain {
+    const overlay = this.overlay(memory);
+    const key = prepared.userId === undefined ? memory.keyIds.blob : this.#keyOfUser(memory, prepared.userId);
+    const sealed = seal(memory.grainKey(key, 0), prepared.blob, Buffer.from(prepared.address, 'hex'));
+    const ordinal = this.record({
+      kind: 'grain',
+      memory: memory.number,
+      key,
+      scopeKey: 0,
+      address: prepared.address,
+      sealed,
+    });
+    const planned = { ordinal, prepared };
+    overlay.byAddress.set(prepared.address, planned);
+    overlay.byOrdinal.set(ordinal, planned);
+    const { identity, subject, relation } = prepared.indexed;
+    if (identity !== undefined) overlay.byIdentity.set(identity, planned);
+    if (subject !== undefined && relation !== undefined) {
+      const pair = pairKey(subject, relation);
+      const list = overlay.byPair.get(pair);
+      if (list === undefined) overlay.byPair.set(pair, [planned]);
+      else list.push(planned);
+    }
+    this.#publish.push(() => this.store.index.publish(memory.number, { ...prepared.indexed, ordinal }));
+    if (prepared.verification !== '') this.setVerification(memory, ordinal, prepared.verification);
+    return planned;
+  }
+
+  /** Links two versions: `oldOrdinal` stops being current. */
+  supersede(memory: Memory, oldOrdinal: Ordinal, planned: PlannedGrain): void {
+    const { index } = this.store;
+    const { ordinal, prepared } = planned;
+    const sequence = this.record({
+      kind: 'standing',
+      memory: memory.number,
+      oldOrdinal,
+      newOrdinal: ordinal,
+      atMs: this.nowMs,
+      verification: '',
+      newAddress: prepared.address,
+    });
+    const overlay = this.overlay(memory);
+    overlay.supersededBy.set(oldOrdinal, { ordinal, address: prepared.address });
+    overlay.predecessorOf.set(ordinal, oldOrdinal);
+    this.#publish.push(() => {
+      index.publishKeyed(memory.number, 'standing', oldOrdinal, sequence);
+      index.publishKeyed(memory.number, 'predecessor', ordinal, sequence);
+      index.markSuperseded(oldOrdinal);
+    });
+  }
+
+  setVerification(memory: Memory, ordinal: Ordinal, verification: VerificationState): void {
+    const sequence = this.record({
+      kind: 'standing',
+      memory: memory.number,
+      oldOrdinal: ordinal,
+      newOrdinal: 0,
+      atMs: this.nowMs,
+      verification,
+      newAddress: undefined,
+    });
+    this.#publish.push(() => this.store.index.publishKeyed(memory.number, 'standing', ordinal, sequence));
+  }
+
+  /** Removes grains: their values go in the same transaction. */
+  remove(memory: Memory, ordinals: readonly Ordinal[], cause: RemovalCause): void {
+    this.overlay(memory);
+    this.record({ kind: 'removal', memory: memory.number, cause, ordinals: Uint32Array.from(ordinals) });
+    for (const ordinal of ordinals) this.#removals.push(ordinal);
+    this.#publish.push(() => {
+      for (const ordinal of ordinals) this.store.index.markRemoved(memory.number, ordinal);
+    });
+  }
+
+  audit(memory: Memory, draft: AuditDraft): void {
+    this.overlay(memory).audit.push(draft);
+  }
+
+  /** For a memory that this very group makes: there is nothing to open yet. */
+  auditLater(number: number, draft: AuditDraft): void {
+    const drafts = this.#newMemoryAudit.get(number);
+    if (drafts === undefined) this.#newMemoryAudit.set(number, [draft]);
+    else drafts.push(draft);
+  }
+
+  /** Draws a new index key for the memory. Its blocks are rewritten in the background; then the old key goes. */
+  renewIndexKey(memory: Memory): void {
+    const { id } = this.store.keys.allocate('index');
+    this.#newKeys = true;
+    const old = memory.keyIds;
+    const renewed = { ...old, index: id };
+    writeSetting(this, memory.number, renewed, memory.sealedSettings, true);
+    const pending = this.store.log.getState(`purge/${memory.number}`) ?? new Uint8Array(0);
+    const value = Buffer.alloc(pending.length + 4);
+    value.set(pending);
+    value.writeUInt32BE(old.index, pending.length);
+    this.setState(`purge/${memory.number}`, value);
+    this.#publish.push(() => {
+      memory.keyIds = renewed;
+      this.store.purgePending.add(memory.number);
+    });
+  }
+
+  setState(key: string, value: Uint8Array | null): void {
+    this.#state.push([key, value]);
+  }
+
+  /** A key was allocated in the key store: it is flushed before the append. */
+  keyAllocated(): void {
+    this.#newKeys = true;
+  }
+
+  /** A key to destroy after the append and before any answer. */
+  destroyKey(key: number): void {
+    this.#destroyKeys.push(key);
+  }
+
+  onPublish(step: () => void): void {
+    this.#publish.push(step);
+  }
+
+  #keyOfUser(memory: Memory, userId: string): number {
+    const overlay = this.overlay(memory);
+    const known = overlay.userKeys.get(userId) ?? memory.userKeys.get(userId);
+    if (known !== undefined) return known;
+    const committed = this.store.userKey(memory, userId);
+    if (committed?.live === true) {
+      memory.userKeys.set(userId, committed.key);
+      return committed.key;
+    }
+    const { id, key } = this.store.keys.allocate('user');
+    this.#newKeys = true;
+    const token = memory.tokens.user(userId);
+    const sequence = this.record({
+      kind: 'key',
+      memory: memory.number,
+      key: id,
+      keyKind: 'user',
+      action: 'made',
+      atMs: this.nowMs,
+      token,
+      fingerprint: Buffer.alloc(8),
+      sealedName: seal(key, Buffer.from(userId), Buffer.from(`key-name:${id}`)),
+    });
+    overlay.userKeys.set(userId, id);
+    this.#publish.push(() => {
+      this.store.index.publishKeyed(memory.number, 'userKey', userId, sequence);
+      memory.userKeys.set(userId, id);
+    });
+    return id;
+  }
+
+  /** Closes the group: audit records are added, new keys made durable. What `log.append` takes. */
+  finish(): Append {
+    for (const [memory, overlay] of this.#overlays) this.#closeAudit(memory.number, overlay.audit);
+    for (const [number, drafts] of this.#newMemoryAudit) this.#closeAudit(number, drafts);
+    if (this.#newKeys) this.store.keys.flush();
+    return { records: this.#records, removals: this.#removals, state: this.#state };
+  }
+
+  #closeAudit(memory: number, drafts: readonly AuditDraft[]): void {
+    let head = this.store.auditHead(memory);
+    for (let from = 0; from < drafts.length; from += AUDIT_ENTRIES_MAX) {
+      const timestamp = Math.floor(this.nowMs / 1000);
+      const { entries, head: end } = extendChain(head, drafts.slice(from, from + AUDIT_ENTRIES_MAX), timestamp);
+      const firstSeq = head.seq + 1;
+      const sequence = this.record({ kind: 'audit', memory, body: encodeAuditBody(entries) });
+      this.#publish.push(() => {
+        this.store.index.publishKeyed(memory, 'audit', firstSeq, sequence);
+        this.store.setAuditHead(memory, end);
+      });
+      head = end;
+    }
+  }
+
+  /** After the append: keys that were to go are destroyed, then everything becomes visible in log order. */
+  publish(): void {
+    if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
+    for (const step of this.#publish) step();
+  }
+}
+
+/** A planned grain's header is never asked for. */
+const EMPTY_HEADER = { version: 1, flags: 0, typeByte: 0, namespaceHash: 0, createdAtSeconds: 0 };

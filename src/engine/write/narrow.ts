@@ -1,0 +1,29 @@
+// What a bound or narrowed caller may touch: only its namespace, only its user. Others' grains do not exist for it.
+import type { CallContext, JsonObject } from '../calls.ts';
+import { EngineError } from '../errors.ts';
+import type { Grain } from '../grain/grain.ts';
+
+/** The fields of a new grain with the binding filled in. AUT-E001 when they name another namespace or user. */
+export function bindFields(context: CallContext, fields: JsonObject): JsonObject {
+  if (context.namespace === undefined && context.userId === undefined) return fields;
+  const bound = { ...fields };
+  bind(bound, 'namespace', context.namespace);
+  bind(bound, 'user_id', context.userId);
+  return bound;
+}
+
+function bind(fields: JsonObject, name: string, value: string | undefined): void {
+  if (value === undefined) return;
+  const given = fields[name];
+  if (given !== undefined && given !== null && given !== value)
+    throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`, {
+      details: [{ field: name, issue: 'outside the binding' }],
+    });
+  fields[name] = value;
+}
+
+/** False when the grain lies outside the caller's binding: treat it as absent. */
+export function isWithin(context: CallContext, grain: Pick<Grain, 'fields'>): boolean {
+  if (context.namespace !== undefined && grain.fields['namespace'] !== context.namespace) return false;
+  return context.userId === undefined || grain.fields['user_id'] === context.userId;
+}

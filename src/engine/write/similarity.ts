@@ -1,0 +1,26 @@
+/**
+ * Normalised Levenshtein similarity of two strings: 1 - distance / length of the longer, in code points; 1 for two
+ * empty ones. Wagner and Fischer's recurrence over two rows. Strings past `SIMILARITY_CHARS_MAX` are compared by
+ * that many leading code points.
+ */
+export function similarity(a: string, b: string): number {
+  if (a === b) return 1;
+  const left = [...a].slice(0, SIMILARITY_CHARS_MAX);
+  const right = [...b].slice(0, SIMILARITY_CHARS_MAX);
+  const longest = Math.max(left.length, right.length);
+  if (longest === 0) return 1;
+  let previous = Uint16Array.from({ length: right.length + 1 }, (_, i) => i);
+  let current = new Uint16Array(right.length + 1);
+  for (let i = 1; i <= left.length; i++) {
+    current[0] = i;
+    for (let j = 1; j <= right.length; j++) {
+      const substitution = previous[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
+      current[j] = Math.min(previous[j]! + 1, current[j - 1]! + 1, substitution);
+    }
+    [previous, current] = [current, previous];
+  }
+  return 1 - previous[right.length]! / longest;
+}
+
+/** Quadratic time: 2,000 code points compare in about 10 ms. */
+export const SIMILARITY_CHARS_MAX = 2_000;

@@ -1,0 +1,118 @@
+// Plans new versions: supersede (a caller's new fields over the current version) and accumulate (numbers added to the
+// tip of a chain). Both link the new grain to the old one in the same transaction.
+import type { Accumulated, CallContext, JsonObject, MemoryCalls } from '../calls.ts';
+import { EngineError } from '../errors.ts';
+import { mayInvalidate } from '../grain/api-invalidation.ts';
+import { accumulateFields, supersedeFields } from '../grain/api-merge.ts';
+import { toApi } from '../grain/api-output.ts';
+import { type Ordinal, pairKey } from '../index/part.ts';
+import type { Memory } from '../store/memory.ts';
+import type { StoredGrain } from '../store/store.ts';
+import { pseudonym, reasonDetail } from './actor.ts';
+import type { Group } from './group.ts';
+import { bindFields, isWithin } from './narrow.ts';
+import { prepareGrain } from './prepare.ts';
+
+type Version = Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>;
+
+export function planSupersede(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  input: MemoryCalls['supersede']['input'],
+): MemoryCalls['supersede']['output'] {
+  const old = versionAt(group, memory, context, group.findOrdinal(memory, input.oldHash));
+  if (group.isSuperseded(memory, old.ordinal)) throw new EngineError('MEM-E002');
+  const merged = supersedeFields(old.grain, input.fields, input.grainType);
+  const { hash, warnings } = writeVersion(group, memory, context, old, merged.fields, 'memory.corrected');
+  return { oldHash: old.address, newHash: hash, warnings };
+}
+
+export function planAccumulate(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  input: MemoryCalls['accumulate']['input'],
+): Accumulated {
+  const { target } = input;
+  const named =
+    'hash' in target ? group.findOrdinal(memory, target.hash) : newestCurrent(group, memory, context, target);
+  const old = versionAt(group, memory, context, named === undefined ? undefined : group.tip(memory, named));
+  const { fields, applied } = accumulateFields(old.grain, input.deltas, input.set);
+  const version = writeVersion(group, memory, context, old, fields, 'memory.accumulated');
+  return { oldHash: old.address, newHash: version.hash, applied, fields: version.fields };
+}
+
+/** MEM-E001 unless there is such a grain within the caller's binding. */
+function versionAt(group: Group, memory: Memory, context: CallContext, ordinal: Ordinal | undefined): Version {
+  const stored = ordinal === undefined ? undefined : group.read(memory, ordinal);
+  if (stored === undefined || !isWithin(context, stored.grain)) throw new EngineError('MEM-E001');
+  return stored;
+}
+
+function writeVersion(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  old: Version,
+  fields: JsonObject,
+  event: 'memory.corrected' | 'memory.accumulated',
+): { readonly hash: string; readonly fields: JsonObject; readonly warnings: readonly string[] } {
+  const refusal = mayInvalidate(old.grain, {
+    actor: context.actor,
+    act: 'supersede',
+    nowMs: group.nowMs,
+    ...(context.reason === undefined ? {} : { reason: context.reason }),
+  });
+  if (refusal !== undefined) throw refusal;
+  const versionFields: JsonObject = { ...bindFields(context, fields), derived_from: old.address };
+  if (context.reason !== undefined && context.reason !== '') versionFields['supersession_justification'] = context.reason;
+  const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs);
+  if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
+  const planned = group.addGrain(memory, prepared);
+  group.supersede(memory, old.ordinal, planned);
+  group.audit(memory, {
+    event,
+    actor: context.actor,
+    subject: pseudonym(memory, prepared.userId),
+    details: {
+      grain_type: prepared.grain.type,
+      hash: prepared.address,
+      old_hash: old.address,
+      ...reasonDetail(context.reason),
+    },
+  });
+  const shown = toApi({ ...prepared.grain, header: EMPTY_HEADER });
+  delete shown['derived_from'];
+  return { hash: prepared.address, fields: shown, warnings: prepared.warnings };
+}
+
+/** The newest current grain of a subject and relation (and namespace, if given). */
+function newestCurrent(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  target: { readonly namespace?: string; readonly subject: string; readonly relation: string },
+): Ordinal | undefined {
+  const pair = pairKey(target.subject.normalize('NFC').trim(), target.relation.normalize('NFC').trim());
+  const { store } = group;
+  const namespace = context.namespace ?? target.namespace;
+  let newest: { ordinal: Ordinal; createdAtMs: number } | undefined;
+  const consider = (ordinal: Ordinal, createdAtMs: number): void => {
+    if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) return;
+    if (newest === undefined || createdAtMs >= newest.createdAtMs) newest = { ordinal, createdAtMs };
+  };
+  for (const part of store.parts(memory.number)) {
+    const within = namespace === undefined ? undefined : new Set(part.facet('namespace', namespace) ?? []);
+    for (const doc of part.facet('pair', pair) ?? []) {
+      if (within === undefined || within.has(doc)) consider(part.ordinals[doc]!, part.createdAtMs[doc]!);
+    }
+  }
+  for (const { ordinal, prepared } of group.peek(memory)?.byPair.get(pair) ?? []) {
+    if (namespace === undefined || prepared.indexed.namespace === namespace)
+      consider(ordinal, prepared.indexed.createdAtMs);
+  }
+  return newest?.ordinal;
+}
+
+const EMPTY_HEADER = { version: 1, flags: 0, typeByte: 0, namespaceHash: 0, createdAtSeconds: 0 };
