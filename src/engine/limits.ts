@@ -6,6 +6,16 @@ import { assert } from './assert.ts';
 export const BLOB_BYTES_MAX = 1_048_576;
 /** Nesting of a payload: the payload map is 1. */
 export const GRAIN_DEPTH_MAX = 32;
+/** What an import option may raise the blob limit to. */
+export const BLOB_BYTES_CEILING = 16 * 1_048_576;
+/** Combining marks in a row in one string; beyond: ERR_TOO_LARGE, since normalizing them takes quadratic time. */
+export const COMBINING_RUN_MAX = 512;
+/** What a signed envelope may add to its blob. */
+export const ENVELOPE_OVERHEAD_MAX = 4_096;
+/** A compressed container, inflated; beyond: ERR_TOO_LARGE. */
+export const CONTAINER_INFLATED_MAX = 256 * 1_048_576;
+/** Namespaces whose header hash is remembered. */
+export const NAMESPACE_HASHES_MAX = 4_096;
 export const TAGS_MAX = 64;
 export const TAG_CHARS_MAX = 128;
 export const NAMESPACE_CHARS_MAX = 256;
@@ -35,6 +45,13 @@ export const PACK_BYTES_MAX = 1_048_576;
 /** Requests and bytes waiting for one worker; beyond: LIM-E001 at once. */
 export const PENDING_ITEMS_MAX = 20_000;
 export const PENDING_BYTES_MAX = 64 * 1_048_576;
+/** Batches sent to a worker that it has not run yet; what is asked meanwhile gathers in the next one. */
+export const BATCHES_OUT_MAX = 2;
+/** A worker that died is started again after this long, doubled by each death that follows, up to the second. */
+export const RESTART_DELAY_MIN_MS = 100;
+export const RESTART_DELAY_MAX_MS = 10_000;
+/** A worker that lived this long died for the first time again. */
+export const RESTART_FORGIVEN_MS = 60_000;
 
 /** Unsealed grains in a shard's tail at which a seal begins, and at which writes wait for it. */
 export const TAIL_GRAINS_SEAL = 16_384;
@@ -45,9 +62,41 @@ export const MERGE_FANOUT = 8;
 export const BLOCK_BYTES = 32_768;
 /** A maintenance slice's share of a worker's time. */
 export const SLICE_MS = 4;
+/** The same while nobody asks anything: a request that comes waits for at most one slice. */
+export const IDLE_SLICE_MS = 10;
+/** How often an idle worker looks whether time alone has made something to do. */
+export const MAINTENANCE_TICK_MS = 1_000;
+
+/** Characters of a term; what follows them in a longer word is not indexed. */
+export const TERM_CHARS_MAX = 64;
+/** Words whose terms one language's analyser remembers, twice (two generations); the rest is stemmed again. */
+export const WORD_CACHE_MAX = 32_768;
+/** Characters of a query that are analysed, and distinct terms, clauses and field conditions kept; past them the rest of
+ * the query is ignored and it is marked truncated. */
+export const QUERY_CHARS_MAX = 16_384;
+export const QUERY_TERMS_MAX = 256;
+export const QUERY_CLAUSES_MAX = 64;
 
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;
+
+/** Kinds of blind tokens, and words of one memory whose tokens are kept; older ones are hashed again. */
+export const BLIND_KINDS_MAX = 32;
+export const BLIND_TOKENS_CACHED_MAX = 256;
+/** Unwrapped keys, and bucket files, that one key store keeps in heap; others are read again. */
+export const KEYS_CACHED_MAX = 16_384;
+export const KEY_BUCKETS_CACHED_MAX = 64;
+/** Keys made by one group; also what one flush writes. */
+export const KEYS_STAGED_MAX = 65_536;
+/** Problems that one verification of a store lists; more are only counted. */
+export const FINDINGS_MAX = 1_000;
+/** Records, removals and state changes of one append. */
+export const APPEND_ITEMS_MAX = 250_000;
+/** A scan of the log holds one page: this many records or bytes, whichever comes first. */
+export const SCAN_PAGE_RECORDS = 512;
+export const SCAN_PAGE_BYTES = 1_048_576;
+/** Sequences are also ordinals of 32 bits; the last value stays free as "none". */
+export const SEQUENCE_MAX = 4_294_967_294;
 
 /** LMDB's key limit with 4 KiB pages. */
 export const STATE_KEY_BYTES_MAX = 200;

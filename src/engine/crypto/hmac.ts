@@ -1,0 +1,69 @@
+// HMAC-SHA256 (RFC 2104) by two one-shot hashes over prepared pads: 0.8 µs for a short text, where createHmac takes
+// 2.3 µs with a KeyObject and 12.9 µs with a Buffer (Node 24). Tokens of every word of every grain pass through here.
+import { hash } from 'node:crypto';
+import { assert } from '../assert.ts';
+
+const BLOCK_BYTES = 64;
+const HASH_BYTES = 32;
+const SHA256 = 'sha256';
+
+/** HMAC-SHA256 under one key of at most 64 bytes. */
+export class HmacSha256 {
+  /** Inner pad, then room for the message. Grows to the largest message seen, at most `MESSAGE_KEEP_BYTES`. */
+  #inner: Buffer;
+  /** Outer pad, then the inner hash. */
+  readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES);
+
+  constructor(key: Uint8Array) {
+    assert(key.length <= BLOCK_BYTES, 'an HMAC key fits a block');
+    this.#inner = Buffer.alloc(BLOCK_BYTES + 512);
+    for (let i = 0; i < BLOCK_BYTES; i++) {
+      const byte = key[i] ?? 0;
+      this.#inner[i] = byte ^ 0x36;
+      this.#outer[i] = byte ^ 0x5c;
+    }
+  }
+
+  /** 64 hex digits of the HMAC of `text`'s UTF-8. */
+  hex(text: string): string {
+    this.#closeText(text);
+    return hash(SHA256, this.#outer, 'hex');
+  }
+
+  /** The 32 bytes of the HMAC of `text`'s UTF-8. */
+  bytes(text: string): Buffer {
+    this.#closeText(text);
+    return hash(SHA256, this.#outer, 'buffer');
+  }
+
+  /** The 32 bytes of the HMAC of `message`. */
+  bytesOf(message: Uint8Array): Buffer {
+    const inner = this.#room(message.length);
+    inner.set(message, BLOCK_BYTES);
+    this.#close(inner.subarray(0, BLOCK_BYTES + message.length));
+    return hash(SHA256, this.#outer, 'buffer');
+  }
+
+  #closeText(text: string): void {
+    // A UTF-16 unit takes at most 3 bytes of UTF-8.
+    const inner = this.#room(text.length * 3);
+    const length = inner.write(text, BLOCK_BYTES, 'utf8');
+    this.#close(inner.subarray(0, BLOCK_BYTES + length));
+  }
+
+  #close(inner: Uint8Array): void {
+    // hex, since a string comes back faster than a Buffer is made.
+    this.#outer.write(hash(SHA256, inner, 'hex'), BLOCK_BYTES, 'hex');
+  }
+
+  #room(messageBytes: number): Buffer {
+    if (BLOCK_BYTES + messageBytes <= this.#inner.length) return this.#inner;
+    const larger = Buffer.alloc(BLOCK_BYTES + messageBytes);
+    this.#inner.copy(larger, 0, 0, BLOCK_BYTES);
+    // A rare long message gets a buffer of its own; only moderate ones are kept for the next.
+    if (messageBytes <= MESSAGE_KEEP_BYTES) this.#inner = larger;
+    return larger;
+  }
+}
+
+const MESSAGE_KEEP_BYTES = 8_192;
