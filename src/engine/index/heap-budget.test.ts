@@ -37,13 +37,3 @@ test('setting a key again charges it once, and a cleared cache charges nothing',
   assert.equal(budget.bytes, 0);
   assert.equal(cache.get('a'), undefined);
 });
-
-test('a cache hears when the budget took its last value', () => {
-  const budget = new HeapBudget(500);
-  let emptied = 0;
-  const one = budget.scope(() => emptied++);
-  one.set('a', 1, 100);
-  budget.scope().set('b', 2, 450);
-  assert.equal(emptied, 1);
-  assert.equal(one.size, 0);
-});

@@ -6,7 +6,7 @@ import { assert } from '../assert.ts';
 export interface DecodedCache {
   /** The value last set under `key`, or undefined. The caller knows its type: it set the same key itself. */
   get<T>(key: string | number): T | undefined;
-  /** Keeps `value`, which takes about `bytes` of heap. Numbers are keys of the container's blocks; use strings. */
+  /** Keeps `value`, which takes about `bytes` of heap. Numbers are the container's block keys: use strings. */
   set(key: string | number, value: unknown, bytes: number): void;
 }
 
@@ -39,9 +39,9 @@ export class HeapBudget {
     return this.#bytes;
   }
 
-  /** A cache of its own inside this budget. `onEmpty` runs when the budget took its last value. */
-  scope(onEmpty?: () => void): CacheScope {
-    return new CacheScope(this, onEmpty);
+  /** A cache of its own inside this budget. */
+  scope(): CacheScope {
+    return new CacheScope(this);
   }
 
   /** For CacheScope: takes an entry in as the newest, and drops the oldest ones beyond the budget. */
@@ -87,12 +87,10 @@ export class HeapBudget {
 /** One open chunk's part of the budget. */
 export class CacheScope implements DecodedCache {
   readonly #budget: HeapBudget;
-  readonly #onEmpty: (() => void) | undefined;
   readonly #entries = new Map<string | number, Entry>();
 
-  constructor(budget: HeapBudget, onEmpty?: () => void) {
+  constructor(budget: HeapBudget) {
     this.#budget = budget;
-    this.#onEmpty = onEmpty;
   }
 
   get size(): number {
@@ -124,6 +122,5 @@ export class CacheScope implements DecodedCache {
   evict(entry: Entry): void {
     this.#entries.delete(entry.key);
     this.#budget.remove(entry);
-    if (this.#entries.size === 0) this.#onEmpty?.();
   }
 }

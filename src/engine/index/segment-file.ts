@@ -1,0 +1,353 @@
+// A segment file: chunks of many memories for a range of log sequences, and a directory that finds a memory's chunk.
+//
+//   file      := header chunk* directory footer
+//   header    := magic 8, format version 2, zeros 6
+//   directory := an entry a chunk, memories ascending, none twice:
+//                memory 4, index key id 4, first and last sequence 4 + 4, docs 4, root bytes 4, offset 8, length 8, chunk id 16
+//   footer    := directory offset 8, entries 4, first and last sequence 4 + 4, CRC-32 of the directory 4,
+//                format version 4, CRC-32 of the footer so far 4, magic 8
+//
+// Integers are big-endian. Names and values of a memory are only inside its sealed chunk.
+import { randomFillSync } from 'node:crypto';
+import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { assert } from '../assert.ts';
+import { CHUNK_ID_BYTES, type ChunkPlace, ChunkWriter, checksumFits, type Envelope, storedBlocks } from './chunk.ts';
+import { CorruptBlock, type Sliced } from './section.ts';
+
+const MAGIC = Buffer.from('GRANSEG1', 'latin1');
+const FORMAT_VERSION = 1;
+const HEADER_BYTES = 16;
+const ENTRY_BYTES = 56;
+const FOOTER_BYTES = 40;
+/** Bytes gathered before they are written, and written before they are synced: a sync of more would stall the shard. */
+const WRITE_BYTES = 262_144;
+const SYNC_BYTES = 1_048_576;
+
+/** A chunk of a file, as its directory tells. */
+export interface ChunkEntry extends ChunkPlace {
+  readonly memory: number;
+  readonly keyId: number;
+  /** Smallest and largest sequence (ordinals and keyed entries) that the chunk holds. */
+  readonly first: number;
+  readonly last: number;
+  readonly docs: number;
+  readonly offset: number;
+}
+
+/** What the writer of a chunk knows of it. */
+export type ChunkFacts = Pick<ChunkEntry, 'memory' | 'keyId' | 'first' | 'last' | 'docs'>;
+
+/** Opens the folder and makes its names durable. */
+export function syncDirectory(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Writes a segment file; nothing reads it before `finish`. */
+export class SegmentWriter {
+  readonly path: string;
+  readonly chunk: ChunkWriter;
+  readonly #fd: number;
+  readonly #gathered = Buffer.allocUnsafe(WRITE_BYTES);
+  #gatheredBytes = 0;
+  #unsynced = 0;
+  #length = 0;
+  readonly #entries: ChunkEntry[] = [];
+  #open: { facts: Pick<ChunkFacts, 'memory' | 'keyId'>; id: Uint8Array; offset: number } | undefined;
+
+  /** Creates the file; it must not exist. */
+  constructor(path: string, envelope: Envelope) {
+    this.path = path;
+    this.#fd = openSync(path, 'wx');
+    this.chunk = new ChunkWriter(envelope, (bytes) => this.#append(bytes));
+    const header = Buffer.alloc(HEADER_BYTES);
+    MAGIC.copy(header);
+    header.writeUInt16BE(FORMAT_VERSION, MAGIC.length);
+    this.#append(header);
+  }
+
+  get chunks(): number {
+    return this.#entries.length;
+  }
+
+  /** Bytes so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Begins the chunk of `memory`; memories come ascending. Write to `chunk`, then call `endChunk`. */
+  beginChunk(memory: number, keyId: number, key: Uint8Array): void {
+    assert(memory > (this.#entries.at(-1)?.memory ?? -1), 'memories are written in ascending order');
+    const id = randomFillSync(new Uint8Array(CHUNK_ID_BYTES));
+    this.#open = { facts: { memory, keyId }, id, offset: this.#length };
+    this.chunk.begin(key, id);
+  }
+
+  endChunk(range: Pick<ChunkFacts, 'first' | 'last' | 'docs'>): void {
+    assert(this.#open !== undefined, 'a chunk was begun');
+    const { facts, id, offset } = this.#open;
+    this.#entries.push({ ...facts, ...range, id, offset, ...this.chunk.finish() });
+    this.#open = undefined;
+  }
+
+  /** Copies a chunk of another file as it is, checking every block's CRC on the way. Throws CorruptBlock. */
+  *copyChunk(entry: ChunkEntry, from: SegmentFile): Sliced<void> {
+    assert(entry.memory > (this.#entries.at(-1)?.memory ?? -1), 'memories are written in ascending order');
+    const offset = this.#length;
+    for (const block of storedBlocks(entry)) {
+      const bytes = from.read(entry.offset + block.offset, block.length);
+      if (!checksumFits(bytes))
+        throw new CorruptBlock(from.name, entry.offset + block.offset, 'block checksum does not fit');
+      this.#append(bytes);
+      yield;
+    }
+    this.#entries.push({ ...entry, offset });
+  }
+
+  /** Writes directory and footer, syncs file and folder. The range is that of the sequences that the file answers for. */
+  *finish(range: { first: number; last: number }): Sliced<void> {
+    const directory = Buffer.alloc(this.#entries.length * ENTRY_BYTES);
+    for (let i = 0; i < this.#entries.length; i++) {
+      writeEntry(directory, i, this.#entries[i]!);
+      if (i % 1_000 === 999) yield;
+    }
+    const footer = Buffer.alloc(FOOTER_BYTES);
+    footer.writeUInt32BE(Math.floor(this.#length / 2 ** 32), 0);
+    footer.writeUInt32BE(this.#length % 2 ** 32, 4);
+    footer.writeUInt32BE(this.#entries.length, 8);
+    footer.writeUInt32BE(range.first, 12);
+    footer.writeUInt32BE(range.last, 16);
+    footer.writeUInt32BE(crc32(directory), 20);
+    footer.writeUInt32BE(FORMAT_VERSION, 24);
+    footer.writeUInt32BE(crc32(footer.subarray(0, 28)), 28);
+    MAGIC.copy(footer, 32);
+    this.#append(directory);
+    this.#append(footer);
+    this.#flush();
+    yield;
+    fsyncSync(this.#fd);
+    closeSync(this.#fd);
+    syncDirectory(dirname(this.path));
+  }
+
+  /** Removes the unfinished file. */
+  abandon(): void {
+    closeSync(this.#fd);
+    unlinkSync(this.path);
+  }
+
+  #append(bytes: Uint8Array): void {
+    this.#length += bytes.length;
+    let from = 0;
+    while (from < bytes.length) {
+      const taken = Math.min(bytes.length - from, WRITE_BYTES - this.#gatheredBytes);
+      this.#gathered.set(bytes.subarray(from, from + taken), this.#gatheredBytes);
+      this.#gatheredBytes += taken;
+      from += taken;
+      if (this.#gatheredBytes === WRITE_BYTES) this.#flush();
+    }
+  }
+
+  #flush(): void {
+    for (let from = 0; from < this.#gatheredBytes; )
+      from += writeSync(this.#fd, this.#gathered, from, this.#gatheredBytes - from);
+    this.#unsynced += this.#gatheredBytes;
+    this.#gatheredBytes = 0;
+    if (this.#unsynced < SYNC_BYTES) return;
+    fdatasyncSync(this.#fd);
+    this.#unsynced = 0;
+  }
+}
+
+function writeEntry(directory: Buffer, at: number, entry: ChunkEntry): void {
+  const base = at * ENTRY_BYTES;
+  directory.writeUInt32BE(entry.memory, base);
+  directory.writeUInt32BE(entry.keyId, base + 4);
+  directory.writeUInt32BE(entry.first, base + 8);
+  directory.writeUInt32BE(entry.last, base + 12);
+  directory.writeUInt32BE(entry.docs, base + 16);
+  directory.writeUInt32BE(entry.rootLength, base + 20);
+  directory.writeUInt32BE(Math.floor(entry.offset / 2 ** 32), base + 24);
+  directory.writeUInt32BE(entry.offset % 2 ** 32, base + 28);
+  directory.writeUInt32BE(Math.floor(entry.length / 2 ** 32), base + 32);
+  directory.writeUInt32BE(entry.length % 2 ** 32, base + 36);
+  directory.set(entry.id, base + 40);
+}
+
+/** An open segment file. Its directory stays as bytes; chunks are opened by whoever asks for one. */
+export class SegmentFile {
+  readonly path: string;
+  readonly id: number;
+  readonly first: number;
+  readonly last: number;
+  readonly bytes: number;
+  readonly count: number;
+  readonly #fd: number;
+  readonly #directory: Buffer;
+  /** Readers that hold the file, the manifest being one. */
+  #holds = 1;
+  #replaced = false;
+
+  private constructor(options: {
+    path: string;
+    id: number;
+    fd: number;
+    bytes: number;
+    footer: Footer;
+    directory: Buffer;
+  }) {
+    this.path = options.path;
+    this.id = options.id;
+    this.#fd = options.fd;
+    this.bytes = options.bytes;
+    this.first = options.footer.first;
+    this.last = options.footer.last;
+    this.count = options.footer.count;
+    this.#directory = options.directory;
+  }
+
+  /** Opens a file and checks header, footer and directory. Throws CorruptBlock, or what the file system throws. */
+  static open(path: string, id: number): SegmentFile {
+    const fd = openSync(path, 'r');
+    try {
+      const bytes = fstatSync(fd).size;
+      const name = basename(path);
+      if (bytes < HEADER_BYTES + FOOTER_BYTES) throw new CorruptBlock(name, bytes, 'file is too short');
+      const header = readExactly(fd, name, 0, HEADER_BYTES);
+      if (!header.subarray(0, MAGIC.length).equals(MAGIC)) throw new CorruptBlock(name, 0, 'no segment file');
+      if (header.readUInt16BE(MAGIC.length) !== FORMAT_VERSION)
+        throw new CorruptBlock(name, 8, 'unknown format version');
+      const footer = readFooter(readExactly(fd, name, bytes - FOOTER_BYTES, FOOTER_BYTES), name, bytes);
+      const directory = readExactly(fd, name, footer.directory, footer.count * ENTRY_BYTES);
+      if (crc32(directory) !== footer.checksum)
+        throw new CorruptBlock(name, footer.directory, 'directory checksum does not fit');
+      const file = new SegmentFile({ path, id, fd, bytes, footer, directory });
+      file.#checkDirectory(footer.directory);
+      return file;
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  get name(): string {
+    return basename(this.path);
+  }
+
+  entry(index: number): ChunkEntry {
+    assert(index >= 0 && index < this.count, 'a chunk is in the directory');
+    const directory = this.#directory;
+    const base = index * ENTRY_BYTES;
+    return {
+      memory: directory.readUInt32BE(base),
+      keyId: directory.readUInt32BE(base + 4),
+      first: directory.readUInt32BE(base + 8),
+      last: directory.readUInt32BE(base + 12),
+      docs: directory.readUInt32BE(base + 16),
+      rootLength: directory.readUInt32BE(base + 20),
+      offset: directory.readUInt32BE(base + 24) * 2 ** 32 + directory.readUInt32BE(base + 28),
+      length: directory.readUInt32BE(base + 32) * 2 ** 32 + directory.readUInt32BE(base + 36),
+      id: directory.subarray(base + 40, base + ENTRY_BYTES),
+    };
+  }
+
+  memoryAt(index: number): number {
+    return this.#directory.readUInt32BE(index * ENTRY_BYTES);
+  }
+
+  /** The chunk of a memory, or undefined. */
+  find(memory: number): ChunkEntry | undefined {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.memoryAt(middle) < memory) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.count && this.memoryAt(low) === memory ? this.entry(low) : undefined;
+  }
+
+  /** Reads exactly that many bytes. Throws CorruptBlock when the file ends before. */
+  read(offset: number, length: number): Buffer {
+    assert(this.#holds > 0, 'a file is read while somebody holds it');
+    return readExactly(this.#fd, this.name, offset, length);
+  }
+
+  /** Keeps the file open and on disk until `release`. */
+  hold(): void {
+    assert(this.#holds > 0, 'a closed file cannot be held');
+    this.#holds += 1;
+  }
+
+  /** The last release closes the file, and deletes it when it was replaced. */
+  release(): void {
+    assert(this.#holds > 0, 'a hold is released once');
+    this.#holds -= 1;
+    if (this.#holds > 0) return;
+    closeSync(this.#fd);
+    if (this.#replaced) unlinkSync(this.path);
+  }
+
+  /** Another file took its place: it goes when its last reader lets go. */
+  replace(): void {
+    this.#replaced = true;
+    this.release();
+  }
+
+  #checkDirectory(directory: number): void {
+    let end = HEADER_BYTES;
+    for (let i = 0; i < this.count; i++) {
+      const entry = this.entry(i);
+      const ascending = i === 0 || entry.memory > this.memoryAt(i - 1);
+      const sound = entry.offset === end && entry.rootLength <= entry.length && entry.first <= entry.last;
+      if (!ascending || !sound)
+        throw new CorruptBlock(this.name, directory + i * ENTRY_BYTES, 'directory entry makes no sense');
+      end += entry.length;
+    }
+    if (end !== directory) throw new CorruptBlock(this.name, end, 'chunks do not end at the directory');
+  }
+}
+
+interface Footer {
+  readonly directory: number;
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+  readonly checksum: number;
+}
+
+function readFooter(footer: Buffer, name: string, bytes: number): Footer {
+  const at = bytes - FOOTER_BYTES;
+  if (!footer.subarray(32).equals(MAGIC)) throw new CorruptBlock(name, at, 'footer is cut or missing');
+  if (crc32(footer.subarray(0, 28)) !== footer.readUInt32BE(28))
+    throw new CorruptBlock(name, at, 'footer checksum does not fit');
+  if (footer.readUInt32BE(24) !== FORMAT_VERSION) throw new CorruptBlock(name, at, 'unknown format version');
+  const directory = footer.readUInt32BE(0) * 2 ** 32 + footer.readUInt32BE(4);
+  const count = footer.readUInt32BE(8);
+  if (directory + count * ENTRY_BYTES + FOOTER_BYTES !== bytes)
+    throw new CorruptBlock(name, at, 'directory does not fit the file');
+  return {
+    directory,
+    count,
+    first: footer.readUInt32BE(12),
+    last: footer.readUInt32BE(16),
+    checksum: footer.readUInt32BE(20),
+  };
+}
+
+function readExactly(fd: number, name: string, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  while (at < length) {
+    const count = readSync(fd, bytes, at, length - at, offset + at);
+    if (count === 0) throw new CorruptBlock(name, offset + at, 'file ends here');
+    at += count;
+  }
+  return bytes;
+}

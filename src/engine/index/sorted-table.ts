@@ -1,0 +1,140 @@
+// Sorted tables of fixed-width entries inside a section: look-up, reading in order, and the order of a table in the
+// making. Entries compare by their first `keyBytes` bytes; keys are near uniform (hashes) or ascending numbers, so
+// interpolation finds one in a few probes that lie close together, mostly in one block.
+import { assert } from '../assert.ts';
+import { readUint } from './bytes.ts';
+import type { SectionSource } from './section.ts';
+
+export interface SortedTable {
+  readonly section: SectionSource;
+  /** Place of the first entry in the section. */
+  readonly start: number;
+  readonly count: number;
+  /** Bytes of an entry, and of the key that it begins with. */
+  readonly width: number;
+  readonly keyBytes: number;
+}
+
+/** Probes by interpolation before plain bisection takes over, for keys that are not uniform after all. */
+const INTERPOLATIONS_MAX = 8;
+
+/** Place of the first entry whose key is >= `key`; `count` when there is none. */
+export function lowerBound(table: SortedTable, key: Uint8Array): number {
+  assert(key.length === table.keyBytes, 'a key has the table’s key width');
+  const wanted = readUint(key, 0, 4);
+  let low = 0;
+  let high = table.count;
+  let lowValue = 0;
+  let highValue = 0xffff_ffff;
+  for (let probe = 0; low < high; probe++) {
+    let at = (low + high) >>> 1;
+    if (probe < INTERPOLATIONS_MAX && highValue > lowValue) {
+      const share = (wanted - lowValue) / (highValue - lowValue);
+      at = low + Math.min(high - low - 1, Math.max(0, Math.floor(share * (high - low))));
+    }
+    const entry = entryAt(table, at);
+    if (compareKeys(entry, key) < 0) {
+      low = at + 1;
+      lowValue = readUint(entry, 0, 4);
+    } else {
+      high = at;
+      highValue = readUint(entry, 0, 4);
+    }
+  }
+  return low;
+}
+
+/** Place of the first entry with exactly that key, or -1. */
+export function findKey(table: SortedTable, key: Uint8Array): number {
+  const at = lowerBound(table, key);
+  return at < table.count && compareKeys(entryAt(table, at), key) === 0 ? at : -1;
+}
+
+export function entryAt(table: SortedTable, at: number): Uint8Array {
+  const start = table.start + at * table.width;
+  return table.section.bytes(start, start + table.width);
+}
+
+/** Compares over the length of `key`. */
+export function compareKeys(entry: Uint8Array, key: Uint8Array): number {
+  for (let i = 0; i < key.length; i++) {
+    const difference = entry[i]! - key[i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Entries read at once by a cursor. */
+const CURSOR_ENTRIES = 256;
+
+/** Walks a table in order, for merges. `entry` is the current one, undefined after the last. */
+export class TableCursor {
+  readonly #table: SortedTable;
+  #window: Uint8Array = new Uint8Array(0);
+  #windowStart = 0;
+  at = -1;
+  entry: Uint8Array | undefined;
+
+  constructor(table: SortedTable) {
+    this.#table = table;
+    this.advance();
+  }
+
+  advance(): void {
+    const { section, start, count, width } = this.#table;
+    this.at += 1;
+    if (this.at >= count) {
+      this.entry = undefined;
+      return;
+    }
+    let offset = (this.at - this.#windowStart) * width;
+    if (offset >= this.#window.length) {
+      const last = Math.min(count, this.at + CURSOR_ENTRIES);
+      this.#window = section.bytes(start + this.at * width, start + last * width);
+      this.#windowStart = this.at;
+      offset = 0;
+    }
+    this.entry = this.#window.subarray(offset, offset + width);
+  }
+}
+
+/** The cursor with the smallest key; the earliest of equal ones. Undefined when all ended. */
+export function smallest(cursors: readonly TableCursor[], keyBytes: number): TableCursor | undefined {
+  let best: TableCursor | undefined;
+  for (const cursor of cursors) {
+    if (cursor.entry === undefined) continue;
+    if (best === undefined || compareKeys(cursor.entry, best.entry!.subarray(0, keyBytes)) < 0) best = cursor;
+  }
+  return best;
+}
+
+/** Above this a composite of prefix and index would leave the exact integers of a double. */
+const ORDER_COUNT_MAX = 1 << 20;
+
+/**
+ * The order that sorts `count` entries: by `prefix` (unsigned 32 bits of the key's front) and, where those are equal, by
+ * `compare` of two entry numbers. Native numeric sort; the comparator only sees ties.
+ */
+export function sortedOrder(
+  count: number,
+  prefix: (index: number) => number,
+  compare: (a: number, b: number) => number,
+): Uint32Array {
+  const order = new Uint32Array(count);
+  if (count > ORDER_COUNT_MAX) {
+    for (let i = 0; i < count; i++) order[i] = i;
+    return order.sort((a, b) => prefix(a) - prefix(b) || compare(a, b));
+  }
+  const composites = new Float64Array(count);
+  for (let i = 0; i < count; i++) composites[i] = prefix(i) * ORDER_COUNT_MAX + i;
+  composites.sort();
+  for (let i = 0; i < count; i++) order[i] = composites[i]! % ORDER_COUNT_MAX;
+  for (let i = 0; i < count; ) {
+    let end = i + 1;
+    const front = prefix(order[i]!);
+    while (end < count && prefix(order[end]!) === front) end += 1;
+    if (end - i > 1) order.subarray(i, end).sort(compare);
+    i = end;
+  }
+  return order;
+}
