@@ -16,6 +16,8 @@ export const ENVELOPE_OVERHEAD_MAX = 4_096;
 export const CONTAINER_INFLATED_MAX = 256 * 1_048_576;
 /** Namespaces whose header hash is remembered. */
 export const NAMESPACE_HASHES_MAX = 4_096;
+/** Fields of one grain in a request, extra ones included; beyond: VAL-E001. */
+export const GRAIN_FIELDS_MAX = 10_000;
 export const TAGS_MAX = 64;
 export const TAG_CHARS_MAX = 128;
 export const NAMESPACE_CHARS_MAX = 256;
@@ -53,6 +55,11 @@ export const RESTART_DELAY_MAX_MS = 10_000;
 /** A worker that lived this long died for the first time again. */
 export const RESTART_FORGIVEN_MS = 60_000;
 
+/** Writes that share one append, and bytes of their records: a group is planned in one go, so this bounds how long a
+ * read may wait for it. */
+export const GROUP_WRITES_MAX = 256;
+export const GROUP_BYTES_MAX = 8 * 1_048_576;
+
 /** Unsealed grains in a shard's tail at which a seal begins, and at which writes wait for it. */
 export const TAIL_GRAINS_SEAL = 16_384;
 export const TAIL_GRAINS_MAX = 65_536;
@@ -64,6 +71,8 @@ export const BLOCK_BYTES = 32_768;
 export const SLICE_MS = 4;
 /** The same while nobody asks anything: a request that comes waits for at most one slice. */
 export const IDLE_SLICE_MS = 10;
+/** A worker that ran no batch for this long is idle. */
+export const IDLE_AFTER_MS = 20;
 /** How often an idle worker looks whether time alone has made something to do. */
 export const MAINTENANCE_TICK_MS = 1_000;
 
@@ -79,6 +88,21 @@ export const QUERY_CLAUSES_MAX = 64;
 
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;
+
+/** Changes of the deployment (memories, keys) in one transaction, and that wait for one; beyond: LIM-E001. */
+export const CONTROL_GROUP_MAX = 256;
+export const CONTROL_PENDING_MAX = 10_000;
+/** API keys of a deployment, revoked ones included; beyond: LIM-E002. */
+export const API_KEYS_MAX = 200_000;
+/** Answers of idempotent changes of the deployment that are kept; past it the oldest go early. */
+export const CONTROL_REPLIES_MAX = 10_000;
+/** Uses of keys are written down together, at most this often, this many at a time. */
+export const KEY_USE_WRITE_MS = 60_000;
+export const KEY_USE_WRITE_MAX = 5_000;
+/** Rate limit buckets held: keys that called lately, and addresses that failed to authenticate. */
+export const RATE_BUCKETS_MAX = 100_000;
+/** Failed authentications an address may make in a minute; beyond: LIM-E001 instead of AUT-E004. */
+export const AUTH_FAILURES_PER_MINUTE = 60;
 
 /** Kinds of blind tokens, and words of one memory whose tokens are kept; older ones are hashed again. */
 export const BLIND_KINDS_MAX = 32;
