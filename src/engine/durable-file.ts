@@ -1,0 +1,46 @@
+// Files that must be on disk before anything is answered: whole-file replacement and the sync of a folder's entries.
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Ending of a file that is being written; one found at start was left by a crash and names nothing. */
+export const TEMPORARY_SUFFIX = '.tmp';
+
+/** Makes the entries of `directory` (created, renamed, deleted files) durable. Windows has no such call, nor need of it. */
+export function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(directory, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Writes all of `bytes` at `position`; a write may take less than it was given when a disk fills up. */
+export function writeFully(descriptor: number, bytes: Uint8Array, position: number): void {
+  for (let written = 0; written < bytes.length; )
+    written += writeSync(descriptor, bytes, written, bytes.length - written, position + written);
+}
+
+/**
+ * Puts `bytes` in the place of `path`, durably: after a crash the file is either the old or the new one, whole. `mode`
+ * is for a new file. Throws what the file system throws; then `path` is as it was.
+ */
+export function replaceFile(path: string, bytes: Uint8Array, mode = 0o600): void {
+  const temporary = `${path}${TEMPORARY_SUFFIX}`;
+  try {
+    const descriptor = openSync(temporary, 'w', mode);
+    try {
+      writeFully(descriptor, bytes, 0);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    // On a full disk the half-written file would keep the room that others need.
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  syncDirectory(dirname(path));
+}

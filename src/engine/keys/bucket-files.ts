@@ -1,0 +1,159 @@
+// The bucket files of one key store: a bucket number, give me its bytes; bytes, make them durable.
+import { closeSync, fdatasyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile, syncDirectory, TEMPORARY_SUFFIX, writeFully } from '../durable-file.ts';
+import { EngineError } from '../errors.ts';
+import { KEY_BUCKETS_CACHED_MAX } from '../limits.ts';
+import { BUCKET_BYTES, BUCKET_FORMAT, readHeader } from './slot.ts';
+
+const FILE_NAME = /^bucket-(\d{6,})\.keys$/;
+
+export function bucketFileName(bucket: number): string {
+  return `bucket-${String(bucket).padStart(6, '0')}.keys`;
+}
+
+export class BucketFiles {
+  readonly directory: string;
+  /** Name of the store, as each header has it. */
+  readonly name: string;
+  /** Number of the newest bucket, -1 when there is none. */
+  newest = -1;
+  readonly #cache = new Map<number, Buffer>();
+
+  /** Makes the folder if need be, and deletes what a crash left half-written. */
+  constructor(directory: string, name: string) {
+    this.directory = directory;
+    this.name = name;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    for (const file of readdirSync(directory)) {
+      if (file.endsWith(TEMPORARY_SUFFIX)) rmSync(join(directory, file), { force: true });
+      const match = FILE_NAME.exec(file);
+      if (match !== null) this.newest = Math.max(this.newest, Number(match[1]));
+    }
+  }
+
+  /** The bytes of a bucket, `BUCKET_BYTES` long (zeros after a short file's end), or undefined. Not to be changed. */
+  read(bucket: number): Buffer | undefined {
+    const known = this.#cache.get(bucket);
+    if (known !== undefined) return known;
+    if (bucket > this.newest) return undefined;
+    const stored = this.#readFile(bucket);
+    if (stored === undefined) return undefined;
+    const bytes = Buffer.alloc(BUCKET_BYTES);
+    stored.copy(bytes, 0, 0, BUCKET_BYTES);
+    const header = readHeader(bytes);
+    if (header.state === 'ok') this.#check(bucket, header);
+    this.#keep(bucket, bytes);
+    return bytes;
+  }
+
+  #readFile(bucket: number): Buffer | undefined {
+    try {
+      return readFileSync(join(this.directory, bucketFileName(bucket)));
+    } catch (error) {
+      if (isFileError(error) && error.code === 'ENOENT') return undefined;
+      throw storageError(`key bucket ${bucket} cannot be read`, error);
+    }
+  }
+
+  #check(bucket: number, header: { format: number; bucket: number; name: string }): void {
+    const where = join(this.directory, bucketFileName(bucket));
+    if (header.format !== BUCKET_FORMAT)
+      throw new EngineError(
+        'STO-E001',
+        `${where} has key format ${header.format}; this version reads ${BUCKET_FORMAT}`,
+      );
+    if (header.name !== this.name || header.bucket !== bucket)
+      throw new EngineError(
+        'STO-E001',
+        `${where} is bucket ${header.bucket} of key store "${header.name}", not bucket ${bucket} of "${this.name}"`,
+      );
+  }
+
+  /** Writes bytes `from`..`to` of a bucket in place, with one write and one sync. The file exists. STO-E001. */
+  writeRange(bucket: number, bytes: Buffer, from: number, to: number): void {
+    this.#guard(bucket, () => {
+      const descriptor = openSync(join(this.directory, bucketFileName(bucket)), 'r+');
+      try {
+        writeFully(descriptor, bytes.subarray(from, to), from);
+        // The file was made at its full size, so this is the data alone, without the journal.
+        fdatasyncSync(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
+    });
+    this.#keep(bucket, bytes);
+  }
+
+  /** Replaces the whole file of a bucket, or makes it. STO-E001; then the old one stands. */
+  replace(bucket: number, bytes: Buffer): void {
+    this.#guard(bucket, () => replaceFile(join(this.directory, bucketFileName(bucket)), bytes));
+    this.newest = Math.max(this.newest, bucket);
+    this.#keep(bucket, bytes);
+  }
+
+  /**
+   * As `replace`; afterwards the file that was replaced is overwritten with `bytes` too, where it lies. On a file
+   * system that writes in place this takes a destroyed key off the disk; elsewhere it does no harm.
+   */
+  replaceAndScrub(bucket: number, bytes: Buffer): void {
+    const old = this.#guard(bucket, () => openSync(join(this.directory, bucketFileName(bucket)), 'r+'));
+    try {
+      this.replace(bucket, bytes);
+      try {
+        writeFully(old, bytes, 0);
+        fdatasyncSync(old);
+      } catch {
+        // The key is gone from the store either way; a file without a name that cannot be written is no one's failure.
+      }
+    } finally {
+      closeSync(old);
+    }
+  }
+
+  /** Copies every bucket into `directory` (made if need be), durably. Returns how many. */
+  copyTo(directory: string): number {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    let copied = 0;
+    for (let bucket = 0; bucket <= this.newest; bucket++) {
+      const bytes = this.read(bucket);
+      if (bytes === undefined) continue;
+      replaceFile(join(directory, bucketFileName(bucket)), bytes);
+      copied += 1;
+    }
+    syncDirectory(directory);
+    return copied;
+  }
+
+  #guard<T>(bucket: number, write: () => T): T {
+    try {
+      return write();
+    } catch (error) {
+      // What is on disk now is not known: the next use reads it.
+      this.#cache.delete(bucket);
+      throw storageError(`key bucket ${bucket} cannot be written`, error);
+    }
+  }
+
+  #keep(bucket: number, bytes: Buffer): void {
+    this.#cache.delete(bucket);
+    if (this.#cache.size >= KEY_BUCKETS_CACHED_MAX) {
+      const oldest = this.#cache.keys().next();
+      if (!oldest.done) this.#cache.delete(oldest.value);
+    }
+    this.#cache.set(bucket, bytes);
+  }
+}
+
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error;
+}
+
+/** STO-E001 with what failed and why. A full disk may pass, so that one is worth trying again. */
+export function storageError(what: string, cause: unknown): EngineError {
+  if (cause instanceof EngineError) return cause;
+  const code = isFileError(cause) ? cause.code : undefined;
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  const reason = full ? 'the disk is full' : cause instanceof Error ? cause.message : String(cause);
+  return new EngineError('STO-E001', `${what}: ${reason}`, { retryable: full });
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { EngineError } from '../errors.ts';
+import { KeyStore } from './key-store.ts';
+import { beginRotation, finishRotation, loadMasterKey, MasterKey } from './master-key.ts';
+
+const hexA = 'aa'.repeat(32);
+const hexB = 'bb'.repeat(32);
+
+function authError(pattern: RegExp): (error: unknown) => boolean {
+  return (error) => error instanceof EngineError && error.code === 'AUT-E003' && pattern.test(error.message);
+}
+
+test('the first start makes a key file of mode 600 and says so; the next one reads it', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  const told: string[] = [];
+  const first = loadMasterKey({ dataDirectory, warn: (text) => told.push(text) });
+  assert.equal(first.source, 'created');
+  assert.match(told.join(), /a master key was made in .*master\.key/);
+  const path = join(dataDirectory, 'keys', 'master.key');
+  assert.match(readFileSync(path, 'utf8'), /^[0-9a-f]{64}\n$/);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const second = loadMasterKey({ dataDirectory });
+  assert.equal(second.source, 'file');
+  assert.equal(second.key.id, first.key.id);
+  assert.equal(second.rotating, false);
+});
+
+test('a value given is taken, and a wrong one is refused by id ever after', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  const { key, source } = loadMasterKey({ dataDirectory, value: hexA });
+  assert.equal(source, 'env');
+  const other = MasterKey.of(Buffer.from(hexB, 'hex'));
+  assert.throws(
+    () => loadMasterKey({ dataDirectory, value: hexB }),
+    authError(new RegExp(`under ${key.id}, given was ${other.id}`)),
+  );
+  assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is gone, and none was given/));
+});
+
+test('a malformed key is refused with what is wrong, and without its value', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  for (const value of ['', 'abc', 'zz'.repeat(32), hexA.slice(1), `${hexA}0`])
+    assert.throws(
+      () => loadMasterKey({ dataDirectory, value }),
+      (error) =>
+        authError(/64 hex digits|holds 0 master keys/)(error) && (value === '' || !String(error).includes(`${value} `)),
+    );
+});
+
+test('a key file of its own place is read; one that is not there is refused', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  const file = join(dataDirectory, 'elsewhere.key');
+  assert.throws(() => loadMasterKey({ dataDirectory, file }), authError(/elsewhere\.key does not exist/));
+  writeFileSync(file, `${hexA}\n`, { mode: 0o600 });
+  assert.equal(loadMasterKey({ dataDirectory, file }).key.id, MasterKey.of(Buffer.from(hexA, 'hex')).id);
+});
+
+test('a key file that others can read is warned about', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  loadMasterKey({ dataDirectory });
+  const told: string[] = [];
+  chmodSync(join(dataDirectory, 'keys', 'master.key'), 0o644);
+  loadMasterKey({ dataDirectory, warn: (text) => told.push(text) });
+  assert.match(told.join(), /mode 644/);
+});
+
+test('no new master key is made over keys that an older one wrapped', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  const { key } = loadMasterKey({ dataDirectory });
+  const store = KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), key);
+  store.allocate('blob');
+  store.flush();
+  rmSync(join(dataDirectory, 'keys', 'master.key'));
+  rmSync(join(dataDirectory, 'keys', 'master.check'));
+  assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is gone/));
+});
+
+test('a rotation needs both keys until it is finished, and says that it is under way', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  const old = loadMasterKey({ dataDirectory }).key;
+  const store = KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), old);
+  const { id, key } = store.allocate('blob');
+  store.flush();
+
+  const next = MasterKey.random(old);
+  beginRotation(dataDirectory, next, true);
+  const cutOff = loadMasterKey({ dataDirectory });
+  assert.equal(cutOff.rotating, true);
+  assert.deepEqual(cutOff.key.ids, [next.id, old.id]);
+  KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), cutOff.key).rewrap(cutOff.key);
+  finishRotation(dataDirectory, cutOff.key, true);
+
+  const done = loadMasterKey({ dataDirectory });
+  assert.equal(done.rotating, false);
+  assert.deepEqual(done.key.ids, [next.id]);
+  assert.deepEqual(KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), done.key).get(id), key);
+});
+
+test('a rotation of a key that the operator holds: new and old are given, then the new one', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  loadMasterKey({ dataDirectory, value: hexA });
+  assert.throws(() => loadMasterKey({ dataDirectory, value: hexB }), authError(/wrong master key/));
+  const { key, rotating } = loadMasterKey({ dataDirectory, value: `${hexB},${hexA}` });
+  assert.equal(rotating, true);
+  beginRotation(dataDirectory, key, false);
+  assert.throws(() => loadMasterKey({ dataDirectory, value: hexB }), authError(/wrong master key/));
+  finishRotation(dataDirectory, key, false);
+  assert.equal(loadMasterKey({ dataDirectory, value: hexB }).rotating, false);
+});
+
+test('a check file that holds something else is refused', (t) => {
+  const dataDirectory = temporaryDirectory(t);
+  mkdirSync(join(dataDirectory, 'keys'));
+  writeFileSync(join(dataDirectory, 'keys', 'master.check'), 'hello');
+  assert.throws(() => loadMasterKey({ dataDirectory, value: hexA }), authError(/does not hold ids/));
+});

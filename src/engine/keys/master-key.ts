@@ -1,0 +1,230 @@
+// The master key: which bytes, from where, and that they are the right ones. It wraps every other key.
+//
+// `<data-dir>/keys/master.key` holds it in hex where nobody gave one; `<data-dir>/keys/master.check` names (by id, not
+// by value) the master keys that the stored keys are wrapped under. A start with other keys is refused by that name.
+// While a rotation is under way the check names two, and both must be given.
+import { hash, type KeyObject, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { assert } from '../assert.ts';
+import { KEY_BYTES, open, seal, sealKey } from '../crypto/envelope.ts';
+import { replaceFile } from '../durable-file.ts';
+import { EngineError } from '../errors.ts';
+import { bucketFileName, isFileError } from './bucket-files.ts';
+
+const MASTER_FILE = 'master.key';
+const CHECK_FILE = 'master.check';
+/** A key's id must not help to guess the key: it is 8 bytes of a hash of 32 random ones, under a prefix of its own. */
+const ID_PREFIX = 'granary master key id\0';
+/** The current key and those it replaces: more than a rotation upon a rotation is a mistake in the file. */
+const MASTER_KEYS_MAX = 8;
+
+interface Version {
+  readonly id: string;
+  readonly raw: Buffer;
+  readonly key: KeyObject;
+}
+
+/** One or more master keys. New keys are wrapped under the first; keys wrapped under any of them can be unwrapped. */
+export class MasterKey {
+  readonly #versions: readonly Version[];
+
+  private constructor(versions: readonly Version[]) {
+    this.#versions = versions;
+  }
+
+  /** From raw keys of 32 bytes, the current one first. */
+  static of(...keys: readonly Uint8Array[]): MasterKey {
+    assert(keys.length > 0, 'there is a master key');
+    return new MasterKey(keys.map(toVersion));
+  }
+
+  /** A fresh random key, which also accepts what `previous` does. */
+  static random(previous?: MasterKey): MasterKey {
+    return new MasterKey([toVersion(randomBytes(KEY_BYTES)), ...(previous === undefined ? [] : previous.#versions)]);
+  }
+
+  /** The same current key, accepting what `other` does as well. */
+  accepting(other: MasterKey): MasterKey {
+    const added = other.#versions.filter((version) => !this.accepts(version.id));
+    return new MasterKey([...this.#versions, ...added]);
+  }
+
+  /** The current key alone: what is left when everything is wrapped under it. */
+  alone(): MasterKey {
+    return new MasterKey([this.#current]);
+  }
+
+  /** 16 hex digits that name the current key and say nothing about it. */
+  get id(): string {
+    return this.#current.id;
+  }
+
+  /** Ids of all accepted keys, the current one first. */
+  get ids(): readonly string[] {
+    return this.#versions.map((version) => version.id);
+  }
+
+  accepts(id: string): boolean {
+    return this.#versions.some((version) => version.id === id);
+  }
+
+  /** `key` (32 bytes) under the current master key: 60 bytes, bound to `name`. */
+  wrap(key: Uint8Array, name: string): Buffer {
+    assert(key.length === KEY_BYTES, 'a key has 32 bytes');
+    return seal(this.#current.key, key, Buffer.from(name));
+  }
+
+  /** The key that the master key `id` wrapped for `name`. AUT-E003 when that master key is not here, CRY-E001. */
+  unwrap(id: string, wrapped: Uint8Array, name: string): Buffer {
+    const version = this.#versions.find((candidate) => candidate.id === id);
+    if (version === undefined) throw wrongMasterKey(this.ids, [id]);
+    return open(version.key, wrapped, Buffer.from(name));
+  }
+
+  /** The hex lines of a key file. */
+  toText(): string {
+    return `${this.#versions.map((version) => version.raw.toString('hex')).join('\n')}\n`;
+  }
+
+  get #current(): Version {
+    return this.#versions[0]!;
+  }
+}
+
+function toVersion(raw: Uint8Array): Version {
+  assert(raw.length === KEY_BYTES, 'a master key has 32 bytes');
+  const bytes = Buffer.from(raw);
+  const id = hash('sha256', Buffer.concat([Buffer.from(ID_PREFIX), bytes]), 'hex').slice(0, 16);
+  return { id, raw: bytes, key: sealKey(bytes) };
+}
+
+export interface MasterKeyOptions {
+  readonly dataDirectory: string;
+  /** The environment variable's value: 64 hex digits, or several of those with commas between, the current one first. */
+  readonly value?: string | undefined;
+  /** A file with the same, a line each. Read, never written. */
+  readonly file?: string | undefined;
+  /** Told what an operator should know: a key that was made, a file that others can read. */
+  readonly warn?: (text: string) => void;
+}
+
+export interface LoadedMasterKey {
+  readonly key: MasterKey;
+  readonly source: 'env' | 'file' | 'created';
+  /** A rotation was begun and not finished: every key store still has to be rewrapped. */
+  readonly rotating: boolean;
+}
+
+/**
+ * The master key of a data directory: the value given, else the file given, else `keys/master.key`, which is made when
+ * the directory is new. AUT-E003 for a key that is malformed, missing, or not the one this directory was made with.
+ */
+export function loadMasterKey(options: MasterKeyOptions): LoadedMasterKey {
+  const directory = join(options.dataDirectory, 'keys');
+  const found = findMasterKey(directory, options);
+  const expected = readCheck(directory);
+  if (expected === undefined) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeCheck(directory, [found.key.id]);
+    return { ...found, rotating: false };
+  }
+  if (!expected.every((id) => found.key.accepts(id))) throw wrongMasterKey(found.key.ids, expected);
+  return { ...found, rotating: expected.length > 1 || expected[0] !== found.key.id };
+}
+
+function findMasterKey(directory: string, options: MasterKeyOptions): Omit<LoadedMasterKey, 'rotating'> {
+  if (options.value !== undefined) return { key: parse(options.value.split(','), 'the value given'), source: 'env' };
+  const path = options.file ?? join(directory, MASTER_FILE);
+  if (existsSync(path)) {
+    warnOfMode(path, options.warn);
+    return { key: parse(readText(path).trim().split('\n'), path), source: 'file' };
+  }
+  if (options.file !== undefined) throw new EngineError('AUT-E003', `the master key file ${path} does not exist`);
+  if (readCheck(directory) !== undefined || holdsBuckets(directory))
+    throw new EngineError(
+      'AUT-E003',
+      `no master key: ${path} is gone, and none was given. Nothing can be opened without it`,
+    );
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const key = MasterKey.random();
+  replaceFile(path, Buffer.from(key.toText()));
+  options.warn?.(
+    `a master key was made in ${path}. Whoever has it and the data can read everything: keep it elsewhere`,
+  );
+  return { key, source: 'created' };
+}
+
+/**
+ * First step of a rotation: from here on a start needs every key of `next`, old and new. `ownFile`: the key lives in
+ * `keys/master.key` (the operator holds it otherwise). Then rewrap every key store, then `finishRotation`.
+ */
+export function beginRotation(dataDirectory: string, next: MasterKey, ownFile: boolean): void {
+  const directory = join(dataDirectory, 'keys');
+  // The file first: a check that names a key which is nowhere would lock everyone out.
+  if (ownFile) replaceFile(join(directory, MASTER_FILE), Buffer.from(next.toText()));
+  writeCheck(directory, next.ids);
+}
+
+/** Last step, when no stored key is wrapped under an older master key any more: the older ones are forgotten. */
+export function finishRotation(dataDirectory: string, next: MasterKey, ownFile: boolean): void {
+  const directory = join(dataDirectory, 'keys');
+  writeCheck(directory, [next.id]);
+  if (ownFile) replaceFile(join(directory, MASTER_FILE), Buffer.from(next.alone().toText()));
+}
+
+/** AUT-E003 that names what was given and what is needed, by id. */
+export function wrongMasterKey(given: readonly string[], needed: readonly string[]): EngineError {
+  return new EngineError(
+    'AUT-E003',
+    `wrong master key: the stored keys are wrapped under ${needed.join(' and ')}, given was ${given.join(' and ')}`,
+  );
+}
+
+function parse(lines: readonly string[], where: string): MasterKey {
+  const texts = lines.map((line) => line.trim()).filter((line) => line !== '');
+  if (texts.length === 0 || texts.length > MASTER_KEYS_MAX)
+    throw new EngineError('AUT-E003', `${where} holds ${texts.length} master keys, not 1 to ${MASTER_KEYS_MAX}`);
+  for (const text of texts)
+    if (!/^[0-9a-f]{64}$/i.test(text))
+      throw new EngineError(
+        'AUT-E003',
+        `${where} is not a master key: 64 hex digits (32 bytes) are needed, ${text.length} characters were found`,
+      );
+  return MasterKey.of(...texts.map((text) => Buffer.from(text, 'hex')));
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = isFileError(error) ? error.code : String(error);
+    throw new EngineError('AUT-E003', `${path} cannot be read: ${reason}`);
+  }
+}
+
+function readCheck(directory: string): readonly string[] | undefined {
+  const path = join(directory, CHECK_FILE);
+  if (!existsSync(path)) return undefined;
+  const ids = readText(path).trim().split('\n');
+  if (!ids.every((id) => /^[0-9a-f]{16}$/.test(id)))
+    throw new EngineError('AUT-E003', `${path} does not hold ids of master keys`);
+  return ids;
+}
+
+function writeCheck(directory: string, ids: readonly string[]): void {
+  replaceFile(join(directory, CHECK_FILE), Buffer.from(`${ids.join('\n')}\n`));
+}
+
+/** True when a key store's files lie in a folder under `directory`: its keys need the master key that made them. */
+function holdsBuckets(directory: string): boolean {
+  if (!existsSync(directory)) return false;
+  return readdirSync(directory, { recursive: true }).some((path) => basename(String(path)) === bucketFileName(0));
+}
+
+function warnOfMode(path: string, warn: MasterKeyOptions['warn']): void {
+  if (process.platform === 'win32') return;
+  const mode = statSync(path).mode & 0o777;
+  if ((mode & 0o077) !== 0)
+    warn?.(`${path} has mode ${mode.toString(8)}: others on this machine may read the master key (chmod 600)`);
+}

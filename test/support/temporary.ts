@@ -1,0 +1,31 @@
+// Places for tests to write: a folder that goes away with the test, and a disk small enough to fill.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+/** A fresh folder, deleted when the test ends. */
+export function temporaryDirectory(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'granary-test-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/**
+ * A disk of `bytes`, mounted for the test, or undefined where that is not possible (it takes root on Linux); then the
+ * test is marked as skipped.
+ */
+export function smallDisk(t: TestContext, bytes: number): string | undefined {
+  const directory = temporaryDirectory(t);
+  try {
+    if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('needs root on Linux');
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', directory], { stdio: 'pipe' });
+  } catch (error) {
+    t.skip(`no small disk: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+  // A lazy unmount: the file that the test filled may still be mapped.
+  t.after(() => execFileSync('umount', ['-l', directory], { stdio: 'pipe' }));
+  return directory;
+}
