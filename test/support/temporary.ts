@@ -17,15 +17,21 @@ export function temporaryDirectory(t: TestContext): string {
  * test is marked as skipped.
  */
 export function smallDisk(t: TestContext, bytes: number): string | undefined {
-  const directory = temporaryDirectory(t);
+  const directory = mkdtempSync(join(tmpdir(), 'granary-disk-'));
+  let mounted = false;
+  // One hook: hooks run in the order they were added, and a mounted folder cannot be deleted.
+  t.after(() => {
+    // A lazy unmount: the file that the test filled may still be mapped.
+    if (mounted) execFileSync('umount', ['-l', directory], { stdio: 'pipe' });
+    rmSync(directory, { recursive: true, force: true });
+  });
   try {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('needs root on Linux');
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', directory], { stdio: 'pipe' });
+    mounted = true;
+    return directory;
   } catch (error) {
     t.skip(`no small disk: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
-  // A lazy unmount: the file that the test filled may still be mapped.
-  t.after(() => execFileSync('umount', ['-l', directory], { stdio: 'pipe' }));
-  return directory;
 }
