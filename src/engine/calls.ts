@@ -1,14 +1,12 @@
 // What can be asked of an engine, one shard's: its calls with what they take and give. Names are camelCase; a grain's
 // own fields keep their wire names (snake_case), as JSON.
+
 import type { WireError } from './errors.ts';
+import type { JsonObject, JsonValue } from './grain/api-json.ts';
 import type { MemorySettings } from './store/settings.ts';
 
-export type { MemorySettings };
-
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
-export interface JsonObject {
-  [key: string]: JsonValue;
-}
+/** Integers past 2^53 are `bigint`: read and write such texts with `parseJson` and `stringifyJson` of that file. */
+export type { JsonObject, JsonValue, MemorySettings };
 
 /** Who asks, where, under which narrowing. Every call has one. */
 export interface CallContext {

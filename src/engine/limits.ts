@@ -27,6 +27,22 @@ export const EMBEDDING_TEXT_BYTES_MAX = 8_192;
 export const MESSAGE_BYTES_MAX = 16 * 1_048_576;
 export const BATCH_GRAINS_MAX = 1_000;
 export const UPLOAD_BYTES_MAX = 50 * 1_048_576;
+/** A request's line and headers; beyond: 431 and the connection is closed. */
+export const HEADER_BYTES_MAX = 16_384;
+/** Connections of one listener; beyond: new ones are closed. */
+export const CONNECTIONS_MAX = 20_000;
+/** Headers that are not complete by then close their connection, and so does a connection without a request. */
+export const HEADERS_TIMEOUT_MS = 30_000;
+/** A body that is not complete by then: 408. */
+export const BODY_TIMEOUT_MS = 120_000;
+/** Body bytes held before anybody asked for them; then the connection is read no further. */
+export const BODY_UNASKED_BYTES_MAX = 65_536;
+/** A response is handed to the socket in pieces of this size. */
+export const RESPONSE_PIECE_BYTES = 65_536;
+/** Nesting of a JSON body; beyond: VAL-E001. */
+export const JSON_DEPTH_MAX = 64;
+/** Calls that one gRPC connection may have in flight. */
+export const GRPC_STREAMS_MAX = 1_024;
 export const RECALL_LIMIT_DEFAULT = 20;
 /** Larger limits are treated as this, with a warning. */
 export const RECALL_LIMIT_MAX = 500;
@@ -52,6 +68,8 @@ export const BATCHES_OUT_MAX = 2;
 /** A worker that died is started again after this long, doubled by each death that follows, up to the second. */
 export const RESTART_DELAY_MIN_MS = 100;
 export const RESTART_DELAY_MAX_MS = 10_000;
+/** A worker that has not closed its shards after this long is ended; its log is replayed at the next start. */
+export const CLOSE_MS = 30_000;
 /** A worker that lived this long died for the first time again. */
 export const RESTART_FORGIVEN_MS = 60_000;
 
@@ -63,6 +81,10 @@ export const GROUP_BYTES_MAX = 8 * 1_048_576;
 /** Unsealed grains in a shard's tail at which a seal begins, and at which writes wait for it. */
 export const TAIL_GRAINS_SEAL = 16_384;
 export const TAIL_GRAINS_MAX = 65_536;
+/** A tail that nobody has written to for this long is sealed. */
+export const IDLE_SEAL_MS = 2_000;
+/** Unsealed records at which a seal begins whatever they are: what a restart replays at most, about. */
+export const REPLAY_RECORDS_MAX = 65_536;
 /** Segments of similar size that are merged into one. */
 export const MERGE_FANOUT = 8;
 /** Plaintext bytes of one sealed block. */
