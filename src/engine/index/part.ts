@@ -48,6 +48,9 @@ export const KEYED = {
 } as const;
 export type Keyed = keyof typeof KEYED;
 
+/** The value of facet `relation` under which every grain with a triple is listed, whatever its relation. */
+export const ANY_RELATION = '';
+
 /** Joins two facet values into the key of `pair`. NUL cannot occur in either (the API refuses it). */
 export function pairKey(subject: string, relation: string): string {
   return `${subject}\u0000${relation}`;

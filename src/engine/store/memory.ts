@@ -1,6 +1,7 @@
 // A memory as one shard holds it open: settings, keys, blind tokens, analyser, the end of its audit chain.
+import type { KeyObject } from 'node:crypto';
 import { deriveBlindKey, deriveGrainKey } from '../crypto/derive.ts';
-import { open, seal } from '../crypto/envelope.ts';
+import { open, seal, sealKey } from '../crypto/envelope.ts';
 import { BlindTokens } from '../crypto/blind-tokens.ts';
 import { type Analyzer, analyzer } from '../index/text/analyze.ts';
 import type { KeyStore } from '../keys/key-store.ts';
@@ -32,26 +33,29 @@ export class Memory {
   /** user_id to key id, for users whose key is live; a user that is not here is looked up in the index. */
   readonly userKeys = new BoundedMap<string, number>(USER_KEYS_MAX);
   readonly #keys: KeyStore;
-  readonly #grainKeys = new BoundedMap<string, Buffer>(GRAIN_KEYS_MAX);
+  readonly #grainKeys = new BoundedMap<string, KeyObject>(GRAIN_KEYS_MAX);
+  readonly #smallKey: KeyObject;
 
   constructor(record: SettingRecord, keys: KeyStore) {
     this.number = record.memory;
     this.keyIds = { blob: record.blobKey, token: record.tokenKey, index: record.indexKey };
     this.#keys = keys;
     this.sealedSettings = record.sealed;
-    this.settings = openSettings(keys.get(record.blobKey), record);
-    this.tokens = new BlindTokens(keys.get(record.tokenKey));
-    this.identityKey = deriveBlindKey(keys.get(record.tokenKey), 'identity');
+    const tokenKey = keys.get(record.tokenKey);
+    this.settings = openSettings(tokenKey, record);
+    this.tokens = new BlindTokens(tokenKey);
+    this.identityKey = deriveBlindKey(tokenKey, 'identity');
+    this.#smallKey = sealKey(deriveBlindKey(tokenKey, SMALL_KIND));
     this.analyzer = analyzer(this.settings.language);
   }
 
   /** The key of a grain sealed under `key` (a user's or the memory's blob key) and `scopeKey` (0: none). CRY-E002 when destroyed. */
-  grainKey(key: number, scopeKey: number): Buffer {
+  grainKey(key: number, scopeKey: number): KeyObject {
     const id = `${key}/${scopeKey}`;
     const known = this.#grainKeys.get(id);
     if (known !== undefined) return known;
     const salt = scopeKey === 0 ? Buffer.alloc(0) : this.#keys.get(scopeKey);
-    const derived = deriveGrainKey(this.#keys.get(key), salt);
+    const derived = sealKey(deriveGrainKey(this.#keys.get(key), salt));
     this.#grainKeys.set(id, derived);
     return derived;
   }
@@ -62,24 +66,34 @@ export class Memory {
     this.userKeys.clear();
   }
 
-  /** A small text of this memory (reply, name), sealed under its blob key. */
+  /** The token under which a user's key is indexed and the audit chain names the user: 32 hex. */
+  userToken(userId: string): string {
+    return this.tokens.user(userId).toString('hex');
+  }
+
+  /** A small text of this memory (a stored reply), sealed under a key that no rotation changes. */
   sealSmall(plain: Uint8Array, purpose: string): Buffer {
-    return seal(this.#keys.get(this.keyIds.blob), plain, Buffer.from(purpose));
+    return seal(this.#smallKey, plain, Buffer.from(purpose));
   }
 
   openSmall(sealed: Uint8Array, purpose: string): Buffer {
-    return open(this.#keys.get(this.keyIds.blob), sealed, Buffer.from(purpose));
+    return open(this.#smallKey, sealed, Buffer.from(purpose));
   }
 }
 
-export function sealSettings(key: Uint8Array, settings: MemorySettings): Buffer {
-  return seal(key, Buffer.from(JSON.stringify(settings)), settingsData(settings.number));
+/** Settings are sealed under a key derived from the token key: rotating the blob key leaves them readable. */
+export function sealSettings(tokenKey: Uint8Array, settings: MemorySettings): Buffer {
+  return seal(deriveBlindKey(tokenKey, SETTINGS_KIND), Buffer.from(JSON.stringify(settings)), settingsData(settings.number));
 }
 
-function openSettings(key: Uint8Array, record: SettingRecord): MemorySettings {
-  // Sealed by sealSettings under the same key: the seal's authentication is the check.
-  return JSON.parse(open(key, record.sealed, settingsData(record.memory)).toString()) as MemorySettings;
+function openSettings(tokenKey: Uint8Array, record: SettingRecord): MemorySettings {
+  const plain = open(deriveBlindKey(tokenKey, SETTINGS_KIND), record.sealed, settingsData(record.memory));
+  // Sealed by sealSettings under the same key: the seal's authentication is the check of its shape.
+  return JSON.parse(plain.toString()) as MemorySettings;
 }
+
+const SETTINGS_KIND = 'settings';
+const SMALL_KIND = 'small';
 
 function settingsData(memory: number): Buffer {
   return Buffer.from(`memory-settings:${memory}`);

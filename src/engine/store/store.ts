@@ -45,6 +45,10 @@ export class Store {
   quarantined = 0;
   /** Memories whose index blocks still have to be rewritten after an erasure. */
   readonly purgePending = new Set<number>();
+  /** Dropped memories whose records still lie in the log, unreadable. */
+  readonly dropPending = new Set<number>();
+  /** Memories written to since their last statistics point. */
+  readonly changedSincePoint = new Set<number>();
   readonly #memories = new Map<number, Memory>();
   readonly #settings = new Map<number, Sequence>();
   readonly #auditHeads = new Map<number, AuditHead>();
@@ -56,6 +60,7 @@ export class Store {
     for (const [key, value] of log.scanState('memory/'))
       this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
     for (const [key] of log.scanState('purge/')) this.purgePending.add(Number(key.slice('purge/'.length)));
+    for (const [key] of log.scanState('drop/')) this.dropPending.add(Number(key.slice('drop/'.length)));
   }
 
   /** The memory with that number. MEM-E003 when this shard does not hold it. */
@@ -142,7 +147,7 @@ export class Store {
       return { ordinal, address: record.address, blob, grain: openGrain(blob) };
     } catch (error) {
       if (error instanceof EngineError && error.code === 'CRY-E002') throw new EngineError('MEM-E006');
-      this.#quarantine(ordinal, error instanceof Error ? error.message : String(error));
+      this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
       return undefined;
     }
   }
@@ -186,11 +191,16 @@ export class Store {
 
   /** The newest key of a user in this memory, live or destroyed; undefined for a user never seen. */
   userKey(memory: Memory, userId: string): UserKey | undefined {
-    const sequence = this.newestKeyed(memory.number, 'userKey', userId);
+    const sequence = this.newestKeyed(memory.number, 'userKey', memory.userToken(userId));
     const bytes = sequence === undefined ? undefined : this.log.read(sequence);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     if (record?.kind !== 'key') return undefined;
     return { key: record.key, live: record.action === 'made' && this.keys.state(record.key) === 'live', record };
+  }
+
+  /** Users of the memory whose key is live. */
+  userCount(memory: number): number {
+    return this.liveUserKeys(this.memory(memory)).length;
   }
 
   /** Key ids of every user of the memory whose key is live. */
@@ -226,12 +236,12 @@ export class Store {
     try {
       return this.log.read(ordinal);
     } catch (error) {
-      this.#quarantine(ordinal, error instanceof Error ? error.message : String(error));
+      this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
       return undefined;
     }
   }
 
-  #quarantine(ordinal: Ordinal, reason: string): void {
+  quarantineRecord(ordinal: Ordinal, reason: string): void {
     if (this.quarantine.has(ordinal)) return;
     this.quarantined += 1;
     if (this.quarantine.size < QUARANTINE_NAMES_MAX) this.quarantine.set(ordinal, reason);

@@ -3,7 +3,7 @@ import type { Memory } from '../store/memory.ts';
 
 /** How the audit chain names a person: a token under the memory's key, so that the name itself can be erased. */
 export function pseudonym(memory: Memory, userId: string | undefined): string {
-  return userId === undefined ? '' : `user:${memory.tokens.user(userId).toString('hex')}`;
+  return userId === undefined ? '' : `user:${memory.userToken(userId)}`;
 }
 
 /** Free text never enters the audit chain, only its SHA-256. */

@@ -1,6 +1,5 @@
 // Plans the life of a memory in this shard: attached with keys of its own, its settings changed, dropped for good.
 import type { CallContext, MemorySettings } from '../calls.ts';
-import type { KeyKind } from '../record/record.ts';
 import { type Memory, sealSettings } from '../store/memory.ts';
 import type { Group } from './group.ts';
 
@@ -9,19 +8,15 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
   const { store } = group;
   const existing = store.holds(settings.number) ? store.memory(settings.number) : undefined;
   if (existing !== undefined && JSON.stringify(existing.settings) === JSON.stringify(settings)) return;
-  const ids = existing?.keyIds ?? { blob: 0, token: 0, index: 0 };
-  let blobKey: Uint8Array | undefined;
   if (existing === undefined) {
-    const allocate = (kind: KeyKind): number => {
-      const { id, key } = store.keys.allocate(kind);
-      group.keyAllocated();
-      if (kind === 'blob') blobKey = key;
-      return id;
-    };
-    Object.assign(ids, { blob: allocate('blob'), token: allocate('token'), index: allocate('index') });
+    const [blob, token, index] = (['blob', 'token', 'index'] as const).map((kind) => store.keys.allocate(kind));
+    group.keyAllocated();
+    const ids = { blob: blob!.id, token: token!.id, index: index!.id };
+    writeSetting(group, settings.number, ids, sealSettings(token!.key, settings), false);
+  } else {
+    const sealed = sealSettings(store.keys.get(existing.keyIds.token), settings);
+    writeSetting(group, settings.number, existing.keyIds, sealed, false);
   }
-  const sealed = sealSettings(blobKey ?? store.keys.get(ids.blob), settings);
-  writeSetting(group, settings.number, ids, sealed, false);
   group.auditLater(settings.number, {
     event: existing === undefined ? 'instance.created' : 'settings.changed',
     actor: context.actor,
@@ -50,10 +45,16 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
   });
   group.setState(`memory/${memory.number}`, null);
   group.setState(`purge/${memory.number}`, null);
-  for (const key of [blob, token, index, ...users]) group.destroyKey(key);
+  // The list is kept until every key is gone and every record removed: a crash on the way is finished at open.
+  const doomed = [blob, token, index, ...users];
+  const value = Buffer.alloc(4 * doomed.length);
+  doomed.forEach((key, i) => value.writeUInt32BE(key, 4 * i));
+  group.setState(`drop/${memory.number}`, value);
+  for (const key of doomed) group.destroyKey(key);
   group.onPublish(() => {
     memory.dropKeys();
     store.settingChanged(memory.number, undefined);
+    store.dropPending.add(memory.number);
   });
   return { keyFingerprint };
 }

@@ -5,9 +5,9 @@ import { mayInvalidate } from '../grain/api-invalidation.ts';
 import type { Ordinal } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
+import { isWithin } from '../store/within.ts';
 import { pseudonym, reasonDetail } from './actor.ts';
 import type { Group } from './group.ts';
-import { isWithin } from './narrow.ts';
 
 interface Target {
   readonly ordinal: Ordinal;
@@ -123,7 +123,7 @@ export function planEraseUser(group: Group, memory: Memory, context: CallContext
     sealedName: Buffer.alloc(0),
   });
   group.onPublish(() => {
-    store.index.publishKeyed(memory.number, 'userKey', userId, sequence);
+    store.index.publishKeyed(memory.number, 'userKey', memory.userToken(userId), sequence);
     memory.dropKeys();
   });
   const subject = pseudonym(memory, userId);

@@ -159,8 +159,17 @@ export class Group {
 
   /** Links two versions: `oldOrdinal` stops being current. */
   supersede(memory: Memory, oldOrdinal: Ordinal, planned: PlannedGrain): void {
+    this.#link(memory, oldOrdinal, planned.ordinal, planned.prepared.address);
+  }
+
+  /** Links two grains that are both there (an import's manifest says so). */
+  link(memory: Memory, oldOrdinal: Ordinal, newOrdinal: Ordinal): void {
+    const address = this.peek(memory)?.byOrdinal.get(newOrdinal)?.prepared.address ?? this.store.addressAt(newOrdinal);
+    if (address !== undefined) this.#link(memory, oldOrdinal, newOrdinal, address);
+  }
+
+  #link(memory: Memory, oldOrdinal: Ordinal, ordinal: Ordinal, address: Address): void {
     const { index } = this.store;
-    const { ordinal, prepared } = planned;
     const sequence = this.record({
       kind: 'standing',
       memory: memory.number,
@@ -168,10 +177,10 @@ export class Group {
       newOrdinal: ordinal,
       atMs: this.nowMs,
       verification: '',
-      newAddress: prepared.address,
+      newAddress: address,
     });
     const overlay = this.overlay(memory);
-    overlay.supersededBy.set(oldOrdinal, { ordinal, address: prepared.address });
+    overlay.supersededBy.set(oldOrdinal, { ordinal, address });
     overlay.predecessorOf.set(ordinal, oldOrdinal);
     this.#publish.push(() => {
       index.publishKeyed(memory.number, 'standing', oldOrdinal, sequence);
@@ -201,6 +210,11 @@ export class Group {
     this.#publish.push(() => {
       for (const ordinal of ordinals) this.store.index.markRemoved(memory.number, ordinal);
     });
+  }
+
+  /** Deletes values of records that nothing refers to any more. */
+  removeValues(sequences: readonly Sequence[]): void {
+    for (const sequence of sequences) this.#removals.push(sequence);
   }
 
   audit(memory: Memory, draft: AuditDraft): void {
@@ -275,7 +289,7 @@ export class Group {
     });
     overlay.userKeys.set(userId, id);
     this.#publish.push(() => {
-      this.store.index.publishKeyed(memory.number, 'userKey', userId, sequence);
+      this.store.index.publishKeyed(memory.number, 'userKey', token.toString('hex'), sequence);
       memory.userKeys.set(userId, id);
     });
     return id;

@@ -1,7 +1,6 @@
-// What a bound or narrowed caller may touch: only its namespace, only its user. Others' grains do not exist for it.
+// What a bound or narrowed caller may write: only its namespace, only its user.
 import type { CallContext, JsonObject } from '../calls.ts';
 import { EngineError } from '../errors.ts';
-import type { Grain } from '../grain/grain.ts';
 
 /** The fields of a new grain with the binding filled in. AUT-E001 when they name another namespace or user. */
 export function bindFields(context: CallContext, fields: JsonObject): JsonObject {
@@ -20,10 +19,4 @@ function bind(fields: JsonObject, name: string, value: string | undefined): void
       details: [{ field: name, issue: 'outside the binding' }],
     });
   fields[name] = value;
-}
-
-/** False when the grain lies outside the caller's binding: treat it as absent. */
-export function isWithin(context: CallContext, grain: Pick<Grain, 'fields'>): boolean {
-  if (context.namespace !== undefined && grain.fields['namespace'] !== context.namespace) return false;
-  return context.userId === undefined || grain.fields['user_id'] === context.userId;
 }

@@ -8,9 +8,10 @@ import { toApi } from '../grain/api-output.ts';
 import { type Ordinal, pairKey } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { StoredGrain } from '../store/store.ts';
+import { isWithin } from '../store/within.ts';
 import { pseudonym, reasonDetail } from './actor.ts';
 import type { Group } from './group.ts';
-import { bindFields, isWithin } from './narrow.ts';
+import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
 
 type Version = Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>;

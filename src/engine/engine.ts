@@ -1,0 +1,165 @@
+// The door of one shard's engine. Reads answer at once from published state; writes queue into groups; long calls take
+// their own time in slices. `shards/` calls it, from a worker thread or directly.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CallContext, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { EngineError } from './errors.ts';
+import { HeapBudget } from './index/heap-budget.ts';
+import { ShardIndex } from './index/shard-index.ts';
+import { KeyStore } from './keys/key-store.ts';
+import { openLmdbLog } from './log/lmdb/environment.ts';
+import type { Log } from './log/log.ts';
+import { Housekeeper } from './maintain/housekeeper.ts';
+import { indexKeys } from './store/index-keys.ts';
+import { Store } from './store/store.ts';
+import { replay } from './replay.ts';
+import { readCalls } from './reads.ts';
+import { writeCalls } from './writes.ts';
+import { WriteQueue } from './write/queue.ts';
+
+/** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */
+export const FORMAT_VERSION = 1;
+
+export interface EngineOptions {
+  /** The shard's own data folder; the environment and the segments lie in it. */
+  readonly directory: string;
+  readonly keysDirectory: string;
+  readonly shard: number;
+  readonly shards: number;
+  readonly masterKey: Uint8Array;
+  /** Bytes that decoded index structures and blocks may take. */
+  readonly indexHeapBytes: number;
+  readonly clock?: Clock;
+  /** Instead of the LMDB store (simulator). */
+  readonly log?: Log;
+  /** Grains in the tail at which a seal begins; tests lower it. */
+  readonly sealGrains?: number;
+  /** Told of what only a bug or a broken disk can cause; the engine refuses everything from then on. */
+  readonly onFatal?: (error: unknown) => void;
+}
+
+type EngineCalls = MemoryCalls & ShardWideCalls;
+type In<M extends keyof EngineCalls> = EngineCalls[M]['input'];
+type Out<M extends keyof EngineCalls> = EngineCalls[M]['output'];
+export type EngineReads = ReturnType<typeof readCalls>;
+export type EngineWrites = ReturnType<typeof writeCalls>;
+
+export class Engine {
+  readonly store: Store;
+  readonly #queue: WriteQueue;
+  readonly #housekeeper: Housekeeper;
+  readonly #reads: EngineReads;
+  readonly #writes: EngineWrites;
+  #longCalls = 0;
+  #fatal: EngineError | undefined;
+
+  private constructor(store: Store, options: EngineOptions) {
+    this.store = store;
+    this.#queue = new WriteQueue(store, (error) => {
+      this.#fatal ??= new EngineError('SYS-E001', 'the shard stopped after an internal error');
+      this.#queue.fail(this.#fatal);
+      options.onFatal?.(error);
+    });
+    const housekeeping = options.sealGrains === undefined ? {} : { sealGrains: options.sealGrains };
+    this.#housekeeper = new Housekeeper(store, this.#queue, housekeeping);
+    this.#reads = readCalls(store, () => this.#health(options.shard));
+    this.#writes = writeCalls({ store, queue: this.#queue, housekeeper: this.#housekeeper, shard: options.shard });
+  }
+
+  /** Opens the shard from disk: environment, keys, segments, then the log's end into the tails. STO-E001 with the reason. */
+  static async open(options: EngineOptions): Promise<Engine> {
+    mkdirSync(options.directory, { recursive: true });
+    const stamp = { formatVersion: FORMAT_VERSION, shard: options.shard, shards: options.shards };
+    const log = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp });
+    const keys = KeyStore.open(options.keysDirectory, options.masterKey);
+    const store = new Store(log, keys, options.clock ?? systemClock);
+    store.index = ShardIndex.open({
+      directory: join(options.directory, 'segments'),
+      log,
+      budget: new HeapBudget(options.indexHeapBytes),
+      keys: indexKeys(store),
+    });
+    const engine = new Engine(store, options);
+    await engine.#catchUp();
+    return engine;
+  }
+
+  /** Replays what is not sealed; seals on the way when that is more than a tail should hold. */
+  async #catchUp(): Promise<void> {
+    const { store } = this;
+    for (const step = replay(store, store.index); ; ) {
+      if (step.next().done === true) return;
+      if (store.index.tailIsFull()) await this.#housekeeper.sealed(store.index.publishedSequence);
+    }
+  }
+
+  /** Answers at once from published state. Throws EngineError. */
+  read<M extends keyof EngineReads & keyof EngineCalls>(method: M, context: CallContext, input: In<M>): Out<M> {
+    // The table's own type ties a method's input to its output; TypeScript cannot follow that through a union.
+    const call = this.#reads[method] as unknown as (context: CallContext, input: In<M>) => Out<M>;
+    return call(context, input);
+  }
+
+  /** Queues a write or begins a long call. Resolves when it is durable and visible; rejects with EngineError. */
+  async write<M extends keyof EngineWrites & keyof EngineCalls>(method: M, context: CallContext, input: In<M>): Promise<Out<M>> {
+    if (this.#fatal !== undefined) throw this.#fatal;
+    const call = this.#writes[method] as unknown as (context: CallContext, input: In<M>) => Promise<Out<M>>;
+    this.#longCalls += 1;
+    try {
+      return await call(context, input);
+    } finally {
+      this.#longCalls -= 1;
+    }
+  }
+
+  /** Maintenance for at most `budgetMs`; true when there is more to do. */
+  maintain(budgetMs: number): boolean {
+    return this.#fatal === undefined && this.#housekeeper.run(budgetMs);
+  }
+
+  /** Writes and long calls not answered yet. */
+  get pendingWrites(): number {
+    return this.#longCalls;
+  }
+
+  /** Answers what is queued, seals the tails, lets go of the files. */
+  async close(): Promise<void> {
+    if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
+      await this.#queue.idle();
+      await this.#housekeeper.sealed(this.store.index.publishedSequence);
+      await this.#housekeeper.pause();
+    }
+    this.store.index.close();
+    this.store.keys.close();
+    await this.store.log.close();
+  }
+
+  /** Lets go of the files as a crash would: nothing is sealed or waited for. Tests and the simulator. */
+  async abandon(): Promise<void> {
+    this.#queue.fail(new EngineError('STO-E002', 'the shard was abandoned'));
+    this.store.index.close();
+    this.store.keys.close();
+    await this.store.log.close();
+  }
+
+  #health(shard: number): ShardHealth {
+    const { index, log, quarantine, quarantined } = this.store;
+    const reasons: string[] = [];
+    if (log.poisoned !== undefined) reasons.push(`writes are refused: ${log.poisoned}`);
+    if (this.#fatal !== undefined) reasons.push(this.#fatal.message);
+    for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
+    if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
+    for (const problem of index.problems) reasons.push(problem);
+    return {
+      shard,
+      ok: log.poisoned === undefined && this.#fatal === undefined,
+      reasons,
+      pendingWrites: this.#queue.pending,
+      tailGrains: index.tailGrains,
+      segments: index.segments,
+      sequence: log.nextSequence - 1,
+      sealedSequence: index.sealedSequence,
+    };
+  }
+}

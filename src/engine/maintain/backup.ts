@@ -1,0 +1,40 @@
+import { copyFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { ShardWideCalls } from '../calls.ts';
+import type { Housekeeper } from './housekeeper.ts';
+import type { Store } from '../store/store.ts';
+
+/**
+ * Copies the shard while it serves: the environment as one consistent snapshot, the segment files that its manifest
+ * names, and the keys into a folder of their own. Housekeeping rests meanwhile, so that no named file is replaced.
+ * Keys are copied last: a blob in the snapshot then always has its key, unless it was destroyed since.
+ */
+export async function backup(
+  { store, housekeeper }: { readonly store: Store; readonly housekeeper: Housekeeper },
+  { dataDirectory, keysDirectory }: ShardWideCalls['backup']['input'],
+): Promise<ShardWideCalls['backup']['output']> {
+  await housekeeper.pause();
+  try {
+    mkdirSync(join(dataDirectory, 'log'), { recursive: true });
+    mkdirSync(join(dataDirectory, 'segments'), { recursive: true });
+    let bytes = 0;
+    for (const file of store.index.files()) {
+      copyOrLink(file, join(dataDirectory, 'segments', basename(file)));
+      bytes += statSync(file).size;
+    }
+    await store.log.backup(join(dataDirectory, 'log'));
+    store.keys.copyTo(keysDirectory);
+    return { bytes: bytes + store.log.bytesOnDisk() };
+  } finally {
+    housekeeper.resume();
+  }
+}
+
+/** A segment file never changes once it is named, so a link is as good as a copy where both lie on one file system. */
+function copyOrLink(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}

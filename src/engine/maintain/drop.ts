@@ -1,0 +1,38 @@
+// Removes what a dropped memory left in the log: its keys are gone, so nothing of it can be read, but it takes room.
+import type { SegmentChange } from '../index/shard-index.ts';
+import type { Sliced } from '../index/section.ts';
+import { CorruptRecord, type Sequence } from '../log/log.ts';
+import type { Store } from '../store/store.ts';
+import type { WriteQueue } from '../write/queue.ts';
+
+/** Values removed in one transaction. */
+const REMOVALS_MAX = 4_096;
+
+/** Walks the log once. Keys that a crash left alive are destroyed first. */
+export function* removeDropped(store: Store, queue: WriteQueue, memory: number): Sliced<SegmentChange | undefined> {
+  const key = `drop/${memory}`;
+  const ids = Buffer.from(store.log.getState(key) ?? []);
+  const doomed: number[] = [];
+  for (let at = 0; at + 4 <= ids.length; at += 4) doomed.push(ids.readUInt32BE(at));
+  store.keys.destroy(doomed, store.clock.nowMs());
+  let sequences: Sequence[] = [];
+  // A refusal (a full disk) leaves encrypted values behind that nothing can open; `compact` walks the log again.
+  const remove = (some: Sequence[]): void => void queue.commitState([], some).catch(() => undefined);
+  for (const item of store.log.scan(1)) {
+    if (!(item instanceof CorruptRecord) && memoryOf(item.bytes) === memory) sequences.push(item.sequence);
+    if (sequences.length >= REMOVALS_MAX) {
+      remove(sequences);
+      sequences = [];
+    }
+    yield;
+  }
+  remove(sequences);
+  const change = yield* store.index.dropMemory(memory);
+  store.dropPending.delete(memory);
+  return { ...change, state: [...change.state, [key, null]] };
+}
+
+/** Every record has its memory behind the kind byte. */
+function memoryOf(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(1);
+}

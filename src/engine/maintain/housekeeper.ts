@@ -1,0 +1,187 @@
+// Work that follows the log: seal tails, rewrite what an erasure touched, remove what a drop left, merge segments, keep
+// statistics points. One job at a time, in slices; a job's result is named in one transaction of the write queue.
+import type { SegmentChange } from '../index/shard-index.ts';
+import type { Sliced } from '../index/section.ts';
+import { IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../limits.ts';
+import type { Store } from '../store/store.ts';
+import type { WriteQueue } from '../write/queue.ts';
+import { removeDropped } from './drop.ts';
+import { recordPoints } from './points.ts';
+
+interface Job {
+  readonly name: string;
+  readonly steps: Sliced<SegmentChange | undefined>;
+  /** Extra work once the change is committed and swapped in. */
+  readonly after?: () => void | Promise<void>;
+}
+
+interface Waiter {
+  /** Everything up to this sequence must be sealed. */
+  readonly upTo: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface HousekeeperOptions {
+  /** Grains in the tail at which a seal begins; tests lower it. */
+  readonly sealGrains?: number;
+}
+
+export class Housekeeper {
+  readonly #store: Store;
+  readonly #queue: WriteQueue;
+  readonly #sealGrains: number;
+  #job: Job | undefined;
+  #committing = false;
+  #driving = false;
+  #paused = false;
+  readonly #waiters: Waiter[] = [];
+  #lastWriteMs = 0;
+  #lastSequence = 0;
+  #lastPointHour: number;
+
+  constructor(store: Store, queue: WriteQueue, options: HousekeeperOptions = {}) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#sealGrains = options.sealGrains ?? TAIL_GRAINS_SEAL;
+    this.#lastPointHour = hourOf(store.clock.nowMs());
+  }
+
+  /** Runs slices for at most `budgetMs`. True when there is more that could be done now. */
+  run(budgetMs: number): boolean {
+    const until = performance.now() + budgetMs;
+    do {
+      if (this.#committing || this.#paused) return false;
+      this.#job ??= this.#next();
+      if (this.#job === undefined) return false;
+      const step = this.#job.steps.next();
+      if (step.done === true) this.#finish(this.#job, step.value);
+    } while (performance.now() < until);
+    return true;
+  }
+
+  /** Resolves when everything written so far is sealed. Drives itself: nobody has to call `run`. */
+  sealed(upTo: number): Promise<void> {
+    if (this.#store.index.sealedSequence >= upTo) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ upTo, resolve, reject });
+      this.#drive();
+    });
+  }
+
+  /** Waits for the job under way and starts no other until `resume`. */
+  async pause(): Promise<void> {
+    while (this.#job !== undefined || this.#committing) {
+      if (!this.#committing) this.run(10);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#waiters.length > 0) this.#drive();
+  }
+
+  /** Runs until no seal, purge, drop or merge is left. */
+  async settle(): Promise<void> {
+    await this.sealed(this.#store.log.nextSequence - 1);
+    for (;;) {
+      if (this.#committing) await new Promise((resolve) => setImmediate(resolve));
+      else if (!this.run(10) && !this.#committing) return;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #drive(): void {
+    if (this.#driving) return;
+    this.#driving = true;
+    const step = (): void => {
+      if (this.#waiters.length === 0) {
+        this.#driving = false;
+        return;
+      }
+      this.run(4);
+      setImmediate(step);
+    };
+    setImmediate(step);
+  }
+
+  #next(): Job | undefined {
+    const { index, log, purgePending, dropPending, clock } = this.#store;
+    const last = log.nextSequence - 1;
+    const nowMs = clock.nowMs();
+    if (last !== this.#lastSequence) {
+      this.#lastSequence = last;
+      this.#lastWriteMs = nowMs;
+    }
+    const behind = index.publishedSequence - index.sealedSequence;
+    const idle = nowMs - this.#lastWriteMs >= IDLE_SEAL_MS;
+    const wanted = this.#waiters.length > 0 || idle || purgePending.size > 0;
+    if (behind > 0 && (wanted || index.tailGrains >= this.#sealGrains || behind >= REPLAY_RECORDS_MAX))
+      return { name: 'seal', steps: index.seal(index.publishedSequence) };
+    for (const memory of purgePending) return this.#purge(memory);
+    for (const memory of dropPending)
+      return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
+    const merge = index.mergeStep();
+    if (merge !== undefined) return { name: 'merge', steps: merge };
+    if (hourOf(nowMs) !== this.#lastPointHour) {
+      this.#lastPointHour = hourOf(nowMs);
+      return { name: 'points', steps: recordPoints(this.#store, this.#queue) };
+    }
+    return undefined;
+  }
+
+  /** The blocks are rewritten first, the key that opened the old ones goes after that, the note of it last. */
+  #purge(memory: number): Job {
+    const key = `purge/${memory}`;
+    return {
+      name: 'purge',
+      steps: this.#store.index.purge(memory),
+      after: async () => {
+        const pending = Buffer.from(this.#store.log.getState(key) ?? []);
+        const old: number[] = [];
+        for (let at = 0; at + 4 <= pending.length; at += 4) old.push(pending.readUInt32BE(at));
+        this.#store.keys.destroy(old, this.#store.clock.nowMs());
+        await this.#queue.commitState([[key, null]]);
+        this.#store.purgePending.delete(memory);
+      },
+    };
+  }
+
+  #finish(job: Job, change: SegmentChange | undefined): void {
+    this.#committing = true;
+    const committed = change === undefined ? Promise.resolve() : this.#queue.commitState(change.state);
+    committed
+      .then(() => {
+        if (change !== undefined) this.#store.index.commit(change);
+        return job.after?.();
+      })
+      .then(
+        () => this.#finished(),
+        (error) => {
+          // Storage refused: the old segments stay as they are, and the work is tried again later.
+          if (change !== undefined) this.#store.index.abandon(change);
+          this.#finished(error);
+        },
+      );
+  }
+
+  #finished(error?: unknown): void {
+    this.#committing = false;
+    this.#job = undefined;
+    const sealed = this.#store.index.sealedSequence;
+    for (let i = this.#waiters.length - 1; i >= 0; i--) {
+      const waiter = this.#waiters[i]!;
+      if (error !== undefined) waiter.reject(error);
+      else if (waiter.upTo <= sealed) waiter.resolve();
+      else continue;
+      this.#waiters.splice(i, 1);
+    }
+    this.#queue.resume();
+  }
+}
+
+function hourOf(timeMs: number): number {
+  return Math.floor(timeMs / 3_600_000);
+}

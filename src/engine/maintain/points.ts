@@ -1,0 +1,58 @@
+// Statistics over time: one point an hour for each memory that changed, kept 90 days; the last of a day 2 years.
+import type { MemoryCalls } from '../calls.ts';
+import type { SegmentChange } from '../index/shard-index.ts';
+import type { Sliced } from '../index/section.ts';
+import type { Store } from '../store/store.ts';
+import type { WriteQueue } from '../write/queue.ts';
+import { memoryStatistics } from './statistics.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+const HOURLY_KEEP = 90 * DAY_HOURS;
+const DAILY_KEEP = 2 * 365 * DAY_HOURS;
+
+type Point = MemoryCalls['statisticsHistory']['output']['points'][number];
+
+/** Takes the points of the hour that has ended, and drops those past their keeping time. */
+export function* recordPoints(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefined> {
+  const hour = Math.floor(store.clock.nowMs() / HOUR_MS);
+  for (const memory of [...store.changedSincePoint]) {
+    store.changedSincePoint.delete(memory);
+    if (!store.holds(memory)) continue;
+    const state: [string, Uint8Array | null][] = [[pointKey(memory, hour), Buffer.from(JSON.stringify(pointNow(store, memory)))]];
+    for (const [key] of store.log.scanState(`point/${memory}/`)) {
+      const age = hour - Number(key.slice(key.lastIndexOf('/') + 1));
+      const lastOfDay = (hour - age) % DAY_HOURS === DAY_HOURS - 1;
+      if (age > DAILY_KEEP || (age > HOURLY_KEEP && !lastOfDay)) state.push([key, null]);
+    }
+    queue.commitState(state).catch(() => store.changedSincePoint.add(memory));
+    yield;
+  }
+  return undefined;
+}
+
+/** Points between two times, oldest first, the present one last; `day` keeps the last of each day. Times in seconds. */
+export function statisticsHistory(
+  store: Store,
+  memory: number,
+  input: MemoryCalls['statisticsHistory']['input'],
+): MemoryCalls['statisticsHistory']['output'] {
+  const points: Point[] = [];
+  for (const [, value] of store.log.scanState(`point/${memory}/`)) points.push(JSON.parse(Buffer.from(value).toString()) as Point);
+  const nowMs = store.clock.nowMs();
+  if (input.toMs >= nowMs) points.push(pointNow(store, memory));
+  const within = points.filter((point) => point.timestamp * 1000 >= input.fromMs && point.timestamp * 1000 <= input.toMs);
+  if (input.interval === 'hour') return { points: within };
+  const byDay = new Map(within.map((point) => [Math.floor(point.timestamp / 86_400), point]));
+  return { points: [...byDay.values()] };
+}
+
+function pointNow(store: Store, memory: number): Point {
+  const { totalGrains, diskSpaceBytes, typeCounts } = memoryStatistics(store, memory);
+  return { timestamp: Math.floor(store.clock.nowMs() / 1000), totalGrains, diskSpaceBytes, typeCounts };
+}
+
+/** Zero-padded, so that key order is time order. */
+function pointKey(memory: number, hour: number): string {
+  return `point/${memory}/${String(hour).padStart(8, '0')}`;
+}

@@ -1,0 +1,49 @@
+import type { MemoryStatistics } from '../calls.ts';
+import { GRAIN_TYPE_NAMES } from '../grain/grain.ts';
+import { ANY_RELATION } from '../index/part.ts';
+import type { Store } from '../store/store.ts';
+
+const NOTHING = new Uint32Array(0);
+
+/** Counts over a memory's parts in this shard. Removed grains are never counted, superseded ones are. */
+export function memoryStatistics(store: Store, memory: number): Omit<MemoryStatistics, 'pendingWrites'> {
+  const parts = store.parts(memory);
+  const { removed, superseded } = store.index;
+  const typeCounts: Record<string, number> = Object.fromEntries(GRAIN_TYPE_NAMES.map((type) => [type, 0]));
+  const namespaces = new Set<string>();
+  let totalGrains = 0;
+  let supersededGrains = 0;
+  let triples = 0;
+  let bytes = 0;
+  for (const part of parts) {
+    const isLive = (doc: number): boolean => !removed.get(part.ordinals[doc]!);
+    const count = (docs: Uint32Array): number => {
+      if (removed.count === 0) return docs.length;
+      let live = 0;
+      for (const doc of docs) if (isLive(doc)) live += 1;
+      return live;
+    };
+    for (let doc = 0; doc < part.docCount; doc++) {
+      if (!isLive(doc)) continue;
+      totalGrains += 1;
+      bytes += part.blobBytes[doc]!;
+      if (superseded.get(part.ordinals[doc]!)) supersededGrains += 1;
+    }
+    for (const [type] of part.facetValues('type')) typeCounts[type] = (typeCounts[type] ?? 0) + count(part.facet('type', type)!);
+    for (const [namespace] of part.facetValues('namespace'))
+      if (!namespaces.has(namespace) && count(part.facet('namespace', namespace)!) > 0) namespaces.add(namespace);
+    triples += count(part.facet('relation', ANY_RELATION) ?? NOTHING);
+  }
+  return {
+    totalGrains,
+    diskSpaceBytes: bytes + store.index.memoryBytes(memory),
+    typeCounts,
+    namespaces: [...namespaces].sort(),
+    userCount: store.userCount(memory),
+    supersededGrains,
+    auditEntries: store.auditHead(memory).seq,
+    triples,
+    vectors: 0,
+    purgePending: store.purgePending.has(memory) ? 1 : 0,
+  };
+}

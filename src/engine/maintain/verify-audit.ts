@@ -1,0 +1,52 @@
+import type { AuditCheck } from '../calls.ts';
+import { type AuditEntry, checkChain, GENESIS } from '../govern/audit.ts';
+import { decodeAuditBody } from '../govern/audit-codec.ts';
+import type { Sequence } from '../log/log.ts';
+import { decodeRecord } from '../record/record.ts';
+import type { Store } from '../store/store.ts';
+import { inSlices } from './slices.ts';
+
+/**
+ * Recomputes the audit chain of a memory's partition, oldest first; with `limit` only the records that hold its newest
+ * `limit` entries, trusting the hash before them. A record that is gone or does not decode is bad at its first seq.
+ */
+export function verifyAudit(store: Store, memory: number, partition: number, limit?: number): Promise<AuditCheck> {
+  return inSlices(check(store, memory, partition, limit));
+}
+
+function* check(store: Store, memory: number, partition: number, limit: number | undefined): Generator<void, AuditCheck, void> {
+  const committed = store.auditHead(memory);
+  const sequences = store.allKeyed(memory, 'audit');
+  // The head that the next record must continue. Records before the stretch asked for only hand theirs on.
+  let head = GENESIS;
+  let checked = 0;
+  const bad = (seq: number): AuditCheck => ({ valid: false, checked, firstBadSeq: seq, partition });
+  for (const sequence of sequences) {
+    const entries = entriesAt(store, sequence);
+    const last = entries?.at(-1);
+    if (entries === undefined || last === undefined) return bad(head.seq + 1);
+    if (limit !== undefined && last.seq <= committed.seq - limit) {
+      head = { seq: last.seq, hash: last.hash };
+      continue;
+    }
+    const result = checkChain(head, entries);
+    if ('badSeq' in result) return bad(result.badSeq);
+    head = result.head;
+    checked += entries.length;
+    yield;
+  }
+  // A chain cut short at its end still checks; the head that was committed tells.
+  if (head.seq < committed.seq) return bad(head.seq + 1);
+  return { valid: true, checked, partition };
+}
+
+function entriesAt(store: Store, sequence: Sequence): AuditEntry[] | undefined {
+  try {
+    const bytes = store.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    return record?.kind === 'audit' ? decodeAuditBody(record.body) : undefined;
+  } catch {
+    // Checksum or layout: either way the entries that should be here are not.
+    return undefined;
+  }
+}

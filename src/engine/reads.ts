@@ -1,0 +1,68 @@
+// The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
+import type { CallContext, MemoryCalls, ShardHealth } from './calls.ts';
+import { EngineError } from './errors.ts';
+import { statisticsHistory } from './maintain/points.ts';
+import { memoryStatistics } from './maintain/statistics.ts';
+import { history } from './recall/history.ts';
+import { list } from './recall/list.ts';
+import { recall, recallCandidates, recallStatistics } from './recall/recall.ts';
+import type { Memory } from './store/memory.ts';
+import type { Store, StoredGrain } from './store/store.ts';
+import { viewGrain } from './store/view.ts';
+import { isWithin } from './store/within.ts';
+
+type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
+type Out<M extends keyof MemoryCalls> = MemoryCalls[M]['output'];
+
+export function readCalls(store: Store, health: () => ShardHealth) {
+  return {
+    get: (context: CallContext, input: In<'get'>): Out<'get'> => {
+      const memory = store.memory(context.memory);
+      return viewGrain(store, memory, named(store, memory, context, input.hash));
+    },
+    getRaw: (context: CallContext, input: In<'getRaw'>): Out<'getRaw'> => {
+      const memory = store.memory(context.memory);
+      return { blob: named(store, memory, context, input.hash).blob };
+    },
+    locate: (context: CallContext, input: In<'locate'>): Out<'locate'> => {
+      const memory = store.memory(context.memory);
+      return { held: input.hashes.map((hash) => store.findOrdinal(memory.number, hash) !== undefined) };
+    },
+    list: (context: CallContext, input: In<'list'>): Out<'list'> => list(store, store.memory(context.memory), context, input),
+    recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
+      recallStatistics(store, store.memory(context.memory), input),
+    recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> =>
+      recallCandidates(store, store.memory(context.memory), context, input.query, input.statistics),
+    fetch: (context: CallContext, input: In<'fetch'>): Out<'fetch'> => {
+      const memory = store.memory(context.memory);
+      const view = (hash: string) => {
+        const stored = find(store, memory, context, hash);
+        return stored === undefined ? null : viewGrain(store, memory, stored);
+      };
+      return { grains: input.hashes.map(view) };
+    },
+    recall: (context: CallContext, input: In<'recall'>): Out<'recall'> =>
+      recall(store, store.memory(context.memory), context, input),
+    history: (context: CallContext, input: In<'history'>): Out<'history'> =>
+      history(store, store.memory(context.memory), context, input.hash),
+    statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {
+      const memory = store.memory(context.memory);
+      return { ...memoryStatistics(store, memory.number), pendingWrites: health().pendingWrites };
+    },
+    statisticsHistory: (context: CallContext, input: In<'statisticsHistory'>): Out<'statisticsHistory'> =>
+      statisticsHistory(store, store.memory(context.memory).number, input),
+    health: (_context: CallContext, _input: Record<never, never>): ShardHealth => health(),
+  };
+}
+
+function find(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain | undefined {
+  const ordinal = store.findOrdinal(memory.number, hash);
+  const stored = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
+  return stored !== undefined && isWithin(context, stored.grain) ? stored : undefined;
+}
+
+function named(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain {
+  const stored = find(store, memory, context, hash);
+  if (stored === undefined) throw new EngineError('MEM-E001');
+  return stored;
+}

@@ -1,0 +1,48 @@
+import type { CallContext, MemoryCalls, VersionView } from '../calls.ts';
+import { assert } from '../assert.ts';
+import { EngineError } from '../errors.ts';
+import type { Ordinal } from '../index/part.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { viewGrain } from '../store/view.ts';
+import { isWithin } from '../store/within.ts';
+
+/**
+ * The whole chain of versions that a grain belongs to, oldest first, from any member's hash. Labels go by the place in
+ * the chain (root `original`, tip `supersedes`, between `superseded`); removed members leave no entry. MEM-E001.
+ */
+export function history(store: Store, memory: Memory, context: CallContext, hash: string): MemoryCalls['history']['output'] {
+  const ordinal = store.findOrdinal(memory.number, hash);
+  const named = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
+  if (ordinal === undefined || named === undefined || !isWithin(context, named.grain)) throw new EngineError('MEM-E001');
+  const chain = chainOf(store, memory, ordinal);
+  const versions: VersionView[] = [];
+  chain.forEach((member, i) => {
+    const stored = store.readGrain(memory, member);
+    if (stored === undefined || !isWithin(context, stored.grain)) return;
+    const { hash: address, grainType, fields, createdAt } = viewGrain(store, memory, stored);
+    const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
+    versions.push({ hash: address, grainType, fields, createdAt, relation });
+  });
+  return { versions };
+}
+
+function chainOf(store: Store, memory: Memory, ordinal: Ordinal): Ordinal[] {
+  const chain: Ordinal[] = [ordinal];
+  for (let at = ordinal; ; ) {
+    const earlier = store.predecessor(memory.number, at)?.oldOrdinal;
+    if (earlier === undefined) break;
+    assert(earlier < at, 'a version is younger than what it supersedes');
+    chain.push(earlier);
+    at = earlier;
+  }
+  chain.reverse();
+  for (let at = ordinal; ; ) {
+    const later = store.supersession(memory.number, at)?.newOrdinal;
+    if (later === undefined) break;
+    assert(later > at, 'a version is older than what supersedes it');
+    chain.push(later);
+    at = later;
+  }
+  return chain;
+}

@@ -1,0 +1,79 @@
+// Brings the in-memory tails up to the end of the log: at open, and for a rebuild from the first record. Keys win over
+// the log: a blob whose key was destroyed replays as removed, a destroyed-key record completes a destruction that a
+// crash cut short.
+import { openGrain } from './grain/blob.ts';
+import type { Sequence } from './log/log.ts';
+import { CorruptRecord } from './log/log.ts';
+import { decodeRecord, type EngineRecord } from './record/record.ts';
+import { indexedOf } from './store/indexed.ts';
+import type { Store } from './store/store.ts';
+import type { ShardIndex } from './index/shard-index.ts';
+
+export interface Replayed {
+  grains: number;
+  /** Records that could not be taken in. */
+  errors: number;
+}
+
+/** One record into `index`; returns true when it was a grain that is there to be found. */
+export function replayRecord(store: Store, index: ShardIndex, sequence: Sequence, record: EngineRecord): boolean {
+  const { memory } = record;
+  if (!store.holds(memory)) return false;
+  switch (record.kind) {
+    case 'grain': {
+      const opened = store.memory(memory);
+      if (store.keys.state(record.key) === 'destroyed') {
+        index.markRemoved(memory, sequence);
+        return false;
+      }
+      const blob = store.openBlob(opened, record);
+      index.publish(memory, { ...indexedOf(opened, openGrain(blob), blob, record.address), ordinal: sequence });
+      return true;
+    }
+    case 'standing':
+      index.publishKeyed(memory, 'standing', record.oldOrdinal, sequence);
+      if (record.newOrdinal !== 0) {
+        index.publishKeyed(memory, 'predecessor', record.newOrdinal, sequence);
+        index.markSuperseded(record.oldOrdinal);
+      }
+      return false;
+    case 'removal':
+      for (const ordinal of record.ordinals) index.markRemoved(memory, ordinal);
+      return false;
+    case 'key':
+      if (record.keyKind === 'user')
+        index.publishKeyed(memory, 'userKey', Buffer.from(record.token).toString('hex'), sequence);
+      if (record.action === 'destroyed' && store.keys.state(record.key) === 'live')
+        store.keys.destroy([record.key], record.atMs);
+      return false;
+    case 'audit':
+      index.publishKeyed(memory, 'audit', Buffer.from(record.body).readUInt32BE(0), sequence);
+      return false;
+    case 'reply':
+      index.publishKeyed(memory, 'reply', Buffer.from(record.token).toString('hex'), sequence);
+      return false;
+    case 'setting':
+      return false; // the state names the current one
+  }
+}
+
+/** Replays records after `index.sealedSequence`; yields after each so that a caller may interleave or seal. */
+export function* replay(store: Store, index: ShardIndex, to?: Sequence): Generator<void, Replayed, void> {
+  const replayed: Replayed = { grains: 0, errors: 0 };
+  for (const item of store.log.scan(index.sealedSequence + 1, to)) {
+    if (item instanceof CorruptRecord) {
+      store.quarantineRecord(item.sequence, item.message);
+      replayed.errors += 1;
+      continue;
+    }
+    try {
+      if (replayRecord(store, index, item.sequence, decodeRecord(item.bytes))) replayed.grains += 1;
+    } catch (error) {
+      // One record that cannot be opened must not keep the shard shut: it is named in health.
+      store.quarantineRecord(item.sequence, error instanceof Error ? error.message : String(error));
+      replayed.errors += 1;
+    }
+    yield;
+  }
+  return replayed;
+}

@@ -1,0 +1,41 @@
+// What the index asks of the keys: index keys by memory and by id, and the blind tokens of a memory.
+import type { BlindKind } from '../crypto/blind-tokens.ts';
+import type { Facet } from '../index/part.ts';
+import type { IndexKeys } from '../index/shard-index.ts';
+import type { Store } from './store.ts';
+
+/** Subject and object share a kind, so that the same name has one token on both sides. */
+const FACET_KINDS: Record<Facet, BlindKind> = {
+  type: 'type',
+  namespace: 'namespace',
+  tag: 'tag',
+  user: 'user_id',
+  session: 'session',
+  subject: 'entity',
+  relation: 'relation',
+  object: 'entity',
+  pair: 'pair',
+  source: 'source',
+};
+
+export function indexKeys(store: Store): IndexKeys {
+  return {
+    indexKey: (memory) => {
+      const { index } = store.memory(memory).keyIds;
+      return { id: index, key: store.keys.get(index) };
+    },
+    indexKeyById: (id) => store.keys.get(id),
+    tokens: (memory) => {
+      const { tokens } = store.memory(memory);
+      return {
+        term: (text) => {
+          const bytes = Buffer.allocUnsafe(8);
+          bytes.writeBigUInt64BE(tokens.term(text));
+          return bytes;
+        },
+        facet: (facet, value) => tokens.facet(FACET_KINDS[facet], value),
+        keyed: (kind, key) => tokens.facet('scope', `${kind}:${key}`),
+      };
+    },
+  };
+}

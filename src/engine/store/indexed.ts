@@ -1,0 +1,63 @@
+// A grain, give me what the indexes keep of it. Used when it is written and when the log is replayed: both must agree.
+import { keyedIdentity } from '../crypto/blind-tokens.ts';
+import { searchText, sessionOf, triple } from '../grain/api-text.ts';
+import { identityBytes } from '../grain/blob.ts';
+import type { Address, Grain } from '../grain/grain.ts';
+import type { ValueMap } from '../grain/value.ts';
+import type { IndexedGrain, NumberField } from '../index/part.ts';
+import { GRAIN_RECORD_OVERHEAD } from '../record/record.ts';
+import type { Memory } from './memory.ts';
+
+export function indexedOf(
+  memory: Memory,
+  grain: Pick<Grain, 'type' | 'fields'>,
+  blob: Buffer,
+  address: Address,
+): Omit<IndexedGrain, 'ordinal'> {
+  const { fields } = grain;
+  const spo = triple(grain);
+  const identity = identityBytes(blob);
+  return {
+    address,
+    identity: identity === undefined ? undefined : keyedIdentity(memory.identityKey, identity),
+    createdAtMs: Number(fields['created_at']),
+    type: grain.type,
+    namespace: text(fields['namespace']) ?? '',
+    user: text(fields['user_id']),
+    session: sessionOf(grain),
+    tags: texts(fields['structural_tags']),
+    subject: spo.subject,
+    relation: spo.relation,
+    object: spo.object,
+    source: texts(fields['derived_from'])[0],
+    numbers: numbers(fields),
+    blobBytes: blob.length,
+    recordBytes: blob.length + GRAIN_RECORD_OVERHEAD,
+    terms: memory.analyzer.analyze(searchText(grain)),
+  };
+}
+
+const NUMBER_FIELDS: readonly (readonly [NumberField, string, number])[] = [
+  ['confidence', 'confidence', 1],
+  ['importance', 'importance', 1],
+  ['validFromMs', 'valid_from', 1],
+  ['validToMs', 'valid_to', 1],
+  ['expiresAtMs', 'expires_at', 1000], // an extra field of the blob, in seconds
+];
+
+function numbers(fields: ValueMap): IndexedGrain['numbers'] {
+  const found: Partial<Record<NumberField, number>> = {};
+  for (const [field, name, scale] of NUMBER_FIELDS) {
+    const value = fields[name];
+    if (typeof value === 'number') found[field] = value * scale;
+  }
+  return found;
+}
+
+function text(value: ValueMap[string]): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function texts(value: ValueMap[string]): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

@@ -1,0 +1,112 @@
+// Every write of the engine: how it is prepared and planned. One row a method; the engine and the queue know no more.
+import type { AddOutcome, MemoryCalls } from '../calls.ts';
+import { EngineError } from '../errors.ts';
+import { VERIFICATION_STATES } from '../record/record.ts';
+import type { Memory } from '../store/memory.ts';
+import { planAdd } from './add.ts';
+import { planAttach, planDrop, writeSetting } from './attach.ts';
+import { planEraseUser, planForget } from './forget.ts';
+import { bindFields } from './narrow.ts';
+import { prepareBlob, prepareGrain } from './prepare.ts';
+import type { AuditDraft } from '../govern/audit.ts';
+import type { MemoryWrite, WritePlan } from './queue.ts';
+import { planAccumulate, planSupersede } from './supersede.ts';
+
+/** A memory must be there; attaching is the one write that makes it. */
+function known(memory: Memory | undefined): Memory {
+  if (memory === undefined) throw new EngineError('MEM-E003');
+  return memory;
+}
+
+export const addPlan: MemoryWrite<'add'> = {
+  prepare: (memory, context, input, nowMs) => prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs),
+  plan: (group, memory, context, _input, prepared) => planAdd(group, known(memory), context, prepared!),
+};
+
+/** One blob of an import. */
+export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, AddOutcome> = {
+  prepare: (memory, _context, input) => prepareBlob(memory, input.blob, input.hash),
+  plan: (group, memory, context, _input, prepared) => {
+    const { fields, type } = prepared!.grain;
+    for (const [name, bound] of [['namespace', context.namespace], ['user_id', context.userId]] as const)
+      if (bound !== undefined && fields[name] !== bound)
+        throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`);
+    return { ...planAdd(group, known(memory), context, prepared!), grainType: type };
+  },
+};
+
+export const supersedePlan: MemoryWrite<'supersede'> = {
+  plan: (group, memory, context, input) => planSupersede(group, known(memory), context, input),
+};
+
+export const accumulatePlan: MemoryWrite<'accumulate'> = {
+  plan: (group, memory, context, input) => planAccumulate(group, known(memory), context, input),
+};
+
+export const forgetPlan: MemoryWrite<'forget'> = {
+  settled: true,
+  plan: (group, memory, context, input) => planForget(group, known(memory), context, input),
+};
+
+export const eraseUserPlan: MemoryWrite<'eraseUser'> = {
+  settled: true,
+  plan: (group, memory, context, { userId }) => planEraseUser(group, known(memory), context, userId),
+};
+
+export const attachPlan: MemoryWrite<'attachMemory'> = {
+  settled: true,
+  plan: (group, _memory, context, { settings }) => {
+    planAttach(group, context, settings);
+    return {};
+  },
+};
+
+export const dropPlan: MemoryWrite<'dropMemory'> = {
+  settled: true,
+  plan: (group, memory) => planDrop(group, known(memory)),
+};
+
+/** Audit entries for acts that change nothing else (an export, a rotation). */
+export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
+  plan: (group, memory, _context, draft) => {
+    group.audit(known(memory), draft);
+    return {};
+  },
+};
+
+/** What the manifest of an imported file says of grains that are here: it only ever makes one less current. */
+export const manifestPlan: WritePlan<{ manifest: MemoryCalls['importBlobs']['input']['manifest'] }, Record<never, never>> = {
+  settled: true,
+  plan: (group, memory, _context, { manifest }) => {
+    const held = known(memory);
+    for (const entry of manifest) {
+      const ordinal = group.findOrdinal(held, entry.hash);
+      if (ordinal === undefined) continue;
+      const successor = entry.supersededBy === undefined ? undefined : group.findOrdinal(held, entry.supersededBy);
+      if (successor !== undefined && successor !== ordinal && !group.isSuperseded(held, ordinal) && group.tip(held, successor) !== ordinal)
+        group.link(held, ordinal, successor);
+      const state = VERIFICATION_STATES.find((name) => name === entry.verificationStatus);
+      if (state !== undefined && state !== '' && state !== 'unverified') group.setVerification(held, ordinal, state);
+    }
+    return {};
+  },
+};
+
+/** A new version of the memory's blob key: new grains without a user are sealed under it. */
+export const rotatePlan: MemoryWrite<'rotateKeys'> = {
+  settled: true,
+  plan: (group, memory, context) => {
+    const held = known(memory);
+    const { store } = group;
+    const { id } = store.keys.allocate('blob');
+    group.keyAllocated();
+    const renewed = { ...held.keyIds, blob: id };
+    writeSetting(group, held.number, renewed, held.sealedSettings, true);
+    group.onPublish(() => {
+      held.keyIds = renewed;
+    });
+    const fingerprint = store.keys.fingerprint(id);
+    group.audit(held, { event: 'key.rotated', actor: context.actor, subject: '', details: { key_fingerprint: fingerprint } });
+    return { rotated: 1, fingerprint };
+  },
+};

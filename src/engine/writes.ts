@@ -1,0 +1,107 @@
+// The engine's writes and long calls, one row a method. All answer with a promise.
+import type { AddOutcome, CallContext, MemoryCalls, ShardWideCalls } from './calls.ts';
+import { EngineError } from './errors.ts';
+import { backup } from './maintain/backup.ts';
+import { compact } from './maintain/compact.ts';
+import { exportPage } from './maintain/export.ts';
+import type { Housekeeper } from './maintain/housekeeper.ts';
+import { rebuild } from './maintain/rebuild.ts';
+import { rotateKeys } from './maintain/rotate.ts';
+import { verify } from './maintain/verify.ts';
+import { verifyAudit } from './maintain/verify-audit.ts';
+import type { Store } from './store/store.ts';
+import * as plans from './write/plans.ts';
+import type { WriteQueue } from './write/queue.ts';
+
+export interface WriteServices {
+  readonly store: Store;
+  readonly queue: WriteQueue;
+  readonly housekeeper: Housekeeper;
+  readonly shard: number;
+}
+
+type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
+type Out<M extends keyof MemoryCalls> = Promise<MemoryCalls[M]['output']>;
+
+export function writeCalls(services: WriteServices) {
+  const { store, queue, housekeeper } = services;
+  const sealAll = (): Promise<void> => housekeeper.sealed(store.index.publishedSequence);
+  return {
+    attachMemory: (context: CallContext, input: In<'attachMemory'>): Out<'attachMemory'> =>
+      queue.push('attachMemory', plans.attachPlan, { ...context, memory: input.settings.number }, input),
+    dropMemory: (context: CallContext, input: In<'dropMemory'>): Out<'dropMemory'> =>
+      queue.push('dropMemory', plans.dropPlan, context, input),
+    add: async (context: CallContext, input: In<'add'>): Out<'add'> => {
+      const added = await queue.push('add', plans.addPlan, context, input);
+      store.changedSincePoint.add(context.memory);
+      if (input.sync) await sealAll();
+      return added;
+    },
+    addBatch: async (context: CallContext, input: In<'addBatch'>): Out<'addBatch'> => {
+      store.memory(context.memory);
+      const outcomes = await Promise.all(
+        input.items.map((item, i) =>
+          outcome(
+            item.grainType,
+            queue.push('add', plans.addPlan, itemContext(context, i), { ...item, sync: false }).then((added) => ({
+              ...added,
+              grainType: item.grainType,
+            })),
+          ),
+        ),
+      );
+      store.changedSincePoint.add(context.memory);
+      return { outcomes };
+    },
+    importBlobs: async (context: CallContext, input: In<'importBlobs'>): Out<'importBlobs'> => {
+      store.memory(context.memory);
+      const outcomes = await Promise.all(
+        input.blobs.map((blob, i) => outcome('', queue.push('importBlob', plans.importPlan, itemContext(context, i), { blob }))),
+      );
+      if (input.manifest.length > 0)
+        await queue.push('importManifest', plans.manifestPlan, context, { manifest: input.manifest });
+      store.changedSincePoint.add(context.memory);
+      return { outcomes };
+    },
+    supersede: (context: CallContext, input: In<'supersede'>): Out<'supersede'> =>
+      queue.push('supersede', plans.supersedePlan, context, input),
+    accumulate: (context: CallContext, input: In<'accumulate'>): Out<'accumulate'> =>
+      queue.push('accumulate', plans.accumulatePlan, context, input),
+    forget: (context: CallContext, input: In<'forget'>): Out<'forget'> => queue.push('forget', plans.forgetPlan, context, input),
+    eraseUser: (context: CallContext, input: In<'eraseUser'>): Out<'eraseUser'> =>
+      queue.push('eraseUser', plans.eraseUserPlan, context, input),
+    flush: async (context: CallContext, _input: In<'flush'>): Out<'flush'> => {
+      store.memory(context.memory);
+      await queue.idle();
+      const flushed = store.index.unsealedGrains(context.memory);
+      await sealAll();
+      return { flushed, pending: 0 };
+    },
+    verifyAudit: (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> =>
+      verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit),
+    rebuildIndexes: (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>
+      rebuild(services, context.memory),
+    compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),
+    rotateKeys: (context: CallContext, input: In<'rotateKeys'>): Out<'rotateKeys'> => rotateKeys(services, context, input),
+    exportPage: (context: CallContext, input: In<'exportPage'>): Out<'exportPage'> =>
+      exportPage(store, store.memory(context.memory), context, input),
+    verify: (_context: CallContext, _input: ShardWideCalls['verify']['input']) => verify(services),
+    backup: (_context: CallContext, input: ShardWideCalls['backup']['input']) => backup(services, input),
+  };
+}
+
+/** Items of a batch answer one by one; a bad one hurts no other. Only storage trouble fails the call. */
+async function outcome(grainType: string, adding: Promise<AddOutcome>): Promise<AddOutcome> {
+  try {
+    return await adding;
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code.startsWith('STO-') || error.code.startsWith('SYS-')) throw error;
+    return { error: error.toWire(), grainType };
+  }
+}
+
+/** Each item of a batch under one idempotency key is remembered by its place. */
+function itemContext(context: CallContext, index: number): CallContext {
+  if (context.idempotency === undefined) return context;
+  return { ...context, idempotency: { ...context.idempotency, key: `${context.idempotency.key}#${index}` } };
+}
