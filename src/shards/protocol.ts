@@ -34,6 +34,67 @@ export type Method = keyof ShardCalls;
 export type Input<M extends Method> = ShardCalls[M]['input'];
 export type Output<M extends Method> = ShardCalls[M]['output'];
 
+/**
+ * How a shard answers a method. `read`: at once, from published state. `write`: joins a group, answered when it is
+ * durable and visible. `long`: takes its own time beside the groups (slices), answered by a promise too. `host`: by the
+ * worker itself, no engine sees it. A method that is missing here does not compile; the order gives the numbers that
+ * methods have in a batch (never on disk).
+ */
+export const METHOD_KINDS = {
+  attachMemory: 'write',
+  dropMemory: 'write',
+  add: 'write',
+  addBatch: 'write',
+  importBlobs: 'write',
+  get: 'read',
+  getRaw: 'read',
+  locate: 'read',
+  list: 'read',
+  recallStatistics: 'read',
+  recallCandidates: 'read',
+  fetch: 'read',
+  recall: 'read',
+  supersede: 'write',
+  accumulate: 'write',
+  forget: 'write',
+  eraseUser: 'write',
+  history: 'read',
+  flush: 'long',
+  statistics: 'read',
+  statisticsHistory: 'read',
+  verifyAudit: 'long',
+  rebuildIndexes: 'long',
+  compact: 'long',
+  rotateKeys: 'write',
+  exportPage: 'long',
+  health: 'read',
+  verify: 'long',
+  backup: 'long',
+  fault: 'host',
+} as const satisfies Record<Method, 'read' | 'write' | 'long' | 'host'>;
+
+type MethodOf<K> = { [M in Method]: (typeof METHOD_KINDS)[M] extends K ? M : never }[Method];
+export type ReadMethod = MethodOf<'read'>;
+export type WriteMethod = MethodOf<'write'>;
+export type LongMethod = MethodOf<'long'>;
+
+// Object.keys of the table above: its keys are the methods, which the type of `keys` forgets.
+const METHODS = Object.keys(METHOD_KINDS) as Method[];
+const ofKind = <M extends Method>(kind: 'read' | 'write' | 'long'): ReadonlySet<M> =>
+  new Set(METHODS.filter((method): method is M => METHOD_KINDS[method] === kind));
+
+export const READ_METHODS: ReadonlySet<ReadMethod> = ofKind<ReadMethod>('read');
+export const WRITE_METHODS: ReadonlySet<WriteMethod> = ofKind<WriteMethod>('write');
+export const LONG_METHODS: ReadonlySet<LongMethod> = ofKind<LongMethod>('long');
+export { METHODS };
+
+/** A method with its input, as decoded from bytes. */
+export type Call<M extends Method = Method> = { [K in M]: { readonly method: K; readonly input: Input<K> } }[M];
+
+export function isReadCall(call: Call): call is Call<ReadMethod> {
+  return METHOD_KINDS[call.method] === 'read';
+}
+
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: WireError };
 
 /** What `direct.ts` and `client.ts` both are: a shard that can be called. Rejects with EngineError. */

@@ -1,0 +1,73 @@
+// One call on a memory of several partitions: ask one, ask all.
+import { EngineError } from '../engine/errors.ts';
+import type { CallContext, Input, Method, Output, ShardCaller } from './protocol.ts';
+
+/** A context before the router chose the partition. */
+export type RouterContext = Omit<CallContext, 'partition'>;
+
+export class Fan {
+  readonly context: RouterContext;
+  /** The shard of each partition, in partition order. */
+  readonly #shards: readonly ShardCaller[];
+
+  constructor(context: RouterContext, shards: readonly ShardCaller[]) {
+    this.context = context;
+    this.#shards = shards;
+  }
+
+  get partitions(): number {
+    return this.#shards.length;
+  }
+
+  /** The same call for whoever asks in between: nothing of it is kept for a repeat. */
+  withoutIdempotency(): Fan {
+    const { idempotency: _, ...context } = this.context;
+    return new Fan(context, this.#shards);
+  }
+
+  one<M extends Method>(partition: number, method: M, input: Input<M>): Promise<Output<M>> {
+    const shard = this.#shards[partition];
+    if (shard === undefined) return Promise.reject(new EngineError('VAL-E001', 'no such partition'));
+    return shard.call(method, { ...this.context, partition }, input);
+  }
+
+  /** What each partition says, in partition order, once all have answered. */
+  settle<M extends Method>(method: M, input: Input<M>): Promise<PromiseSettledResult<Output<M>>[]> {
+    return Promise.allSettled(this.#shards.map((_, partition) => this.one(partition, method, input)));
+  }
+
+  /** Every partition's answer, in partition order; throws the first error once all have answered. */
+  async all<M extends Method>(method: M, input: Input<M>): Promise<Output<M>[]> {
+    return valuesOf(await this.settle(method, input));
+  }
+
+  /**
+   * The answer of the partition that has the grain: each one is asked, those that have it not answer MEM-E001. When
+   * none has it, another error (erased, restarting) says more than "not found".
+   */
+  async found<M extends Method>(method: M, input: Input<M>): Promise<Output<M>> {
+    const results = await this.settle(method, input);
+    const found = results.find((result) => result.status === 'fulfilled');
+    if (found !== undefined) return found.value;
+    const reasons: unknown[] = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
+    throw reasons.find((reason) => !isNotFound(reason)) ?? reasons[0];
+  }
+
+  /** The partition that holds any version of `hash`, or undefined. A read, so cheaper than refused writes. */
+  async locate(hash: string): Promise<number | undefined> {
+    const answers = await this.withoutIdempotency().all('locate', { hashes: [hash] });
+    const partition = answers.findIndex(({ held }) => held[0] === true);
+    return partition === -1 ? undefined : partition;
+  }
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'MEM-E001';
+}
+
+export function valuesOf<T>(results: readonly PromiseSettledResult<T>[]): T[] {
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}

@@ -1,0 +1,150 @@
+// Every call of a memory, over several partitions. A memory of one partition never comes here.
+import { EngineError } from '../engine/errors.ts';
+import { type Fan, isNotFound, valuesOf } from './fan.ts';
+import { gatherAddBatch, gatherImport, type PlacementOf } from './gather-batch.ts';
+import { gatherRecall } from './gather-recall.ts';
+import {
+  mergeAuditChecks,
+  mergeFingerprints,
+  mergeHistories,
+  mergeProofs,
+  mergeStatistics,
+  mergeTextStatistics,
+  sumOf,
+} from './merge.ts';
+import { gatherExportPage, gatherList } from './pages.ts';
+import { partitionFor } from './placement.ts';
+import type { Input, MemoryCalls, Output } from './protocol.ts';
+
+/** What gathering needs of those who can decode a blob. */
+export interface GatherTools {
+  readonly placementOf: PlacementOf;
+}
+
+export type MemoryMethod = keyof MemoryCalls;
+type Gather<M extends MemoryMethod> = (fan: Fan, input: Input<M>, tools: GatherTools) => Promise<Output<M>>;
+
+export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
+  attachMemory: async (fan, input) => {
+    await fan.all('attachMemory', input);
+    return {};
+  },
+  dropMemory: async (fan, input) => {
+    const answers = await fan.all('dropMemory', input);
+    return { keyFingerprint: mergeFingerprints(answers.map(({ keyFingerprint }) => keyFingerprint)) };
+  },
+  add: (fan, input) => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input),
+  addBatch: gatherAddBatch,
+  importBlobs: (fan, input, { placementOf }) => gatherImport(fan, input, placementOf),
+  get: (fan, input) => fan.found('get', input),
+  getRaw: (fan, input) => fan.found('getRaw', input),
+  locate: async (fan, input) => {
+    const answers = await fan.all('locate', input);
+    return { held: input.hashes.map((_, index) => answers.some(({ held }) => held[index] === true)) };
+  },
+  list: gatherList,
+  recallStatistics: async (fan, input) => mergeTextStatistics(await fan.all('recallStatistics', input)),
+  recallCandidates: async (fan, input) => {
+    const answers = await fan.all('recallCandidates', input);
+    return { candidates: answers.flatMap(({ candidates }) => candidates), total: sumOf(answers, 'total') };
+  },
+  fetch: async (fan, input) => {
+    const answers = await fan.all('fetch', input);
+    const at = (index: number) => answers.map(({ grains }) => grains[index] ?? null);
+    return { grains: input.hashes.map((_, index) => at(index).find((grain) => grain !== null) ?? null) };
+  },
+  recall: gatherRecall,
+  supersede: async (fan, input) => {
+    const partition = await fan.locate(input.oldHash);
+    return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
+  },
+  accumulate: gatherAccumulate,
+  forget: gatherForget,
+  eraseUser: async (fan, input) => mergeProofs(await fan.all('eraseUser', input)),
+  history: (fan, input) => fan.found('history', input),
+  flush: async (fan, input) => {
+    const answers = await fan.all('flush', input);
+    return { flushed: sumOf(answers, 'flushed'), pending: sumOf(answers, 'pending') };
+  },
+  statistics: async (fan, input) => mergeStatistics(await fan.all('statistics', input)),
+  statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
+  verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),
+  rebuildIndexes: async (fan, input) => {
+    const answers = await fan.all('rebuildIndexes', input);
+    return {
+      grainsScanned: sumOf(answers, 'grainsScanned'),
+      ftsIndexed: sumOf(answers, 'ftsIndexed'),
+      vectorsIndexed: sumOf(answers, 'vectorsIndexed'),
+      errors: sumOf(answers, 'errors'),
+      // They run side by side.
+      elapsedMs: Math.max(...answers.map(({ elapsedMs }) => elapsedMs)),
+    };
+  },
+  compact: async (fan, input) => ({ reclaimedBytes: sumOf(await fan.all('compact', input), 'reclaimedBytes') }),
+  rotateKeys: async (fan, input) => {
+    const answers = await fan.all('rotateKeys', input);
+    return {
+      rotated: sumOf(answers, 'rotated'),
+      fingerprint: mergeFingerprints(answers.map(({ fingerprint }) => fingerprint)),
+    };
+  },
+  exportPage: gatherExportPage,
+};
+
+/** By hash: in the partition that holds it. By triple: in the partition with the newest current grain of it. */
+async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<Output<'accumulate'>> {
+  const { target } = input;
+  if ('hash' in target) {
+    const partition = await fan.locate(target.hash);
+    return partition === undefined ? fan.found('accumulate', input) : fan.one(partition, 'accumulate', input);
+  }
+  const newest = await fan.withoutIdempotency().all('list', { filter: target, limit: 1, order: 'desc' });
+  let best: { readonly partition: number; readonly createdAtMs: number } | undefined;
+  newest.forEach(({ grains: [grain] }, partition) => {
+    if (grain === undefined) return;
+    const { createdAtMs } = grain;
+    if (best === undefined || createdAtMs > best.createdAtMs) best = { partition, createdAtMs };
+  });
+  return best === undefined ? fan.found('accumulate', input) : fan.one(best.partition, 'accumulate', input);
+}
+
+/**
+ * All partitions check, and only when none refuses do they apply: a refusal deletes nothing. With an idempotency key
+ * all of them apply, whatever they found: a repeat finds nothing to forget, and gets the first answers again.
+ */
+async function gatherForget(fan: Fan, input: Input<'forget'>): Promise<Output<'forget'>> {
+  const checks = await settleForget(fan.withoutIdempotency(), { ...input, check: true }, everyPartition(fan));
+  if (input.check) return mergeForgets(input, checks);
+  const concerned =
+    fan.context.idempotency === undefined
+      ? everyPartition(fan).filter((_, index) => checks[index]!.hashes.length > 0)
+      : everyPartition(fan);
+  return mergeForgets(input, await settleForget(fan, input, concerned));
+}
+
+const everyPartition = (fan: Fan): number[] => Array.from({ length: fan.partitions }, (_, partition) => partition);
+
+type Forgotten = Output<'forget'> & { readonly error?: EngineError };
+
+async function settleForget(fan: Fan, input: Input<'forget'>, partitions: readonly number[]): Promise<Forgotten[]> {
+  const results = await Promise.allSettled(
+    partitions.map(async (partition): Promise<Forgotten> => {
+      try {
+        return await fan.one(partition, 'forget', input);
+      } catch (error) {
+        // Not here; another partition may have it.
+        if (error instanceof EngineError && isNotFound(error)) return { hashes: [], notFound: [], error };
+        throw error;
+      }
+    }),
+  );
+  return valuesOf(results);
+}
+
+function mergeForgets(input: Input<'forget'>, answers: readonly Forgotten[]): Output<'forget'> {
+  const hashes = [...new Set(answers.flatMap((answer) => answer.hashes))];
+  const refused = answers.find(({ error }) => error !== undefined)?.error;
+  if (refused !== undefined && answers.every(({ error }) => error !== undefined)) throw refused;
+  const gone = new Set(hashes);
+  return { hashes, notFound: (input.hashes ?? []).filter((address) => !gone.has(address)) };
+}

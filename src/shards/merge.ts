@@ -1,0 +1,105 @@
+// The answers of several partitions, give me the one answer. Pure. Lists are in partition order.
+import { hash } from 'node:crypto';
+import { assert } from '../engine/assert.ts';
+import type { AuditCheck, ErasureProof, MemoryStatistics, Output, TextStatistics } from './protocol.ts';
+
+/** Sums of the members that all these have as numbers. */
+export function sumOf<K extends string>(parts: readonly Readonly<Record<K, number>>[], key: K): number {
+  return parts.reduce((sum, part) => sum + part[key], 0);
+}
+
+/** Sums by key, over records that may lack some. */
+export function sumByKey(parts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sums = new Map<string, number>();
+  for (const part of parts) {
+    for (const [key, value] of Object.entries(part)) sums.set(key, (sums.get(key) ?? 0) + value);
+  }
+  // fromEntries makes own properties of any key, `__proto__` too.
+  return Object.fromEntries(sums);
+}
+
+/**
+ * The fingerprint of several destroyed keys: the first 16 hex of SHA-256 over their fingerprints, concatenated. A
+ * single one is itself; partitions without a key have ''.
+ */
+export function mergeFingerprints(fingerprints: readonly string[]): string {
+  const own = fingerprints.filter((fingerprint) => fingerprint !== '');
+  if (own.length <= 1) return own[0] ?? '';
+  return hash('sha256', own.join(''), 'hex').slice(0, 16);
+}
+
+/**
+ * The proof of an erasure over all partitions. Its time is when the last of the destroyed keys was destroyed:
+ * partitions that never had a key answer with the present time and are left out. So a repeat, which finds the
+ * tombstones, tells the original time, also when the first answers fell into different seconds.
+ */
+export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
+  const first = proofs[0];
+  assert(first !== undefined, 'a memory has a partition');
+  const withKey = proofs.filter(({ keyFingerprint }) => keyFingerprint !== '');
+  const timed = withKey.length > 0 ? withKey : proofs;
+  return {
+    userId: first.userId,
+    count: sumOf(proofs, 'count'),
+    keyFingerprint: mergeFingerprints(proofs.map(({ keyFingerprint }) => keyFingerprint)),
+    timestamp: Math.max(...timed.map(({ timestamp }) => timestamp)),
+  };
+}
+
+/** Sums. A user whose grains lie in several partitions (by their sessions) is counted in each. */
+export function mergeStatistics(parts: readonly MemoryStatistics[]): MemoryStatistics {
+  return {
+    totalGrains: sumOf(parts, 'totalGrains'),
+    diskSpaceBytes: sumOf(parts, 'diskSpaceBytes'),
+    typeCounts: sumByKey(parts.map(({ typeCounts }) => typeCounts)),
+    namespaces: [...new Set(parts.flatMap(({ namespaces }) => namespaces))].sort(),
+    userCount: sumOf(parts, 'userCount'),
+    supersededGrains: sumOf(parts, 'supersededGrains'),
+    auditEntries: sumOf(parts, 'auditEntries'),
+    pendingWrites: sumOf(parts, 'pendingWrites'),
+    triples: sumOf(parts, 'triples'),
+    vectors: sumOf(parts, 'vectors'),
+    purgePending: sumOf(parts, 'purgePending'),
+  };
+}
+
+type History = Output<'statisticsHistory'>;
+type HistoryPoint = History['points'][number];
+
+/** Sums at every time that any partition has a point for; one without counts as it last was. */
+export function mergeHistories(parts: readonly History[]): History {
+  const times = [...new Set(parts.flatMap(({ points }) => points.map(({ timestamp }) => timestamp)))];
+  times.sort((a, b) => a - b);
+  const points = times.map((timestamp) => {
+    const levels = parts
+      .map((part) => part.points.findLast((point) => point.timestamp <= timestamp))
+      .filter((point): point is HistoryPoint => point !== undefined);
+    return {
+      timestamp,
+      totalGrains: sumOf(levels, 'totalGrains'),
+      diskSpaceBytes: sumOf(levels, 'diskSpaceBytes'),
+      typeCounts: sumByKey(levels.map(({ typeCounts }) => typeCounts)),
+    };
+  });
+  return { points };
+}
+
+/** Valid when every chain is; otherwise with the first bad entry of the first partition whose chain is broken. */
+export function mergeAuditChecks(checks: readonly AuditCheck[]): AuditCheck {
+  const bad = checks.find(({ valid }) => !valid);
+  return {
+    valid: bad === undefined,
+    checked: sumOf(checks, 'checked'),
+    partition: bad?.partition ?? 0,
+    ...(bad?.firstBadSeq === undefined ? {} : { firstBadSeq: bad.firstBadSeq }),
+  };
+}
+
+/** What BM25 wants to know of a query's words, over all partitions. */
+export function mergeTextStatistics(parts: readonly TextStatistics[]): TextStatistics {
+  return {
+    docs: sumOf(parts, 'docs'),
+    totalLength: sumOf(parts, 'totalLength'),
+    documentFrequency: sumByKey(parts.map(({ documentFrequency }) => documentFrequency)),
+  };
+}

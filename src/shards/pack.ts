@@ -1,0 +1,309 @@
+// The messages between the main thread and a worker: many requests, or many replies, in one transferred ArrayBuffer.
+// One copy in, none across. A slice of a wire buffer is never posted: structured clone would copy all that it sits in.
+//
+//   requests   u32 count, then for each
+//              u32 id, u8 shard, u8 method, u8 form, u8 codec, u32 value bytes, u32 raw bytes, value, raw
+//              codec 0: value = [context..., input]; else value = [context...] and raw = the wire bytes
+//              method 255: taken back by the sender, to be skipped
+//   replies    u32 batches that were run since the last message, u32 count, then for each
+//              u32 id, u8 kind, u8 form, u16 zero, u32 bytes, body
+//
+// Numbers are little-endian. `form` is that of value.ts.
+import { assert } from '../engine/assert.ts';
+import type { WireError } from '../engine/errors.ts';
+import { type CallContext, METHODS, type Method } from './protocol.ts';
+import { packValue, unpackValue, type ValueForm } from './value.ts';
+
+const REQUEST_HEADER_BYTES = 16;
+const REPLY_HEADER_BYTES = 12;
+const COUNT_BYTES = 4;
+const METHOD_AT = 5;
+const METHOD_SKIPPED = 255;
+const METHOD_RAW = 254;
+const SCRATCH_BYTES = 65_536;
+/** A scratch buffer that one message made larger than this is let go afterwards. */
+const SCRATCH_BYTES_KEPT = 4 * 1_048_576;
+
+assert(METHODS.length < METHOD_RAW, 'a method number fits a byte');
+const METHOD_NUMBERS: ReadonlyMap<Method, number> = new Map(METHODS.map((method, number) => [method, number]));
+
+/** A message that grows in a buffer of its own, which is kept between messages. */
+class Scratch {
+  bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  length: number;
+  readonly headBytes: number;
+
+  constructor(headBytes: number) {
+    this.headBytes = headBytes;
+    this.length = headBytes;
+  }
+
+  /** Makes room for `count` more bytes and returns where they begin. */
+  reserve(count: number): number {
+    const start = this.length;
+    const end = start + count;
+    if (end > this.bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(end, this.bytes.length * 2));
+      this.bytes.copy(larger, 0, 0, start);
+      this.bytes = larger;
+    }
+    this.length = end;
+    return start;
+  }
+
+  /** The message in an ArrayBuffer of exactly its size, ready to be transferred; the scratch is empty again. */
+  take(): ArrayBuffer {
+    const { buffer } = this.bytes;
+    // allocUnsafeSlow gives an ArrayBuffer of its own, from offset 0.
+    const message = (buffer as ArrayBuffer).slice(0, this.length);
+    this.length = this.headBytes;
+    if (this.bytes.length > SCRATCH_BYTES_KEPT) this.bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+    return message;
+  }
+}
+
+export interface RequestAddress {
+  /** Of the pending call; u32. */
+  readonly id: number;
+  readonly shard: number;
+}
+
+export class RequestWriter {
+  readonly #scratch = new Scratch(COUNT_BYTES);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Bytes of the message so far. */
+  get byteLength(): number {
+    return this.#scratch.length;
+  }
+
+  /** Appends a call; returns its place, for `skip`. Throws RangeError when `input` nests too deeply to be walked. */
+  append({ id, shard }: RequestAddress, method: Method, context: CallContext, input: unknown): number {
+    const number = METHOD_NUMBERS.get(method);
+    assert(number !== undefined, 'the method is in the table');
+    const value = packValue([...contextParts(context), input]);
+    return this.#put(id, shard, number, value.form, 0, value.bytes);
+  }
+
+  /** Appends wire bytes, which are copied. */
+  appendRaw({ id, shard }: RequestAddress, codec: number, context: CallContext, raw: Uint8Array): number {
+    assert(codec >= 1 && codec <= 255, 'a codec number fits a byte and is not 0');
+    const value = packValue(contextParts(context));
+    return this.#put(id, shard, METHOD_RAW, value.form, codec, value.bytes, raw);
+  }
+
+  #put(
+    id: number,
+    shard: number,
+    method: number,
+    form: ValueForm,
+    codec: number,
+    value: Uint8Array,
+    raw?: Uint8Array,
+  ): number {
+    const rawBytes = raw?.length ?? 0;
+    const start = this.#scratch.reserve(REQUEST_HEADER_BYTES + value.length + rawBytes);
+    const { bytes } = this.#scratch;
+    bytes.writeUInt32LE(id, start);
+    bytes[start + 4] = shard;
+    bytes[start + METHOD_AT] = method;
+    bytes[start + 6] = form;
+    bytes[start + 7] = codec;
+    bytes.writeUInt32LE(value.length, start + 8);
+    bytes.writeUInt32LE(rawBytes, start + 12);
+    bytes.set(value, start + REQUEST_HEADER_BYTES);
+    if (raw !== undefined) bytes.set(raw, start + REQUEST_HEADER_BYTES + value.length);
+    this.#count++;
+    return start;
+  }
+
+  /** The message; the writer is empty again. */
+  take(): ArrayBuffer {
+    this.#scratch.bytes.writeUInt32LE(this.#count, 0);
+    this.#count = 0;
+    return this.#scratch.take();
+  }
+}
+
+/** Takes back the request that was appended at `place` of a message that was not sent yet. */
+export function skipRequest(message: ArrayBuffer, place: number): void {
+  new Uint8Array(message)[place + METHOD_AT] = METHOD_SKIPPED;
+}
+
+export interface PackedRequest extends RequestAddress {
+  readonly context: CallContext;
+  readonly body:
+    | { readonly method: Method; readonly input: unknown }
+    | { readonly codec: number; readonly raw: Uint8Array };
+}
+
+/** The requests of a message in order, without those taken back. Byte arrays in them are views of the message. */
+export function* readRequests(message: ArrayBuffer): Generator<PackedRequest> {
+  const bytes = Buffer.from(message);
+  const count = bytes.readUInt32LE(0);
+  let at = COUNT_BYTES;
+  for (let i = 0; i < count; i++) {
+    const id = bytes.readUInt32LE(at);
+    const shard = bytes.readUInt8(at + 4);
+    const methodNumber = bytes.readUInt8(at + METHOD_AT);
+    const form = readForm(bytes, at + 6);
+    const codec = bytes.readUInt8(at + 7);
+    const valueAt = at + REQUEST_HEADER_BYTES;
+    const rawAt = valueAt + bytes.readUInt32LE(at + 8);
+    at = rawAt + bytes.readUInt32LE(at + 12);
+    assert(at <= bytes.length, 'a request lies inside its message');
+    if (methodNumber === METHOD_SKIPPED) continue;
+    // Packed by `append` or `appendRaw`: the context's parts, and the input after them.
+    const parts = unpackValue(form, bytes.subarray(valueAt, rawAt)) as [...ContextParts, unknown];
+    const context = contextOf(parts);
+    if (codec !== 0) {
+      yield { id, shard, context, body: { codec, raw: bytes.subarray(rawAt, at) } };
+      continue;
+    }
+    const method = METHODS[methodNumber];
+    assert(method !== undefined, 'a method number is in the table');
+    yield { id, shard, context, body: { method, input: parts[CONTEXT_PARTS] } };
+  }
+  assert(at === bytes.length, 'a message of requests ends with its last request');
+}
+
+const REPLY_KINDS = ['value', 'raw', 'error'] as const;
+
+export class ReplyWriter {
+  readonly #scratch = new Scratch(2 * COUNT_BYTES);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get byteLength(): number {
+    return this.#scratch.length;
+  }
+
+  appendValue(id: number, output: unknown): void {
+    const value = packValue(output);
+    this.#put(id, 0, value.form, value.bytes);
+  }
+
+  /** `raw` is copied. */
+  appendRaw(id: number, raw: Uint8Array): void {
+    this.#put(id, 1, 0, raw);
+  }
+
+  appendError(id: number, error: WireError): void {
+    const value = packValue(error);
+    this.#put(id, 2, value.form, value.bytes);
+  }
+
+  #put(id: number, kind: number, form: ValueForm, body: Uint8Array): void {
+    const start = this.#scratch.reserve(REPLY_HEADER_BYTES + body.length);
+    const { bytes } = this.#scratch;
+    bytes.writeUInt32LE(id, start);
+    bytes[start + 4] = kind;
+    bytes[start + 5] = form;
+    bytes.writeUInt16LE(0, start + 6);
+    bytes.writeUInt32LE(body.length, start + 8);
+    bytes.set(body, start + REPLY_HEADER_BYTES);
+    this.#count++;
+  }
+
+  /** The message, saying that `batches` more messages of requests were run; the writer is empty again. */
+  take(batches: number): ArrayBuffer {
+    this.#scratch.bytes.writeUInt32LE(batches, 0);
+    this.#scratch.bytes.writeUInt32LE(this.#count, COUNT_BYTES);
+    this.#count = 0;
+    return this.#scratch.take();
+  }
+}
+
+export type PackedReply = { readonly id: number } & (
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'raw'; readonly raw: Uint8Array }
+  | { readonly kind: 'error'; readonly error: WireError }
+);
+
+/** Batches that a message of replies says were run. */
+export function batchesRun(message: ArrayBuffer): number {
+  return Buffer.from(message).readUInt32LE(0);
+}
+
+/** The replies of a message, in order. Byte arrays in them are views of the message. */
+export function* readReplies(message: ArrayBuffer): Generator<PackedReply> {
+  const bytes = Buffer.from(message);
+  const count = bytes.readUInt32LE(COUNT_BYTES);
+  let at = 2 * COUNT_BYTES;
+  for (let i = 0; i < count; i++) {
+    const id = bytes.readUInt32LE(at);
+    const kind = REPLY_KINDS[bytes.readUInt8(at + 4)];
+    const form = readForm(bytes, at + 5);
+    const bodyAt = at + REPLY_HEADER_BYTES;
+    at = bodyAt + bytes.readUInt32LE(at + 8);
+    assert(at <= bytes.length && kind !== undefined, 'a reply lies inside its message and has a kind');
+    const body = bytes.subarray(bodyAt, at);
+    if (kind === 'raw') yield { id, kind, raw: body };
+    else if (kind === 'value') yield { id, kind, value: unpackValue(form, body) };
+    // Packed by `appendError`.
+    else yield { id, kind, error: unpackValue(form, body) as WireError };
+  }
+  assert(at === bytes.length, 'a message of replies ends with its last reply');
+}
+
+function readForm(bytes: Buffer, at: number): ValueForm {
+  const form = bytes.readUInt8(at);
+  assert(form === 0 || form === 1, 'a value has a known form');
+  return form;
+}
+
+type Part = string | null;
+type ContextParts = [
+  memory: number,
+  partition: number,
+  actor: string,
+  requestId: string,
+  deadlineMs: number | null,
+  namespace: Part,
+  userId: Part,
+  reason: Part,
+  purpose: Part,
+  idempotencyKey: Part,
+  bodyHash: Part,
+];
+const CONTEXT_PARTS = 11;
+
+/** A context as a list: its names need not be written once a request. */
+function contextParts(context: CallContext): ContextParts {
+  return [
+    context.memory,
+    context.partition,
+    context.actor,
+    context.requestId,
+    context.deadlineMs ?? null,
+    context.namespace ?? null,
+    context.userId ?? null,
+    context.reason ?? null,
+    context.purpose ?? null,
+    context.idempotency?.key ?? null,
+    context.idempotency?.bodyHash ?? null,
+  ];
+}
+
+function contextOf(parts: readonly [...ContextParts, ...unknown[]]): CallContext {
+  const [memory, partition, actor, requestId, deadlineMs, namespace, userId, reason, purpose, key, bodyHash] = parts;
+  return {
+    memory,
+    partition,
+    actor,
+    requestId,
+    ...(deadlineMs === null ? {} : { deadlineMs }),
+    ...(namespace === null ? {} : { namespace }),
+    ...(userId === null ? {} : { userId }),
+    ...(reason === null ? {} : { reason }),
+    ...(purpose === null ? {} : { purpose }),
+    ...(key === null || bodyHash === null ? {} : { idempotency: { key, bodyHash } }),
+  };
+}

@@ -1,0 +1,113 @@
+// Pages over several partitions: lists merged by their order, and exports one partition after the other.
+import { assert } from '../engine/assert.ts';
+import { PAGE_LIMIT_MAX } from '../engine/limits.ts';
+import type { Fan } from './fan.ts';
+import { sumOf } from './merge.ts';
+import type { GrainView, Input, Output } from './protocol.ts';
+
+type ListInput = Input<'list'>;
+type Position = NonNullable<ListInput['after']>;
+
+/**
+ * A list over all partitions, in the order of each: by creation time (descending or ascending as asked), then by
+ * hash ascending. Every partition is read page by page from the same position; `offset` counts in the merged order.
+ */
+export async function gatherList(fan: Fan, input: ListInput): Promise<Output<'list'>> {
+  const { offset = 0, ...rest } = input;
+  const wanted = offset + input.limit;
+  const page = { ...rest, limit: Math.min(wanted, PAGE_LIMIT_MAX) };
+  const firsts = await fan.all('list', page);
+  const streams = firsts.map((first, partition) => new ListStream(fan, partition, page, first));
+  const grains: GrainView[] = [];
+  for (let taken = 0; taken < wanted; taken++) {
+    const next = await smallest(streams, input.order);
+    if (next === undefined) break;
+    const grain = next.take();
+    if (taken >= offset) grains.push(grain);
+  }
+  const last = grains.at(-1);
+  const more = streams.some((stream) => stream.hasMore);
+  return {
+    grains,
+    total: sumOf(firsts, 'total'),
+    more,
+    ...(more && last !== undefined ? { next: positionOf(last) } : {}),
+  };
+}
+
+async function smallest(streams: readonly ListStream[], order: ListInput['order']): Promise<ListStream | undefined> {
+  let best: ListStream | undefined;
+  for (const stream of streams) {
+    await stream.fill();
+    if (stream.head === undefined) continue;
+    if (best?.head === undefined || comesBefore(stream.head, best.head, order)) best = stream;
+  }
+  return best;
+}
+
+/** One partition's list, from its first page on. */
+class ListStream {
+  readonly #fan: Fan;
+  readonly #partition: number;
+  readonly #input: ListInput;
+  #page: Output<'list'>;
+  #at = 0;
+
+  constructor(fan: Fan, partition: number, input: ListInput, first: Output<'list'>) {
+    this.#fan = fan;
+    this.#partition = partition;
+    this.#input = input;
+    this.#page = first;
+  }
+
+  get head(): GrainView | undefined {
+    return this.#page.grains[this.#at];
+  }
+
+  get hasMore(): boolean {
+    return this.head !== undefined || this.#page.more;
+  }
+
+  take(): GrainView {
+    const { head } = this;
+    assert(head !== undefined, 'only a filled stream is taken from');
+    this.#at++;
+    return head;
+  }
+
+  /** Reads the next page when this one is used up and there is one. */
+  async fill(): Promise<void> {
+    const { next } = this.#page;
+    if (this.head !== undefined || next === undefined) return;
+    this.#page = await this.#fan.one(this.#partition, 'list', { ...this.#input, after: next });
+    this.#at = 0;
+  }
+}
+
+function positionOf({ createdAtMs, hash }: GrainView): Position {
+  return { createdAtMs, hash };
+}
+
+function comesBefore(a: GrainView, b: GrainView, order: ListInput['order']): boolean {
+  if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs < b.createdAtMs === (order === 'asc');
+  return a.hash < b.hash;
+}
+
+/** Ordinals are u32: a place in an export is the partition, times this, plus the ordinal in it. */
+const ORDINALS = 2 ** 32;
+
+/**
+ * A page of an export. The place that it takes and gives holds the partition too; a partition's ordinals begin after
+ * its own zero, so the place after the last grain of one is the beginning of the next.
+ */
+export async function gatherExportPage(fan: Fan, input: Input<'exportPage'>): Promise<Output<'exportPage'>> {
+  const partition = Math.floor(input.after / ORDINALS);
+  const base = partition * ORDINALS;
+  const page = await fan.one(partition, 'exportPage', { ...input, after: input.after - base });
+  const isLast = partition === fan.partitions - 1;
+  return {
+    grains: page.grains,
+    last: page.done && !isLast ? base + ORDINALS : base + page.last,
+    done: page.done && isLast,
+  };
+}

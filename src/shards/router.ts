@@ -1,0 +1,163 @@
+// A memory and a call, give me the answer: finds the shards of the memory's partitions and asks one or all.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EngineError } from '../engine/errors.ts';
+import type { RawShardCaller } from './client.ts';
+import type { ShardCodecs } from './codec.ts';
+import { Fan, type RouterContext, valuesOf } from './fan.ts';
+import { GATHER, type GatherTools, type MemoryMethod } from './gather.ts';
+import { sumOf } from './merge.ts';
+import { shardOf } from './placement.ts';
+import type {
+  Call,
+  CallContext,
+  Input,
+  MemorySettings,
+  Method,
+  Output,
+  ShardHealth,
+  ShardWideCalls,
+  VerifyReport,
+} from './protocol.ts';
+
+export interface RouterOptions extends GatherTools {
+  /** By shard index. */
+  readonly shards: readonly RawShardCaller[];
+  /** Settings of a memory by its number, as the control log has them; undefined: there is no such memory. */
+  readonly settingsOf: (memory: number) => MemorySettings | undefined;
+  /** The workers' own, for memories of several partitions, whose calls have to be looked into here. */
+  readonly codecs?: ShardCodecs;
+}
+
+export class Router {
+  readonly #options: RouterOptions;
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+  }
+
+  get shardCount(): number {
+    return this.#options.shards.length;
+  }
+
+  /** Tells the shards of these memories. Rejects with the first error, once all have answered. */
+  async attach(memories: readonly MemorySettings[]): Promise<void> {
+    const attached = memories.map((settings) =>
+      this.call('attachMemory', { ...SYSTEM, memory: settings.number }, { settings }),
+    );
+    valuesOf(await Promise.allSettled(attached));
+  }
+
+  /**
+   * Calls a memory. Rejects with EngineError: MEM-E003 for an unknown memory, else what the shards say. `attachMemory`
+   * goes by the settings in its input, so that a memory can be attached before it is known, or with new settings.
+   */
+  call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
+    const settings =
+      method === 'attachMemory'
+        ? // The input of this method, which TypeScript does not follow through M.
+          (input as Input<'attachMemory'>).settings
+        : this.#options.settingsOf(context.memory);
+    if (settings === undefined) return Promise.reject(new EngineError('MEM-E003'));
+    const { partitions } = settings;
+    if (partitions === 1) {
+      return this.#shardOf(context.memory, 0).call(method, { ...context, partition: 0 }, input);
+    }
+    const shards = Array.from({ length: partitions }, (_, partition) => this.#shardOf(context.memory, partition));
+    return GATHER[method](new Fan(context, shards), input, this.#options);
+  }
+
+  /**
+   * Calls a memory with wire bytes, which are read by the worker when the memory has one partition. Resolves with the
+   * reply's wire bytes, a view of a larger buffer.
+   */
+  async callRaw(codecNumber: number, context: RouterContext, bytes: Uint8Array): Promise<Uint8Array> {
+    const settings = this.#options.settingsOf(context.memory);
+    if (settings === undefined) throw new EngineError('MEM-E003');
+    const first: CallContext = { ...context, partition: 0 };
+    if (settings.partitions === 1) return this.#shardOf(context.memory, 0).callRaw(codecNumber, first, bytes);
+    const codec = this.#options.codecs?.[codecNumber];
+    if (codec === undefined) throw new EngineError('SYS-E001', `codec ${codecNumber} is unknown to the router`);
+    const { call, context: changed = first } = codec.decode(bytes, first);
+    return codec.encode(await this.#callDecoded(call, changed), changed);
+  }
+
+  #callDecoded(call: Call, { partition: _, ...context }: CallContext): Promise<unknown> {
+    if (isShardWide(call)) throw new EngineError('SYS-E001', `${call.method} is not a call of a memory`);
+    return this.call(call.method, context, call.input);
+  }
+
+  /** One call on one partition alone, for what goes through them one after the other. */
+  callPartition<M extends MemoryMethod>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>> {
+    const settings = this.#options.settingsOf(context.memory);
+    if (settings === undefined) return Promise.reject(new EngineError('MEM-E003'));
+    if (context.partition >= settings.partitions) {
+      return Promise.reject(new EngineError('VAL-E001', `the memory has ${settings.partitions} partitions`));
+    }
+    return this.#shardOf(context.memory, context.partition).call(method, context, input);
+  }
+
+  /** Calls one shard as a whole. */
+  callShard<M extends keyof ShardWideCalls>(shard: number, method: M, input: Input<M>): Promise<Output<M>> {
+    const caller = this.#options.shards[shard];
+    if (caller === undefined) return Promise.reject(new EngineError('VAL-E001', 'no such shard'));
+    return caller.call(method, SYSTEM, input);
+  }
+
+  /** How each shard is; one whose worker does not answer is not ok, for the reason it gives. Never rejects. */
+  async health(): Promise<readonly ShardHealth[]> {
+    const answers = await this.#eachShard((shard) => this.callShard(shard, 'health', {}));
+    return answers.map((answer, shard) =>
+      answer.status === 'fulfilled' ? answer.value : { ...UNREACHABLE, shard, reasons: [String(answer.reason)] },
+    );
+  }
+
+  /** What a full check of each shard found. */
+  async verify(): Promise<readonly VerifyReport[]> {
+    return valuesOf(await this.#eachShard((shard) => this.callShard(shard, 'verify', {})));
+  }
+
+  /** Copies every shard: data into `directory/data/shard-N`, keys into `directory/keys/shard-N`. Bytes written. */
+  async backup(directory: string): Promise<number> {
+    const copies = await this.#eachShard(async (shard) => {
+      const dataDirectory = join(directory, 'data', `shard-${shard}`);
+      const keysDirectory = join(directory, 'keys', `shard-${shard}`);
+      await mkdir(dataDirectory, { recursive: true });
+      await mkdir(keysDirectory, { recursive: true, mode: 0o700 });
+      return this.callShard(shard, 'backup', { dataDirectory, keysDirectory });
+    });
+    return sumOf(valuesOf(copies), 'bytes');
+  }
+
+  #eachShard<T>(call: (shard: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
+    return Promise.allSettled(this.#options.shards.map((_, shard) => call(shard)));
+  }
+
+  #shardOf(memory: number, partition: number): RawShardCaller {
+    const { shards } = this.#options;
+    return shards[shardOf(memory, partition, shards.length)]!;
+  }
+}
+
+/** What the server asks of itself. */
+const SYSTEM: CallContext = { memory: 0, partition: 0, actor: 'system', requestId: 'system' };
+
+const UNREACHABLE: Omit<ShardHealth, 'shard' | 'reasons'> = {
+  ok: false,
+  pendingWrites: 0,
+  tailGrains: 0,
+  segments: 0,
+  sequence: 0,
+  sealedSequence: 0,
+};
+
+const SHARD_WIDE: { readonly [M in keyof ShardWideCalls]: true } = {
+  health: true,
+  verify: true,
+  backup: true,
+  fault: true,
+};
+
+function isShardWide(call: Call): call is Call<keyof ShardWideCalls> {
+  return Object.hasOwn(SHARD_WIDE, call.method satisfies Method);
+}

@@ -1,0 +1,479 @@
+// An engine over Maps, as simple as it can be, for the tests of this folder: no disk, no crypto, real groups.
+
+import { hash } from 'node:crypto';
+import { assert, unreachable } from '../../engine/assert.ts';
+import { EngineError } from '../../engine/errors.ts';
+import { fuse } from '../../engine/recall/fuse.ts';
+import type { EngineDoor } from '../engine-door.ts';
+import { canonicalJson } from '../placement.ts';
+import type {
+  AddItem,
+  AddOutcome,
+  Call,
+  CallContext,
+  Candidate,
+  GrainFilter,
+  GrainView,
+  Input,
+  JsonObject,
+  LongMethod,
+  Output,
+  ReadMethod,
+  RecallQuery,
+  TextStatistics,
+  WriteMethod,
+} from '../protocol.ts';
+
+interface Grain {
+  readonly ordinal: number;
+  readonly hash: string;
+  readonly grainType: string;
+  readonly fields: JsonObject;
+  readonly createdAtMs: number;
+  supersededBy?: string;
+  supersedes?: string;
+}
+
+interface Partition {
+  readonly grains: Map<string, Grain>;
+  readonly erased: Map<string, { readonly fingerprint: string; readonly timestamp: number }>;
+  readonly replies: Map<string, unknown>;
+  audit: number;
+}
+
+export class FakeEngine implements EngineDoor {
+  readonly shard: number;
+  readonly calls: { readonly method: string; readonly context: CallContext }[] = [];
+  /** Sizes of the groups that were committed. */
+  readonly groups: number[] = [];
+  nowMs = 1_700_000_000_000;
+  closed = false;
+  /** Slices of maintenance that are left to do. */
+  maintenanceLeft = 0;
+  readonly #partitions = new Map<string, Partition>();
+  #ordinal = 0;
+  #queue: (() => void)[] = [];
+  #committing = false;
+
+  constructor(shard: number) {
+    this.shard = shard;
+  }
+
+  get pendingWrites(): number {
+    return this.#queue.length;
+  }
+
+  read<M extends ReadMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
+    this.calls.push({ method, context });
+    // One call, by its method; TypeScript does not follow the pair through M.
+    return this.#read({ method, input } as unknown as Call<ReadMethod>, context) as Output<M>;
+  }
+
+  write<M extends WriteMethod | LongMethod>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>> {
+    this.calls.push({ method, context });
+    return new Promise((resolve, reject) => {
+      this.#queue.push(() => {
+        try {
+          // As above.
+          resolve(this.#once({ method, input } as unknown as Call<WriteMethod | LongMethod>, context) as Output<M>);
+        } catch (error) {
+          reject(error);
+        }
+      });
+      this.#commit();
+    });
+  }
+
+  maintain(): boolean {
+    if (this.maintenanceLeft > 0) this.maintenanceLeft--;
+    return this.maintenanceLeft > 0;
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    return Promise.resolve();
+  }
+
+  /** One group after the other; what is queued while one commits is the next. */
+  #commit(): void {
+    if (this.#committing || this.#queue.length === 0) return;
+    this.#committing = true;
+    const group = this.#queue;
+    this.#queue = [];
+    setImmediate(() => {
+      this.#committing = false;
+      this.groups.push(group.length);
+      for (const run of group) run();
+      this.#commit();
+    });
+  }
+
+  #partition({ memory, partition }: CallContext): Partition {
+    const found = this.#partitions.get(`${memory}/${partition}`);
+    if (found === undefined) throw new EngineError('MEM-E003');
+    return found;
+  }
+
+  #read(call: Call<ReadMethod>, context: CallContext): unknown {
+    switch (call.method) {
+      case 'get':
+        return viewOf(this.#grain(context, call.input.hash));
+      case 'getRaw':
+        return { blob: Buffer.from(blobOf(this.#grain(context, call.input.hash))) };
+      case 'locate':
+        return { held: call.input.hashes.map((address) => this.#partition(context).grains.has(address)) };
+      case 'list':
+        return list([...this.#partition(context).grains.values()], call.input);
+      case 'recallStatistics':
+        return this.#statistics(context, call.input);
+      case 'recallCandidates':
+        return this.#candidates(context, call.input.query, call.input.statistics);
+      case 'fetch':
+        return { grains: call.input.hashes.map((address) => this.#fetch(context, address)) };
+      case 'recall': {
+        const { candidates, total } = this.#candidates(context, call.input, this.#statistics(context, call.input));
+        const hits = fuse(candidates, call.input).map(({ candidate, ...scores }) => {
+          const grain = viewOf(this.#grain(context, candidate.hash));
+          return { grain, superseded: grain.supersededBy !== undefined, ...scores };
+        });
+        return { hits, total, coverage: null };
+      }
+      case 'history':
+        return { versions: this.#chain(context, call.input.hash) };
+      case 'statistics':
+        return this.#memoryStatistics(context);
+      case 'statisticsHistory':
+        return { points: [] };
+      case 'health': {
+        const { shard, pendingWrites } = this;
+        return {
+          shard,
+          ok: true,
+          reasons: [],
+          pendingWrites,
+          tailGrains: 0,
+          segments: 0,
+          sequence: 0,
+          sealedSequence: 0,
+        };
+      }
+      default:
+        return unreachable(call);
+    }
+  }
+
+  #once(call: Call<WriteMethod | LongMethod>, context: CallContext): unknown {
+    const { idempotency } = context;
+    if (idempotency === undefined) return this.#write(call, context);
+    const { replies } = this.#partition(context);
+    if (replies.has(idempotency.key)) return replies.get(idempotency.key);
+    const reply = this.#write(call, context);
+    replies.set(idempotency.key, reply);
+    return reply;
+  }
+
+  #write(call: Call<WriteMethod | LongMethod>, context: CallContext): unknown {
+    switch (call.method) {
+      case 'attachMemory': {
+        const key = `${context.memory}/${context.partition}`;
+        if (!this.#partitions.has(key)) {
+          this.#partitions.set(key, { grains: new Map(), erased: new Map(), replies: new Map(), audit: 0 });
+        }
+        return {};
+      }
+      case 'dropMemory':
+        this.#partition(context);
+        this.#partitions.delete(`${context.memory}/${context.partition}`);
+        return { keyFingerprint: hash('sha256', `${context.memory}/${context.partition}`, 'hex').slice(0, 16) };
+      case 'add':
+        return this.#add(context, call.input);
+      case 'addBatch':
+        return { outcomes: call.input.items.map((item) => this.#outcome(context, item)) };
+      case 'importBlobs':
+        return { outcomes: call.input.blobs.map((blob) => this.#outcome(context, itemOf(blob))) };
+      case 'supersede': {
+        const old = this.#grain(context, call.input.oldHash);
+        if (old.supersededBy !== undefined) throw new EngineError('MEM-E002');
+        const next = this.#supersede(context, old, call.input.fields);
+        return { oldHash: old.hash, newHash: next.hash, warnings: [] };
+      }
+      case 'accumulate':
+        return this.#accumulate(context, call.input);
+      case 'forget':
+        return this.#forget(context, call.input);
+      case 'eraseUser':
+        return this.#eraseUser(context, call.input.userId);
+      case 'flush':
+        return { flushed: this.#partition(context).grains.size, pending: 0 };
+      case 'verifyAudit':
+        return { valid: true, checked: this.#partition(context).audit, partition: context.partition };
+      case 'rebuildIndexes': {
+        const { size } = this.#partition(context).grains;
+        return { grainsScanned: size, ftsIndexed: size, vectorsIndexed: 0, errors: 0, elapsedMs: 1 };
+      }
+      case 'compact':
+        return { reclaimedBytes: 10 };
+      case 'rotateKeys':
+        return { rotated: 1, fingerprint: hash('sha256', `rotated ${context.partition}`, 'hex').slice(0, 16) };
+      case 'exportPage':
+        return this.#exportPage(context, call.input);
+      case 'verify':
+        return { records: 0, grains: 0, blocks: 0, auditEntries: 0, findings: [] };
+      case 'backup':
+        return { bytes: 7 };
+      default:
+        return unreachable(call);
+    }
+  }
+
+  #grain(context: CallContext, address: string): Grain {
+    const grain = this.#partition(context).grains.get(address);
+    if (grain === undefined) throw new EngineError('MEM-E001');
+    return grain;
+  }
+
+  #fetch(context: CallContext, address: string): GrainView | null {
+    const grain = this.#partition(context).grains.get(address);
+    return grain === undefined ? null : viewOf(grain);
+  }
+
+  #add(context: CallContext, { grainType, fields }: AddItem): Output<'add'> {
+    if (grainType === 'bug') assert(false, 'a bug on purpose');
+    if (fields['refuse'] === true)
+      throw new EngineError('VAL-E003', 'refused', { details: [{ field: 'refuse', issue: 'set' }] });
+    const partition = this.#partition(context);
+    const address = hash('sha256', canonicalJson({ grainType, fields }), 'hex');
+    const duplicate = partition.grains.has(address);
+    if (!duplicate) {
+      const createdAtMs = typeof fields['created_at'] === 'number' ? fields['created_at'] : this.nowMs;
+      partition.grains.set(address, { ordinal: ++this.#ordinal, hash: address, grainType, fields, createdAtMs });
+    }
+    partition.audit++;
+    return { hash: address, duplicate, warnings: [] };
+  }
+
+  #outcome(context: CallContext, item: AddItem): AddOutcome {
+    try {
+      return { ...this.#add(context, item), grainType: item.grainType };
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      return { error: error.toWire(), grainType: item.grainType };
+    }
+  }
+
+  #supersede(context: CallContext, old: Grain, fields: JsonObject): Grain {
+    const { hash: address } = this.#add(context, {
+      grainType: old.grainType,
+      fields: { ...fields, derived_from: old.hash },
+    });
+    const next = this.#grain(context, address);
+    next.supersedes = old.hash;
+    old.supersededBy = address;
+    return next;
+  }
+
+  #accumulate(context: CallContext, { target, deltas, set }: Input<'accumulate'>): Output<'accumulate'> {
+    let grain: Grain | undefined;
+    if ('hash' in target) grain = this.#grain(context, target.hash);
+    else grain = newestFirst([...this.#partition(context).grains.values()].filter((one) => matches(one, target)))[0];
+    while (grain?.supersededBy !== undefined) grain = this.#grain(context, grain.supersededBy);
+    if (grain === undefined) throw new EngineError('MEM-E001');
+    const applied = Object.entries(deltas).map(([field, delta]) => {
+      const old = grain.fields[field];
+      return { field, old: old ?? null, new: (typeof old === 'number' ? old : 0) + delta };
+    });
+    const fields = { ...grain.fields, ...Object.fromEntries(applied.map((one) => [one.field, one.new])), ...set };
+    const next = this.#supersede(context, grain, fields);
+    return { oldHash: grain.hash, newHash: next.hash, applied, fields };
+  }
+
+  #forget(context: CallContext, { hashes = [], subject, userId, check }: Input<'forget'>): Output<'forget'> {
+    const { grains } = this.#partition(context);
+    const named = [...grains.values()].filter(
+      (grain) =>
+        (hashes.includes(grain.hash) || (subject !== undefined && grain.fields['subject'] === subject)) &&
+        (userId === undefined || grain.fields['user_id'] === userId),
+    );
+    if (named.some((grain) => grain.fields['protected'] === true)) throw new EngineError('POL-E003');
+    if (!check) for (const grain of named) grains.delete(grain.hash);
+    return {
+      hashes: named.map((grain) => grain.hash),
+      notFound: hashes.filter((address) => !named.some((one) => one.hash === address)),
+    };
+  }
+
+  #eraseUser(context: CallContext, userId: string): Output<'eraseUser'> {
+    const { grains, erased } = this.#partition(context);
+    const own = [...grains.values()].filter((grain) => grain.fields['user_id'] === userId);
+    for (const grain of own) grains.delete(grain.hash);
+    const timestamp = Math.floor(this.nowMs / 1_000);
+    if (own.length > 0) {
+      const fingerprint = hash('sha256', `${userId} ${context.partition} ${timestamp}`, 'hex').slice(0, 16);
+      erased.set(userId, { fingerprint, timestamp });
+    }
+    const known = erased.get(userId);
+    return {
+      userId,
+      count: own.length,
+      keyFingerprint: known?.fingerprint ?? '',
+      timestamp: known?.timestamp ?? timestamp,
+    };
+  }
+
+  #statistics(context: CallContext, { query = '' }: RecallQuery): TextStatistics {
+    const texts = [...this.#partition(context).grains.values()].map(wordsOf);
+    const terms = [...new Set(query.split(' '))];
+    return {
+      docs: texts.length,
+      totalLength: texts.reduce((sum, words) => sum + words.length, 0),
+      documentFrequency: Object.fromEntries(
+        terms.map((term) => [term, texts.filter((words) => words.includes(term)).length]),
+      ),
+    };
+  }
+
+  #candidates(context: CallContext, query: RecallQuery, statistics: TextStatistics): Output<'recallCandidates'> {
+    const found = newestFirst(
+      [...this.#partition(context).grains.values()].filter((grain) => matches(grain, query.filter)),
+    );
+    const candidates = found.flatMap((grain): Candidate[] => {
+      const words = wordsOf(grain);
+      let score = 0;
+      for (const term of new Set(query.query?.split(' '))) {
+        const df = statistics.documentFrequency[term] ?? 0;
+        const tf = words.filter((word) => word === term).length;
+        const idf = Math.log(1 + (statistics.docs - df + 0.5) / (df + 0.5));
+        score +=
+          (idf * tf * 2.2) / (tf + 1.2 * (0.25 + (0.75 * words.length * statistics.docs) / statistics.totalLength));
+      }
+      const { ordinal, createdAtMs } = grain;
+      const structural = query.structural || query.query === undefined;
+      if (score === 0 && !structural) return [];
+      return [
+        {
+          hash: grain.hash,
+          ordinal,
+          createdAtMs,
+          ...(score > 0 ? { bm25: score } : {}),
+          ...(structural ? { structural } : {}),
+        },
+      ];
+    });
+    return { candidates, total: candidates.length };
+  }
+
+  #chain(context: CallContext, address: string): Output<'history'>['versions'] {
+    let root = this.#grain(context, address);
+    while (root.supersedes !== undefined) root = this.#grain(context, root.supersedes);
+    const chain = [root];
+    for (let next = root.supersededBy; next !== undefined; next = chain.at(-1)?.supersededBy)
+      chain.push(this.#grain(context, next));
+    return chain.map((grain, index) => ({
+      hash: grain.hash,
+      grainType: grain.grainType,
+      fields: grain.fields,
+      createdAt: grain.createdAtMs / 1_000,
+      relation: index === 0 ? 'original' : index === chain.length - 1 ? 'supersedes' : 'superseded',
+    }));
+  }
+
+  #memoryStatistics(context: CallContext): Output<'statistics'> {
+    const { grains, audit } = this.#partition(context);
+    const typeCounts: Record<string, number> = {};
+    for (const { grainType } of grains.values()) typeCounts[grainType] = (typeCounts[grainType] ?? 0) + 1;
+    const users = new Set([...grains.values()].map((grain) => grain.fields['user_id']));
+    return {
+      totalGrains: grains.size,
+      diskSpaceBytes: 0,
+      typeCounts,
+      namespaces: [...new Set([...grains.values()].map((grain) => viewOf(grain).namespace))],
+      userCount: users.size,
+      supersededGrains: [...grains.values()].filter((grain) => grain.supersededBy !== undefined).length,
+      auditEntries: audit,
+      pendingWrites: 0,
+      triples: 0,
+      vectors: 0,
+      purgePending: 0,
+    };
+  }
+
+  #exportPage(context: CallContext, { after, limitBytes }: Input<'exportPage'>): Output<'exportPage'> {
+    const rest = [...this.#partition(context).grains.values()].filter(({ ordinal }) => ordinal > after);
+    const page: Grain[] = [];
+    let bytes = 0;
+    for (const grain of rest) {
+      if (page.length > 0 && bytes >= limitBytes) break;
+      page.push(grain);
+      bytes += blobOf(grain).length;
+    }
+    return {
+      grains: page.map((grain) => ({ hash: grain.hash, blob: Buffer.from(blobOf(grain)) })),
+      last: page.at(-1)?.ordinal ?? after,
+      done: page.length === rest.length,
+    };
+  }
+}
+
+/** The fake's blob is canonical JSON, and its address the SHA-256 of it, as a grain's is of its blob. */
+function blobOf({ grainType, fields }: AddItem): string {
+  return canonicalJson({ grainType, fields });
+}
+
+export function itemOf(blob: Uint8Array): AddItem {
+  try {
+    // Made by `blobOf`, or not a blob.
+    return JSON.parse(Buffer.from(blob).toString()) as AddItem;
+  } catch {
+    throw new EngineError('FMT-E001');
+  }
+}
+
+function viewOf(grain: Grain): GrainView {
+  const { namespace, user_id: userId } = grain.fields;
+  return {
+    hash: grain.hash,
+    grainType: grain.grainType,
+    fields: grain.fields,
+    createdAt: Math.floor(grain.createdAtMs / 1_000),
+    createdAtMs: grain.createdAtMs,
+    namespace: typeof namespace === 'string' ? namespace : 'default',
+    ...(typeof userId === 'string' ? { userId } : {}),
+    ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy }),
+    ...(grain.supersedes === undefined ? {} : { supersedes: grain.supersedes }),
+    sizeBytes: blobOf(grain).length,
+  };
+}
+
+function matches(grain: Grain, { subject, relation, userId, includeSuperseded }: GrainFilter): boolean {
+  return (
+    (subject === undefined || grain.fields['subject'] === subject) &&
+    (relation === undefined || grain.fields['relation'] === relation) &&
+    (userId === undefined || grain.fields['user_id'] === userId) &&
+    (includeSuperseded === true || grain.supersededBy === undefined)
+  );
+}
+
+function newestFirst(grains: readonly Grain[]): Grain[] {
+  return grains.toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1));
+}
+
+function list(all: readonly Grain[], { filter, limit, order, after, offset = 0 }: Input<'list'>): Output<'list'> {
+  const sign = order === 'asc' ? 1 : -1;
+  const inOrder = (a: Pick<Grain, 'createdAtMs' | 'hash'>, b: Pick<Grain, 'createdAtMs' | 'hash'>): number =>
+    sign * (a.createdAtMs - b.createdAtMs) || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0);
+  const found = all.filter((grain) => matches(grain, filter)).toSorted(inOrder);
+  const rest = found.filter((grain) => after === undefined || inOrder(grain, after) > 0).slice(offset);
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  const more = rest.length > page.length;
+  return {
+    grains: page.map(viewOf),
+    total: found.length,
+    more,
+    ...(more && last !== undefined ? { next: { createdAtMs: last.createdAtMs, hash: last.hash } } : {}),
+  };
+}
+
+function wordsOf({ fields }: Grain): string[] {
+  return typeof fields['content'] === 'string' ? fields['content'].split(' ') : [];
+}
