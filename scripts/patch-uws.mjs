@@ -1,1 +1,152 @@
-process.exitCode = 0;
+// After an install: makes uWebSockets.js loadable where the C library is older than the one its binaries were linked on.
+//
+// The published Linux binaries ask for GLIBC_2.38, and only for __isoc23_strtol, __isoc23_strtoul and __isoc23_sscanf,
+// which differ from the plain functions in nothing but binary literals. A patched copy points those names at the plain
+// functions and makes the version requirement weak. The package's own files stay as they are: the copy goes to
+// node_modules/.cache/granary, where src/server/http/uws-loader.ts looks for it. Only files whose SHA-256 is known are
+// patched. Whatever happens, the install goes on: without a loadable binary the server listens with node:http.
+//
+// Plain JavaScript, because npm may run it with a Node that does not read TypeScript.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** SHA-256 of each published Linux binary of the version that package.json pins. */
+export const PUBLISHED = {
+  'uws_linux_arm64_115.node': '6bdbc8ff976b4371af1906175e9025804bacc38a414969f4f02314e6b99f206c',
+  'uws_linux_arm64_127.node': '82b79bd18d1e3563de336156005bd01b7f39fc387b65173d69a29da4ee79f895',
+  'uws_linux_arm64_137.node': '88618b30ddf6b2b62310db89f40a701616676352aac5e0f6184dd8ef876199ce',
+  'uws_linux_arm64_141.node': '81d0186dd1549ed6a7f47e68e323573fc27d69d2920527654ce2dd993af2b0ec',
+  'uws_linux_x64_115.node': '5b126ee00bf754b02e97e4c27090365a8562c5820c93f93918ac2212d4503e91',
+  'uws_linux_x64_127.node': '4b55b1f2cb7a7913febbb65a89496412b96af77e838552980092ba6b33723aac',
+  'uws_linux_x64_137.node': '98128405dba2fb608448e921a979530f70c946a2cc9889c15f2fa70c2d00ab05',
+  'uws_linux_x64_141.node': '813d788b347c6fd76b779d8932311ec05a044e612b4b83af220f16e6ea789683',
+};
+
+const NEWER = 'GLIBC_2.38';
+const PREFIX = '__isoc23_';
+const REDIRECTED = new Set(['strtol', 'strtoul', 'sscanf'].map((name) => PREFIX + name));
+/** The version each architecture's plain functions have had from the start; by ELF's e_machine. */
+const BASE_VERSION = { 62: 'GLIBC_2.2.5', 183: 'GLIBC_2.17' };
+
+const SHT_DYNSYM = 11;
+const SHT_GNU_VERNEED = 0x6ffffffe;
+const SHT_GNU_VERSYM = 0x6fffffff;
+const VER_FLG_WEAK = 2;
+
+/**
+ * A patched copy of a 64-bit little-endian ELF shared object. Throws when it asks GLIBC_2.38 for anything else than the
+ * three functions, or has a shape that was not expected; `bytes` is left alone.
+ */
+export function patchElf(bytes) {
+  const elf = Buffer.from(bytes);
+  const expect = (condition, fact) => {
+    if (!condition) throw new Error(`unexpected ELF file: ${fact}`);
+  };
+  expect(elf.readUInt32BE(0) === 0x7f454c46 && elf[4] === 2 && elf[5] === 1, 'not 64-bit little-endian');
+  const baseVersion = BASE_VERSION[elf.readUInt16LE(18)];
+  expect(baseVersion !== undefined, 'unknown architecture');
+
+  const sections = readSections(elf);
+  const dynsym = sections.find(({ type }) => type === SHT_DYNSYM);
+  const versym = sections.find(({ type }) => type === SHT_GNU_VERSYM);
+  const verneed = sections.find(({ type }) => type === SHT_GNU_VERNEED);
+  expect(dynsym && versym && verneed, 'a section of dynamic symbols is missing');
+  const strings = sections[dynsym.link];
+  const text = (at) => {
+    const start = strings.offset + at;
+    return elf.toString('latin1', start, elf.indexOf(0, start));
+  };
+
+  const needs = readNeeds(elf, verneed, text).filter(({ file }) => file.startsWith('libc.so'));
+  const newer = needs.find(({ version }) => version === NEWER);
+  const base = needs.find(({ version }) => version === baseVersion);
+  expect(newer && base, `${NEWER} or ${baseVersion} is not asked of libc`);
+
+  for (let symbol = 0; symbol * 24 < dynsym.size; symbol++) {
+    const versionAt = versym.offset + symbol * 2;
+    if ((elf.readUInt16LE(versionAt) & 0x7fff) !== newer.index) continue;
+    const nameAt = dynsym.offset + symbol * 24;
+    const name = text(elf.readUInt32LE(nameAt));
+    expect(REDIRECTED.has(name), `it asks ${NEWER} for ${name}`);
+    // The plain name is the end of the long one, so the string table needs no change.
+    elf.writeUInt32LE(elf.readUInt32LE(nameAt) + PREFIX.length, nameAt);
+    elf.writeUInt16LE(base.index, versionAt);
+  }
+  elf.writeUInt16LE(elf.readUInt16LE(newer.at + 4) | VER_FLG_WEAK, newer.at + 4);
+  return elf;
+}
+
+function readSections(elf) {
+  const start = Number(elf.readBigUInt64LE(40));
+  const size = elf.readUInt16LE(58);
+  return Array.from({ length: elf.readUInt16LE(60) }, (_, number) => {
+    const at = start + number * size;
+    return {
+      type: elf.readUInt32LE(at + 4),
+      offset: Number(elf.readBigUInt64LE(at + 24)),
+      size: Number(elf.readBigUInt64LE(at + 32)),
+      link: elf.readUInt32LE(at + 40),
+      info: elf.readUInt32LE(at + 44),
+    };
+  });
+}
+
+/** The versions asked of each library: Elf64_Verneed, each followed by its Elf64_Vernaux entries. */
+function readNeeds(elf, verneed, text) {
+  const needs = [];
+  let at = verneed.offset;
+  for (let files = verneed.info; files > 0; files--) {
+    const file = text(elf.readUInt32LE(at + 4));
+    let auxiliary = at + elf.readUInt32LE(at + 8);
+    for (let versions = elf.readUInt16LE(at + 2); versions > 0; versions--) {
+      needs.push({
+        file,
+        version: text(elf.readUInt32LE(auxiliary + 8)),
+        index: elf.readUInt16LE(auxiliary + 6),
+        at: auxiliary,
+      });
+      auxiliary += elf.readUInt32LE(auxiliary + 12);
+    }
+    at += elf.readUInt32LE(at + 12);
+  }
+  return needs;
+}
+
+/** True where the published binaries cannot load for the age of the C library alone (false on musl: nothing helps). */
+export function needsPatch() {
+  if (process.platform !== 'linux') return false;
+  const version = process.report.getReport().header.glibcVersionRuntime;
+  if (version === undefined) return false;
+  const [major, minor] = version.split('.').map(Number);
+  return major === 2 && minor < 38;
+}
+
+function main() {
+  if (!needsPatch()) return;
+  const published = dirname(createRequire(import.meta.url).resolve('uWebSockets.js'));
+  const cache = join(published, '..', '.cache', 'granary');
+  for (const [name, digest] of Object.entries(PUBLISHED)) {
+    const source = join(published, name);
+    if (!name.startsWith(`uws_linux_${process.arch}_`) || !existsSync(source)) continue;
+    const bytes = readFileSync(source);
+    if (createHash('sha256').update(bytes).digest('hex') !== digest) {
+      console.warn(`granary: ${name} is not the file that was expected, so it is not patched`);
+      continue;
+    }
+    mkdirSync(cache, { recursive: true });
+    const target = join(cache, name);
+    writeFileSync(`${target}.tmp`, patchElf(bytes), { mode: 0o755 });
+    renameSync(`${target}.tmp`, target);
+  }
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    main();
+  } catch (error) {
+    console.warn(`granary: uWebSockets.js could not be prepared for this C library (${error.message})`);
+  }
+}

@@ -1,0 +1,267 @@
+// The listener on node:http, for systems where the uWebSockets.js binary does not load, or by choice.
+import { readFileSync } from 'node:fs';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { assert } from '../../engine/assert.ts';
+import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
+import { Body } from './body.ts';
+import {
+  checkHeaders,
+  type HttpHandler,
+  type HttpListener,
+  type HttpRequest,
+  type Listen,
+  type ListenOptions,
+  RequestAborted,
+  type ResponseHeaders,
+  type ResponseStream,
+} from './listener.ts';
+
+/** Listens with node:http. */
+export const listenNode: Listen = (options, handler) =>
+  new Promise((resolve, reject) => {
+    const bodyTimeoutMs = options.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
+    const serverOptions: ServerOptions = {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, bodyTimeoutMs),
+      requestTimeout: bodyTimeoutMs,
+      keepAliveTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: Math.min(5_000, Math.ceil(bodyTimeoutMs / 4)),
+      noDelay: true,
+    };
+    const server = options.tls
+      ? createTlsServer({
+          ...serverOptions,
+          cert: readFileSync(options.tls.certFile),
+          key: readFileSync(options.tls.keyFile),
+        })
+      : createPlainServer(serverOptions);
+    const listener = new NodeServer(server, options, handler);
+    server.once('error', reject);
+    server.listen({ host: options.host, port: options.port }, () => {
+      server.off('error', reject);
+      server.on('error', (error) => listener.report(error));
+      resolve(listener);
+    });
+  });
+
+class NodeServer implements HttpListener {
+  readonly kind = 'node';
+  draining = false;
+  private readonly server: Server;
+  private readonly options: ListenOptions;
+  private readonly handler: HttpHandler;
+
+  constructor(server: Server, options: ListenOptions, handler: HttpHandler) {
+    this.server = server;
+    this.options = options;
+    this.handler = handler;
+    server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.accept(request, response));
+    // Silence while a handler works or an event stream waits is no fault of the peer's; bytes it does not take are.
+    server.setTimeout(HEADERS_TIMEOUT_MS, (socket: Socket) => {
+      if (socket.writableLength > 0) socket.destroy();
+    });
+  }
+
+  get port(): number {
+    // A TCP server's address is never the string of a pipe.
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  drain(deadlineMs: number): Promise<void> {
+    this.draining = true;
+    return new Promise((resolve) => {
+      const force = setTimeout(() => this.server.closeAllConnections(), deadlineMs);
+      this.server.close(() => {
+        clearTimeout(force);
+        resolve();
+      });
+      this.server.closeIdleConnections();
+    });
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  report(error: unknown): void {
+    if (!(error instanceof RequestAborted)) this.options.onError?.(error);
+  }
+
+  private accept(incoming: IncomingMessage, response: ServerResponse): void {
+    const request = new NodeRequest(this, incoming, response);
+    try {
+      const running = this.handler(request);
+      if (running !== undefined) running.then(undefined, (error: unknown) => request.failed(error));
+    } catch (error) {
+      request.failed(error);
+    }
+  }
+}
+
+class NodeRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  private readonly server: NodeServer;
+  private readonly incoming: IncomingMessage;
+  private readonly response: ServerResponse;
+  private readonly address: string;
+  private readonly pendingBody: Body | undefined;
+  private begun = false;
+  private gone = false;
+  private controller: AbortController | undefined;
+
+  constructor(server: NodeServer, incoming: IncomingMessage, response: ServerResponse) {
+    this.server = server;
+    this.incoming = incoming;
+    this.response = response;
+    this.method = incoming.method ?? '';
+    this.address = incoming.socket.remoteAddress ?? '';
+    const target = incoming.url ?? '';
+    const mark = target.indexOf('?');
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.query = mark < 0 ? '' : target.slice(mark + 1);
+    const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
+    if (encoding !== undefined || (length !== undefined && length !== '0')) {
+      this.pendingBody = this.collect(encoding === undefined ? Number(length) : -1);
+    }
+    response.on('close', () => {
+      if (!response.writableFinished) this.abort();
+    });
+  }
+
+  get remoteAddress(): string {
+    return this.address;
+  }
+
+  get aborted(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.gone) this.controller.abort(new RequestAborted());
+    }
+    return this.controller.signal;
+  }
+
+  header(name: string): string | undefined {
+    // Of several with one name `headers` joins some and drops others; the first is what both listeners give.
+    const { rawHeaders } = this.incoming;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const given = rawHeaders[at]!;
+      if (given.length === name.length && given.toLowerCase() === name) return rawHeaders[at + 1];
+    }
+    return undefined;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array> {
+    if (this.pendingBody !== undefined) return this.pendingBody.ask(bytesMax);
+    return Promise.resolve(new Uint8Array(0));
+  }
+
+  respond(status: number, headers: ResponseHeaders, body: string | Uint8Array = ''): void {
+    assert(!this.begun, 'one response to a request');
+    this.begun = true;
+    if (this.gone) return;
+    checkHeaders(headers);
+    const bodiless = status === 204 || status === 304;
+    const length: ResponseHeaders = bodiless ? [] : [['content-length', String(Buffer.byteLength(body))]];
+    this.response.writeHead(status, this.headerList(headers, length));
+    if (bodiless || this.method === 'HEAD') this.response.end();
+    else this.response.end(body);
+    this.discardBody();
+  }
+
+  stream(status: number, headers: ResponseHeaders): ResponseStream {
+    assert(!this.begun, 'one response to a request');
+    this.begun = true;
+    if (!this.gone) {
+      checkHeaders(headers);
+      this.response.writeHead(status, this.headerList(headers, []));
+      this.discardBody();
+    }
+    return new NodeStream(this.response, this.method === 'HEAD', () => this.gone);
+  }
+
+  failed(error: unknown): void {
+    this.server.report(error);
+    if (!this.begun) this.respond(500, []);
+    else if (!this.response.writableEnded) this.response.destroy();
+  }
+
+  private abort(): void {
+    this.gone = true;
+    const reason = new RequestAborted();
+    this.pendingBody?.fail(reason);
+    this.controller?.abort(reason);
+  }
+
+  private collect(declaredBytes: number): Body {
+    const { incoming } = this;
+    const body = new Body(declaredBytes, {
+      pause: () => incoming.pause(),
+      resume: () => incoming.resume(),
+    });
+    incoming.on('data', (chunk: Buffer) => body.push(chunk));
+    incoming.on('end', () => body.finish());
+    // Also what a timeout and a chunk that cannot be parsed come to.
+    incoming.on('error', () => body.fail(new RequestAborted()));
+    return body;
+  }
+
+  /** A connection can serve its next request only when this one's body is out of the way. */
+  private discardBody(): void {
+    this.pendingBody?.fail(new RequestAborted());
+  }
+
+  private headerList(headers: ResponseHeaders, own: ResponseHeaders): string[] {
+    const list: string[] = [];
+    for (const [name, value] of headers) list.push(name, value);
+    for (const [name, value] of own) list.push(name, value);
+    if (this.server.draining) list.push('connection', 'close');
+    return list;
+  }
+}
+
+class NodeStream implements ResponseStream {
+  private readonly response: ServerResponse;
+  private readonly bodiless: boolean;
+  private readonly gone: () => boolean;
+
+  constructor(response: ServerResponse, bodiless: boolean, gone: () => boolean) {
+    this.response = response;
+    this.bodiless = bodiless;
+    this.gone = gone;
+  }
+
+  write(chunk: string | Uint8Array): Promise<void> {
+    const { response } = this;
+    if (this.gone() || response.destroyed) return Promise.reject(new RequestAborted());
+    assert(!response.writableEnded, 'a stream is written until its end');
+    if (this.bodiless || response.write(chunk)) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const drained = (): void => {
+        response.off('close', closed);
+        resolve();
+      };
+      const closed = (): void => {
+        response.off('drain', drained);
+        reject(new RequestAborted());
+      };
+      response.once('drain', drained);
+      response.once('close', closed);
+    });
+  }
+
+  end(): void {
+    if (!this.gone()) this.response.end();
+  }
+}

@@ -1,0 +1,392 @@
+// The listener on uWebSockets.js. What it does by itself, measured on the pinned version: headers that are not complete
+// after 32 s, bodies slower than 16 KB/s, responses the peer does not take and idle connections are closed; HTTP/1.0,
+// absolute-form targets and CONNECT get a 505. A request that is pipelined behind one that still runs closes the
+// connection: answers are never mixed, but a client that pipelines has to be ready to send again.
+
+import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import { accessSync, constants } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
+import { assert } from '../../engine/assert.ts';
+import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../engine/limits.ts';
+import { Body } from './body.ts';
+import {
+  checkHeaders,
+  type HttpHandler,
+  type HttpListener,
+  type HttpRequest,
+  type Listen,
+  type ListenOptions,
+  RequestAborted,
+  type ResponseHeaders,
+  type ResponseStream,
+} from './listener.ts';
+import { loadUws, type UwsApp, type UwsModule } from './uws-loader.ts';
+import { UwsStream } from './uws-stream.ts';
+
+/** Listens with uWebSockets.js. Rejects with the loader's reason where its binary does not load. */
+export const listenUws: Listen = (options, handler) =>
+  new Promise((resolve, reject) => {
+    const found = loadUws();
+    if ('reason' in found) throw new Error(found.reason);
+    const { uws } = found;
+    // The library says only that something about the files is wrong; the system says what.
+    for (const file of options.tls ? [options.tls.certFile, options.tls.keyFile] : []) accessSync(file, constants.R_OK);
+    const app = options.tls
+      ? uws.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile })
+      : uws.App();
+    const server = new UwsServer(app, options, handler);
+    app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket === false) {
+        server.close();
+        reject(new Error(`cannot listen on ${options.host} port ${options.port}: in use, or not allowed`));
+        return;
+      }
+      server.start(uws, socket);
+      resolve(server);
+    });
+  });
+
+/** How long a drain waits for a slow peer to take the end of a response. */
+const LINGER_MS = 2_000;
+
+type ListenSocket = Parameters<UwsModule['us_listen_socket_close']>[0];
+
+class UwsServer implements HttpListener {
+  readonly kind = 'uws';
+  port = 0;
+  draining = false;
+  private readonly app: UwsApp;
+  private readonly options: ListenOptions;
+  private readonly handler: HttpHandler;
+  private readonly bodyTimeoutMs: number;
+  /** Requests whose body is still arriving, oldest first. */
+  private readonly receiving = new Set<UwsRequest>();
+  private sweep: NodeJS.Timeout | undefined;
+  private inFlight = 0;
+  private connections = 0;
+  private heldEndMs = 0;
+  private stopListening: (() => void) | undefined;
+  private drained: (() => void) | undefined;
+  private closed = false;
+
+  constructor(app: UwsApp, options: ListenOptions, handler: HttpHandler) {
+    this.app = app;
+    this.options = options;
+    this.handler = handler;
+    this.bodyTimeoutMs = options.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
+    const connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX;
+    const count = (response: NativeResponse, change: number): void => {
+      this.connections += change;
+      if (change > 0 && this.connections > connectionsMax) response.close();
+    };
+    app.filter(count);
+    app.any('/*', (response, request) => this.accept(response, request));
+  }
+
+  start(uws: UwsModule, socket: ListenSocket): void {
+    this.port = uws.us_socket_local_port(socket);
+    this.stopListening = () => uws.us_listen_socket_close(socket);
+    this.sweep = setInterval(() => this.expireBodies(), Math.ceil(this.bodyTimeoutMs / 4)).unref();
+  }
+
+  drain(deadlineMs: number): Promise<void> {
+    this.draining = true;
+    this.stopListening?.();
+    this.stopListening = undefined;
+    return new Promise((resolve) => {
+      const force = setTimeout(() => this.drained?.(), deadlineMs);
+      this.drained = () => {
+        clearTimeout(force);
+        this.drained = undefined;
+        this.close();
+        resolve();
+      };
+      this.settle();
+    });
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    clearInterval(this.sweep);
+    this.app.close();
+  }
+
+  finished(request: UwsRequest): void {
+    this.receiving.delete(request);
+    this.inFlight--;
+    if (this.draining) this.settle();
+  }
+
+  /** The library may still hold the end of a response whose peer is slow. */
+  linger(): void {
+    this.heldEndMs = Date.now();
+  }
+
+  /** Ends the drain when nothing is left to wait for. */
+  private settle(): void {
+    if (this.inFlight > 0) return;
+    const lingering = this.connections > 0 && Date.now() - this.heldEndMs < LINGER_MS;
+    // Either way the last bytes leave this callback's cork first.
+    if (lingering) setTimeout(() => this.settle(), 50);
+    else setImmediate(() => this.drained?.());
+  }
+
+  received(request: UwsRequest): void {
+    this.receiving.delete(request);
+  }
+
+  report(error: unknown): void {
+    if (!(error instanceof RequestAborted)) this.options.onError?.(error);
+  }
+
+  private accept(response: NativeResponse, native: NativeRequest): void {
+    const headers = collectHeaders(native);
+    this.inFlight++;
+    const request = new UwsRequest(this, response, native, headers);
+    response.onAborted(() => request.abort());
+    const declared = bodyBytes(headers);
+    if (declared === MALFORMED) {
+      request.refuse(400);
+      return;
+    }
+    if (declared !== 0) {
+      this.receiving.add(request);
+      request.expect(declared, Date.now() + this.bodyTimeoutMs);
+    }
+    try {
+      const running = this.handler(request);
+      if (running !== undefined) running.then(undefined, (error: unknown) => request.failed(error));
+    } catch (error) {
+      request.failed(error);
+    }
+  }
+
+  private expireBodies(): void {
+    const now = Date.now();
+    for (const request of this.receiving) {
+      if (request.bodyDeadlineMs > now) return;
+      request.refuse(408);
+    }
+  }
+}
+
+// A request's life: open, then sending (or streaming), then done; or gone at any time before that.
+const OPEN = 0;
+const SENDING = 1;
+const STREAMING = 2;
+const DONE = 3;
+const GONE = 4;
+
+class UwsRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  bodyDeadlineMs = 0;
+  private readonly server: UwsServer;
+  private readonly response: NativeResponse;
+  private readonly headers: readonly string[];
+  private state = OPEN;
+  private address: string | undefined;
+  private pendingBody: Body | undefined;
+  private pendingStream: UwsStream | undefined;
+  private controller: AbortController | undefined;
+
+  constructor(server: UwsServer, response: NativeResponse, request: NativeRequest, headers: readonly string[]) {
+    this.server = server;
+    this.response = response;
+    this.headers = headers;
+    this.method = request.getCaseSensitiveMethod();
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? '';
+  }
+
+  get remoteAddress(): string {
+    if (this.address === undefined) {
+      const alive = this.state === OPEN || this.state === STREAMING || this.state === SENDING;
+      this.address = alive ? Buffer.from(this.response.getRemoteAddressAsText()).toString('latin1') : '';
+    }
+    return this.address;
+  }
+
+  get aborted(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.state === GONE) this.controller.abort(new RequestAborted());
+    }
+    return this.controller.signal;
+  }
+
+  header(name: string): string | undefined {
+    const { headers } = this;
+    for (let at = 0; at < headers.length; at += 2) {
+      if (headers[at] === name) return headers[at + 1];
+    }
+    return undefined;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array> {
+    if (this.pendingBody !== undefined) return this.pendingBody.ask(bytesMax);
+    return Promise.resolve(new Uint8Array(0));
+  }
+
+  respond(status: number, headers: ResponseHeaders, body: string | Uint8Array = ''): void {
+    if (this.state === GONE) return;
+    assert(this.state === OPEN, 'one response to a request');
+    checkHeaders(headers);
+    this.state = SENDING;
+    // What uWebSockets.js cannot send at once it copies; long bodies go out as the peer takes them instead.
+    const long = body.length > RESPONSE_PIECE_BYTES && this.method !== 'HEAD';
+    this.response.cork(() => {
+      this.begin(status, headers);
+      if (long) this.sendLong(typeof body === 'string' ? Buffer.from(body) : body);
+      else this.sendShort(status, body);
+    });
+  }
+
+  stream(status: number, headers: ResponseHeaders): ResponseStream {
+    const gone = this.state === GONE;
+    assert(gone || this.state === OPEN, 'one response to a request');
+    if (!gone) checkHeaders(headers);
+    const stream = new UwsStream(this.response, {
+      bodiless: this.method === 'HEAD',
+      ended: (held) => {
+        if (held) this.server.linger();
+        this.finish();
+      },
+      closing: () => this.server.draining,
+    });
+    if (gone) {
+      stream.abort();
+      return stream;
+    }
+    this.state = STREAMING;
+    this.pendingStream = stream;
+    this.response.cork(() => this.begin(status, headers));
+    return stream;
+  }
+
+  // ---- what the server tells ----
+
+  expect(declaredBytes: number, deadlineMs: number): void {
+    const { response } = this;
+    this.bodyDeadlineMs = deadlineMs;
+    const body = new Body(declaredBytes, {
+      pause: () => this.alive() && response.pause(),
+      resume: () => this.alive() && response.resume(),
+    });
+    this.pendingBody = body;
+    response.onData((chunk, isLast) => {
+      // The memory is the library's again when this returns.
+      if (chunk.byteLength > 0) body.push(Buffer.from(new Uint8Array(chunk)));
+      if (isLast) {
+        this.server.received(this);
+        body.finish();
+      }
+    });
+  }
+
+  /** The connection has closed. */
+  abort(): void {
+    if (this.state === DONE || this.state === GONE) return;
+    this.state = GONE;
+    const reason = new RequestAborted();
+    this.pendingBody?.fail(reason);
+    this.pendingStream?.abort();
+    this.controller?.abort(reason);
+    this.server.finished(this);
+  }
+
+  /** Answers without the handler, and closes the connection. */
+  refuse(status: 400 | 408): void {
+    this.pendingBody?.fail(new RequestAborted());
+    if (this.state === OPEN) this.response.cork(() => this.response.writeStatus(statusLine(status)).end('', true));
+    else if (this.alive()) this.response.close();
+    this.abort();
+  }
+
+  failed(error: unknown): void {
+    this.server.report(error);
+    if (this.state === OPEN) this.respond(500, []);
+    else if (this.state === STREAMING) this.response.close();
+  }
+
+  private alive(): boolean {
+    return this.state !== DONE && this.state !== GONE;
+  }
+
+  private begin(status: number, headers: ResponseHeaders): void {
+    this.response.writeStatus(statusLine(status));
+    for (const [name, value] of headers) this.response.writeHeader(name, value);
+  }
+
+  private sendShort(status: number, body: string | Uint8Array): void {
+    const { response } = this;
+    const { draining } = this.server;
+    if (status === 204 || status === 304) response.endWithoutBody(undefined, draining);
+    else if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), draining);
+    else response.end(body, draining);
+    this.finish();
+  }
+
+  private sendLong(body: Uint8Array): void {
+    const { response } = this;
+    const [, done] = response.tryEnd(body, body.byteLength);
+    if (done) {
+      this.finish();
+      return;
+    }
+    response.onWritable((offset) => {
+      const [taken, ended] = response.tryEnd(body.subarray(offset), body.byteLength);
+      if (ended) this.finish();
+      return taken;
+    });
+  }
+
+  private finish(): void {
+    this.state = DONE;
+    this.server.finished(this);
+  }
+}
+
+const MALFORMED = -2;
+
+/** How long the body says it is: 0 without one, -1 when it is chunked. */
+function bodyBytes(headers: readonly string[]): number {
+  let declared = 0;
+  let given = false;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at];
+    if (name === 'content-length') {
+      // The library takes the first of several, which a proxy in front may not: a way to smuggle requests.
+      if (given) return MALFORMED;
+      given = true;
+      declared = Number(headers[at + 1]);
+    } else if (name === 'transfer-encoding') {
+      if (given || headers[at + 1]!.toLowerCase() !== 'chunked') return MALFORMED;
+      given = true;
+      declared = -1;
+    }
+  }
+  return declared;
+}
+
+// One collector for all requests: a closure for each would cost more than the headers.
+let collecting: string[] = [];
+const collect = (name: string, value: string): void => {
+  collecting.push(name, value);
+};
+
+/** Names and values in turn; the native request does not outlive its callback. */
+function collectHeaders(request: NativeRequest): readonly string[] {
+  collecting = [];
+  request.forEach(collect);
+  return collecting;
+}
+
+const STATUS_LINES: string[] = [];
+
+function statusLine(status: number): string {
+  STATUS_LINES[status] ??= `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
+  return STATUS_LINES[status];
+}
