@@ -1,6 +1,7 @@
 // Files that must be on disk before anything is answered: whole-file replacement and the sync of a folder's entries.
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { EngineError } from './errors.ts';
 
 /** Ending of a file that is being written; one found at start was left by a crash and names nothing. */
 export const TEMPORARY_SUFFIX = '.tmp';
@@ -43,4 +44,17 @@ export function replaceFile(path: string, bytes: Uint8Array, mode = 0o600): void
     throw error;
   }
   syncDirectory(dirname(path));
+}
+
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error;
+}
+
+/** STO-E001 with what failed and why. A full disk may pass, so that one is worth trying again. */
+export function storageError(what: string, cause: unknown): EngineError {
+  if (cause instanceof EngineError) return cause;
+  const code = isFileError(cause) ? cause.code : undefined;
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  const reason = full ? 'the disk is full' : cause instanceof Error ? cause.message : String(cause);
+  return new EngineError('STO-E001', `${what}: ${reason}`, { retryable: full });
 }

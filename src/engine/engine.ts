@@ -8,15 +8,16 @@ import { EngineError } from './errors.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { ShardIndex } from './index/shard-index.ts';
 import { KeyStore } from './keys/key-store.ts';
+import type { MasterKey } from './keys/master-key.ts';
 import { openLmdbLog } from './log/lmdb/environment.ts';
 import type { Log } from './log/log.ts';
 import { Housekeeper } from './maintain/housekeeper.ts';
+import { readCalls } from './reads.ts';
+import { replay } from './replay.ts';
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
-import { replay } from './replay.ts';
-import { readCalls } from './reads.ts';
-import { writeCalls } from './writes.ts';
 import { WriteQueue } from './write/queue.ts';
+import { writeCalls } from './writes.ts';
 
 /** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */
 export const FORMAT_VERSION = 1;
@@ -27,7 +28,7 @@ export interface EngineOptions {
   readonly keysDirectory: string;
   readonly shard: number;
   readonly shards: number;
-  readonly masterKey: Uint8Array;
+  readonly masterKey: MasterKey;
   /** Bytes that decoded index structures and blocks may take. */
   readonly indexHeapBytes: number;
   readonly clock?: Clock;
@@ -102,7 +103,11 @@ export class Engine {
   }
 
   /** Queues a write or begins a long call. Resolves when it is durable and visible; rejects with EngineError. */
-  async write<M extends keyof EngineWrites & keyof EngineCalls>(method: M, context: CallContext, input: In<M>): Promise<Out<M>> {
+  async write<M extends keyof EngineWrites & keyof EngineCalls>(
+    method: M,
+    context: CallContext,
+    input: In<M>,
+  ): Promise<Out<M>> {
     if (this.#fatal !== undefined) throw this.#fatal;
     const call = this.#writes[method] as unknown as (context: CallContext, input: In<M>) => Promise<Out<M>>;
     this.#longCalls += 1;

@@ -28,7 +28,8 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       const memory = store.memory(context.memory);
       return { held: input.hashes.map((hash) => store.findOrdinal(memory.number, hash) !== undefined) };
     },
-    list: (context: CallContext, input: In<'list'>): Out<'list'> => list(store, store.memory(context.memory), context, input),
+    list: (context: CallContext, input: In<'list'>): Out<'list'> =>
+      list(store, store.memory(context.memory), context, input),
     recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
       recallStatistics(store, store.memory(context.memory), input),
     recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> =>

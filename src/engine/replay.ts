@@ -2,12 +2,12 @@
 // the log: a blob whose key was destroyed replays as removed, a destroyed-key record completes a destruction that a
 // crash cut short.
 import { openGrain } from './grain/blob.ts';
+import type { ShardIndex } from './index/shard-index.ts';
 import type { Sequence } from './log/log.ts';
 import { CorruptRecord } from './log/log.ts';
 import { decodeRecord, type EngineRecord } from './record/record.ts';
 import { indexedOf } from './store/indexed.ts';
 import type { Store } from './store/store.ts';
-import type { ShardIndex } from './index/shard-index.ts';
 
 export interface Replayed {
   grains: number;

@@ -56,7 +56,9 @@ export function writeCalls(services: WriteServices) {
     importBlobs: async (context: CallContext, input: In<'importBlobs'>): Out<'importBlobs'> => {
       store.memory(context.memory);
       const outcomes = await Promise.all(
-        input.blobs.map((blob, i) => outcome('', queue.push('importBlob', plans.importPlan, itemContext(context, i), { blob }))),
+        input.blobs.map((blob, i) =>
+          outcome('', queue.push('importBlob', plans.importPlan, itemContext(context, i), { blob })),
+        ),
       );
       if (input.manifest.length > 0)
         await queue.push('importManifest', plans.manifestPlan, context, { manifest: input.manifest });
@@ -67,7 +69,8 @@ export function writeCalls(services: WriteServices) {
       queue.push('supersede', plans.supersedePlan, context, input),
     accumulate: (context: CallContext, input: In<'accumulate'>): Out<'accumulate'> =>
       queue.push('accumulate', plans.accumulatePlan, context, input),
-    forget: (context: CallContext, input: In<'forget'>): Out<'forget'> => queue.push('forget', plans.forgetPlan, context, input),
+    forget: (context: CallContext, input: In<'forget'>): Out<'forget'> =>
+      queue.push('forget', plans.forgetPlan, context, input),
     eraseUser: (context: CallContext, input: In<'eraseUser'>): Out<'eraseUser'> =>
       queue.push('eraseUser', plans.eraseUserPlan, context, input),
     flush: async (context: CallContext, _input: In<'flush'>): Out<'flush'> => {
@@ -82,7 +85,8 @@ export function writeCalls(services: WriteServices) {
     rebuildIndexes: (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>
       rebuild(services, context.memory),
     compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),
-    rotateKeys: (context: CallContext, input: In<'rotateKeys'>): Out<'rotateKeys'> => rotateKeys(services, context, input),
+    rotateKeys: (context: CallContext, input: In<'rotateKeys'>): Out<'rotateKeys'> =>
+      rotateKeys(services, context, input),
     exportPage: (context: CallContext, input: In<'exportPage'>): Out<'exportPage'> =>
       exportPage(store, store.memory(context.memory), context, input),
     verify: (_context: CallContext, _input: ShardWideCalls['verify']['input']) => verify(services),

@@ -86,7 +86,15 @@ export function decodeAuditBody(body: Uint8Array): AuditEntry[] {
     const detailsEnd = subjectEnd + 2 + bytes.readUInt16BE(subjectEnd);
     const details = unpack(bytes.subarray(subjectEnd + 2, detailsEnd));
     assert(detailsEnd + 32 <= bytes.length, 'an audit record is whole');
-    entries.push({ seq, timestamp, event, actor, subject, details, hash: bytes.toString('hex', detailsEnd, detailsEnd + 32) });
+    entries.push({
+      seq,
+      timestamp,
+      event,
+      actor,
+      subject,
+      details,
+      hash: bytes.toString('hex', detailsEnd, detailsEnd + 32),
+    });
     seq += 1;
     at = detailsEnd + 32;
   }

@@ -2,24 +2,42 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AUDIT_EVENTS, type AuditDraft, type AuditEvent, canonicalDetails, checkChain, extendChain, GENESIS } from './audit.ts';
+import {
+  AUDIT_EVENTS,
+  type AuditDraft,
+  type AuditEvent,
+  canonicalDetails,
+  checkChain,
+  extendChain,
+  GENESIS,
+} from './audit.ts';
 import { decodeAuditBody, encodeAuditBody } from './audit-codec.ts';
 
 const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
 const draft: fc.Arbitrary<AuditDraft> = fc.record({
   event: fc.constantFrom(...(Object.keys(AUDIT_EVENTS) as AuditEvent[])),
   actor: fc.constantFrom('anonymous', 'key:key_abc', 'system', 'user:zoë'),
-  subject: fc.oneof(fc.constant(''), hex.map((token) => `user:${token.slice(0, 32)}`)),
+  subject: fc.oneof(
+    fc.constant(''),
+    hex.map((token) => `user:${token.slice(0, 32)}`),
+  ),
   details: fc.oneof(
     hex.map((hash) => ({ grain_type: 'belief', hash })),
     fc.record({ hash: hex, old_hash: hex, count: fc.nat() }),
     fc.constant({}),
-    fc.dictionary(fc.stringMatching(/^[a-z_]{1,9}$/), fc.oneof(fc.string({ unit: 'grapheme' }), fc.nat(), fc.boolean())),
+    fc.dictionary(
+      fc.stringMatching(/^[a-z_]{1,9}$/),
+      fc.oneof(fc.string({ unit: 'grapheme' }), fc.nat(), fc.boolean()),
+    ),
   ),
 });
 
 test('an entry is hashed over length-prefixed fields and the previous hash', () => {
-  const { entries } = extendChain(GENESIS, [{ event: 'memory.added', actor: 'a', subject: '', details: { hash: 'x' } }], 7);
+  const { entries } = extendChain(
+    GENESIS,
+    [{ event: 'memory.added', actor: 'a', subject: '', details: { hash: 'x' } }],
+    7,
+  );
   const field = (text: string) => {
     const length = Buffer.alloc(4);
     length.writeUInt32BE(Buffer.byteLength(text));
@@ -55,7 +73,13 @@ test('an edited, dropped or reordered entry is found at its seq', () => {
       const at = pick % (entries.length - 1);
       const edited = entries.map((entry, i) => (i === at ? { ...entry, actor: `${entry.actor}!` } : entry));
       assert.deepEqual(checkChain(GENESIS, edited), { badSeq: at + 1 });
-      assert.deepEqual(checkChain(GENESIS, entries.filter((_, i) => i !== at)), { badSeq: at + 1 });
+      assert.deepEqual(
+        checkChain(
+          GENESIS,
+          entries.filter((_, i) => i !== at),
+        ),
+        { badSeq: at + 1 },
+      );
       const swapped = [...entries];
       [swapped[at], swapped[at + 1]] = [swapped[at + 1]!, swapped[at]!];
       assert.deepEqual(checkChain(GENESIS, swapped), { badSeq: at + 1 });

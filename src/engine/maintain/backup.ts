@@ -1,8 +1,8 @@
 import { copyFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ShardWideCalls } from '../calls.ts';
-import type { Housekeeper } from './housekeeper.ts';
 import type { Store } from '../store/store.ts';
+import type { Housekeeper } from './housekeeper.ts';
 
 /**
  * Copies the shard while it serves: the environment as one consistent snapshot, the segment files that its manifest

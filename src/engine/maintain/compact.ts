@@ -7,7 +7,11 @@ import { inSlices } from './slices.ts';
 
 /** Merges every segment of the shard into one and drops what was removed. Reads and writes go on. */
 export async function compact(
-  { store, queue, housekeeper }: { readonly store: Store; readonly queue: WriteQueue; readonly housekeeper: Housekeeper },
+  {
+    store,
+    queue,
+    housekeeper,
+  }: { readonly store: Store; readonly queue: WriteQueue; readonly housekeeper: Housekeeper },
   context: CallContext,
 ): Promise<MemoryCalls['compact']['output']> {
   await housekeeper.sealed(store.index.publishedSequence);

@@ -1,6 +1,7 @@
 // Removes what a dropped memory left in the log: its keys are gone, so nothing of it can be read, but it takes room.
-import type { SegmentChange } from '../index/shard-index.ts';
+
 import type { Sliced } from '../index/section.ts';
+import type { SegmentChange } from '../index/shard-index.ts';
 import { CorruptRecord, type Sequence } from '../log/log.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';

@@ -38,7 +38,12 @@ function* page(
 }
 
 /** Taken at once: parts may be merged while the page is read, ordinals stay. */
-function ordinalsAfter(store: Store, memory: Memory, context: CallContext, input: MemoryCalls['exportPage']['input']): Ordinal[] {
+function ordinalsAfter(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  input: MemoryCalls['exportPage']['input'],
+): Ordinal[] {
   const ordinals: Ordinal[] = [];
   for (const part of store.parts(memory.number)) {
     const filter = filterPart(store, part, input.filter, context);
@@ -56,7 +61,9 @@ function standing(store: Store, memory: Memory, ordinal: Ordinal): Omit<Exported
   const successor = store.supersession(memory.number, ordinal);
   const verification = store.verification(memory.number, ordinal);
   return {
-    ...(successor?.newAddress === undefined ? {} : { supersededBy: successor.newAddress, systemValidToMs: successor.atMs }),
+    ...(successor?.newAddress === undefined
+      ? {}
+      : { supersededBy: successor.newAddress, systemValidToMs: successor.atMs }),
     ...(verification === '' ? {} : { verificationStatus: verification }),
   };
 }

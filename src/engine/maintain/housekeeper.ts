@@ -1,7 +1,8 @@
 // Work that follows the log: seal tails, rewrite what an erasure touched, remove what a drop left, merge segments, keep
 // statistics points. One job at a time, in slices; a job's result is named in one transaction of the write queue.
-import type { SegmentChange } from '../index/shard-index.ts';
+
 import type { Sliced } from '../index/section.ts';
+import type { SegmentChange } from '../index/shard-index.ts';
 import { IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
@@ -121,8 +122,7 @@ export class Housekeeper {
     if (behind > 0 && (wanted || index.tailGrains >= this.#sealGrains || behind >= REPLAY_RECORDS_MAX))
       return { name: 'seal', steps: index.seal(index.publishedSequence) };
     for (const memory of purgePending) return this.#purge(memory);
-    for (const memory of dropPending)
-      return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
+    for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
     const merge = index.mergeStep();
     if (merge !== undefined) return { name: 'merge', steps: merge };
     if (hourOf(nowMs) !== this.#lastPointHour) {

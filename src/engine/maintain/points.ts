@@ -1,7 +1,7 @@
 // Statistics over time: one point an hour for each memory that changed, kept 90 days; the last of a day 2 years.
 import type { MemoryCalls } from '../calls.ts';
-import type { SegmentChange } from '../index/shard-index.ts';
 import type { Sliced } from '../index/section.ts';
+import type { SegmentChange } from '../index/shard-index.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import { memoryStatistics } from './statistics.ts';
@@ -19,7 +19,9 @@ export function* recordPoints(store: Store, queue: WriteQueue): Sliced<SegmentCh
   for (const memory of [...store.changedSincePoint]) {
     store.changedSincePoint.delete(memory);
     if (!store.holds(memory)) continue;
-    const state: [string, Uint8Array | null][] = [[pointKey(memory, hour), Buffer.from(JSON.stringify(pointNow(store, memory)))]];
+    const state: [string, Uint8Array | null][] = [
+      [pointKey(memory, hour), Buffer.from(JSON.stringify(pointNow(store, memory)))],
+    ];
     for (const [key] of store.log.scanState(`point/${memory}/`)) {
       const age = hour - Number(key.slice(key.lastIndexOf('/') + 1));
       const lastOfDay = (hour - age) % DAY_HOURS === DAY_HOURS - 1;
@@ -38,10 +40,13 @@ export function statisticsHistory(
   input: MemoryCalls['statisticsHistory']['input'],
 ): MemoryCalls['statisticsHistory']['output'] {
   const points: Point[] = [];
-  for (const [, value] of store.log.scanState(`point/${memory}/`)) points.push(JSON.parse(Buffer.from(value).toString()) as Point);
+  for (const [, value] of store.log.scanState(`point/${memory}/`))
+    points.push(JSON.parse(Buffer.from(value).toString()) as Point);
   const nowMs = store.clock.nowMs();
   if (input.toMs >= nowMs) points.push(pointNow(store, memory));
-  const within = points.filter((point) => point.timestamp * 1000 >= input.fromMs && point.timestamp * 1000 <= input.toMs);
+  const within = points.filter(
+    (point) => point.timestamp * 1000 >= input.fromMs && point.timestamp * 1000 <= input.toMs,
+  );
   if (input.interval === 'hour') return { points: within };
   const byDay = new Map(within.map((point) => [Math.floor(point.timestamp / 86_400), point]));
   return { points: [...byDay.values()] };

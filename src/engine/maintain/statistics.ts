@@ -29,7 +29,8 @@ export function memoryStatistics(store: Store, memory: number): Omit<MemoryStati
       bytes += part.blobBytes[doc]!;
       if (superseded.get(part.ordinals[doc]!)) supersededGrains += 1;
     }
-    for (const [type] of part.facetValues('type')) typeCounts[type] = (typeCounts[type] ?? 0) + count(part.facet('type', type)!);
+    for (const [type] of part.facetValues('type'))
+      typeCounts[type] = (typeCounts[type] ?? 0) + count(part.facet('type', type)!);
     for (const [namespace] of part.facetValues('namespace'))
       if (!namespaces.has(namespace) && count(part.facet('namespace', namespace)!) > 0) namespaces.add(namespace);
     triples += count(part.facet('relation', ANY_RELATION) ?? NOTHING);

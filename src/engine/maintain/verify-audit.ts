@@ -14,7 +14,12 @@ export function verifyAudit(store: Store, memory: number, partition: number, lim
   return inSlices(check(store, memory, partition, limit));
 }
 
-function* check(store: Store, memory: number, partition: number, limit: number | undefined): Generator<void, AuditCheck, void> {
+function* check(
+  store: Store,
+  memory: number,
+  partition: number,
+  limit: number | undefined,
+): Generator<void, AuditCheck, void> {
   const committed = store.auditHead(memory);
   const sequences = store.allKeyed(memory, 'audit');
   // The head that the next record must continue. Records before the stretch asked for only hand theirs on.

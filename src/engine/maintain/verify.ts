@@ -12,7 +12,11 @@ import { verifyAudit } from './verify-audit.ts';
 /** Findings that a report names; a store with more is counted on but not named. */
 const FINDINGS_MAX = 1_000;
 
-export async function verify(services: { readonly store: Store; readonly housekeeper: Housekeeper; readonly shard: number }): Promise<VerifyReport> {
+export async function verify(services: {
+  readonly store: Store;
+  readonly housekeeper: Housekeeper;
+  readonly shard: number;
+}): Promise<VerifyReport> {
   const { store, housekeeper, shard } = services;
   const findings: VerifyFinding[] = [];
   const found = (kind: VerifyFinding['kind'], where: string, problem: string): void => {
@@ -29,7 +33,8 @@ export async function verify(services: { readonly store: Store; readonly houseke
       auditEntries += checked;
       if (!valid) found('audit', `memory ${memory} seq ${firstBadSeq}`, 'the audit chain breaks here');
     }
-    for (const { where, problem } of store.keys.verify()) found('key', where, problem);
+    for (const { bucket, id, problem } of store.keys.verify())
+      found('key', id === undefined ? `bucket ${bucket}` : `key ${id}`, problem);
     return { records, grains, blocks: blocks.blocks, auditEntries, findings };
   } finally {
     housekeeper.resume();

@@ -1,7 +1,7 @@
 // What a request's structural conditions leave of a part: a list of docs where a facet names them, and a test for the
 // rest (standing, expiry, numbers). Legs apply both while they search, so that `limit` results means `limit` results.
 import type { CallContext, GrainFilter } from '../calls.ts';
-import { intersect, unite } from '../index/docset.ts';
+import { DocSet, intersect, union } from '../index/docset.ts';
 import { type Doc, type Facet, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
 import type { Store } from '../store/store.ts';
 
@@ -14,17 +14,20 @@ export interface PartFilter {
 
 const NOTHING = new Uint32Array(0);
 
-export function filterPart(store: Store, part: IndexPart, filter: GrainFilter, context: CallContext): PartFilter {
-  return { docs: facetDocs(part, filter, context), test: docTest(store, part, filter) };
+/** A facet value that a doc must not have (`-subject:x`). */
+export interface Exclusion {
+  readonly facet: Facet;
+  readonly value: string;
 }
 
-/** Number of docs, in order, that pass. */
-export function* passing(part: IndexPart, filter: PartFilter): IterableIterator<Doc> {
-  if (filter.docs === undefined) {
-    for (let doc = 0; doc < part.docCount; doc++) if (filter.test(doc)) yield doc;
-  } else {
-    for (const doc of filter.docs) if (filter.test(doc)) yield doc;
-  }
+export function filterPart(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+  exclusions: readonly Exclusion[] = [],
+): PartFilter {
+  return { docs: facetDocs(part, filter, context), test: docTest(store, part, filter, exclusions) };
 }
 
 function facetDocs(part: IndexPart, filter: GrainFilter, context: CallContext): Uint32Array | undefined {
@@ -41,27 +44,28 @@ function facetDocs(part: IndexPart, filter: GrainFilter, context: CallContext): 
   want('object', object === undefined ? undefined : exact(object));
   if (entity !== undefined) {
     const value = exact(entity);
-    lists.push(unite([part.facet('subject', value) ?? NOTHING, part.facet('object', value) ?? NOTHING]));
+    lists.push(union(part.facet('subject', value) ?? NOTHING, part.facet('object', value) ?? NOTHING));
   }
   if (filter.grainTypes !== undefined)
-    lists.push(unite(filter.grainTypes.map((type) => part.facet('type', type) ?? NOTHING)));
+    lists.push(filter.grainTypes.map((type) => part.facet('type', type) ?? NOTHING).reduce(union, NOTHING));
   want('namespace', filter.namespace);
   if (context.namespace !== filter.namespace) want('namespace', context.namespace);
   want('user', filter.userId);
   if (context.userId !== filter.userId) want('user', context.userId);
   if (filter.sessionId !== undefined) {
     const inSession = part.facet('session', filter.sessionId) ?? NOTHING;
-    lists.push(unite([inSession, part.facet('namespace', filter.sessionId) ?? NOTHING]));
+    lists.push(union(inSession, part.facet('namespace', filter.sessionId) ?? NOTHING));
   }
   for (const tag of filter.tags ?? []) want('tag', tag);
-  if (lists.length === 0) return undefined;
-  lists.sort((a, b) => a.length - b.length);
-  let docs = lists[0]!;
-  for (let i = 1; i < lists.length && docs.length > 0; i++) docs = intersect(docs, lists[i]!);
-  return docs;
+  return lists.length === 0 ? undefined : intersect(lists);
 }
 
-function docTest(store: Store, part: IndexPart, filter: GrainFilter): (doc: Doc) => boolean {
+function docTest(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  exclusions: readonly Exclusion[],
+): (doc: Doc) => boolean {
   const { removed, superseded } = store.index;
   const { ordinals } = part;
   const tests: ((doc: Doc) => boolean)[] = [];
@@ -72,10 +76,12 @@ function docTest(store: Store, part: IndexPart, filter: GrainFilter): (doc: Doc)
     const nowMs = store.clock.nowMs();
     tests.push((doc) => !(expires[doc]! <= nowMs));
   }
-  const excluded = (filter.excludeTags ?? []).flatMap((tag) => part.facet('tag', tag) ?? []);
-  if (excluded.length > 0) {
-    const docs = new Set(unite(excluded));
-    tests.push((doc) => !docs.has(doc));
+  const excluded = [...(filter.excludeTags ?? []).map((value) => ({ facet: 'tag' as const, value })), ...exclusions];
+  for (const { facet, value } of excluded) {
+    const docs = part.facet(facet, facet === 'tag' ? value : exact(value));
+    if (docs === undefined) continue;
+    const set = DocSet.of(part.docCount, docs);
+    tests.push((doc) => !set.has(doc));
   }
   const { createdFromMs, createdToMs } = filter;
   if (createdFromMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! >= createdFromMs);

@@ -18,9 +18,16 @@ export interface Fused<C extends Candidate = Candidate> {
  * Structure only: score 1 each, newest first. Words only: BM25 over the best BM25 of the query. Both: reciprocal rank
  * fusion of the two legs, divided by what a candidate first in both would get. Ties: newest first, then by hash.
  */
-export function fuse<C extends Candidate>(candidates: readonly C[], query: Pick<RecallQuery, 'query' | 'structural' | 'limit'>): Fused<C>[] {
+export function fuse<C extends Candidate>(
+  candidates: readonly C[],
+  query: Pick<RecallQuery, 'query' | 'structural' | 'limit'>,
+): Fused<C>[] {
   const hasWords = query.query !== undefined;
-  const fused = hasWords ? (query.structural ? fuseLegs(candidates) : byWords(candidates)) : candidates.map(structuralOnly);
+  const fused = hasWords
+    ? query.structural
+      ? fuseLegs(candidates)
+      : byWords(candidates)
+    : candidates.map(structuralOnly);
   fused.sort(byScore);
   return fused.slice(0, query.limit);
 }
@@ -47,7 +54,8 @@ function fuseLegs<C extends Candidate>(candidates: readonly C[]): Fused<C>[] {
   return candidates.map((candidate) => {
     const word = wordRanks.get(candidate);
     const structure = structuralRanks.get(candidate);
-    const rrfScore = (word === undefined ? 0 : 1 / (RRF_K + word)) + (structure === undefined ? 0 : 1 / (RRF_K + structure));
+    const rrfScore =
+      (word === undefined ? 0 : 1 / (RRF_K + word)) + (structure === undefined ? 0 : 1 / (RRF_K + structure));
     return {
       candidate,
       score: (rrfScore * (RRF_K + 1)) / 2,

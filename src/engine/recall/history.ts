@@ -1,5 +1,5 @@
-import type { CallContext, MemoryCalls, VersionView } from '../calls.ts';
 import { assert } from '../assert.ts';
+import type { CallContext, MemoryCalls, VersionView } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { Ordinal } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
@@ -11,10 +11,16 @@ import { isWithin } from '../store/within.ts';
  * The whole chain of versions that a grain belongs to, oldest first, from any member's hash. Labels go by the place in
  * the chain (root `original`, tip `supersedes`, between `superseded`); removed members leave no entry. MEM-E001.
  */
-export function history(store: Store, memory: Memory, context: CallContext, hash: string): MemoryCalls['history']['output'] {
+export function history(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  hash: string,
+): MemoryCalls['history']['output'] {
   const ordinal = store.findOrdinal(memory.number, hash);
   const named = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
-  if (ordinal === undefined || named === undefined || !isWithin(context, named.grain)) throw new EngineError('MEM-E001');
+  if (ordinal === undefined || named === undefined || !isWithin(context, named.grain))
+    throw new EngineError('MEM-E001');
   const chain = chainOf(store, memory, ordinal);
   const versions: VersionView[] = [];
   chain.forEach((member, i) => {

@@ -2,14 +2,15 @@
 // their own, for a memory with several partitions: statistics from all, candidates with the sums, fetch of the hits.
 import type { CallContext, Candidate, MemoryCalls, RecallHit, RecallQuery, TextStatistics } from '../calls.ts';
 import type { Doc, IndexPart, Ordinal } from '../index/part.ts';
-import { parseQuery, type TextQuery } from '../index/text/query.ts';
-import { collectStatistics, type SearchPart, searchText } from '../index/text/search.ts';
+import { type FieldCondition, parseQuery, type TextQuery } from '../index/text/query.ts';
+import { collectStatistics, docBits, type SearchPart, searchText } from '../index/text/search.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
-import { filterPart, type PartFilter } from './filter.ts';
+import { type Exclusion, filterPart, type PartFilter } from './filter.ts';
 import { fuse } from './fuse.ts';
-import { newest } from './newest.ts';
+import { inOrder } from './ordered.ts';
+import { removedDocs } from './removed.ts';
 
 /** A candidate that looks its hash up only when a tie asks for it: most are never asked. */
 class LocalCandidate implements Candidate {
@@ -36,32 +37,30 @@ interface Plan {
   readonly parts: readonly IndexPart[];
   readonly text: TextQuery | undefined;
   readonly query: RecallQuery;
+  readonly exclusions: readonly Exclusion[];
 }
 
 function plan(store: Store, memory: Memory, query: RecallQuery): Plan {
   const parts = store.parts(memory.number);
-  if (query.query === undefined) return { parts, text: undefined, query };
+  if (query.query === undefined) return { parts, text: undefined, query, exclusions: [] };
   const text = parseQuery(query.query, memory.analyzer);
-  return { parts, text, query: withFieldTerms(query, text) };
+  return { parts, text, query: withFieldTerms(query, text.fields), exclusions: exclusionsOf(text.fields) };
 }
 
 /** `field:term` operators are structural conditions; they narrow, but do not by themselves start the structural leg. */
-function withFieldTerms(query: RecallQuery, text: TextQuery): RecallQuery {
+function withFieldTerms(query: RecallQuery, fields: readonly FieldCondition[]): RecallQuery {
   let { filter } = query;
-  for (const { field, value } of text.fields) {
-    switch (field) {
-      case 'subject':
-      case 'relation':
-      case 'object':
-      case 'namespace':
-        filter = { ...filter, [field]: value };
-        break;
-      case 'tag':
-        filter = { ...filter, tags: [...(filter.tags ?? []), value] };
-        break;
-    }
+  for (const { field, value, negated } of fields) {
+    if (negated || field === 'content') continue;
+    filter = field === 'tag' ? { ...filter, tags: [...(filter.tags ?? []), value] } : { ...filter, [field]: value };
   }
   return filter === query.filter ? query : { ...query, filter };
+}
+
+function exclusionsOf(fields: readonly FieldCondition[]): Exclusion[] {
+  return fields.flatMap(({ field, value, negated }) =>
+    negated && field !== 'content' ? [{ facet: field, value }] : [],
+  );
 }
 
 export function recallStatistics(store: Store, memory: Memory, query: RecallQuery): TextStatistics {
@@ -71,11 +70,14 @@ export function recallStatistics(store: Store, memory: Memory, query: RecallQuer
 
 function statisticsOf(store: Store, parts: readonly IndexPart[], text: TextQuery | undefined): TextStatistics {
   if (text === undefined) return { docs: 0, totalLength: 0, documentFrequency: {} };
-  const { removed } = store.index;
-  const live = parts.map((part): SearchPart => {
-    const { ordinals } = part;
-    return { text: part.text, removed: removed.count === 0 ? undefined : (doc) => removed.get(ordinals[doc]!), allowed: undefined };
-  });
+  const live = parts.map(
+    (part): SearchPart => ({
+      text: part.text,
+      removed: undefined,
+      allowed: undefined,
+      removedDocs: removedDocs(store, part),
+    }),
+  );
   const { docs, totalLength, documentFrequency } = collectStatistics(live, text.terms);
   return { docs, totalLength, documentFrequency: Object.fromEntries(documentFrequency) };
 }
@@ -101,7 +103,12 @@ export function recallCandidates(
   return { candidates: plain, total: plain.length };
 }
 
-export function recall(store: Store, memory: Memory, context: CallContext, query: RecallQuery): MemoryCalls['recall']['output'] {
+export function recall(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  query: RecallQuery,
+): MemoryCalls['recall']['output'] {
   const planned = plan(store, memory, query);
   const statistics = statisticsOf(store, planned.parts, planned.text);
   const candidates = search(store, context, planned, statistics);
@@ -120,8 +127,13 @@ export function recall(store: Store, memory: Memory, context: CallContext, query
   return { hits, total: candidates.length, coverage: coverage(planned.text, statistics, hits.length) };
 }
 
-function search(store: Store, context: CallContext, { parts, text, query }: Plan, statistics: TextStatistics): LocalCandidate[] {
-  const filters = parts.map((part) => filterPart(store, part, query.filter, context));
+function search(
+  store: Store,
+  context: CallContext,
+  { parts, text, query, exclusions }: Plan,
+  statistics: TextStatistics,
+): LocalCandidate[] {
+  const filters = parts.map((part) => filterPart(store, part, query.filter, context, exclusions));
   const candidates = new Map<Ordinal, LocalCandidate>();
   const candidate = (part: IndexPart, doc: Doc): LocalCandidate => {
     const ordinal = part.ordinals[doc]!;
@@ -137,7 +149,8 @@ function search(store: Store, context: CallContext, { parts, text, query }: Plan
       candidate(parts[hit.part]!, hit.doc).bm25 = hit.score;
   }
   if (text === undefined || query.structural) {
-    for (const { part, doc } of newest(store, parts, filters, text === undefined ? query.limit : query.candidateLimit))
+    const limit = text === undefined ? query.limit : query.candidateLimit;
+    for (const { part, doc } of inOrder(store, parts, filters, { limit, order: 'desc' }))
       candidate(parts[part]!, doc).structural = true;
   }
   return [...candidates.values()];
@@ -152,7 +165,13 @@ function wordLeg(
 ) {
   const searched = parts.map((part, i): SearchPart => {
     const { docs, test } = filters[i]!;
-    return { text: part.text, removed: (doc) => !test(doc), allowed: docs === undefined ? undefined : docBits(docs, part.docCount) };
+    return {
+      text: part.text,
+      removed: (doc) => !test(doc),
+      allowed: docs === undefined ? undefined : docBits(docs, part.docCount),
+      createdAtMs: part.createdAtMs,
+      ordinals: part.ordinals,
+    };
   });
   return searchText(
     searched,
@@ -167,7 +186,11 @@ function wordLeg(
 }
 
 /** Share of the query's terms that the memory knows: none, some (under 70 %), or enough of them. */
-function coverage(text: TextQuery | undefined, statistics: TextStatistics, hits: number): 'none' | 'partial' | 'full' | null {
+function coverage(
+  text: TextQuery | undefined,
+  statistics: TextStatistics,
+  hits: number,
+): 'none' | 'partial' | 'full' | null {
   if (text === undefined) return null;
   const known = text.terms.filter((term) => (statistics.documentFrequency[term] ?? 0) > 0).length;
   if (known === 0 || hits === 0) return 'none';

@@ -1,8 +1,8 @@
 // A grain, give me what the indexes keep of it. Used when it is written and when the log is replayed: both must agree.
 import { keyedIdentity } from '../crypto/blind-tokens.ts';
 import { searchText, sessionOf, triple } from '../grain/api-text.ts';
-import { identityBytes } from '../grain/blob.ts';
 import type { Address, Grain } from '../grain/grain.ts';
+import { identityBytes } from '../grain/identity.ts';
 import type { ValueMap } from '../grain/value.ts';
 import type { IndexedGrain, NumberField } from '../index/part.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/record.ts';

@@ -1,8 +1,8 @@
 // A memory as one shard holds it open: settings, keys, blind tokens, analyser, the end of its audit chain.
 import type { KeyObject } from 'node:crypto';
+import { BlindTokens } from '../crypto/blind-tokens.ts';
 import { deriveBlindKey, deriveGrainKey } from '../crypto/derive.ts';
 import { open, seal, sealKey } from '../crypto/envelope.ts';
-import { BlindTokens } from '../crypto/blind-tokens.ts';
 import { type Analyzer, analyzer } from '../index/text/analyze.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { SettingRecord } from '../record/record.ts';
@@ -83,7 +83,11 @@ export class Memory {
 
 /** Settings are sealed under a key derived from the token key: rotating the blob key leaves them readable. */
 export function sealSettings(tokenKey: Uint8Array, settings: MemorySettings): Buffer {
-  return seal(deriveBlindKey(tokenKey, SETTINGS_KIND), Buffer.from(JSON.stringify(settings)), settingsData(settings.number));
+  return seal(
+    deriveBlindKey(tokenKey, SETTINGS_KIND),
+    Buffer.from(JSON.stringify(settings)),
+    settingsData(settings.number),
+  );
 }
 
 function openSettings(tokenKey: Uint8Array, record: SettingRecord): MemorySettings {

@@ -12,7 +12,13 @@ import type { IndexPart, Keyed, Ordinal } from '../index/part.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
-import { decodeRecord, type GrainRecord, grainRecordAddress, type KeyRecord, type StandingRecord } from '../record/record.ts';
+import {
+  decodeRecord,
+  type GrainRecord,
+  grainRecordAddress,
+  type KeyRecord,
+  type StandingRecord,
+} from '../record/record.ts';
 import { Memory } from './memory.ts';
 
 /** Memories kept open; the rest are opened again on their next use. */
@@ -176,7 +182,12 @@ export class Store {
     return this.#standing(memory, 'standing', ordinal, (record) => record.verification !== '')?.verification ?? '';
   }
 
-  #standing(memory: number, kind: 'standing' | 'predecessor', ordinal: Ordinal, wanted: (record: StandingRecord) => boolean) {
+  #standing(
+    memory: number,
+    kind: 'standing' | 'predecessor',
+    ordinal: Ordinal,
+    wanted: (record: StandingRecord) => boolean,
+  ) {
     const parts = this.parts(memory);
     for (let i = parts.length - 1; i >= 0; i--) {
       const sequences = parts[i]!.keyed(kind, ordinal);

@@ -70,7 +70,11 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
 }
 
 /** Current beliefs of the same subject, relation, namespace and user with another object, newest first. */
-function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>[] {
+function rivals(
+  group: Group,
+  memory: Memory,
+  prepared: PreparedGrain,
+): Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>[] {
   const { subject, relation, object, namespace, user, type } = prepared.indexed;
   if (type !== 'belief' || subject === undefined || relation === undefined) return [];
   const { store } = group;
@@ -88,7 +92,8 @@ function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Pick<Sto
     const stored = group.read(memory, ordinal);
     if (stored === undefined) continue;
     const { fields, type: storedType } = stored.grain;
-    const same = storedType === 'belief' && fields['namespace'] === namespace && (fields['user_id'] ?? undefined) === user;
+    const same =
+      storedType === 'belief' && fields['namespace'] === namespace && (fields['user_id'] ?? undefined) === user;
     if (same && fields['object'] !== object) found.push(stored);
   }
   return found;

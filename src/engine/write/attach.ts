@@ -48,7 +48,7 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
   // The list is kept until every key is gone and every record removed: a crash on the way is finished at open.
   const doomed = [blob, token, index, ...users];
   const value = Buffer.alloc(4 * doomed.length);
-  doomed.forEach((key, i) => value.writeUInt32BE(key, 4 * i));
+  for (let i = 0; i < doomed.length; i++) value.writeUInt32BE(doomed[i]!, 4 * i);
   group.setState(`drop/${memory.number}`, value);
   for (const key of doomed) group.destroyKey(key);
   group.onPublish(() => {

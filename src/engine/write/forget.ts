@@ -131,7 +131,11 @@ export function planEraseUser(group: Group, memory: Memory, context: CallContext
     event: 'user.erased',
     actor: context.actor,
     subject,
-    details: { count: ordinals.length, key_fingerprint: fingerprint, ...reasonDetail(context.reason ?? 'data_subject_request') },
+    details: {
+      count: ordinals.length,
+      key_fingerprint: fingerprint,
+      ...reasonDetail(context.reason ?? 'data_subject_request'),
+    },
   });
   group.audit(memory, {
     event: 'key.destroyed',

@@ -111,7 +111,8 @@ export class Group {
   /** The newest version of the chain that `ordinal` is in. */
   tip(memory: Memory, ordinal: Ordinal): Ordinal {
     for (let at = ordinal; ; ) {
-      const next = this.peek(memory)?.supersededBy.get(at)?.ordinal ?? this.store.supersession(memory.number, at)?.newOrdinal;
+      const next =
+        this.peek(memory)?.supersededBy.get(at)?.ordinal ?? this.store.supersession(memory.number, at)?.newOrdinal;
       if (next === undefined) return at;
       at = next;
     }

@@ -1,6 +1,7 @@
 // Every write of the engine: how it is prepared and planned. One row a method; the engine and the queue know no more.
 import type { AddOutcome, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
+import type { AuditDraft } from '../govern/audit.ts';
 import { VERIFICATION_STATES } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { planAdd } from './add.ts';
@@ -8,7 +9,6 @@ import { planAttach, planDrop, writeSetting } from './attach.ts';
 import { planEraseUser, planForget } from './forget.ts';
 import { bindFields } from './narrow.ts';
 import { prepareBlob, prepareGrain } from './prepare.ts';
-import type { AuditDraft } from '../govern/audit.ts';
 import type { MemoryWrite, WritePlan } from './queue.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
 
@@ -19,7 +19,8 @@ function known(memory: Memory | undefined): Memory {
 }
 
 export const addPlan: MemoryWrite<'add'> = {
-  prepare: (memory, context, input, nowMs) => prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs),
+  prepare: (memory, context, input, nowMs) =>
+    prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs),
   plan: (group, memory, context, _input, prepared) => planAdd(group, known(memory), context, prepared!),
 };
 
@@ -28,7 +29,10 @@ export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, AddOutco
   prepare: (memory, _context, input) => prepareBlob(memory, input.blob, input.hash),
   plan: (group, memory, context, _input, prepared) => {
     const { fields, type } = prepared!.grain;
-    for (const [name, bound] of [['namespace', context.namespace], ['user_id', context.userId]] as const)
+    for (const [name, bound] of [
+      ['namespace', context.namespace],
+      ['user_id', context.userId],
+    ] as const)
       if (bound !== undefined && fields[name] !== bound)
         throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`);
     return { ...planAdd(group, known(memory), context, prepared!), grainType: type };
@@ -75,7 +79,10 @@ export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
 };
 
 /** What the manifest of an imported file says of grains that are here: it only ever makes one less current. */
-export const manifestPlan: WritePlan<{ manifest: MemoryCalls['importBlobs']['input']['manifest'] }, Record<never, never>> = {
+export const manifestPlan: WritePlan<
+  { manifest: MemoryCalls['importBlobs']['input']['manifest'] },
+  Record<never, never>
+> = {
   settled: true,
   plan: (group, memory, _context, { manifest }) => {
     const held = known(memory);
@@ -83,7 +90,12 @@ export const manifestPlan: WritePlan<{ manifest: MemoryCalls['importBlobs']['inp
       const ordinal = group.findOrdinal(held, entry.hash);
       if (ordinal === undefined) continue;
       const successor = entry.supersededBy === undefined ? undefined : group.findOrdinal(held, entry.supersededBy);
-      if (successor !== undefined && successor !== ordinal && !group.isSuperseded(held, ordinal) && group.tip(held, successor) !== ordinal)
+      if (
+        successor !== undefined &&
+        successor !== ordinal &&
+        !group.isSuperseded(held, ordinal) &&
+        group.tip(held, successor) !== ordinal
+      )
         group.link(held, ordinal, successor);
       const state = VERIFICATION_STATES.find((name) => name === entry.verificationStatus);
       if (state !== undefined && state !== '' && state !== 'unverified') group.setVerification(held, ordinal, state);
@@ -106,7 +118,12 @@ export const rotatePlan: MemoryWrite<'rotateKeys'> = {
       held.keyIds = renewed;
     });
     const fingerprint = store.keys.fingerprint(id);
-    group.audit(held, { event: 'key.rotated', actor: context.actor, subject: '', details: { key_fingerprint: fingerprint } });
+    group.audit(held, {
+      event: 'key.rotated',
+      actor: context.actor,
+      subject: '',
+      details: { key_fingerprint: fingerprint },
+    });
     return { rotated: 1, fingerprint };
   },
 };

@@ -25,7 +25,11 @@ export interface PreparedGrain {
 export function prepareGrain(memory: Memory, grainType: string, fields: JsonObject, nowMs: number): PreparedGrain {
   const api = fromApi(grainType, fields, { nowMs });
   try {
-    const encoded = encodeGrain(api.type, api.fields, api.sensitivity === undefined ? {} : { sensitivity: api.sensitivity });
+    const encoded = encodeGrain(
+      api.type,
+      api.fields,
+      api.sensitivity === undefined ? {} : { sensitivity: api.sensitivity },
+    );
     const grain = { type: api.type, typeString: api.type, fields: api.fields };
     // fromApi has checked that it is one of the states.
     const verification = (api.verificationStatus ?? '') as VerificationState;
@@ -40,7 +44,10 @@ export function prepareGrain(memory: Memory, grainType: string, fields: JsonObje
 export function prepareBlob(memory: Memory, bytes: Uint8Array, expected?: string): PreparedGrain {
   try {
     const blob = Buffer.from(bytes);
-    const grain = decodeGrain(blob, { verifyReencode: true, ...(expected === undefined ? {} : { expectedAddress: expected }) });
+    const grain = decodeGrain(blob, {
+      verifyReencode: true,
+      ...(expected === undefined ? {} : { expectedAddress: expected }),
+    });
     return assemble(memory, grain, blob, addressOf(blob), '', []);
   } catch (error) {
     if (error instanceof GrainError) throw toEngineError(error, 'import');

@@ -15,7 +15,13 @@ export interface WritePlan<I, O> {
   /** Pure work that may run while an earlier group is being committed. */
   prepare?(memory: Memory, context: CallContext, input: I, nowMs: number): PreparedGrain;
   /** Reads and grants. Throws EngineError before it has changed the group. */
-  plan(group: Group, memory: Memory | undefined, context: CallContext, input: I, prepared: PreparedGrain | undefined): O;
+  plan(
+    group: Group,
+    memory: Memory | undefined,
+    context: CallContext,
+    input: I,
+    prepared: PreparedGrain | undefined,
+  ): O;
   /** True when it searches broadly: it must not share a group with earlier writes of its memory. */
   readonly settled?: boolean;
 }
@@ -224,11 +230,7 @@ export class WriteQueue {
   }
 
   /** A storage error refuses the whole group: nothing of it was written. Anything else is a bug. */
-  #refuse(
-    error: unknown,
-    settle: readonly Answer[],
-    changes: readonly Change[],
-  ): void {
+  #refuse(error: unknown, settle: readonly Answer[], changes: readonly Change[]): void {
     if (!(error instanceof EngineError)) {
       this.#onFatal(error);
       return;

@@ -16,7 +16,12 @@ interface StoredReply {
 const packr = new Packr({ useRecords: false, moreTypes: true });
 
 /** The answer stored under the call's idempotency key, or undefined when it has none yet. VAL-E005 for another body. */
-export function storedReply(group: Group, memory: Memory, method: string, context: CallContext): StoredReply | undefined {
+export function storedReply(
+  group: Group,
+  memory: Memory,
+  method: string,
+  context: CallContext,
+): StoredReply | undefined {
   if (context.idempotency === undefined) return undefined;
   const token = replyToken(memory, method, context);
   const found = group.peek(memory)?.replies.get(token) ?? committedReply(group, memory, token);

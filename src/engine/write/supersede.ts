@@ -67,7 +67,8 @@ function writeVersion(
   });
   if (refusal !== undefined) throw refusal;
   const versionFields: JsonObject = { ...bindFields(context, fields), derived_from: old.address };
-  if (context.reason !== undefined && context.reason !== '') versionFields['supersession_justification'] = context.reason;
+  if (context.reason !== undefined && context.reason !== '')
+    versionFields['supersession_justification'] = context.reason;
   const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
   const planned = group.addGrain(memory, prepared);

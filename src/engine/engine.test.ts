@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { CallContext, JsonObject, MemorySettings } from './calls.ts';
+import { Engine } from './engine.ts';
+import { EngineError } from './errors.ts';
+
+const MASTER = Buffer.alloc(32, 7);
+const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
+const settings: MemorySettings = {
+  number: 1,
+  id: 'default',
+  partitions: 1,
+  language: 'en',
+  dedup: 'exact',
+  dedupThreshold: 0.85,
+  createdAtMs: 1_700_000_000_000,
+};
+
+interface Shard {
+  engine: Engine;
+  reopen(how?: 'close' | 'abandon'): Promise<Engine>;
+}
+
+async function openShard(t: TestContext, options: { sealGrains?: number } = {}): Promise<Shard> {
+  const root = mkdtempSync(join(tmpdir(), 'granary-engine-'));
+  const open = () =>
+    Engine.open({
+      directory: join(root, 'shard-0'),
+      keysDirectory: join(root, 'keys', 'shard-0'),
+      shard: 0,
+      shards: 1,
+      masterKey: MASTER,
+      indexHeapBytes: 64 << 20,
+      onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
+      ...options,
+    });
+  const shard: Shard = {
+    engine: await open(),
+    reopen: async (how = 'close') => {
+      await shard.engine[how]();
+      shard.engine = await open();
+      return shard.engine;
+    },
+  };
+  t.after(async () => {
+    await shard.engine.close();
+    rmSync(root, { recursive: true });
+  });
+  await shard.engine.write('attachMemory', context, { settings });
+  return shard;
+}
+
+function belief(subject: string, relation: string, object: string, more: JsonObject = {}) {
+  return { grainType: 'belief', fields: { subject, relation, object, ...more }, sync: false };
+}
+
+const code = (expected: string) => (error: unknown) => error instanceof EngineError && error.code === expected;
+
+test('what was added is there by address, by structure and by words, also after a restart and after a crash', async (t) => {
+  const shard = await openShard(t);
+  const added = await shard.engine.write(
+    'add',
+    context,
+    belief('Ada', 'likes', 'analytical engines', { tags: ['math'] }),
+  );
+  for (const how of ['none', 'close', 'abandon'] as const) {
+    if (how !== 'none') await shard.reopen(how);
+    const { engine } = shard;
+    assert.equal(engine.read('get', context, { hash: added.hash }).fields['object'], 'analytical engines');
+    const structural = { filter: { subject: 'Ada' }, structural: true, limit: 20, candidateLimit: 100 };
+    assert.deepEqual(
+      engine.read('recall', context, structural).hits.map((hit) => hit.grain.hash),
+      [added.hash],
+      how,
+    );
+    const words = { query: 'which engine?', filter: {}, structural: false, limit: 20, candidateLimit: 100 };
+    assert.deepEqual(
+      engine.read('recall', context, words).hits.map((hit) => hit.grain.hash),
+      [added.hash],
+      how,
+    );
+    assert.equal(engine.read('recall', context, { ...words, query: 'nothing matches' }).hits.length, 0);
+  }
+});
+
+test('an exact duplicate gets the hash that is there, in one group and across groups', async (t) => {
+  const { engine } = await openShard(t);
+  const item = belief('a', 'b', 'c');
+  const [first, second] = await Promise.all([engine.write('add', context, item), engine.write('add', context, item)]);
+  const third = await engine.write('add', context, item);
+  assert.deepEqual([first.duplicate, second.duplicate, third.duplicate], [false, true, true]);
+  assert.equal(second.hash, first.hash);
+  assert.equal(third.hash, first.hash);
+  assert.equal(engine.read('statistics', context, {}).totalGrains, 1);
+});
+
+test('supersede links versions, history labels them, and the old one is not current', async (t) => {
+  const shard = await openShard(t);
+  const { hash: a } = await shard.engine.write('add', context, belief('Ada', 'lives_in', 'London'));
+  const { newHash: b } = await shard.engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
+  const { newHash: c } = await shard.engine.write('supersede', context, { oldHash: b, fields: { object: 'Rome' } });
+  await assert.rejects(
+    shard.engine.write('supersede', context, { oldHash: a, fields: { object: 'Oslo' } }),
+    code('MEM-E002'),
+  );
+  for (const how of ['none', 'abandon', 'close'] as const) {
+    if (how !== 'none') await shard.reopen(how);
+    for (const hash of [a, b, c]) {
+      const { versions } = shard.engine.read('history', context, { hash });
+      assert.deepEqual(
+        versions.map((version) => [version.hash, version.relation, version.fields['object']]),
+        [
+          [a, 'original', 'London'],
+          [b, 'superseded', 'Paris'],
+          [c, 'supersedes', 'Rome'],
+        ],
+      );
+    }
+    const { grains } = shard.engine.read('list', context, { filter: {}, limit: 10, order: 'desc' });
+    assert.deepEqual(
+      grains.map((grain) => grain.hash),
+      [c],
+    );
+    const old = shard.engine.read('get', context, { hash: a });
+    assert.equal(old.supersededBy, b);
+    assert.equal(shard.engine.read('get', context, { hash: b }).supersedes, a);
+  }
+});
+
+test('concurrent accumulates lose no delta', async (t) => {
+  const shard = await openShard(t);
+  const { hash } = await shard.engine.write('add', context, belief('counter', 'counts', 'visits', { visits: 1 }));
+  const deltas = Array.from({ length: 200 }, () =>
+    shard.engine.write('accumulate', context, { target: { hash }, deltas: { visits: 2 }, set: {} }),
+  );
+  await Promise.all(deltas);
+  const target = { subject: 'counter', relation: 'counts' };
+  const last = await shard.engine.write('accumulate', context, { target, deltas: { visits: 0 }, set: { note: 'end' } });
+  assert.equal(last.fields['visits'], 401);
+  assert.equal(last.fields['note'], 'end');
+  assert.equal(shard.engine.read('history', context, { hash }).versions.length, 202);
+  assert.deepEqual(await shard.engine.write('verifyAudit', context, {}), { valid: true, checked: 203, partition: 0 });
+});
+
+test('forget removes by hash and by subject with all versions', async (t) => {
+  const shard = await openShard(t);
+  const { hash: a } = await shard.engine.write('add', context, belief('Ada', 'lives_in', 'London'));
+  const { newHash: b } = await shard.engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
+  const { hash: other } = await shard.engine.write('add', context, belief('Bob', 'lives_in', 'London'));
+  const missing = 'f'.repeat(64);
+  assert.deepEqual(await shard.engine.write('forget', context, { hashes: [missing, other], check: true }), {
+    hashes: [other],
+    notFound: [missing],
+  });
+  assert.equal(shard.engine.read('get', context, { hash: other }).hash, other);
+  const gone = await shard.engine.write('forget', context, { subject: 'Ada', check: false });
+  assert.deepEqual([...gone.hashes].sort(), [a, b].sort());
+  for (const how of ['none', 'abandon', 'close'] as const) {
+    if (how !== 'none') await shard.reopen(how);
+    for (const hash of [a, b]) assert.throws(() => shard.engine.read('get', context, { hash }), code('MEM-E001'));
+    const query = { query: 'London Paris', filter: {}, structural: false, limit: 20, candidateLimit: 100 };
+    assert.deepEqual(
+      shard.engine.read('recall', context, query).hits.map((hit) => hit.grain.hash),
+      [other],
+    );
+    assert.equal(shard.engine.read('statistics', context, {}).totalGrains, 1);
+  }
+});
+
+test('erasing a user destroys the key, answers with a proof, and the second call repeats it', async (t) => {
+  const shard = await openShard(t);
+  for (let i = 0; i < 5; i++)
+    await shard.engine.write('add', context, belief(`s${i}`, 'says', 'canary words', { user_id: 'ada' }));
+  const { hash: kept } = await shard.engine.write(
+    'add',
+    context,
+    belief('other', 'says', 'canary stays', { user_id: 'bob' }),
+  );
+  await shard.engine.write('flush', context, {});
+  const proof = await shard.engine.write('eraseUser', context, { userId: 'ada' });
+  assert.equal(proof.count, 5);
+  assert.match(proof.keyFingerprint, /^[0-9a-f]{16}$/);
+  const again = { ...proof, count: 0 };
+  for (const how of ['none', 'abandon', 'close'] as const) {
+    if (how !== 'none') await shard.reopen(how);
+    assert.deepEqual(await shard.engine.write('eraseUser', context, { userId: 'ada' }), again, how);
+    const query = { query: 'canary', filter: {}, structural: false, limit: 20, candidateLimit: 100 };
+    assert.deepEqual(
+      shard.engine.read('recall', context, query).hits.map((hit) => hit.grain.hash),
+      [kept],
+    );
+    assert.equal(shard.engine.read('statistics', context, {}).userCount, 1);
+  }
+  while (shard.engine.read('statistics', context, {}).purgePending > 0) {
+    shard.engine.maintain(50);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const unknown = await shard.engine.write('eraseUser', context, { userId: 'nobody' });
+  assert.deepEqual([unknown.count, unknown.keyFingerprint], [0, '']);
+  const { hash: later } = await shard.engine.write(
+    'add',
+    context,
+    belief('s9', 'says', 'canary new', { user_id: 'ada' }),
+  );
+  assert.equal(shard.engine.read('get', context, { hash: later }).userId, 'ada');
+});
+
+test('an idempotency key repeats its answer and refuses another body', async (t) => {
+  const shard = await openShard(t);
+  const once = { ...context, idempotency: { key: 'k1', bodyHash: 'h1' } };
+  const first = await shard.engine.write('add', once, belief('a', 'b', 'c'));
+  await shard.reopen('abandon');
+  assert.deepEqual(await shard.engine.write('add', once, belief('a', 'b', 'c')), first);
+  const other = { ...context, idempotency: { key: 'k1', bodyHash: 'h2' } };
+  await assert.rejects(shard.engine.write('add', other, belief('x', 'y', 'z')), code('VAL-E005'));
+  assert.equal(shard.engine.read('statistics', context, {}).totalGrains, 1);
+});
+
+test('a bad item of a batch hurts no neighbour', async (t) => {
+  const { engine } = await openShard(t);
+  const { outcomes } = await engine.write('addBatch', context, {
+    items: [
+      belief('a', 'b', 'c'),
+      { grainType: 'belief', fields: { subject: 'no object', relation: 'r' } },
+      { grainType: 'event', fields: { content: 'said', user_id: 'u' } },
+      belief('a', 'b', 'c'),
+      { grainType: 'nonsense', fields: {} },
+    ],
+  });
+  assert.deepEqual(
+    outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : outcome.duplicate)),
+    [false, 'VAL-E003', false, true, 'MEM-E005'],
+  );
+});
+
+test('a dropped memory is gone at once and after a restart', async (t) => {
+  const shard = await openShard(t);
+  const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c', { user_id: 'u' }));
+  const { keyFingerprint } = await shard.engine.write('dropMemory', context, {});
+  assert.match(keyFingerprint, /^[0-9a-f]{16}$/);
+  assert.throws(() => shard.engine.read('get', context, { hash }), code('MEM-E003'));
+  await shard.reopen('abandon');
+  assert.throws(() => shard.engine.read('get', context, { hash }), code('MEM-E003'));
+  for (let i = 0; i < 200; i++) {
+    shard.engine.maintain(50);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const report = await shard.engine.write('verify', context, {});
+  assert.deepEqual(report.findings, []);
+});
+
+test('a bound caller sees and writes only its namespace and user', async (t) => {
+  const { engine } = await openShard(t);
+  const bound = { ...context, namespace: 'mine', userId: 'u1' };
+  const { hash: own } = await engine.write('add', bound, belief('a', 'b', 'c'));
+  const { hash: foreign } = await engine.write('add', context, belief('d', 'e', 'f', { namespace: 'theirs' }));
+  assert.equal(engine.read('get', bound, { hash: own }).namespace, 'mine');
+  assert.throws(() => engine.read('get', bound, { hash: foreign }), code('MEM-E001'));
+  await assert.rejects(engine.write('add', bound, belief('x', 'y', 'z', { namespace: 'theirs' })), code('AUT-E001'));
+  assert.deepEqual(
+    engine.read('list', bound, { filter: {}, limit: 10, order: 'desc' }).grains.map((grain) => grain.hash),
+    [own],
+  );
+});
+
+test('verify finds nothing wrong after seals, merges and removals', async (t) => {
+  const shard = await openShard(t, { sealGrains: 50 });
+  for (let round = 0; round < 12; round++) {
+    const items = Array.from({ length: 50 }, (_, i) =>
+      belief(`s${i}`, 'saw', `round ${round} item ${i}`, { user_id: `u${i % 3}` }),
+    );
+    await shard.engine.write('addBatch', context, { items });
+    await shard.engine.write('flush', context, {});
+  }
+  await shard.engine.write('forget', context, { subject: 's7', check: false });
+  while (shard.engine.maintain(20)) await new Promise((resolve) => setImmediate(resolve));
+  const { totalGrains } = shard.engine.read('statistics', context, {});
+  assert.equal(totalGrains, 12 * 49);
+  assert.deepEqual((await shard.engine.write('verify', context, {})).findings, []);
+  await shard.engine.write('compact', context, {});
+  await shard.engine.write('rebuildIndexes', context, {});
+  assert.deepEqual((await shard.engine.write('verify', context, {})).findings, []);
+  assert.equal(shard.engine.read('statistics', context, {}).totalGrains, 12 * 49);
+});
