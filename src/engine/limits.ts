@@ -14,6 +14,8 @@ export const COMBINING_RUN_MAX = 512;
 export const ENVELOPE_OVERHEAD_MAX = 4_096;
 /** A compressed container, inflated; beyond: ERR_TOO_LARGE. */
 export const CONTAINER_INFLATED_MAX = 256 * 1_048_576;
+/** One line of JSON on the codec's command line; beyond: an error line, and the rest of it is skipped. */
+export const JSON_LINE_BYTES_MAX = 64 * 1_048_576;
 /** Namespaces whose header hash is remembered. */
 export const NAMESPACE_HASHES_MAX = 4_096;
 /** Fields of one grain in a request, extra ones included; beyond: VAL-E001. */

@@ -1,0 +1,74 @@
+// JSON lines in, JSON lines out: one answer for each line, in order, whatever a line holds.
+import { isUtf8 } from 'node:buffer';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { GrainError } from '../engine/grain/error.ts';
+import { JSON_LINE_BYTES_MAX } from '../engine/limits.ts';
+
+const NEWLINE = 0x0a;
+
+/** What a line cannot be answered with, as it stands in the output. */
+export interface ErrorLine {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+export function errorLine(error: unknown): ErrorLine {
+  if (error instanceof GrainError) return { error: { code: error.code, message: error.message } };
+  return { error: { code: 'ERR_INTERNAL', message: error instanceof Error ? error.message : String(error) } };
+}
+
+/**
+ * The lines of a stream as bytes without their newline; an unfinished last line counts when it is not empty. A line of
+ * more than `bytesMax` comes as undefined, once, and is not held.
+ */
+export async function* linesOf(
+  input: AsyncIterable<Uint8Array>,
+  bytesMax: number = JSON_LINE_BYTES_MAX,
+): AsyncGenerator<Buffer | undefined> {
+  let pieces: Uint8Array[] = [];
+  let gathered = 0;
+  for await (const chunk of input) {
+    let from = 0;
+    while (from < chunk.length) {
+      const newline = chunk.indexOf(NEWLINE, from);
+      const to = newline === -1 ? chunk.length : newline;
+      gathered += to - from;
+      if (gathered <= bytesMax) pieces.push(chunk.subarray(from, to));
+      else pieces = [];
+      from = to + 1;
+      if (newline === -1) break;
+      yield gathered <= bytesMax ? Buffer.concat(pieces) : undefined;
+      pieces = [];
+      gathered = 0;
+    }
+  }
+  if (gathered > 0) yield gathered <= bytesMax ? Buffer.concat(pieces) : undefined;
+}
+
+/** The value of one line. Throws GrainError: ERR_TOO_LARGE, ERR_CORRUPT (not UTF-8, not JSON). */
+export function parseLine(line: Buffer | undefined): unknown {
+  if (line === undefined) throw new GrainError('ERR_TOO_LARGE', 'line is too long');
+  if (!isUtf8(line)) throw new GrainError('ERR_CORRUPT', 'line is not UTF-8');
+  try {
+    return JSON.parse(line.toString('utf8'));
+  } catch {
+    throw new GrainError('ERR_CORRUPT', 'line is not JSON'); // the parser's own message would repeat the line
+  }
+}
+
+/** Answers every line of `input` by `answer`, or by an error line when it throws; ends when the input ends. */
+export async function answerLines(
+  answer: (value: unknown) => unknown,
+  input: Readable,
+  output: Writable,
+): Promise<void> {
+  for await (const line of linesOf(input)) {
+    let text: string;
+    try {
+      text = JSON.stringify(answer(parseLine(line)));
+    } catch (error) {
+      text = JSON.stringify(errorLine(error));
+    }
+    if (!output.write(`${text}\n`)) await once(output, 'drain');
+  }
+}
