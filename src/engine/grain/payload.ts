@@ -38,12 +38,14 @@ import { setOwn, type Value, type ValueMap } from './value.ts';
 const FEW_ENTRIES = 48;
 const SHADOWED = 'is the full name of a field that has a short key';
 
-// The entries of the map being written, side by side: rank for the order, and the field or the unknown key.
-const ranks: number[] = [];
-const entryFields: (Field | undefined)[] = [];
-const entryKeys: string[] = [];
-const entryValues: Value[] = [];
-let order: number[] = [];
+// The entries of the map being written, side by side: rank for the order, and the field or the unknown key. The arrays
+// are kept from grain to grain and only counted anew: emptying them would give their storage back each time.
+let entryCount = 0;
+const ranks: number[] = new Array(FEW_ENTRIES).fill(0);
+const entryFields: (Field | undefined)[] = new Array(FEW_ENTRIES).fill(undefined);
+const entryKeys: string[] = new Array(FEW_ENTRIES).fill('');
+const entryValues: Value[] = new Array(FEW_ENTRIES).fill(null);
+const order: number[] = new Array(FEW_ENTRIES).fill(0);
 
 /** Entries in `order`: by rank, unknown keys of equal rank by their bytes. Zero is a repeated key. */
 function compareEntries(a: number, b: number): number {
@@ -51,32 +53,26 @@ function compareEntries(a: number, b: number): number {
 }
 
 function addEntry(field: Field | undefined, key: string, rank: number, value: Value): void {
-  const index = ranks.length;
-  ranks.push(rank);
-  entryFields.push(field);
-  entryKeys.push(key);
-  entryValues.push(value);
-  if (index >= FEW_ENTRIES) {
-    order.push(index);
-    return;
-  }
+  const index = entryCount++;
+  ranks[index] = rank;
+  entryFields[index] = field;
+  entryKeys[index] = key;
+  entryValues[index] = value;
   let place = index;
-  while (place > 0) {
-    const before = order[place - 1]!;
-    if (ranks[before]! < rank || (ranks[before] === rank && compareEntries(before, index) <= 0)) break;
-    order[place] = before;
-    place--;
-  }
+  if (index < FEW_ENTRIES)
+    for (; place > 0; place--) {
+      const before = order[place - 1]!;
+      if (ranks[before]! < rank || (ranks[before] === rank && compareEntries(before, index) <= 0)) break;
+      order[place] = before;
+    }
   order[place] = index;
 }
 
+/** Begins a new map. After a large one, gives back what it took. */
 function clearEntries(): void {
-  ranks.length = 0;
-  entryFields.length = 0;
-  entryKeys.length = 0;
-  entryValues.length = 0;
-  if (order.length > FEW_ENTRIES) order = [];
-  else order.length = 0;
+  entryCount = 0;
+  if (order.length > FEW_ENTRIES)
+    for (const list of [ranks, entryFields, entryKeys, entryValues, order]) list.length = FEW_ENTRIES;
 }
 
 /**
@@ -122,7 +118,7 @@ export function gatherDecoded(spec: TypeSpec, typeString: string, fields: ValueM
 
 /** Writes the gathered fields as the canonical map (to the output of msgpack.ts) and forgets them. */
 export function writePayload(options = { keepMinusZero: false, depthMax: GRAIN_DEPTH_MAX }): void {
-  const count = ranks.length;
+  const count = entryCount;
   if (count > FEW_ENTRIES) order.sort(compareEntries);
   startValues(options);
   writeMapHead(count);
