@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { smallDisk, temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { EngineError } from '../../errors.ts';
+import { logConformance } from '../log.conformance.ts';
+import { CorruptRecord } from '../log.ts';
+import { type LogStamp, openLmdbLog } from './lmdb-log.ts';
+
+const stamp: LogStamp = { formatVersion: 1, shard: 0, shards: 8 };
+/** Small, so that tests cross it: the map has to grow under them. */
+const MAP_BYTES = 1_048_576;
+
+logConformance('lmdb', { open: (directory) => openLmdbLog(directory, { stamp, mapSizeBytes: MAP_BYTES }) });
+
+function storageFailure(pattern: RegExp): (error: unknown) => boolean {
+  return (error) => error instanceof EngineError && error.code === 'STO-E001' && pattern.test(error.message);
+}
+
+test('a log of another version, number of shards or shard is refused with both named', async (t) => {
+  const directory = temporaryDirectory(t);
+  await openLmdbLog(directory, { stamp: { formatVersion: 2, shard: 3, shards: 8 } }).close();
+  const open = (wanted: LogStamp) => () => openLmdbLog(directory, { stamp: wanted });
+  assert.throws(
+    open({ formatVersion: 1, shard: 3, shards: 8 }),
+    storageFailure(/format version 2, this server reads version 1: it was written by a newer version/),
+  );
+  assert.throws(open({ formatVersion: 3, shard: 3, shards: 8 }), storageFailure(/version 2.*version 3.*older version/));
+  assert.throws(open({ formatVersion: 2, shard: 3, shards: 4 }), storageFailure(/of 8 shards, not 4/));
+  assert.throws(open({ formatVersion: 2, shard: 1, shards: 8 }), storageFailure(/is shard 3, not shard 1/));
+  const log = openLmdbLog(directory, { stamp: { formatVersion: 2, shard: 3, shards: 8 } });
+  assert.equal(await log.append({ records: [Buffer.from('a')] }), 1);
+  await log.close();
+});
+
+test('a file that is no log is refused', (t) => {
+  const directory = temporaryDirectory(t);
+  writeFileSync(join(directory, 'data.mdb'), Buffer.alloc(8_192, 7));
+  assert.throws(() => openLmdbLog(directory, { stamp }), storageFailure(/cannot be opened/));
+});
+
+test('a log is open once in a thread', async (t) => {
+  const directory = temporaryDirectory(t);
+  const log = openLmdbLog(directory, { stamp });
+  assert.throws(() => openLmdbLog(directory, { stamp }), { name: 'AssertionError' });
+  await log.close();
+  await openLmdbLog(directory, { stamp }).close();
+});
+
+test('a record whose bytes changed on disk is corrupt, and the rest reads on', async (t) => {
+  const directory = temporaryDirectory(t);
+  const log = openLmdbLog(directory, { stamp });
+  await log.append({ records: [Buffer.from('first record'), Buffer.from('second record'), Buffer.from('third')] });
+  await log.append({ records: [], state: [['name', Buffer.from('a state value')]] });
+  await log.close();
+
+  const path = join(directory, 'data.mdb');
+  const data = readFileSync(path);
+  // A page that was copied on write may leave older copies: every one is changed.
+  for (const word of ['second record', 'a state value'])
+    for (let at = data.indexOf(word); at >= 0; at = data.indexOf(word, at + 1)) data[at + 3]! ^= 0x10;
+  writeFileSync(path, data);
+
+  const again = openLmdbLog(directory, { stamp });
+  assert.equal(Buffer.from(again.read(1)!).toString(), 'first record');
+  assert.throws(
+    () => again.read(2),
+    (error) => error instanceof CorruptRecord && error.sequence === 2,
+  );
+  assert.deepEqual(
+    [...again.scan(1)].map((record) => [record.sequence, record instanceof CorruptRecord]),
+    [
+      [1, false],
+      [2, true],
+      [3, false],
+    ],
+  );
+  assert.throws(() => again.getState('name'), storageFailure(/"name".*checksum/));
+  // It can still be removed, and appends go on.
+  assert.equal(await again.append({ records: [Buffer.from('fourth')], removals: [2] }), 4);
+  assert.equal(again.read(2), undefined);
+  await again.close();
+});
+
+test('logs of one thread commit side by side', async (t) => {
+  const directory = temporaryDirectory(t);
+  const logs = [0, 1, 2, 3].map((shard) => openLmdbLog(join(directory, String(shard)), { stamp: { ...stamp, shard } }));
+  for (let round = 0; round < 20; round++) {
+    const firsts = await Promise.all(logs.map((log, i) => log.append({ records: [Buffer.from(`${i}/${round}`)] })));
+    assert.deepEqual(firsts, [round + 1, round + 1, round + 1, round + 1]);
+  }
+  for (const [i, log] of logs.entries()) {
+    assert.deepEqual(
+      [...log.scan(1)].map((record) => (record instanceof CorruptRecord ? '' : Buffer.from(record.bytes).toString())),
+      Array.from({ length: 20 }, (_, round) => `${i}/${round}`),
+    );
+    await log.close();
+  }
+});
+
+test('closing waits for the append that is under way', async (t) => {
+  const directory = temporaryDirectory(t);
+  const log = openLmdbLog(directory, { stamp });
+  const append = log.append({ records: [Buffer.from('last')] });
+  await log.close();
+  assert.equal(await append, 1);
+  const again = openLmdbLog(directory, { stamp });
+  assert.equal(Buffer.from(again.read(1)!).toString(), 'last');
+  await again.close();
+});
+
+test('a backup into a place that cannot be written is STO-E001, and the log goes on', async (t) => {
+  const directory = temporaryDirectory(t);
+  const log = openLmdbLog(join(directory, 'log'), { stamp });
+  await log.append({ records: [Buffer.alloc(600_000, 1)] });
+  const disk = smallDisk(t, 65_536);
+  if (disk !== undefined) {
+    await assert.rejects(log.backup(disk), storageFailure(/backup of/));
+    assert.equal(await log.append({ records: [Buffer.from('on')] }), 2);
+  }
+  await log.close();
+});
+
+test('on a full disk appends are STO-E001, reads go on, and appends work again when there is room', async (t) => {
+  const disk = smallDisk(t, 2 * 1_048_576);
+  if (disk === undefined) return;
+  const log = openLmdbLog(join(disk, 'log'), { stamp });
+  const ballast = join(disk, 'ballast');
+  writeFileSync(ballast, Buffer.alloc(512 * 1024));
+  const record = Buffer.alloc(10_000, 1);
+  let appended = 0;
+  let refusal: unknown;
+  while (refusal === undefined && appended < 1_000) {
+    try {
+      await log.append({ records: [record], state: [['appended', Buffer.from(String(appended + 1))]] });
+      appended += 1;
+    } catch (error) {
+      refusal = error;
+    }
+  }
+  assert.ok(storageFailure(/no room in/)(refusal), String(refusal));
+  assert.ok(refusal instanceof EngineError && refusal.retryable);
+  assert.equal(log.poisoned, undefined);
+  // Again and again: a refusal leaves nothing behind that the next one would trip over.
+  for (let i = 0; i < 5; i++)
+    await assert.rejects(log.append({ records: [Buffer.alloc(200_000, 2), record] }), storageFailure(/no room in/));
+  assert.equal(log.nextSequence, appended + 1);
+  const check = (): void => {
+    assert.equal([...log.scan(1)].length, appended);
+    assert.equal(Buffer.from(log.getState('appended')!).toString(), String(appended));
+    assert.ok(record.equals(log.read(appended)!));
+    assert.equal(log.read(appended + 1), undefined);
+  };
+  check();
+
+  rmSync(ballast);
+  assert.equal(
+    await log.append({ records: [record], state: [['appended', Buffer.from(String(appended + 1))]] }),
+    appended + 1,
+  );
+  appended += 1;
+  check();
+  await log.close();
+  const again = openLmdbLog(join(disk, 'log'), { stamp });
+  assert.equal([...again.scan(1)].length, appended);
+  await again.close();
+});
+
+test('the folder of a log may have a dot in its name', async (t) => {
+  const directory = join(temporaryDirectory(t), 'data.dir');
+  mkdirSync(directory);
+  const log = openLmdbLog(directory, { stamp });
+  await log.append({ records: [Buffer.from('a')] });
+  await log.close();
+  assert.ok(readFileSync(join(directory, 'data.mdb')).length > 0);
+});

@@ -1,0 +1,397 @@
+// The log over LMDB: one environment a shard, three databases in it.
+//
+//   records   sequence (u32) → frame (frame.ts)
+//   state     key (ASCII) → frame, seed 0
+//   stamp     'stamp' → LogStamp, and 'next' → u32: past every sequence given when a removal was last committed
+//
+// How durable an append is, read in lmdb 3.5.6 and checked with strace: `batch` queues its puts for a writer thread,
+// which runs them in one mdb_txn, all or none. With `overlappingSync: false` mdb_txn_commit there is
+//   pwritev(pages) … fdatasync … pwrite(meta page, descriptor opened O_DSYNC)
+// and the promise resolves in the completion of that job, so a resolved append is on disk. (By default the library
+// overlaps: the meta page is written first and synced after, a failure to write the *synced* meta is not reported, and
+// readers see a commit before it is durable. One append is in flight at a time, so nothing is won by that here:
+// measured the same.) Environments of one thread do overlap: each has its own writer job in libuv's pool, of
+// UV_THREADPOOL_SIZE threads for the whole process.
+//
+// Other options: no compression (blobs are sealed, so they do not compress), `noMemInit` off (it would put heap bytes,
+// perhaps of keys, into unused parts of pages), event-turn batching off (an append is its own batch).
+// The map grows by itself past `mapSizeBytes`; a full disk, not the map, is what bounds a log.
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { assert } from '../../assert.ts';
+import { storageError, syncDirectory } from '../../durable-file.ts';
+import { EngineError } from '../../errors.ts';
+import {
+  APPEND_ITEMS_MAX,
+  SCAN_PAGE_BYTES,
+  SCAN_PAGE_RECORDS,
+  SEQUENCE_MAX,
+  STATE_KEY_BYTES_MAX,
+} from '../../limits.ts';
+import { frame, frameRecords, unframe } from '../frame.ts';
+import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
+import { judgeFailure } from './failure.ts';
+import { checkStamp, decodeStamp, encodeStamp, type LogStamp } from './stamp.ts';
+
+export type { LogStamp } from './stamp.ts';
+
+const DATA_FILE = 'data.mdb';
+const STAMP_KEY = 'stamp';
+const NEXT_KEY = 'next';
+/** Address space, not disk or heap. Growing past it moves the map, which costs a pause. */
+const MAP_BYTES_DEFAULT = 16 * 1024 ** 3;
+const ASCII = /^[\x20-\x7e]+$/;
+
+export interface LmdbLogOptions {
+  readonly stamp: LogStamp;
+  /** Address space reserved at first. Default 16 GiB. */
+  readonly mapSizeBytes?: number;
+}
+
+export interface LmdbLog extends Log {
+  readonly directory: string;
+  readonly stamp: LogStamp;
+}
+
+/** Folders open in this thread: a second handle would have its own idea of the next sequence. */
+const openDirectories = new Set<string>();
+
+/**
+ * Opens the log in `directory`, making it when absent. The caller holds the lock of the data directory
+ * (directory-lock.ts). STO-E001 when the folder holds something else: a log of another format, of another shard or
+ * number of shards, or no log that can be read.
+ */
+export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const path = realpathSync(directory);
+  assert(!openDirectories.has(path), 'a log is opened once');
+  const fresh = !existsSync(join(path, DATA_FILE));
+  let root: RootDatabase<Buffer, string>;
+  let databases: Databases;
+  try {
+    root = open<Buffer, string>(rootOptions(path, options.mapSizeBytes ?? MAP_BYTES_DEFAULT));
+    databases = openDatabases(root);
+  } catch (error) {
+    throw storageError(`the log in ${directory} cannot be opened`, error);
+  }
+  try {
+    stampOrCheck(databases, options.stamp, directory);
+    if (fresh) syncDirectory(path);
+    const log = new LmdbEnvironmentLog(path, root, databases, options.stamp);
+    openDirectories.add(path);
+    return log;
+  } catch (error) {
+    // Closing waits for nothing here: no write is under way.
+    void root.close();
+    throw storageError(`the log in ${directory} cannot be opened`, error);
+  }
+}
+
+interface Databases {
+  readonly records: Database<Buffer, number>;
+  readonly state: Database<Buffer, Buffer>;
+  readonly stamp: Database<Buffer, string>;
+}
+
+/** `permissionsMode` and `txnStartThreshold` are read by the library and missing from its types. */
+type RootOptions = RootDatabaseOptionsWithPath & { permissionsMode: number };
+
+function rootOptions(path: string, mapSize: number): RootOptions {
+  return {
+    path,
+    mapSize,
+    // A folder, also when its name has a dot in it.
+    noSubdir: false,
+    maxDbs: 4,
+    encoding: 'binary',
+    compression: false,
+    cache: false,
+    overlappingSync: false,
+    noMemInit: false,
+    eventTurnBatching: false,
+    permissionsMode: 0o600,
+  };
+}
+
+function openDatabases(root: RootDatabase<Buffer, string>): Databases {
+  return {
+    records: root.openDB<Buffer, number>({ name: 'records', encoding: 'binary', keyEncoding: 'uint32' }),
+    state: root.openDB<Buffer, Buffer>({ name: 'state', encoding: 'binary', keyEncoding: 'binary' }),
+    stamp: root.openDB<Buffer, string>({ name: 'stamp', encoding: 'binary' }),
+  };
+}
+
+function stampOrCheck({ records, state, stamp }: Databases, wanted: LogStamp, directory: string): void {
+  const found = stamp.getBinary(STAMP_KEY);
+  if (found !== undefined) {
+    checkStamp(decodeStamp(found, directory), wanted, directory);
+    return;
+  }
+  if (records.getKeysCount({ limit: 1 }) > 0 || state.getKeysCount({ limit: 1 }) > 0)
+    throw new EngineError('STO-E001', `${directory} holds records and no format stamp`);
+  stamp.transactionSync(() => {
+    void stamp.put(STAMP_KEY, Buffer.from(encodeStamp(wanted)));
+  });
+}
+
+class LmdbEnvironmentLog implements LmdbLog {
+  readonly directory: string;
+  readonly stamp: LogStamp;
+  readonly #root: RootDatabase<Buffer, string>;
+  readonly #databases: Databases;
+  #next: Sequence;
+  #inFlight: Promise<void> | undefined;
+  #backups = new Set<Promise<void>>();
+  #poisoned: string | undefined;
+  #closed = false;
+
+  constructor(directory: string, root: RootDatabase<Buffer, string>, databases: Databases, stamp: LogStamp) {
+    this.directory = directory;
+    this.stamp = stamp;
+    this.#root = root;
+    this.#databases = databases;
+    this.#next = nextSequenceOf(databases);
+  }
+
+  get nextSequence(): Sequence {
+    return this.#next;
+  }
+
+  get poisoned(): string | undefined {
+    return this.#poisoned;
+  }
+
+  async append(append: Append): Promise<Sequence> {
+    assert(!this.#closed, 'a closed log takes nothing');
+    assert(this.#inFlight === undefined, 'one append is in flight at a time');
+    const { records, removals = [], state = [] } = append;
+    const first = this.#next;
+    checkAppend(append, first);
+    if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
+    if (first + records.length - 1 > SEQUENCE_MAX)
+      throw new EngineError('STO-E001', `the log in ${this.directory} has given every sequence number it has`);
+    if (records.length + removals.length + state.length === 0) return first;
+
+    let settle = (): void => undefined;
+    this.#inFlight = new Promise((resolve) => {
+      settle = resolve;
+    });
+    const frames = frameRecords(records, first);
+    try {
+      await this.#commit(frames, first, removals, state);
+      this.#next = first + records.length;
+      return first;
+    } catch (error) {
+      throw await this.#refusal(error, frames);
+    } finally {
+      this.#inFlight = undefined;
+      settle();
+    }
+  }
+
+  /** Nothing in here may throw between the first put and the last: what was queued by then would be committed. */
+  #commit(
+    frames: readonly Uint8Array[],
+    first: Sequence,
+    removals: readonly Sequence[],
+    state: NonNullable<Append['state']>,
+  ): Promise<boolean> {
+    const databases = this.#databases;
+    const stateFrames = state.map(
+      ([key, value]) => [stateKey(key), value === null ? null : asBuffer(frame(value, 0))] as const,
+    );
+    const next = Buffer.alloc(4);
+    next.writeUInt32LE(first + frames.length);
+    return this.#root.batch(() => {
+      for (let i = 0; i < frames.length; i++) void databases.records.put(first + i, asBuffer(frames[i]!));
+      for (const sequence of removals) void databases.records.remove(sequence);
+      for (const [key, value] of stateFrames)
+        void (value === null ? databases.state.remove(key) : databases.state.put(key, value));
+      // When the newest records go, their keys no longer show how far sequences were given.
+      if (removals.length > 0) void databases.stamp.put(NEXT_KEY, next);
+    });
+  }
+
+  async #refusal(error: unknown, frames: readonly Uint8Array[]): Promise<EngineError> {
+    const bytes = frames.reduce((sum, framed) => sum + framed.length, 0);
+    const { reason, noRoom } = await judgeFailure(error, this.#root, this.directory, bytes);
+    if (noRoom) return new EngineError('STO-E001', `no room in ${this.directory}: ${reason}`, { retryable: true });
+    this.#poisoned = `a write to ${this.directory} failed and it takes no more until it is opened again: ${reason}`;
+    return new EngineError('STO-E001', this.#poisoned);
+  }
+
+  read(sequence: Sequence): Uint8Array | undefined {
+    assert(!this.#closed, 'a closed log gives nothing');
+    const { records } = this.#databases;
+    // The library's own buffer, overwritten by its next read: copied out at once.
+    const framed = records.getBinaryFast(sequence);
+    if (framed === undefined) return undefined;
+    return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is not right'));
+  }
+
+  *scan(from: Sequence, to: Sequence = SEQUENCE_MAX + 1): IterableIterator<LogRecord | CorruptRecord> {
+    for (let start = Math.max(from, 1); start < to; ) {
+      const page = this.#page(start, to);
+      yield* page;
+      if (page.length === 0) return;
+      start = page[page.length - 1]!.sequence + 1;
+    }
+  }
+
+  /** The records from `start`, as many as make a page. No cursor outlives this, so a slow reader pins no old pages. */
+  #page(start: Sequence, to: Sequence): (LogRecord | CorruptRecord)[] {
+    assert(!this.#closed, 'a closed log gives nothing');
+    const page: (LogRecord | CorruptRecord)[] = [];
+    let bytesLeft = SCAN_PAGE_BYTES;
+    for (const { key: sequence, value } of this.#databases.records.getRange({
+      start,
+      end: to,
+      limit: SCAN_PAGE_RECORDS,
+    })) {
+      const bytes = unframe(value, value.length, sequence);
+      page.push(bytes === undefined ? new CorruptRecord(sequence, 'its checksum is not right') : { sequence, bytes });
+      bytesLeft -= value.length;
+      if (bytesLeft <= 0) break;
+    }
+    return page;
+  }
+
+  getState(key: string): Uint8Array | undefined {
+    assert(!this.#closed, 'a closed log gives nothing');
+    const framed = this.#databases.state.getBinaryFast(stateKey(key));
+    return framed === undefined ? undefined : this.#unframeState(key, framed, framed.length);
+  }
+
+  *scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]> {
+    let start: Buffer | undefined = prefix === '' ? undefined : Buffer.from(prefix, 'latin1');
+    const end = endOfPrefix(prefix);
+    for (;;) {
+      const page = this.#statePage(start, end);
+      for (const [key, value] of page) yield [key, value];
+      const last = page[page.length - 1];
+      if (last === undefined) return;
+      // The least key after `last`.
+      start = Buffer.from(`${last[0]}\0`, 'latin1');
+    }
+  }
+
+  #statePage(start: Buffer | undefined, end: Buffer | undefined): (readonly [key: string, value: Uint8Array])[] {
+    assert(!this.#closed, 'a closed log gives nothing');
+    const range = {
+      limit: SCAN_PAGE_RECORDS,
+      ...(start === undefined ? {} : { start }),
+      ...(end === undefined ? {} : { end }),
+    };
+    const page: (readonly [string, Uint8Array])[] = [];
+    let bytesLeft = SCAN_PAGE_BYTES;
+    for (const { key, value } of this.#databases.state.getRange(range)) {
+      const name = Buffer.from(key).toString('latin1');
+      page.push([name, this.#unframeState(name, value, value.length)]);
+      bytesLeft -= value.length;
+      if (bytesLeft <= 0) break;
+    }
+    return page;
+  }
+
+  #unframeState(key: string, framed: Uint8Array, length: number): Buffer {
+    const damaged = `state "${key}" in ${this.directory}: its checksum is not right`;
+    return unframe(framed, length, 0) ?? fail(new EngineError('STO-E001', damaged));
+  }
+
+  bytesOnDisk(): number {
+    return statSync(join(this.directory, DATA_FILE)).size;
+  }
+
+  /**
+   * LMDB copies under one read transaction, in libuv's pool, leaving out free pages: what removals deleted is not in
+   * the copy. STO-E001 when it cannot be written; then nothing is left behind.
+   */
+  async backup(directory: string): Promise<void> {
+    assert(!this.#closed, 'a closed log gives nothing');
+    assert(readdirSync(directory).length === 0, 'a backup goes into an empty folder');
+    const copying = this.#copy(directory);
+    this.#backups.add(copying);
+    try {
+      await copying;
+    } finally {
+      this.#backups.delete(copying);
+    }
+  }
+
+  async #copy(directory: string): Promise<void> {
+    const copy = join(directory, DATA_FILE);
+    try {
+      await this.#root.backup(directory, true);
+      const descriptor = openSync(copy, 'r+');
+      try {
+        fsyncSync(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
+      syncDirectory(directory);
+    } catch (error) {
+      rmSync(copy, { force: true });
+      throw storageError(`the backup of ${this.directory} failed`, error);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#inFlight;
+    await Promise.allSettled(this.#backups);
+    await this.#root.close();
+    openDirectories.delete(this.directory);
+  }
+}
+
+/** Past the newest record, and past every sequence given before the newest removal. */
+function nextSequenceOf({ records, stamp }: Databases): Sequence {
+  let last = 0;
+  for (const sequence of records.getKeys({ reverse: true, limit: 1 })) last = sequence;
+  const marked = stamp.getBinary(NEXT_KEY);
+  return Math.max(last + 1, marked === undefined ? 1 : Buffer.from(marked).readUInt32LE(0));
+}
+
+function checkAppend({ records, removals = [], state = [] }: Append, next: Sequence): void {
+  assert(records.length + removals.length + state.length <= APPEND_ITEMS_MAX, 'an append is a bounded group');
+  for (const record of records) assert(record instanceof Uint8Array, 'a record is bytes');
+  for (const sequence of removals)
+    assert(Number.isInteger(sequence) && sequence > 0 && sequence < next, 'a removal names a record that was written');
+  for (const [key, value] of state) {
+    assert(key.length <= STATE_KEY_BYTES_MAX && ASCII.test(key), 'a state key is short ASCII');
+    assert(value === null || value instanceof Uint8Array, 'a state value is bytes');
+  }
+}
+
+function stateKey(key: string): Buffer {
+  return Buffer.from(key, 'latin1');
+}
+
+/** The least key that no key with this prefix reaches. Keys are ASCII, so the last byte can be raised. */
+function endOfPrefix(prefix: string): Buffer | undefined {
+  if (prefix === '') return undefined;
+  const end = Buffer.from(prefix, 'latin1');
+  end[end.length - 1]! += 1;
+  return end;
+}
+
+/** The same bytes as a Buffer: the library's types ask for one. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function fail(error: Error): never {
+  throw error;
+}
