@@ -45,6 +45,10 @@ export const RESPONSE_PIECE_BYTES = 65_536;
 export const JSON_DEPTH_MAX = 64;
 /** Calls that one gRPC connection may have in flight. */
 export const GRPC_STREAMS_MAX = 1_024;
+/** An idle gRPC connection is asked whether it lives this often, and closed when it says nothing for a third of it. */
+export const GRPC_KEEPALIVE_MS = 60_000;
+/** A gRPC connection is asked to make a new one after this. */
+export const GRPC_CONNECTION_AGE_MS = 3_600_000;
 export const RECALL_LIMIT_DEFAULT = 20;
 /** Larger limits are treated as this, with a warning. */
 export const RECALL_LIMIT_MAX = 500;
@@ -125,6 +129,14 @@ export const KEY_USE_WRITE_MS = 60_000;
 export const KEY_USE_WRITE_MAX = 5_000;
 /** Rate limit buckets held: keys that called lately, and addresses that failed to authenticate. */
 export const RATE_BUCKETS_MAX = 100_000;
+/** What is known to take long (imports, exports, maintenance) is answered SYS-E005 after this. */
+export const SLOW_REQUEST_MS = 3_600_000;
+/** Bytes of blobs that one call of an import sends, and that one page of an export wants. */
+export const TRANSFER_BYTES = 512 * 1_024;
+/** Grains of one call of an import. */
+export const TRANSFER_GRAINS_MAX = 500;
+/** Health is answered after this, whether every shard was heard or not. */
+export const HEALTH_WAIT_MS = 2_000;
 /** Failed authentications an address may make in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
 
