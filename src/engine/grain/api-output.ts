@@ -26,6 +26,7 @@ export function toApi(grain: GrainFields, options: AnswerOptions = {}): JsonObje
   answer['tags'] ??= [];
   answer['source_type'] ??= 'user';
   answer['temporal_type'] ??= grain.type === 'event' ? 'event' : 'state';
+  if (grain.type === 'consensus') answer['threshold'] ??= 0;
   return answer;
 }
 
@@ -108,18 +109,14 @@ function givePriority(answer: JsonObject): void {
   delete answer[OWN.priorityText];
 }
 
-/** The ratio that was asked for; of a grain from elsewhere, the one that its number comes to. */
+/** The ratio that was asked for; of a grain from elsewhere, the one that its number comes to; none where it is 0. */
 function giveThreshold(answer: JsonObject): void {
   const asked: JsonValue | undefined = answer[OWN.thresholdRatio];
   const { threshold, participating_observers: observers } = answer;
   if (asked !== undefined) {
     answer['threshold'] = asked;
     delete answer[OWN.thresholdRatio];
-  } else if (
-    typeof threshold === 'number' &&
-    Array.isArray(observers) &&
-    observers.length >= threshold &&
-    threshold > 0
-  )
+  } else if (threshold === 0) delete answer['threshold'];
+  else if (typeof threshold === 'number' && Array.isArray(observers) && observers.length >= threshold && threshold > 0)
     answer['threshold'] = threshold / observers.length;
 }

@@ -1,0 +1,240 @@
+// Properties of the boundary over arbitrary fields: only the contract's errors, nothing that the codec refuses, and
+// every field back as it was sent.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { EngineError } from '../errors.ts';
+import { type ApiGrain, fromApi } from './api-input.ts';
+import { type JsonObject, type JsonValue, parseJson, setJson, stringifyJson } from './api-json.ts';
+import { accumulateFields, supersedeFields } from './api-merge.ts';
+import { contractNames } from './api-names.ts';
+import { storedFields, toApi } from './api-output.ts';
+import { searchText, triple } from './api-text.ts';
+import { decodeGrain, encodeGrain } from './blob.ts';
+import { GRAIN_TYPE_NAMES, type GrainType } from './grain.ts';
+import { FIELD_ROWS } from './registry.ts';
+
+const nowMs = 1_800_000_000_123;
+const context = { nowMs };
+const hash = fc.constantFrom('a'.repeat(64), 'b'.repeat(64), '0123456789abcdef'.repeat(4));
+const jsonLeaf = fc.oneof(
+  fc.constant(null),
+  fc.boolean(),
+  fc.integer(),
+  fc.double(),
+  fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ maxLength: 12 }),
+  fc.constantFrom('', '\ud800', '\u0000', '\ufeffx', 'e\u0301', 'high', 'active', 'realtime', 'real_time', 'pending'),
+  hash,
+  hash.map((address) => `sha256:${address}`),
+);
+const { value: json } = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => ({
+  object: fc.dictionary(key(), tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  value: fc.oneof({ maxDepth: 3 }, jsonLeaf, fc.array(tie('value'), { maxLength: 3 }), tie('object')),
+}));
+
+function key(): fc.Arbitrary<string> {
+  return fc.oneof(
+    fc.string({ unit: 'grapheme-composite', maxLength: 5 }),
+    fc.constantFrom('__proto__', 'constructor', 'toString', 'e\u0301', '\u00e9', 'hash', 'mode', 'type', 'src', 'h'),
+  );
+}
+
+const formatNames = FIELD_ROWS.flatMap(([name, short]) => [short, name]);
+const ownNames = ['extra_fields', 'common_context', 'threshold_ratio', 'rollback_enabled', 'priority_text', 'cnt'];
+
+/** Values that are right for many of the contract's fields, so that a good part of what is tried is accepted. */
+const likely = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 12 }),
+  fc.boolean(),
+  fc.double({ min: 0, max: 1, noNaN: true }),
+  fc.nat(),
+  fc.array(fc.string({ maxLength: 6 }), { maxLength: 3 }),
+  fc.array(hash, { maxLength: 2 }),
+  hash,
+  fc.constantFrom<JsonValue>(
+    'active',
+    'high',
+    'HIGH',
+    'urgent',
+    'definition',
+    'pending',
+    'state',
+    'timed',
+    { mode: 'locked' },
+    { mode: 'hard', deadline: 1_700_000_000 },
+    [{ hash: 'a'.repeat(64), relation_type: 'causal', weight: 1 }],
+    [{ uri: 'cas://x', modality: 'image' }],
+    [{ url: 'x' }],
+    [{ type: 'text', text: 'hello' }],
+    [{ src: 'a', dst: 'b' }],
+    [{ hypothesis: 'h', rejection_reason: 'r' }],
+    ['a', 'b'],
+    { a: 1 },
+    { a: 'a'.repeat(64) },
+  ),
+);
+
+function fieldsOf(type: GrainType, value: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject> {
+  const name = fc.oneof(
+    { arbitrary: fc.constantFrom(...contractNames(type)), weight: 6 },
+    { arbitrary: fc.constantFrom(...formatNames, ...ownNames), weight: 2 },
+    { arbitrary: key(), weight: 1 },
+  );
+  return fc.dictionary(name, value, { maxKeys: 6, noNullPrototype: true });
+}
+
+/** What the type cannot do without. */
+const REQUIRED: Record<GrainType, JsonObject> = {
+  belief: { subject: 's', relation: 'r', object: 'o' },
+  event: { content: 'c' },
+  state: {},
+  workflow: { nodes: ['a', 'b'] },
+  action: {},
+  observation: { content: 'c' },
+  goal: { description: 'd' },
+  reasoning: {},
+  consensus: { participating_observers: ['a', 'b', 'c'] },
+  consent: { user_id: 'u' },
+};
+
+const request = fc
+  .constantFrom(...GRAIN_TYPE_NAMES)
+  .chain((type) =>
+    fc.record({ type: fc.constant(type), fields: fieldsOf(type, fc.oneof({ weight: 4, arbitrary: likely }, json)) }),
+  )
+  .map(({ type, fields }) => ({ type, fields: { ...REQUIRED[type], ...fields } }));
+
+/** `fromApi`, or undefined when it refuses in the way it may. */
+function accepted(type: string, fields: JsonObject): ApiGrain | undefined {
+  try {
+    return fromApi(type, fields, context);
+  } catch (error) {
+    assert.ok(error instanceof EngineError, String(error));
+    assert.match(error.code, /^(VAL-E001|VAL-E003|MEM-E005)$/);
+    assert.ok(error.details.length === 1 && error.details[0]!.issue !== '');
+    return undefined;
+  }
+}
+
+test('what the boundary accepts the codec encodes, and decodes to the same fields', () => {
+  let encodedCount = 0;
+  fc.assert(
+    fc.property(request, ({ type, fields }) => {
+      const grain = accepted(type, fields);
+      if (grain === undefined) return;
+      encodedCount += 1;
+      const { blob } = encodeGrain(grain.type, grain.fields);
+      const decoded = decodeGrain(blob, { verifyReencode: true });
+      assert.deepEqual(toApi(decoded), toApi(grain));
+      assert.equal(searchText(decoded), searchText(grain));
+      assert.deepEqual(triple(decoded), triple(grain));
+    }),
+    { numRuns: 4000 },
+  );
+  assert.ok(encodedCount > 800, `only ${encodedCount} were accepted`);
+});
+
+test('an answer is accepted again and gives the same grain', () => {
+  fc.assert(
+    fc.property(request, ({ type, fields }) => {
+      const grain = accepted(type, fields);
+      if (grain === undefined) return;
+      const again = fromApi(type, storedFields(grain), { nowMs, trusted: true });
+      const { created_at: _, ...expected } = grain.fields;
+      const { created_at: __, ...actual } = again.fields;
+      assert.deepEqual(actual, expected);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('extra fields come back as they were sent, whatever they mean to the format', () => {
+  const extraNames = formatNames.filter((name) => !ownNames.includes(name));
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...GRAIN_TYPE_NAMES.filter((type) => type !== 'state')),
+      fc.constantFrom(...extraNames, ...ownNames.filter((name) => name !== 'cnt'), '__proto__', 'constructor'),
+      fc.oneof(likely, fc.integer(), fc.string(), fc.constant('2026-01-01'), fc.constant(1_700_000_000)),
+      (type, name, value) => {
+        if (contractNames(type).has(name) || ['_elided', '_disclosure_of'].includes(name)) return;
+        const fields: JsonObject = { ...REQUIRED[type] };
+        setJson(fields, name, value);
+        const grain = accepted(type, fields);
+        if (grain === undefined || grain.warnings.some((warning) => warning.includes('read-only'))) return;
+        assert.deepEqual(Object.getOwnPropertyDescriptor(toApi(grain), name)?.value, value);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
+
+test('arbitrary JSON neither throws anything else nor reaches Object.prototype', () => {
+  const before = Reflect.ownKeys(Object.prototype).length;
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.constantFrom(...GRAIN_TYPE_NAMES), fc.string()),
+      fc.oneof(fc.dictionary(key(), json, { noNullPrototype: true }), json),
+      (type, value) => {
+        // A transport may hand over anything that JSON holds.
+        accepted(type, value as JsonObject);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+  assert.equal(Reflect.ownKeys(Object.prototype).length, before);
+  assert.equal(({} as { polluted?: unknown }).polluted, undefined);
+});
+
+test('a version made of nothing new holds what the old one held', () => {
+  fc.assert(
+    fc.property(request, ({ type, fields }) => {
+      const old = accepted(type, fields);
+      if (old === undefined) return;
+      const next = supersedeFields(old, {}, type);
+      const grain = fromApi(next.grainType, { ...next.fields, derived_from: 'c'.repeat(64) }, { nowMs, trusted: true });
+      const dropped = ['created_at', 'derived_from', 'supersession_justification', 'supersession_auth'];
+      const kept = ({ type: of, fields: all }: ApiGrain) =>
+        Object.entries(storedFields({ type: of, fields: all })).filter(([name]) => !dropped.includes(name));
+      assert.deepEqual(Object.fromEntries(kept(grain)), Object.fromEntries(kept(old)));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('versions of arbitrary input and deltas fail only as the contract says', () => {
+  fc.assert(
+    fc.property(
+      request,
+      fc.dictionary(key(), json),
+      fc.dictionary(key(), fc.double()),
+      ({ type, fields }, input, deltas) => {
+        const old = accepted(type, fields);
+        if (old === undefined) return;
+        const copy = structuredClone(old);
+        for (const make of [() => supersedeFields(old, input, ''), () => accumulateFields(old, deltas, input)]) {
+          try {
+            const { grainType, fields: next } = make();
+            accepted(grainType, next);
+          } catch (error) {
+            assert.ok(error instanceof EngineError, String(error));
+            assert.match(error.code, /^VAL-E00[13]$/);
+          }
+        }
+        assert.deepEqual(old, copy, 'the old version is untouched');
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test('JSON texts keep the digits of long integers', () => {
+  const integers = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n });
+  fc.assert(
+    fc.property(fc.array(integers), (values) => {
+      const text = `{"a":[${values.join(',')}],"b":1.5,"c":"1234567890123456789"}`;
+      assert.equal(stringifyJson(parseJson(text)), text);
+    }),
+  );
+});
