@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { smallDisk, temporaryDirectory } from '../../../../test/support/temporary.ts';
@@ -34,10 +34,50 @@ test('a log of another version, number of shards or shard is refused with both n
   await log.close();
 });
 
-test('a file that is no log is refused', (t) => {
+test('a file that is no log, or whose first pages are damaged, is refused', async (t) => {
   const directory = temporaryDirectory(t);
-  writeFileSync(join(directory, 'data.mdb'), Buffer.alloc(8_192, 7));
-  assert.throws(() => openLmdbLog(directory, { stamp }), storageFailure(/cannot be opened/));
+  const path = join(directory, 'data.mdb');
+  writeFileSync(path, Buffer.alloc(8_192, 7));
+  assert.throws(() => openLmdbLog(directory, { stamp }), storageFailure(/is not a log/));
+  rmSync(path);
+  await openLmdbLog(directory, { stamp }).close();
+  const whole = readFileSync(path);
+  const pageBytes = whole.readUInt32LE(48);
+  const damages: readonly [RegExp, (data: Buffer) => Buffer][] = [
+    [/is not a log/, (data) => data.fill(0, 24, 28)],
+    [/LMDB data version 3, this server reads 2/, (data) => data.fill(3, 28, 29)],
+    [/cut short/, (data) => data.subarray(0, pageBytes + 100)],
+    [/second page/, (data) => data.fill(0xff, pageBytes, pageBytes * 2)],
+  ];
+  for (const [pattern, damage] of damages) {
+    writeFileSync(path, damage(Buffer.from(whole)));
+    assert.throws(() => openLmdbLog(directory, { stamp }), storageFailure(pattern));
+  }
+  writeFileSync(path, whole);
+  await openLmdbLog(directory, { stamp }).close();
+});
+
+test('a new log on a full disk is refused; one that is there opens and reads', async (t) => {
+  const disk = smallDisk(t, 1_048_576);
+  if (disk === undefined) return;
+  const log = openLmdbLog(join(disk, 'log'), { stamp });
+  await log.append({ records: [Buffer.from('a')] });
+  await log.close();
+  const ballast = openSync(join(disk, 'ballast'), 'w');
+  assert.throws(() => {
+    for (let i = 0; i < 1_000; i++) writeSync(ballast, Buffer.alloc(4_096));
+  }, /ENOSPC/);
+  closeSync(ballast);
+  assert.throws(
+    () => openLmdbLog(join(disk, 'new'), { stamp: { ...stamp, shard: 1 } }),
+    storageFailure(/disk is full/),
+  );
+  const again = openLmdbLog(join(disk, 'log'), { stamp });
+  assert.equal(Buffer.from(again.read(1)!).toString(), 'a');
+  await assert.rejects(again.append({ records: [Buffer.alloc(50_000)] }), storageFailure(/no room/));
+  rmSync(join(disk, 'ballast'));
+  assert.equal(await again.append({ records: [Buffer.alloc(50_000)] }), 2);
+  await again.close();
 });
 
 test('a log is open once in a thread', async (t) => {

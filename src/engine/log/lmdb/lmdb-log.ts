@@ -16,17 +16,7 @@
 // Other options: no compression (blobs are sealed, so they do not compress), `noMemInit` off (it would put heap bytes,
 // perhaps of keys, into unused parts of pages), event-turn batching off (an append is its own batch).
 // The map grows by itself past `mapSizeBytes`; a full disk, not the map, is what bounds a log.
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { assert } from '../../assert.ts';
@@ -42,11 +32,11 @@ import {
 import { frame, frameRecords, unframe } from '../frame.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
 import { judgeFailure } from './failure.ts';
+import { checkBeforeOpen, DATA_FILE } from './preflight.ts';
 import { checkStamp, decodeStamp, encodeStamp, type LogStamp } from './stamp.ts';
 
 export type { LogStamp } from './stamp.ts';
 
-const DATA_FILE = 'data.mdb';
 const STAMP_KEY = 'stamp';
 const NEXT_KEY = 'next';
 /** Address space, not disk or heap. Growing past it moves the map, which costs a pause. */
@@ -76,7 +66,7 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = realpathSync(directory);
   assert(!openDirectories.has(path), 'a log is opened once');
-  const fresh = !existsSync(join(path, DATA_FILE));
+  const fresh = checkBeforeOpen(path);
   let root: RootDatabase<Buffer, string>;
   let databases: Databases;
   try {
