@@ -70,7 +70,7 @@ export const PACK_BYTES_MAX = 1_048_576;
 export const PENDING_ITEMS_MAX = 20_000;
 export const PENDING_BYTES_MAX = 64 * 1_048_576;
 /** Batches sent to a worker that it has not run yet; what is asked meanwhile gathers in the next one. */
-export const BATCHES_OUT_MAX = 2;
+export const BATCHES_OUT_MAX = 1;
 /** A worker that died is started again after this long, doubled by each death that follows, up to the second. */
 export const RESTART_DELAY_MIN_MS = 100;
 export const RESTART_DELAY_MAX_MS = 10_000;

@@ -9,6 +9,19 @@ export interface Postings {
   /** Largest frequency and smallest counted length (see `lengthFloor`) of the list: bounds for MaxScore. */
   readonly maxFrequency: number;
   readonly minLength: number;
+  /** Of a term that many docs hold: its frequency in each doc, 0 for none, 255 for that or more. Docs beyond
+   * its end do not hold the term. */
+  readonly byDoc?: Uint8Array | undefined;
+}
+
+/** A term has `byDoc` when at least one doc in this many holds it: looking up docs one by one is then ten times faster. */
+export const COMMON_TERM_SHARE = 16;
+
+/** Where a term stands: posting i has `positions[starts[i]]` .. `positions[starts[i + 1] - 1]`, ascending. Read-only. */
+export interface Occurrences {
+  /** At least `count + 1` long. */
+  readonly starts: Uint32Array;
+  readonly positions: Uint32Array;
 }
 
 export interface TextPart {
@@ -19,6 +32,8 @@ export interface TextPart {
   readonly totalLength: number;
   /** Postings of an analysed term (a stem, a bigram), or undefined. */
   postings(term: string): Postings | undefined;
+  /** Positions of a term in all its docs, in the order of its postings, or undefined when it has no postings. */
+  occurrences(term: string): Occurrences | undefined;
   /** Positions of `term` in `doc`, ascending; empty when it has none. */
   positions(term: string, doc: number): Uint32Array;
   /** Number of distinct terms. */

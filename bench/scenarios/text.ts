@@ -1,0 +1,257 @@
+// The text index alone: analysis, adding, searching (tail and sealed chunk), sealing and merging, on synthetic texts
+// of 14-26 words drawn by Zipf's law from 30,000. Searches run beside the plain way, term at a time over everything.
+import { createHash } from 'node:crypto';
+import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
+import { analyzer } from '../../src/engine/index/text/analyze.ts';
+import { inverseDocumentFrequency, LengthNorms, termScore } from '../../src/engine/index/text/bm25.ts';
+import { MemoryChunk } from '../../src/engine/index/text/memory-chunk.ts';
+import { parseQuery, type TextQuery } from '../../src/engine/index/text/query.ts';
+import {
+  collectStatistics,
+  type SearchPart,
+  searchText,
+  type TextStatistics,
+} from '../../src/engine/index/text/search.ts';
+import { encodeText, mergeText, TextChunk } from '../../src/engine/index/text/segment.ts';
+import { TextTail } from '../../src/engine/index/text/tail.ts';
+import type { TextPart } from '../../src/engine/index/text/types.ts';
+
+const DOCS = 100_000;
+const WORDS = 30_000;
+const QUERIES = 1_000;
+const LIMIT = 100;
+
+export const scenario = { name: 'text', run };
+
+async function run(): Promise<Record<string, number>> {
+  const random = generator(7);
+  const words = makeWords(random);
+  const pick = zipf(words.length, random);
+  const texts = Array.from({ length: DOCS }, () => {
+    const length = 14 + Math.floor(random() * 13);
+    return `${Array.from({ length }, () => words[pick()]!).join(' ')}.`;
+  });
+  const analysis = analyzer('en');
+  for (const text of texts.slice(0, 20_000)) analysis.analyze(text);
+  const analyzeStart = performance.now();
+  const analyzed = texts.map((text) => analysis.analyze(text));
+  const analyzeUs = ((performance.now() - analyzeStart) * 1_000) / DOCS;
+
+  const tail = new TextTail();
+  const addStart = performance.now();
+  for (let doc = 0; doc < DOCS; doc++) tail.add(doc, analyzed[doc]!);
+  const addUs = ((performance.now() - addStart) * 1_000) / DOCS;
+
+  const token = hashedToken();
+  const sealed = new MemoryChunk();
+  const sealMs = slices(encodeText(tail, token, sealed));
+  const chunk = new TextChunk(sealed, DOCS, token, new HeapBudget(1e9).scope());
+
+  const queries = Array.from({ length: QUERIES }, () => {
+    const from = analyzed[Math.floor(random() * DOCS)]!.terms;
+    const terms = Array.from({ length: 2 + Math.floor(random() * 3) }, () => from[Math.floor(random() * from.length)]!);
+    return queryOf(terms);
+  });
+  const result: Record<string, number> = { docs: DOCS, analyze_us: analyzeUs, add_us: addUs };
+  result['search_baseline_p50_ms'] = 0;
+  for (const [name, text] of [['tail', tail] as const, ['chunk', chunk] as const]) {
+    const parts: SearchPart[] = [{ text, removed: undefined, allowed: undefined }];
+    const cold = timeQueries(queries, (query) =>
+      searchText(parts, query, collectStatistics(parts, query.terms), LIMIT),
+    );
+    const warm = timeQueries(queries, (query) =>
+      searchText(parts, query, collectStatistics(parts, query.terms), LIMIT),
+    );
+    result[`search_${name}_cold_p50_ms`] = cold.p50;
+    result[`search_${name}_p50_ms`] = warm.p50;
+    result[`search_${name}_p99_ms`] = warm.p99;
+    result[`search_${name}_mean_ms`] = warm.mean;
+  }
+  const parts: SearchPart[] = [{ text: chunk, removed: undefined, allowed: undefined }];
+  timeQueries(queries, (query) => termAtATime(chunk, query, collectStatistics(parts, query.terms), LIMIT));
+  const plain = timeQueries(queries, (query) =>
+    termAtATime(chunk, query, collectStatistics(parts, query.terms), LIMIT),
+  );
+  result['search_baseline_p50_ms'] = plain.p50;
+  result['search_baseline_p99_ms'] = plain.p99;
+  result['search_baseline_mean_ms'] = plain.mean;
+
+  for (const [section, bytes] of sealed.sizes()) result[`${section}_bytes_per_doc`] = bytes / DOCS;
+  result['bytes_per_doc'] = sealed.byteLength / DOCS;
+  result['tail_heap_bytes_per_doc'] = new TextTailSize(analyzed).bytesPerDoc;
+  result['seal_us_per_doc'] = (sealMs.totalMs * 1_000) / DOCS;
+  result['seal_slice_max_ms'] = sealMs.slowestMs;
+  const merged = mergeHalves(analyzed, token);
+  result['merge_us_per_doc'] = (merged.totalMs * 1_000) / DOCS;
+  result['merge_slice_max_ms'] = merged.slowestMs;
+  return rounded(result);
+}
+
+class TextTailSize {
+  readonly bytesPerDoc: number;
+  constructor(texts: readonly Parameters<TextTail['add']>[1][]) {
+    const tail = new TextTail();
+    for (const [doc, text] of texts.entries()) tail.add(doc, text);
+    this.bytesPerDoc = tail.heapBytes / texts.length;
+  }
+}
+
+function mergeHalves(texts: readonly Parameters<TextTail['add']>[1][], token: (term: string) => Uint8Array): Slices {
+  const inputs = [0, 1, 2, 3].map((quarter) => {
+    const tail = new TextTail();
+    const size = texts.length / 4;
+    for (let doc = 0; doc < size; doc++) tail.add(doc, texts[quarter * size + doc]!);
+    const sealed = new MemoryChunk();
+    slices(encodeText(tail, token, sealed));
+    const chunk = new TextChunk(sealed, size, token, new HeapBudget(1e9).scope());
+    return { chunk, docMap: Int32Array.from({ length: size }, (_, doc) => quarter * size + doc) };
+  });
+  return slices(mergeText(inputs, texts.length, new MemoryChunk()));
+}
+
+interface Slices {
+  readonly totalMs: number;
+  readonly slowestMs: number;
+}
+
+function slices(work: Generator<void, void, void>): Slices {
+  const start = performance.now();
+  let slowestMs = 0;
+  for (let last = start; ; ) {
+    const { done } = work.next();
+    const now = performance.now();
+    slowestMs = Math.max(slowestMs, now - last);
+    last = now;
+    if (done === true) return { totalMs: now - start, slowestMs };
+  }
+}
+
+function timeQueries(
+  queries: readonly TextQuery[],
+  ask: (query: TextQuery) => unknown,
+): { p50: number; p99: number; mean: number } {
+  const times = queries.map((query) => {
+    const start = performance.now();
+    ask(query);
+    return performance.now() - start;
+  });
+  times.sort((a, b) => a - b);
+  const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
+  return { p50: times[times.length >> 1]!, p99: times[Math.floor(times.length * 0.99)]!, mean };
+}
+
+function queryOf(terms: readonly string[]): TextQuery {
+  return { ...parseQuery('', analyzer('en')), terms: [...new Set(terms)] };
+}
+
+const accumulator = new Float64Array(DOCS);
+const touched = new Uint32Array(DOCS);
+
+/** The baseline: every posting of every term, then the best `limit` by a heap of (score, doc). */
+function termAtATime(text: TextPart, query: TextQuery, statistics: TextStatistics, limit: number): number[] {
+  const norms = new LengthNorms(statistics.totalLength / statistics.docs);
+  const { lengths } = text;
+  let count = 0;
+  for (const term of query.terms) {
+    const postings = text.postings(term);
+    if (postings === undefined) continue;
+    const inverse = inverseDocumentFrequency(statistics.docs, statistics.documentFrequency.get(term)!);
+    for (let i = 0; i < postings.count; i++) {
+      const doc = postings.docs[i]!;
+      if (accumulator[doc] === 0) touched[count++] = doc;
+      accumulator[doc]! += termScore(inverse, postings.frequencies[i]!, norms.of(lengths[doc]!));
+    }
+  }
+  const heap: number[] = [];
+  const scores = new Float64Array(limit);
+  let size = 0;
+  for (let i = 0; i < count; i++) {
+    const doc = touched[i]!;
+    const score = accumulator[doc]!;
+    accumulator[doc] = 0;
+    if (size === limit && score <= scores[0]!) continue;
+    let at = size < limit ? size++ : siftDown(scores, heap, score, size);
+    if (size <= limit && at === size - 1) {
+      while (at > 0 && scores[(at - 1) >> 1]! > score) {
+        scores[at] = scores[(at - 1) >> 1]!;
+        heap[at] = heap[(at - 1) >> 1]!;
+        at = (at - 1) >> 1;
+      }
+    }
+    scores[at] = score;
+    heap[at] = doc;
+  }
+  return heap;
+}
+
+function siftDown(scores: Float64Array, heap: number[], score: number, size: number): number {
+  let at = 0;
+  for (let child = 1; child < size; child = 2 * at + 1) {
+    if (child + 1 < size && scores[child + 1]! < scores[child]!) child++;
+    if (scores[child]! >= score) break;
+    scores[at] = scores[child]!;
+    heap[at] = heap[child]!;
+    at = child;
+  }
+  return at;
+}
+
+function hashedToken(): (term: string) => Uint8Array {
+  const known = new Map<string, Uint8Array>();
+  return (term) => {
+    let token = known.get(term);
+    if (token === undefined) {
+      token = createHash('sha256').update(term).digest().subarray(0, 8);
+      known.set(term, token);
+    }
+    return token;
+  };
+}
+
+function makeWords(random: () => number): string[] {
+  const syllables = 'ba be bo da de di fo ga ge ka ki la lo ma mi na no pa pe ra ri sa si so ta te to va ve zu'.split(
+    ' ',
+  );
+  const words = new Set<string>();
+  while (words.size < WORDS) {
+    const length = 2 + Math.floor(random() * 3);
+    words.add(Array.from({ length }, () => syllables[Math.floor(random() * syllables.length)]!).join(''));
+  }
+  return [...words];
+}
+
+function zipf(count: number, random: () => number): () => number {
+  const sums = new Float64Array(count);
+  let sum = 0;
+  for (let rank = 0; rank < count; rank++) {
+    sum += 1 / (rank + 1);
+    sums[rank] = sum;
+  }
+  return () => {
+    const at = random() * sum;
+    let low = 0;
+    let high = count - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sums[middle]! < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+}
+
+/** Numbers in 0..1 from a seed (mulberry32). */
+function generator(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function rounded(result: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, Number(value.toPrecision(4))]));
+}
+
+if (import.meta.main) console.log(JSON.stringify({ scenario: scenario.name, ...(await run()) }));

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../limits.ts';
+import { ANALYZER_VERSION, analyzer, bothPaths } from './analyze.ts';
+import { language, languageCode, STEMMED_LANGUAGES } from './languages.ts';
+
+const english = analyzer('en');
+const terms = (text: string, tag = 'en'): readonly string[] => analyzer(tag).analyze(text).terms;
+
+test('english words are lower-cased, stripped, stemmed; stop words leave gaps', () => {
+  assert.deepEqual(english.analyze("The engineers WERE building John's bridges."), {
+    terms: ['engin', 'build', 'john', 'bridg'],
+    positions: [1, 3, 4, 5],
+  });
+  assert.deepEqual(english.analyze(''), { terms: [], positions: [] });
+  assert.deepEqual(english.analyze("who was it that I'd been with?"), { terms: [], positions: [] });
+});
+
+test('apostrophes join inside a word, in both shapes, and a contraction is not the word its letters spell', () => {
+  assert.deepEqual(terms("O'Brien o’brien"), ['obrien', 'obrien']);
+  assert.deepEqual(terms("I'd I’ll we'll dogs' 'quoted'"), ['dog', 'quot']);
+  assert.deepEqual(terms('my id is ill, shell'), ['id', 'ill', 'shell']);
+});
+
+test('compatibility forms, capitals and dotted capitals fold', () => {
+  assert.deepEqual(terms('ﬁnance'), terms('finance'));
+  assert.deepEqual(terms('ＡＢＣ１２３'), ['abc123']);
+  assert.deepEqual(terms('İstanbul'), ['istanbul']);
+  assert.deepEqual(terms('cafe\u0301'), ['café']);
+});
+
+test('numbers and keys are not stemmed, and long words are cut', () => {
+  assert.deepEqual(terms('2023 3d web3 10s'), ['2023', '3d', 'web3', '10s']);
+  const long = 'x'.repeat(500);
+  assert.deepEqual(terms(long), ['x'.repeat(TERM_CHARS_MAX)]);
+  assert.deepEqual(terms('𝔘'.repeat(5)), ['uuuuu']);
+  assert.ok(terms('𐐨'.repeat(40)).every((term) => term.isWellFormed()));
+});
+
+test('chinese, japanese and korean are cut into pairs in any language', () => {
+  assert.deepEqual(english.analyze('我在東京 x 京'), {
+    terms: ['我在', '在東', '東京', 'x', '京'],
+    positions: [0, 1, 2, 3, 4],
+  });
+  assert.deepEqual(terms('iPhone手机'), ['iphon', '手机']);
+  assert.deepEqual(terms('コーヒー'), ['コー', 'ーヒ', 'ヒー']);
+  assert.deepEqual(terms('한국어를'), ['한국', '국어', '어를']);
+  assert.deepEqual(terms('𠀀𠀁𠀂', 'ja'), ['𠀀𠀁', '𠀁𠀂']);
+});
+
+test('thai is cut into words by a dictionary, devanagari keeps its vowels', () => {
+  assert.deepEqual(terms('ภาษาไทยง่าย'), ['ภาษา', 'ไทย', 'ง่าย']);
+  assert.deepEqual(terms('हिन्दी', 'en'), ['हिन्दी']);
+});
+
+test('other languages have their stemmer, stop words and elisions', () => {
+  assert.deepEqual(terms('Die Häuser der Stadt', 'de'), ['haus', 'stadt']);
+  assert.deepEqual(terms('die zwei Jahre', 'de'), ['zwei', 'jahr']);
+  assert.deepEqual(terms("L'homme qu’il aimait", 'fr'), ['homm', 'aim']);
+  assert.deepEqual(terms('los gatos', 'es'), ['gat']);
+  assert.deepEqual(terms('я вижу города', 'ru'), ['виж', 'город']);
+  assert.deepEqual(terms('the cats', 'xx'), ['the', 'cats']);
+});
+
+test('every stemmer loads and takes any word', () => {
+  assert.equal(STEMMED_LANGUAGES.length, 28);
+  for (const code of STEMMED_LANGUAGES) {
+    const { stem, stopWords } = language(code);
+    assert.ok(stopWords instanceof Set);
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 12 }), (word) => typeof stem(word) === 'string'),
+      { numRuns: 50 },
+    );
+  }
+});
+
+test('names say what an index was made with', () => {
+  assert.equal(english.name, `en/porter2/${ANALYZER_VERSION}`);
+  assert.equal(analyzer('pt-BR').name, `pt/snowball/${ANALYZER_VERSION}`);
+  assert.equal(analyzer('nb').name, `no/snowball/${ANALYZER_VERSION}`);
+  assert.equal(analyzer('!').name, `und/words/${ANALYZER_VERSION}`);
+  assert.equal(languageCode('EN_us'), 'en');
+  assert.equal(analyzer('constructor').name, `und/words/${ANALYZER_VERSION}`);
+});
+
+const latin = fc.string({
+  unit: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(..."abcdefgst IST'’ \n.-éÀßÿ01") },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) },
+    { weight: 1, arbitrary: fc.integer({ min: 0x2000, max: 0x2070 }).map((code) => String.fromCharCode(code)) },
+  ),
+  maxLength: 120,
+});
+
+test('the scanner gives what the general path gives', () => {
+  for (const code of ['en', 'fr', 'de', 'xx']) {
+    const { scanned, general } = bothPaths(code);
+    fc.assert(
+      fc.property(fc.oneof(latin, fc.string({ unit: 'binary' })), (text) => {
+        assert.deepEqual(scanned.analyze(text), general(text));
+      }),
+      { numRuns: 1_000 },
+    );
+  }
+});
+
+test('any text gives terms within bounds, positions that ascend, and the same again', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ unit: 'grapheme' })), (text) => {
+      const first = english.analyze(text);
+      assert.equal(first.terms.length, first.positions.length);
+      for (const term of first.terms) assert.ok(term.length > 0 && term.length <= TERM_CHARS_MAX * 2);
+      for (let i = 1; i < first.positions.length; i++) assert.ok(first.positions[i]! > first.positions[i - 1]!);
+      assert.deepEqual(english.analyze(text), first);
+    }),
+  );
+});
+
+test('words beyond what the cache holds are still the same words', () => {
+  const { scanned } = bothPaths('en');
+  const before = scanned.analyze('running horses');
+  for (let i = 0; i < WORD_CACHE_MAX * 3; i += 64) {
+    scanned.analyze(Array.from({ length: 64 }, (_, j) => `q${(i + j).toString(36)}`).join(' '));
+  }
+  assert.deepEqual(scanned.analyze('running horses'), before);
+});

@@ -1,0 +1,52 @@
+// BM25 as arithmetic (spec: ranking of text, section 1). Lengths below the floor count as the floor, in the mean too:
+// a turn of three words is not three times as much about each of them.
+
+export const K1 = 1.2;
+export const B = 0.75;
+export const LENGTH_FLOOR = 16;
+
+/** Weight of a term that `documentFrequency` of `docs` documents hold. Positive also for a term that all hold. */
+export function inverseDocumentFrequency(docs: number, documentFrequency: number): number {
+  return Math.log(1 + (docs - documentFrequency + 0.5) / (documentFrequency + 0.5));
+}
+
+/** What a length adds to the denominator. `meanLength` is over counted lengths (see `countedLength`). */
+export function lengthNorm(length: number, meanLength: number): number {
+  return K1 * (1 - B + (B * countedLength(length)) / meanLength);
+}
+
+export function countedLength(length: number): number {
+  return Math.max(length, LENGTH_FLOOR);
+}
+
+// Scores are rounded to multiples of 2^-40, so that adding them up is exact and gives the same sum in every order: a
+// score must not depend on which part a document lies in, nor on which term a search looked at first. Adding and
+// taking away 1.5 × 2^12 drops what is below the last bit of that sum, which is 2^-40; scores are far below 2^11.
+const GRID = 1.5 * 2 ** 12;
+/** The smallest difference between two scores. */
+export const SCORE_STEP = 2 ** -40;
+
+/**
+ * One term's part of a document's score. Grows with the frequency, falls with the norm, rounding included: so a list's
+ * largest frequency and smallest norm give a bound that no document exceeds.
+ */
+export function termScore(inverseFrequency: number, frequency: number, norm: number): number {
+  return (inverseFrequency * frequency * (K1 + 1)) / (frequency + norm) + GRID - GRID;
+}
+
+const TABLE_LENGTH = 512;
+
+/** `lengthNorm` of all lengths for one mean, so that a search divides only once a document. */
+export class LengthNorms {
+  readonly #table = new Float64Array(TABLE_LENGTH);
+  readonly #meanLength: number;
+
+  constructor(meanLength: number) {
+    this.#meanLength = meanLength;
+    for (let length = 0; length < TABLE_LENGTH; length++) this.#table[length] = lengthNorm(length, meanLength);
+  }
+
+  of(length: number): number {
+    return length < TABLE_LENGTH ? this.#table[length]! : lengthNorm(length, this.#meanLength);
+  }
+}

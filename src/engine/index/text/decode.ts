@@ -1,0 +1,67 @@
+// The lists of a sealed chunk in the heap (format: segment.ts).
+import { countedLength } from './bm25.ts';
+import { FREQUENCY_MAX, LENGTH_MAX } from './tail.ts';
+import { COMMON_TERM_SHARE, type Occurrences, type Postings } from './types.ts';
+import { VarintReader } from './varint.ts';
+
+/** A term's postings, with the bounds that a search prunes by. */
+export function decodePostings(bytes: Uint8Array, count: number, lengths: Uint16Array): Postings {
+  const docs = new Uint32Array(count);
+  const frequencies = new Uint16Array(count);
+  let maxFrequency = 1;
+  let minLength = LENGTH_MAX;
+  let doc = -1;
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    // Written out: most lists are read here, and most values are one byte.
+    let value = bytes[at++]!;
+    if (value > 127) {
+      let shift = 7;
+      value &= 127;
+      let byte: number;
+      do {
+        byte = bytes[at++]!;
+        value |= (byte & 127) << shift;
+        shift += 7;
+      } while (byte > 127 && shift < 35);
+    }
+    doc += (value >>> 1) + 1;
+    docs[i] = doc;
+    let frequency = 1;
+    if ((value & 1) === 1) {
+      const reader = new VarintReader(bytes, at);
+      frequency = Math.min(reader.varint(), FREQUENCY_MAX);
+      at = reader.at;
+      if (frequency > maxFrequency) maxFrequency = frequency;
+    }
+    frequencies[i] = frequency;
+    const length = lengths[doc]!;
+    if (length < minLength) minLength = length;
+  }
+  const byDoc =
+    count * COMMON_TERM_SHARE >= lengths.length ? frequenciesByDoc(docs, frequencies, lengths.length) : undefined;
+  return { count, docs, frequencies, maxFrequency, minLength: countedLength(minLength), byDoc };
+}
+
+function frequenciesByDoc(docs: Uint32Array, frequencies: Uint16Array, docCount: number): Uint8Array {
+  const byDoc = new Uint8Array(docCount);
+  for (let i = 0; i < docs.length; i++) byDoc[docs[i]!] = Math.min(frequencies[i]!, 255);
+  return byDoc;
+}
+
+/** A term's positions in all its docs. Frequencies come from the postings: there they are whole, also large ones. */
+export function decodeOccurrences(postings: Uint8Array, positions: Uint8Array, count: number): Occurrences {
+  const starts = new Uint32Array(count + 1);
+  const reader = new VarintReader(postings);
+  for (let i = 0; i < count; i++) starts[i + 1] = starts[i]! + ((reader.varint() & 1) === 1 ? reader.varint() : 1);
+  const decoded = new Uint32Array(starts[count]!);
+  const deltas = new VarintReader(positions);
+  for (let i = 0; i < count; i++) {
+    let position = 0;
+    for (let at = starts[i]!; at < starts[i + 1]!; at++) {
+      position += deltas.varint();
+      decoded[at] = position;
+    }
+  }
+  return { starts, positions: decoded };
+}

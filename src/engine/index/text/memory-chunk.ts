@@ -1,0 +1,52 @@
+// A chunk whose sections are plain byte strings in the heap: what tests and benchmarks seal into.
+import type { ChunkSink, ChunkSource, SectionName, SectionSink, SectionSource } from '../section.ts';
+
+export class MemoryChunk implements ChunkSink, ChunkSource {
+  readonly #sections = new Map<SectionName, MemorySection>();
+
+  section(name: SectionName): MemorySection {
+    let section = this.#sections.get(name);
+    if (section === undefined) {
+      section = new MemorySection();
+      this.#sections.set(name, section);
+    }
+    return section;
+  }
+
+  /** Bytes of each section that was written. */
+  sizes(): [SectionName, number][] {
+    return [...this.#sections].map(([name, section]) => [name, section.length]);
+  }
+
+  get byteLength(): number {
+    return this.sizes().reduce((sum, [, bytes]) => sum + bytes, 0);
+  }
+}
+
+class MemorySection implements SectionSink, SectionSource {
+  #bytes = new Uint8Array(256);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get position(): number {
+    return this.#length;
+  }
+
+  write(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(length, this.#bytes.length * 2));
+      grown.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = grown;
+    }
+    this.#bytes.set(bytes, this.#length);
+    this.#length = length;
+  }
+
+  bytes(start: number, end: number): Uint8Array {
+    return this.#bytes.subarray(start, end);
+  }
+}

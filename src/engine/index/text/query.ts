@@ -1,0 +1,197 @@
+// A query's text, give me what to look for (service contract 8.8). Operators: "a phrase", +must, -not, field:term.
+// A sign is an operator only where it begins a token and a letter or a quote follows; a colon only after a known
+// field name; a quote only where it begins a token and is closed. Everything else in a question is text (8.8.1).
+import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../limits.ts';
+import type { Analyzer } from './analyze.ts';
+
+export const QUERY_FIELDS = ['subject', 'relation', 'object', 'content', 'tag', 'namespace'] as const;
+export type QueryField = (typeof QUERY_FIELDS)[number];
+
+/** A document must hold (or must not hold) these terms at these distances from the first: a word, or a phrase. */
+export interface TextClause {
+  readonly required: boolean;
+  /** At least one. */
+  readonly terms: readonly string[];
+  /** Position of each term less that of the first one; ascending. */
+  readonly offsets: readonly number[];
+}
+
+/** A condition on a field, for the caller to apply. Of `content` nothing is left to do: it is a clause as well. */
+export interface FieldCondition {
+  readonly field: QueryField;
+  /** As written, without quotes. */
+  readonly value: string;
+  readonly terms: readonly string[];
+  /** True for `-field:term`. */
+  readonly negated: boolean;
+}
+
+/** Two terms that follow each other in the query; `distance` is 2 or more where stop words stand between them. */
+export interface QueryPair {
+  readonly first: string;
+  readonly second: string;
+  readonly distance: number;
+}
+
+export interface TextQuery {
+  /** Distinct terms that add to the score, in order of appearance; those of required clauses too. May be empty. */
+  readonly terms: readonly string[];
+  /** Distinct pairs of neighbouring terms, in order of appearance. */
+  readonly pairs: readonly QueryPair[];
+  readonly clauses: readonly TextClause[];
+  readonly fields: readonly FieldCondition[];
+  /** The query was longer than the bounds of limits.ts, and its end was left out: warn the caller. */
+  readonly truncated: boolean;
+}
+
+/** Reads a query. Never throws; linear in the text's length. Stop words alone give no terms. */
+export function parseQuery(text: string, analyzer: Analyzer): TextQuery {
+  const reading = new QueryReader(text.slice(0, QUERY_CHARS_MAX), analyzer);
+  return reading.read(text.length > QUERY_CHARS_MAX);
+}
+
+class QueryReader {
+  readonly #text: string;
+  readonly #analyzer: Analyzer;
+  readonly #terms = new Set<string>();
+  readonly #pairs = new Map<string, QueryPair>();
+  readonly #clauses: TextClause[] = [];
+  readonly #fields: FieldCondition[] = [];
+  #truncated = false;
+  /** No closing quote stands behind this offset: a search for one before it always ends well, so reading is linear. */
+  readonly #lastQuote: number;
+
+  constructor(text: string, analyzer: Analyzer) {
+    this.#text = text;
+    this.#analyzer = analyzer;
+    this.#lastQuote = Math.max(text.lastIndexOf('"'), text.lastIndexOf('”'));
+  }
+
+  read(truncated: boolean): TextQuery {
+    const text = this.#text;
+    this.#truncated = truncated;
+    let plainStart = 0;
+    let at = 0;
+    while (at < text.length) {
+      const operatorEnd = this.#operator(at, plainStart);
+      if (operatorEnd > at) {
+        at = operatorEnd;
+        plainStart = at;
+      } else {
+        at = tokenEnd(text, at);
+      }
+      while (at < text.length && isSpace(text.charCodeAt(at))) at++;
+    }
+    this.#plain(plainStart, text.length);
+    return {
+      terms: [...this.#terms],
+      pairs: [...this.#pairs.values()],
+      clauses: this.#clauses,
+      fields: this.#fields,
+      truncated: this.#truncated,
+    };
+  }
+
+  /** Takes the operator that begins at a token's start, after the plain text before it. Its end, or `start` if none. */
+  #operator(start: number, plainStart: number): number {
+    const text = this.#text;
+    const sign = text[start]!;
+    const signed = sign === '+' || sign === '-';
+    let at = start;
+    if (signed) {
+      const next = text.slice(start + 1, start + 3);
+      if (!/^[\p{L}"“]/u.test(next)) return start;
+      at++;
+    }
+    const negated = sign === '-';
+    const field = fieldAt(text, at);
+    const valueStart = field === undefined ? at : at + field.length + 1;
+    const quoted = isQuote(text.charCodeAt(valueStart)) ? this.#closingQuote(valueStart + 1) : -1;
+    if (!signed && field === undefined && quoted < 0) return start;
+    const end = quoted >= 0 ? quoted + 1 : tokenEnd(text, valueStart);
+    const value = quoted >= 0 ? text.slice(valueStart + 1, quoted) : text.slice(valueStart, end);
+    if (field !== undefined && value.trim() === '') return start;
+    this.#plain(plainStart, start);
+    if (field !== undefined) this.#field(field, quoted >= 0 ? value : value.replace(/[?!.,;]+$/, ''), negated);
+    else this.#clause(value, !negated);
+    return end;
+  }
+
+  #closingQuote(from: number): number {
+    for (let at = from; at <= this.#lastQuote; at++) {
+      const code = this.#text.charCodeAt(at);
+      if (code === 0x22 || code === 0x201d) return at;
+    }
+    return -1;
+  }
+
+  #plain(start: number, end: number): void {
+    if (start < end) this.#score(this.#text.slice(start, end));
+  }
+
+  /** Adds a text's terms and pairs to what scores. False when the terms did not all find room. */
+  #score(text: string): { terms: readonly string[]; positions: readonly number[]; complete: boolean } {
+    const { terms, positions } = this.#analyzer.analyze(text);
+    let complete = true;
+    for (let i = 0; i < terms.length; i++) {
+      const term = terms[i]!;
+      if (!this.#terms.has(term)) {
+        if (this.#terms.size >= QUERY_TERMS_MAX) {
+          complete = false;
+          this.#truncated = true;
+          break;
+        }
+        this.#terms.add(term);
+      }
+      if (i === 0) continue;
+      const pair = { first: terms[i - 1]!, second: term, distance: positions[i]! - positions[i - 1]! };
+      this.#pairs.set(`${pair.first} ${pair.second}`, this.#pairs.get(`${pair.first} ${pair.second}`) ?? pair);
+    }
+    return { terms, positions, complete };
+  }
+
+  #clause(value: string, required: boolean): void {
+    const { terms, positions } = this.#analyzer.analyze(value);
+    if (terms.length === 0) return;
+    if (this.#clauses.length >= QUERY_CLAUSES_MAX || terms.length > QUERY_TERMS_MAX) {
+      this.#truncated = true;
+      return;
+    }
+    // A clause that could not be checked for want of room is left out as a whole, not cut.
+    if (required && !this.#score(value).complete) return;
+    this.#clauses.push({ required, terms, offsets: positions.map((position) => position - positions[0]!) });
+  }
+
+  #field(field: QueryField, value: string, negated: boolean): void {
+    if (this.#fields.length >= QUERY_CLAUSES_MAX) {
+      this.#truncated = true;
+      return;
+    }
+    this.#fields.push({ field, value, terms: this.#analyzer.analyze(value).terms, negated });
+    if (field === 'content') this.#clause(value, !negated);
+  }
+}
+
+/** The known field name that stands before a colon at `at`, if one does. */
+function fieldAt(text: string, at: number): QueryField | undefined {
+  return QUERY_FIELDS.find((field) => text.startsWith(field, at) && text[at + field.length] === ':');
+}
+
+function tokenEnd(text: string, at: number): number {
+  while (at < text.length && !isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function isQuote(code: number): boolean {
+  return code === 0x22 || code === 0x201c;
+}
+
+function isSpace(code: number): boolean {
+  return (
+    code === 0x20 ||
+    (code >= 0x09 && code <= 0x0d) ||
+    code === 0xa0 ||
+    (code >= 0x2000 && code <= 0x200b) ||
+    code === 0x3000
+  );
+}

@@ -1,0 +1,354 @@
+// The word leg: the best documents of some parts for a query, by BM25 (spec: ranking of text, section 1).
+//
+// MaxScore: no document can get more from a term than that term's bound. Once `limit` documents are known, the terms
+// whose bounds together stay below the worst of them can find nothing new alone; only the others (the essential
+// ones) are walked, and the rest is looked up for documents that may still make it. The walk goes through the docs in
+// windows, term by term within a window: tight loops over typed arrays instead of a merge of cursors. It goes from the
+// newest doc to the oldest: of equal scores the newer wins, and equal scores are the rule (short texts all count as
+// equally long), so that what only reaches the worst of the best is already too late.
+import { gallop } from '../docset.ts';
+import { countedLength, inverseDocumentFrequency, LengthNorms, termScore } from './bm25.ts';
+import { type ClauseMatcher, matcherOf } from './clauses.ts';
+import type { TextQuery } from './query.ts';
+import { lowerBound } from './tail.ts';
+import { type TextHit, TopHits } from './top-hits.ts';
+import type { Postings, TextPart } from './types.ts';
+
+/** A set of docs: bit `doc & 31` of word `doc >>> 5`. A DocSet is one. */
+export interface DocBits {
+  readonly words: Int32Array;
+}
+
+/** One part, and which of its docs count. */
+export interface SearchPart {
+  readonly text: TextPart;
+  /** Docs that neither count in statistics nor are found; undefined: none. Asked only for docs that might be hits. */
+  readonly removed: ((doc: number) => boolean) | undefined;
+  /** Docs that may be found; undefined: all. Does not touch statistics. */
+  readonly allowed: DocBits | undefined;
+  /** The docs that `removed` is true for, ascending. With it, statistics need not ask about every doc. */
+  readonly removedDocs?: Uint32Array;
+  /** By doc, for equal scores (see TopHits). */
+  readonly createdAtMs?: Float64Array;
+  readonly ordinals?: Uint32Array;
+  /** True when createdAtMs never falls from one doc to the next; makes searching faster. */
+  readonly chronological?: boolean;
+}
+
+/** What BM25 has to know of all parts of a memory. Those of several partitions are added up. */
+export interface TextStatistics {
+  /** Documents that are not removed; superseded ones count. */
+  readonly docs: number;
+  /** Sum of their counted lengths. */
+  readonly totalLength: number;
+  /** Documents that hold each term; terms that none holds may be missing. */
+  readonly documentFrequency: ReadonlyMap<string, number>;
+}
+
+/** Statistics over the live docs of all parts: the same whatever is sealed, merged, or removed but not yet dropped. */
+export function collectStatistics(parts: readonly SearchPart[], terms: readonly string[]): TextStatistics {
+  let docs = 0;
+  let totalLength = 0;
+  const documentFrequency = new Map<string, number>();
+  for (const part of parts) {
+    const { text } = part;
+    const removed = removedDocsOf(part);
+    docs += text.docCount - removed.length;
+    totalLength += text.totalLength;
+    if (removed.length > 0) {
+      const { lengths } = text;
+      for (const doc of removed) totalLength -= countedLength(lengths[doc]!);
+    }
+    for (const term of terms) {
+      const postings = text.postings(term);
+      if (postings === undefined) continue;
+      const live = postings.count - countShared(postings, removed);
+      if (live > 0) documentFrequency.set(term, (documentFrequency.get(term) ?? 0) + live);
+    }
+  }
+  return { docs, totalLength, documentFrequency };
+}
+
+const NONE = new Uint32Array(0);
+
+function removedDocsOf({ text, removed, removedDocs }: SearchPart): Uint32Array {
+  if (removedDocs !== undefined) return removedDocs;
+  if (removed === undefined) return NONE;
+  const docs: number[] = [];
+  for (let doc = 0; doc < text.docCount; doc++) if (removed(doc)) docs.push(doc);
+  return Uint32Array.from(docs);
+}
+
+/** Docs of a posting list that an ascending list holds too. */
+export function countShared(postings: Postings, docs: Uint32Array): number {
+  let shared = 0;
+  if (docs.length === 0) return 0;
+  const list = postings.docs.subarray(0, postings.count);
+  const [short, long] = docs.length < list.length ? [docs, list] : [list, docs];
+  let at = 0;
+  for (let i = 0; i < short.length && at < long.length; i++) {
+    at = gallop(long, short[i]!, at);
+    if (long[at] === short[i]) shared++;
+  }
+  return shared;
+}
+
+/** Weights of a query's terms and norms of lengths, under some statistics. */
+export interface Weights {
+  readonly inverseFrequencies: Float64Array;
+  readonly norms: LengthNorms;
+}
+
+export function weightsOf(terms: readonly string[], statistics: TextStatistics): Weights {
+  const { docs, totalLength, documentFrequency } = statistics;
+  const inverseFrequencies = new Float64Array(terms.length);
+  for (let i = 0; i < terms.length; i++) {
+    inverseFrequencies[i] = inverseDocumentFrequency(docs, documentFrequency.get(terms[i]!) ?? 0);
+  }
+  return { inverseFrequencies, norms: new LengthNorms(docs === 0 ? 1 : totalLength / docs) };
+}
+
+/** The best `limit` live, allowed documents that match, best first (order: see TopHits). A match scores above 0. */
+export function searchText(
+  parts: readonly SearchPart[],
+  query: TextQuery,
+  statistics: TextStatistics,
+  limit: number,
+): TextHit[] {
+  if (query.terms.length === 0 || limit < 1 || statistics.docs === 0) return [];
+  const weights = weightsOf(query.terms, statistics);
+  const top = new TopHits(limit, parts);
+  for (let i = parts.length - 1; i >= 0; i--) {
+    const matcher = matcherOf(parts[i]!.text, query.clauses);
+    if (matcher === 'nothing') continue;
+    const search = new PartSearch(i, parts[i]!, query.terms, weights, top, matcher);
+    if (matcher?.driver === undefined) search.walk();
+    else search.lookUp(matcher.driver);
+  }
+  return top.hits();
+}
+
+const WINDOW_DOCS = 4_096;
+/** Scores of the window's docs; zero between windows. One search runs at a time, to its end. */
+const windowScores = new Float64Array(WINDOW_DOCS);
+/** The slots that have one; a place more than docs, as a slot is written before it is known to be new. */
+const windowDocs = new Uint16Array(WINDOW_DOCS + 1);
+
+class PartSearch {
+  readonly #index: number;
+  readonly #part: SearchPart;
+  readonly #top: TopHits;
+  readonly #matcher: ClauseMatcher | undefined;
+  readonly #norms: LengthNorms;
+  readonly #lengths: Uint16Array;
+  /** Lists of the terms that the part holds, by bound, the smallest first. */
+  readonly #lists: TermList[] = [];
+  /** Sum of the bounds of the lists up to each. */
+  readonly #bounds: Float64Array;
+
+  constructor(
+    index: number,
+    part: SearchPart,
+    terms: readonly string[],
+    { inverseFrequencies, norms }: Weights,
+    top: TopHits,
+    matcher: ClauseMatcher | undefined,
+  ) {
+    this.#index = index;
+    this.#part = part;
+    this.#top = top;
+    this.#matcher = matcher;
+    this.#norms = norms;
+    this.#lengths = part.text.lengths;
+    for (let i = 0; i < terms.length; i++) {
+      const postings = part.text.postings(terms[i]!);
+      if (postings === undefined) continue;
+      const inverseFrequency = inverseFrequencies[i]!;
+      const bound = termScore(inverseFrequency, postings.maxFrequency, norms.of(postings.minLength));
+      this.#lists.push(new TermList(postings, inverseFrequency, bound));
+    }
+    this.#lists.sort((a, b) => a.bound - b.bound);
+    this.#bounds = new Float64Array(this.#lists.length);
+    let sum = 0;
+    for (let i = 0; i < this.#lists.length; i++) {
+      sum += this.#lists[i]!.bound;
+      this.#bounds[i] = sum;
+    }
+  }
+
+  /** Any of the terms will do. */
+  walk(): void {
+    const lists = this.#lists;
+    let essential = this.#firstEssential(0);
+    while (essential < lists.length) {
+      let newest = -1;
+      for (let i = essential; i < lists.length; i++) newest = Math.max(newest, lists[i]!.doc());
+      if (newest < 0) return;
+      const base = Math.max(0, newest - WINDOW_DOCS + 1);
+      this.#top.begin(this.#index, base, newest);
+      let found = 0;
+      // The rarest term first, so that the best documents are considered first and raise the threshold for the rest.
+      for (let i = lists.length - 1; i >= essential; i--) found = this.#accumulate(lists[i]!, base, found);
+      for (let i = 0; i < essential; i++) lists[i]!.seek(newest);
+      this.#consider(base, found, essential);
+      essential = this.#firstEssential(essential);
+    }
+  }
+
+  #firstEssential(from: number): number {
+    const { least } = this.#top;
+    while (from < this.#lists.length && this.#bounds[from]! < least) from++;
+    return from;
+  }
+
+  /** Adds a list's scores of the window from `base`; returns how many docs of it have one now. */
+  #accumulate(list: TermList, base: number, found: number): number {
+    const { docs, frequencies, inverseFrequency } = list;
+    const lengths = this.#lengths;
+    const norms = this.#norms;
+    const once = list.scoresOfOne(norms);
+    let at = list.at - 1;
+    for (; at >= 0; at--) {
+      const doc = docs[at]!;
+      if (doc < base) break;
+      const frequency = frequencies[at]!;
+      const length = lengths[doc]!;
+      const score =
+        frequency === 1 && length < once.length
+          ? once[length]!
+          : termScore(inverseFrequency, frequency, norms.of(length));
+      const slot = doc - base;
+      const before = windowScores[slot]!;
+      windowDocs[found] = slot;
+      if (before === 0) found++;
+      windowScores[slot] = before + score;
+    }
+    list.at = at + 1;
+    return found;
+  }
+
+  /** Completes the scores of the window's docs that can still be among the best, and empties the window. */
+  #consider(base: number, found: number, essential: number): void {
+    const top = this.#top;
+    const others = essential === 0 ? 0 : this.#bounds[essential - 1]!;
+    const allowed = this.#part.allowed?.words;
+    for (let i = 0; i < found; i++) {
+      const slot = windowDocs[i]!;
+      const score = windowScores[slot]!;
+      windowScores[slot] = 0;
+      if (score + others < top.least) continue;
+      const doc = base + slot;
+      if (allowed !== undefined && (allowed[doc >>> 5]! & (1 << (doc & 31))) === 0) continue;
+      this.#complete(doc, score, essential);
+    }
+  }
+
+  #complete(doc: number, score: number, essential: number): void {
+    const top = this.#top;
+    if (essential > 0) {
+      const norm = this.#norms.of(this.#lengths[doc]!);
+      for (let i = essential - 1; i >= 0; i--) {
+        if (score + this.#bounds[i]! < top.least) return;
+        score += this.#lists[i]!.scoreIn(doc, norm);
+      }
+    }
+    this.#offer(doc, score);
+  }
+
+  #offer(doc: number, score: number): void {
+    if (score === 0 || score < this.#top.least) return;
+    if (this.#part.removed?.(doc) === true) return;
+    if (this.#matcher !== undefined && !this.#matcher.matches(doc)) return;
+    this.#top.offer(score, this.#index, doc);
+  }
+
+  /** Only docs of `driver` can match: the rarest list that a clause requires. */
+  lookUp(driver: Postings): void {
+    const allowed = this.#part.allowed?.words;
+    const all = this.#lists.length;
+    for (let i = driver.count - 1; i >= 0; i--) {
+      const doc = driver.docs[i]!;
+      if (allowed !== undefined && (allowed[doc >>> 5]! & (1 << (doc & 31))) === 0) continue;
+      this.#top.begin(this.#index, doc, doc);
+      for (let list = 0; list < all; list++) this.#lists[list]!.seek(doc);
+      this.#complete(doc, 0, all);
+    }
+  }
+}
+
+const ONCE_LENGTHS = 128;
+const NO_SCORES = new Float64Array(0);
+
+/** A term's postings in one part and where the walk stands in them. */
+class TermList {
+  readonly docs: Uint32Array;
+  readonly frequencies: Uint16Array;
+  readonly count: number;
+  readonly inverseFrequency: number;
+  readonly bound: number;
+  readonly #byDoc: Uint8Array | undefined;
+  #once: Float64Array | undefined;
+  /** Postings that were not walked yet: those before this index. */
+  at: number;
+
+  constructor({ docs, frequencies, count, byDoc }: Postings, inverseFrequency: number, bound: number) {
+    this.docs = docs;
+    this.frequencies = frequencies;
+    this.count = count;
+    this.at = count;
+    this.#byDoc = byDoc;
+    this.inverseFrequency = inverseFrequency;
+    this.bound = bound;
+  }
+
+  /** The newest doc not walked yet; -1 at the end. */
+  doc(): number {
+    return this.at > 0 ? this.docs[this.at - 1]! : -1;
+  }
+
+  /** Scores of a single occurrence by length, where the list is long enough to pay for it: most frequencies are 1. */
+  scoresOfOne(norms: LengthNorms): Float64Array {
+    if (this.#once === undefined) {
+      this.#once = this.count < 1_024 ? NO_SCORES : new Float64Array(ONCE_LENGTHS);
+      for (let length = 0; length < this.#once.length; length++) {
+        this.#once[length] = termScore(this.inverseFrequency, 1, norms.of(length));
+      }
+    }
+    return this.#once;
+  }
+
+  /** Leaves out the docs newer than `doc`. */
+  seek(doc: number): void {
+    if (this.#byDoc === undefined) this.at = lowerBoundBefore(this.docs, doc + 1, this.at);
+  }
+
+  /** The term's score in a doc that was not left out; 0 when the doc does not hold it. */
+  scoreIn(doc: number, norm: number): number {
+    if (this.#byDoc !== undefined) {
+      // A doc that was added after the list was unrolled lies beyond the array, and does not hold the term.
+      const frequency = this.#byDoc[doc] ?? 0;
+      if (frequency < 255) return frequency === 0 ? 0 : termScore(this.inverseFrequency, frequency, norm);
+    }
+    const at = lowerBoundBefore(this.docs, doc, this.at);
+    if (at === this.at || this.docs[at] !== doc) return 0;
+    return termScore(this.inverseFrequency, this.frequencies[at]!, norm);
+  }
+}
+
+/** First index below `end` whose doc is at least `doc`, or `end`; looks back from there in growing steps. */
+function lowerBoundBefore(docs: Uint32Array, doc: number, end: number): number {
+  let step = 1;
+  let high = end;
+  while (high >= step && docs[high - step]! >= doc) {
+    high -= step;
+    step *= 2;
+  }
+  return lowerBound(docs, doc, Math.max(0, high - step), high);
+}
+
+/** The set of an ascending (or any) list of docs. */
+export function docBits(docs: ArrayLike<number>, docCount: number): DocBits {
+  const words = new Int32Array((docCount + 31) >>> 5);
+  for (let i = 0; i < docs.length; i++) words[docs[i]! >>> 5]! |= 1 << (docs[i]! & 31);
+  return { words };
+}

@@ -1,0 +1,225 @@
+// The sealed text index of a chunk: a tail in, sections out, and the same answers from them.
+//
+// section textLengths    u16 a doc
+// section textDictionary see dictionary.ts
+// section textPostings   a term: docs × (varint of (doc - doc before - 1) << 1 | several; if several, varint frequency)
+// section textPositions  a term: docs × frequency × varint of (position - position before in the doc, the first one - 0)
+// section vocabulary     a term: varint bytes | UTF-8
+// Terms lie in the order of their tokens in all of them, so that a merge reads and writes each from front to back,
+// and a term that loses its last doc loses its string with it.
+import type { DecodedCache } from '../heap-budget.ts';
+import type { ChunkSink, ChunkSource, Sliced } from '../section.ts';
+import { decodeOccurrences, decodePostings } from './decode.ts';
+import { Dictionary, DictionaryCursor, type DictionaryEntry, tokenHigh, tokenLow } from './dictionary.ts';
+import { MergeStream } from './merge-stream.ts';
+import { NO_POSITIONS, positionsOf, type TextTail } from './tail.ts';
+import { sortTokens } from './token-order.ts';
+import type { Occurrences, Postings, TextPart } from './types.ts';
+import { SectionReader } from './varint.ts';
+import { TextWriter } from './writer.ts';
+
+/** Eight bytes that stand for a term in a segment: a keyed hash, so that a segment names no words. */
+export type BlindToken = (term: string) => Uint8Array;
+
+/** Terms or postings handled between two yields: some hundred microseconds. */
+const SLICE_TERMS = 64;
+const SLICE_POSTINGS = 8_192;
+
+/** Writes the text sections of a tail that no longer changes. */
+export function* encodeText(tail: TextTail, token: BlindToken, sink: ChunkSink): Sliced<void> {
+  const terms: string[] = [];
+  for (const [term] of tail.vocabulary()) {
+    terms.push(term);
+    if (terms.length % SLICE_POSTINGS === 0) yield;
+  }
+  const high = new Uint32Array(terms.length);
+  const low = new Uint32Array(terms.length);
+  for (let i = 0; i < terms.length; i++) {
+    const bytes = token(terms[i]!);
+    high[i] = tokenHigh(bytes);
+    low[i] = tokenLow(bytes);
+    if (i % SLICE_TERMS === 0) yield;
+  }
+  const order = yield* sortTokens(high, low);
+
+  const writer = new TextWriter(sink);
+  let sinceYield = 0;
+  for (let i = 0; i < order.length; i++) {
+    const id = order[i]!;
+    const term = terms[id]!;
+    const list = tail.unrolled(term)!;
+    for (let posting = 0; posting < list.count; posting++) {
+      writer.posting(list.docs[posting]!, list.starts[posting + 1]! - list.starts[posting]!);
+      let before = 0;
+      for (let at = list.starts[posting]!; at < list.starts[posting + 1]!; at++) {
+        writer.positions.varint(list.positions[at]! - before);
+        before = list.positions[at]!;
+      }
+      if (posting % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    }
+    writer.endTerm(high[id]!, low[id]!, Buffer.from(term, 'utf8'));
+    sinceYield += list.wordCount + 8;
+    if (sinceYield > SLICE_POSTINGS) {
+      sinceYield = 0;
+      yield;
+    }
+  }
+  writer.end(tail.lengths.subarray(0, tail.docCount));
+}
+
+/** A term that the chunk does not hold; kept too, because every chunk of a memory is asked for every term. */
+const ABSENT = Symbol('absent');
+const ABSENT_BYTES = 64;
+
+/** The text index of a sealed chunk. Lists are decoded when asked for and kept while the heap budget has room. */
+export class TextChunk implements TextPart {
+  readonly docCount: number;
+  readonly #source: ChunkSource;
+  readonly #token: BlindToken;
+  readonly #cache: DecodedCache;
+
+  constructor(source: ChunkSource, docCount: number, token: BlindToken, cache: DecodedCache) {
+    this.docCount = docCount;
+    this.#source = source;
+    this.#token = token;
+    this.#cache = cache;
+  }
+
+  get lengths(): Uint16Array {
+    const kept = this.#cache.get<Uint16Array>('text lengths');
+    if (kept !== undefined) return kept;
+    const bytes = this.#source.section('textLengths').bytes(0, this.docCount * 2);
+    const lengths = new Uint16Array(this.docCount);
+    for (let doc = 0; doc < lengths.length; doc++) lengths[doc] = bytes[doc * 2]! | (bytes[doc * 2 + 1]! << 8);
+    this.#cache.set('text lengths', lengths, lengths.byteLength);
+    return lengths;
+  }
+
+  get totalLength(): number {
+    return this.dictionary().totalLength;
+  }
+
+  get termCount(): number {
+    return this.dictionary().termCount;
+  }
+
+  /** For merging. */
+  get source(): ChunkSource {
+    return this.#source;
+  }
+
+  /** For merging. */
+  dictionary(): Dictionary {
+    const kept = this.#cache.get<Dictionary>('text dictionary');
+    if (kept !== undefined) return kept;
+    const dictionary = new Dictionary(this.#source.section('textDictionary'));
+    this.#cache.set('text dictionary', dictionary, dictionary.heapBytes);
+    return dictionary;
+  }
+
+  postings(term: string): Postings | undefined {
+    const key = `postings ${term}`;
+    const kept = this.#cache.get<Postings | typeof ABSENT>(key);
+    if (kept !== undefined) return kept === ABSENT ? undefined : kept;
+    const entry = this.#find(term);
+    if (entry === undefined) {
+      this.#cache.set(key, ABSENT, ABSENT_BYTES);
+      return undefined;
+    }
+    const bytes = this.#source.section('textPostings').bytes(entry.postingsStart, entry.postingsEnd);
+    const postings = decodePostings(bytes, entry.docs, this.lengths);
+    this.#cache.set(key, postings, entry.docs * 6 + (postings.byDoc?.length ?? 0) + 200);
+    return postings;
+  }
+
+  occurrences(term: string): Occurrences | undefined {
+    const key = `occurrences ${term}`;
+    const kept = this.#cache.get<Occurrences>(key);
+    if (kept !== undefined) return kept;
+    const entry = this.postings(term) === undefined ? undefined : this.#find(term);
+    if (entry === undefined) return undefined;
+    const postings = this.#source.section('textPostings').bytes(entry.postingsStart, entry.postingsEnd);
+    const positions = this.#source.section('textPositions').bytes(entry.positionsStart, entry.positionsEnd);
+    const occurrences = decodeOccurrences(postings, positions, entry.docs);
+    this.#cache.set(key, occurrences, occurrences.starts.byteLength + occurrences.positions.byteLength + 200);
+    return occurrences;
+  }
+
+  positions(term: string, doc: number): Uint32Array {
+    const postings = this.postings(term);
+    const occurrences = postings && this.occurrences(term);
+    return occurrences === undefined ? NO_POSITIONS : positionsOf(postings!, occurrences, doc);
+  }
+
+  *vocabulary(): Iterable<readonly [term: string, documentFrequency: number]> {
+    const cursor = new DictionaryCursor(this.dictionary());
+    const names = new SectionReader(this.#source.section('vocabulary'));
+    while (cursor.next()) yield [names.text(names.varint()), cursor.docs];
+  }
+
+  #find(term: string): DictionaryEntry | undefined {
+    const token = this.#token(term);
+    return this.dictionary().find(tokenHigh(token), tokenLow(token));
+  }
+}
+
+/** One chunk that goes into a merge, and where its docs go: the new doc of each, or -1 for one that is removed. */
+export interface MergeInput {
+  readonly chunk: TextChunk;
+  readonly docMap: Int32Array;
+}
+
+/**
+ * Writes the text sections of several chunks as one. The inputs are in the order of their docs: what one maps to lies
+ * below what the next maps to, and each map ascends. Removed docs leave nothing, nor do terms only they held.
+ */
+export function* mergeText(inputs: readonly MergeInput[], newDocCount: number, sink: ChunkSink): Sliced<void> {
+  const streams: MergeStream[] = [];
+  for (const input of inputs) {
+    const stream = new MergeStream(input);
+    if (stream.next()) streams.push(stream);
+  }
+  const writer = new TextWriter(sink);
+  let sinceYield = 0;
+  while (streams.length > 0) {
+    const { high, low } = lowestToken(streams);
+    let name: Uint8Array | undefined;
+    for (let i = 0; i < streams.length; i++) {
+      const stream = streams[i]!;
+      if (stream.cursor.high !== high || stream.cursor.low !== low) continue;
+      name ??= stream.name();
+      stream.begin();
+      while (stream.left > 0) {
+        sinceYield += stream.copyTo(writer, SLICE_POSTINGS) + 8;
+        if (sinceYield > SLICE_POSTINGS) {
+          sinceYield = 0;
+          yield;
+        }
+      }
+      if (!stream.next()) streams.splice(i--, 1);
+    }
+    writer.endTerm(high, low, name!);
+  }
+  writer.end(yield* mergedLengths(inputs, newDocCount));
+}
+
+function lowestToken(streams: readonly MergeStream[]): { high: number; low: number } {
+  let { high, low } = streams[0]!.cursor;
+  for (let i = 1; i < streams.length; i++) {
+    const { cursor } = streams[i]!;
+    if (cursor.high < high || (cursor.high === high && cursor.low < low)) ({ high, low } = cursor);
+  }
+  return { high, low };
+}
+
+function* mergedLengths(inputs: readonly MergeInput[], newDocCount: number): Sliced<Uint16Array> {
+  const lengths = new Uint16Array(newDocCount);
+  for (const { chunk, docMap } of inputs) {
+    const old = chunk.lengths;
+    for (let doc = 0; doc < chunk.docCount; doc++) {
+      if (docMap[doc]! >= 0) lengths[docMap[doc]!] = old[doc]!;
+      if (doc % (SLICE_POSTINGS * 8) === 0) yield;
+    }
+  }
+  return lengths;
+}

@@ -1,0 +1,140 @@
+// Unsigned integers below 2^32 in 1-5 bytes, seven bits each, the low ones first.
+import type { SectionSink, SectionSource } from '../section.ts';
+
+const FLUSH_BYTES = 16_384;
+
+/** Gathers what is appended to a section, so that the sink is not called for every byte. */
+export class VarintWriter {
+  readonly #sink: SectionSink;
+  #buffer = new Uint8Array(FLUSH_BYTES * 2);
+  #used = 0;
+  #flushed = 0;
+
+  constructor(sink: SectionSink) {
+    this.#sink = sink;
+  }
+
+  /** Bytes appended so far. */
+  get position(): number {
+    return this.#flushed + this.#used;
+  }
+
+  varint(value: number): void {
+    if (this.#used + 5 > this.#buffer.length) this.flush();
+    const buffer = this.#buffer;
+    let at = this.#used;
+    while (value > 127) {
+      buffer[at++] = (value & 127) | 128;
+      value >>>= 7;
+    }
+    buffer[at++] = value;
+    this.#used = at;
+  }
+
+  bytes(bytes: Uint8Array): void {
+    if (this.#used + bytes.length > this.#buffer.length) this.flush();
+    if (bytes.length > this.#buffer.length) {
+      this.#sink.write(bytes);
+      this.#flushed += bytes.length;
+      return;
+    }
+    this.#buffer.set(bytes, this.#used);
+    this.#used += bytes.length;
+  }
+
+  /** Hands everything to the section. Call it once more at the end. */
+  flush(): void {
+    if (this.#used === 0) return;
+    this.#sink.write(this.#buffer.subarray(0, this.#used));
+    this.#flushed += this.#used;
+    this.#used = 0;
+  }
+}
+
+/** Reads varints from the front of a byte string. */
+export class VarintReader {
+  readonly #bytes: Uint8Array;
+  /** Offset of the next byte. */
+  at: number;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.#bytes = bytes;
+    this.at = at;
+  }
+
+  varint(): number {
+    const bytes = this.#bytes;
+    let byte = bytes[this.at++]!;
+    if (byte < 128) return byte;
+    let value = byte & 127;
+    for (let shift = 7; byte >= 128 && shift < 35; shift += 7) {
+      byte = bytes[this.at++]!;
+      value |= (byte & 127) << shift;
+    }
+    return value >>> 0;
+  }
+
+  skip(count: number): void {
+    while (count > 0) if (this.#bytes[this.at++]! < 128) count--;
+  }
+
+  /** Bytes from `start` up to where the reader stands. */
+  since(start: number): Uint8Array {
+    return this.#bytes.subarray(start, this.at);
+  }
+
+  /** Everything that was not read yet. */
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.at);
+  }
+
+  take(count: number): Uint8Array {
+    this.at += count;
+    return this.#bytes.subarray(this.at - count, this.at);
+  }
+}
+
+const WINDOW_BYTES = 16_384;
+
+/** Reads a section from front to back, a window at a time: the section of a big memory need not fit in the heap. */
+export class SectionReader {
+  readonly #source: SectionSource;
+  #window: Uint8Array = new Uint8Array(0);
+  #at = 0;
+  #windowEnd = 0;
+
+  constructor(source: SectionSource) {
+    this.#source = source;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      if (this.#at === this.#window.length) this.#fill(1);
+      const byte = this.#window[this.#at++]!;
+      value |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    return value >>> 0;
+  }
+
+  /** The next `count` bytes; valid until the next read. */
+  bytes(count: number): Uint8Array {
+    if (this.#at + count > this.#window.length) this.#fill(count);
+    this.#at += count;
+    return this.#window.subarray(this.#at - count, this.#at);
+  }
+
+  text(count: number): string {
+    const bytes = this.bytes(count);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  }
+
+  #fill(count: number): void {
+    const start = this.#windowEnd - (this.#window.length - this.#at);
+    const end = Math.min(this.#source.length, start + Math.max(count, WINDOW_BYTES));
+    this.#window = this.#source.bytes(start, end);
+    this.#windowEnd = end;
+    this.#at = 0;
+  }
+}

@@ -1,0 +1,69 @@
+// Writes the text sections of a chunk, a term at a time, in the order of the dictionary (format: segment.ts).
+import type { ChunkSink } from '../section.ts';
+import { countedLength } from './bm25.ts';
+import { DictionaryWriter } from './dictionary.ts';
+import { VarintWriter } from './varint.ts';
+
+/** Writes the five sections in turns, a term at a time. */
+export class TextWriter {
+  readonly postings: VarintWriter;
+  readonly positions: VarintWriter;
+  readonly #vocabulary: VarintWriter;
+  readonly #dictionary: DictionaryWriter;
+  readonly #sink: ChunkSink;
+  #docs = 0;
+  #lastDoc = -1;
+  #postingsStart = 0;
+  #positionsStart = 0;
+
+  constructor(sink: ChunkSink) {
+    this.#sink = sink;
+    this.postings = new VarintWriter(sink.section('textPostings'));
+    this.positions = new VarintWriter(sink.section('textPositions'));
+    this.#vocabulary = new VarintWriter(sink.section('vocabulary'));
+    this.#dictionary = new DictionaryWriter(sink.section('textDictionary'));
+  }
+
+  /** Adds a posting to the current term. Docs ascend. */
+  posting(doc: number, frequency: number): void {
+    const delta = doc - this.#lastDoc - 1;
+    if (frequency === 1) {
+      this.postings.varint((delta << 1) >>> 0);
+    } else {
+      this.postings.varint(((delta << 1) | 1) >>> 0);
+      this.postings.varint(frequency);
+    }
+    this.#lastDoc = doc;
+    this.#docs++;
+  }
+
+  /** Ends the current term. One without postings leaves nothing. */
+  endTerm(high: number, low: number, name: Uint8Array): void {
+    if (this.#docs === 0) return;
+    const postingsBytes = this.postings.position - this.#postingsStart;
+    const positionsBytes = this.positions.position - this.#positionsStart;
+    this.#dictionary.add(high, low, this.#docs, postingsBytes, positionsBytes);
+    this.#vocabulary.varint(name.length);
+    this.#vocabulary.bytes(name);
+    this.#postingsStart += postingsBytes;
+    this.#positionsStart += positionsBytes;
+    this.#docs = 0;
+    this.#lastDoc = -1;
+  }
+
+  end(lengths: Uint16Array): void {
+    this.postings.flush();
+    this.positions.flush();
+    this.#vocabulary.flush();
+    let totalLength = 0;
+    const bytes = new Uint8Array(lengths.length * 2);
+    for (let doc = 0; doc < lengths.length; doc++) {
+      const length = lengths[doc]!;
+      totalLength += countedLength(length);
+      bytes[doc * 2] = length & 255;
+      bytes[doc * 2 + 1] = length >>> 8;
+    }
+    this.#sink.section('textLengths').write(bytes);
+    this.#dictionary.end(totalLength);
+  }
+}
