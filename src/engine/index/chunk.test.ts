@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { BLOCK_BYTES } from '../limits.ts';
@@ -7,25 +7,12 @@ import { BLOCK_OVERHEAD, ChunkWriter, checksumFits, type Envelope, SealedChunk, 
 import { HeapBudget } from './heap-budget.ts';
 import { CorruptBlock, SECTIONS, type SectionName } from './section.ts';
 
-const envelope: Envelope = {
-  seal(key, plain, associated) {
-    const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
-    return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-  },
-  open(key, sealed, associated) {
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(associated);
-    decipher.setAuthTag(sealed.subarray(sealed.length - 16));
-    return Buffer.concat([decipher.update(sealed.subarray(12, sealed.length - 16)), decipher.final()]);
-  },
-};
-
 const key = randomBytes(32);
 const id = randomBytes(16);
 
 function write(writes: readonly (readonly [SectionName, Uint8Array])[]): { bytes: Buffer; rootLength: number } {
   const parts: Buffer[] = [];
-  const writer = new ChunkWriter(envelope, (bytes) => parts.push(Buffer.from(bytes)));
+  const writer = new ChunkWriter((bytes) => parts.push(Buffer.from(bytes)));
   writer.begin(key, id);
   for (const [name, bytes] of writes) writer.section(name).write(bytes);
   const { length, rootLength } = writer.finish();
@@ -43,7 +30,6 @@ function openChunk(written: { bytes: Buffer; rootLength: number }, chunkId: Uint
     },
     place: { id: chunkId, length: written.bytes.length, rootLength: written.rootLength },
     key: () => key,
-    envelope,
     cache: new HeapBudget(10 * BLOCK_BYTES).scope(),
   });
 }
@@ -122,16 +108,13 @@ test('the map of a chunk with more blocks than a block has bytes still finds eve
     open: (_key, _sealed, associated) => stored.get(Buffer.from(associated).readUInt32BE(16))!,
   };
   const mapBlock = new Uint8Array(BLOCK_BYTES);
-  const writer = new ChunkWriter(
-    {
-      ...cheap,
-      seal: (k, plain, associated) => {
-        if (plain.length === BLOCK_BYTES && plain[9] !== 255) mapBlock.set(plain);
-        return cheap.seal(k, plain, associated);
-      },
+  const writer = new ChunkWriter(() => undefined, {
+    ...cheap,
+    seal: (k, plain, associated) => {
+      if (plain.length === BLOCK_BYTES && plain[9] !== 255) mapBlock.set(plain);
+      return cheap.seal(k, plain, associated);
     },
-    () => undefined,
-  );
+  });
   writer.begin(key, id);
   const block = new Uint8Array(BLOCK_BYTES).fill(255);
   const view = new DataView(block.buffer);

@@ -13,6 +13,7 @@
 // ROOT_NUMBER: a block cannot be moved, swapped, or taken for the root.
 import { crc32 } from 'node:zlib';
 import { AssertionError, assert } from '../assert.ts';
+import { open, SEAL_BYTES, type SealKey, seal, sealKey } from '../crypto/envelope.ts';
 import { BLOCK_BYTES } from '../limits.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 import type { DecodedCache } from './heap-budget.ts';
@@ -26,15 +27,15 @@ import {
   type SectionSource,
 } from './section.ts';
 
-/** Authenticated encryption: what crypto/envelope.ts does. `open` throws when the tag does not fit. */
+/** Authenticated encryption: crypto/envelope.ts, or a stand-in in tests. `open` throws when the tag does not fit. */
 export interface Envelope {
-  seal(key: Uint8Array, plain: Uint8Array, associated: Uint8Array): Uint8Array;
-  open(key: Uint8Array, sealed: Uint8Array, associated: Uint8Array): Uint8Array;
+  seal(key: SealKey, plain: Uint8Array, associated: Uint8Array): Uint8Array;
+  open(key: SealKey, sealed: Uint8Array, associated: Uint8Array): Uint8Array;
 }
 
 export const CHUNK_ID_BYTES = 16;
 /** Bytes that a stored block has beyond its plaintext: nonce, tag, CRC. */
-export const BLOCK_OVERHEAD = 12 + 16 + 4;
+export const BLOCK_OVERHEAD = SEAL_BYTES + 4;
 const STORED_BLOCK_BYTES = BLOCK_BYTES + BLOCK_OVERHEAD;
 const ROOT_NUMBER = 0xffff_ffff;
 const MAP_SECTION = 0;
@@ -55,22 +56,22 @@ export class ChunkWriter implements ChunkSink {
   readonly #envelope: Envelope;
   readonly #out: (bytes: Uint8Array) => void;
   readonly #sections: (SectionBuffer | undefined)[] = new Array(SECTION_IDS).fill(undefined);
-  #key: Uint8Array | undefined;
+  #key: SealKey | undefined;
   #associated = new Uint8Array(CHUNK_ID_BYTES + 4);
   #blocks = 0;
   #length = 0;
   #mapBlocks: number[] = [];
 
-  constructor(envelope: Envelope, out: (bytes: Uint8Array) => void) {
-    this.#envelope = envelope;
+  constructor(out: (bytes: Uint8Array) => void, envelope: Envelope = { seal, open }) {
     this.#out = out;
+    this.#envelope = envelope;
   }
 
   /** Begins a chunk. `id` must never have been used with this key. */
   begin(key: Uint8Array, id: Uint8Array): void {
     assert(this.#key === undefined, 'a chunk ends before the next begins');
     assert(id.length === CHUNK_ID_BYTES, 'a chunk id has its width');
-    this.#key = key;
+    this.#key = sealKey(key);
     this.#associated.set(id);
     this.#blocks = 0;
     this.#length = 0;
@@ -136,6 +137,7 @@ export class ChunkWriter implements ChunkSink {
     assert(this.#key !== undefined, 'a block belongs to a chunk');
     const sealed = this.#envelope.seal(this.#key, plain, associate(this.#associated, number));
     assert(sealed.length + 4 === plain.length + BLOCK_OVERHEAD, 'a sealed block has the envelope’s overhead');
+    // `out` may keep what it gets.
     this.#out(sealed);
     const check = new Uint8Array(4);
     new DataView(check.buffer).setUint32(0, crc32(sealed));
@@ -250,7 +252,7 @@ export interface SealedChunkOptions {
   readonly bytes: ChunkBytes;
   readonly place: ChunkPlace;
   readonly key: () => Uint8Array;
-  readonly envelope: Envelope;
+  readonly envelope?: Envelope;
   readonly cache: DecodedCache;
   /** Told of a bad block before it is thrown. */
   readonly onCorrupt?: (error: CorruptBlock) => void;
@@ -374,7 +376,7 @@ export class SealedChunk implements ChunkSource {
   }
 
   #open(number: number): Uint8Array {
-    const { bytes, place, key, envelope } = this.#options;
+    const { bytes, place, key, envelope = { seal, open } } = this.#options;
     const isRoot = number === ROOT_NUMBER;
     const before = place.length - place.rootLength;
     const offset = isRoot ? before : number * STORED_BLOCK_BYTES;

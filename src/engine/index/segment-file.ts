@@ -13,7 +13,7 @@ import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, unl
 import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../assert.ts';
-import { CHUNK_ID_BYTES, type ChunkPlace, ChunkWriter, checksumFits, type Envelope, storedBlocks } from './chunk.ts';
+import { CHUNK_ID_BYTES, type ChunkPlace, ChunkWriter, checksumFits, storedBlocks } from './chunk.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
 
 const MAGIC = Buffer.from('GRANSEG1', 'latin1');
@@ -62,10 +62,10 @@ export class SegmentWriter {
   #open: { facts: Pick<ChunkFacts, 'memory' | 'keyId'>; id: Uint8Array; offset: number } | undefined;
 
   /** Creates the file; it must not exist. */
-  constructor(path: string, envelope: Envelope) {
+  constructor(path: string) {
     this.path = path;
     this.#fd = openSync(path, 'wx');
-    this.chunk = new ChunkWriter(envelope, (bytes) => this.#append(bytes));
+    this.chunk = new ChunkWriter((bytes) => this.#append(bytes));
     const header = Buffer.alloc(HEADER_BYTES);
     MAGIC.copy(header);
     header.writeUInt16BE(FORMAT_VERSION, MAGIC.length);

@@ -1,0 +1,181 @@
+// Docs by the first 8 bytes of a hash (sections `address` and `identity`).
+//
+//   entries   prefix 8, doc in as few bytes as the largest doc takes; sorted by prefix, then doc
+//   filter    Bloom filter over the prefixes, only from FILTER_ENTRIES_MIN entries on
+//   trailer   number of entries, bytes of the filter, bytes of a doc
+import { bloomAdd, bloomBytes, bloomHas } from '../bloom.ts';
+import { readUint, widthOf } from '../bytes.ts';
+import type { DecodedCache } from '../heap-budget.ts';
+import { DROPPED, type MergeInput, SLICE_STEPS } from '../merge-input.ts';
+import type { Doc } from '../part.ts';
+import type { ChunkSink, ChunkSource, Sliced } from '../section.ts';
+import { readTrailer, SectionWriter } from '../section-writer.ts';
+import {
+  compareKeys,
+  entryAt,
+  lowerBound,
+  type SortedTable,
+  smallest,
+  sortedOrder,
+  TableCursor,
+} from '../sorted-table.ts';
+import { hexWord } from './tail.ts';
+
+export type PrefixSection = 'address' | 'identity';
+
+const PREFIX_BYTES = 8;
+/** Below this all entries lie in the chunk's one block: a filter saves nothing. */
+const FILTER_ENTRIES_MIN = 64;
+
+/** Takes entries in order. `count` and `docCount` are known before: they fix the filter and the width of a doc. */
+class PrefixWriter {
+  readonly #section: SectionWriter;
+  readonly #filter: Uint8Array;
+  readonly #docWidth: number;
+  #count = 0;
+
+  constructor(sink: ChunkSink, name: PrefixSection, count: number, docCount: number) {
+    this.#section = new SectionWriter(sink.section(name));
+    this.#filter = new Uint8Array(count < FILTER_ENTRIES_MIN ? 0 : bloomBytes(count));
+    this.#docWidth = widthOf(docCount);
+  }
+
+  add(high: number, low: number, doc: number): void {
+    this.#section.bytes.u32(high);
+    this.#section.bytes.u32(low);
+    this.#section.bytes.uint(doc, this.#docWidth);
+    this.#section.settle();
+    if (this.#filter.length > 0) bloomAdd(this.#filter, high, low);
+    this.#count += 1;
+  }
+
+  finish(): void {
+    this.#section.bytes.bytes(this.#filter);
+    this.#section.finish([this.#count, this.#filter.length, this.#docWidth]);
+  }
+}
+
+/** Prefixes and docs in parallel, in any order. */
+export interface PrefixEntries {
+  readonly high: readonly number[];
+  readonly low: readonly number[];
+  readonly docs: readonly number[];
+}
+
+/** Writes a section from entries in any order. Without entries it is not written. */
+export function* encodePrefixes(
+  name: PrefixSection,
+  entries: PrefixEntries,
+  docCount: number,
+  sink: ChunkSink,
+): Sliced<void> {
+  const { high, low, docs } = entries;
+  if (docs.length === 0) return;
+  const order = sortedOrder(
+    docs.length,
+    (i) => high[i]!,
+    (a, b) => low[a]! - low[b]! || docs[a]! - docs[b]!,
+  );
+  yield;
+  const writer = new PrefixWriter(sink, name, docs.length, docCount);
+  for (let i = 0; i < order.length; i++) {
+    const entry = order[i]!;
+    writer.add(high[entry]!, low[entry]!, docs[entry]!);
+    if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
+  }
+  writer.finish();
+}
+
+interface Layout {
+  readonly table: SortedTable;
+  readonly filter: Uint8Array;
+  readonly docWidth: number;
+}
+
+function readLayout(source: ChunkSource, name: PrefixSection): Layout | undefined {
+  const section = source.section(name);
+  if (section.length === 0) return undefined;
+  const { numbers, end } = readTrailer(section);
+  const [count = 0, filterBytes = 0, docWidth = 1] = numbers;
+  const table = { section, start: 0, count, width: PREFIX_BYTES + docWidth, keyBytes: PREFIX_BYTES };
+  return { table, filter: section.bytes(end - filterBytes, end), docWidth };
+}
+
+const NO_DOCS: readonly Doc[] = [];
+const key = new Uint8Array(PREFIX_BYTES);
+const keyView = new DataView(key.buffer);
+
+export class PrefixChunk {
+  readonly #source: ChunkSource;
+  readonly #name: PrefixSection;
+  readonly #cache: DecodedCache;
+
+  constructor(source: ChunkSource, name: PrefixSection, cache: DecodedCache) {
+    this.#source = source;
+    this.#name = name;
+    this.#cache = cache;
+  }
+
+  /** Docs whose hash (hex) has the first 16 characters of `hash`, ascending. */
+  docs(hash: string): readonly Doc[] {
+    const layout = this.#layout();
+    if (layout === null) return NO_DOCS;
+    const high = hexWord(hash, 0);
+    const low = hexWord(hash, 8);
+    if (layout.filter.length > 0 && !bloomHas(layout.filter, high, low)) return NO_DOCS;
+    keyView.setUint32(0, high);
+    keyView.setUint32(4, low);
+    const found: Doc[] = [];
+    for (let at = lowerBound(layout.table, key); at < layout.table.count; at++) {
+      const entry = entryAt(layout.table, at);
+      if (compareKeys(entry, key) !== 0) break;
+      found.push(readUint(entry, PREFIX_BYTES, layout.docWidth));
+    }
+    return found;
+  }
+
+  #layout(): Layout | null {
+    const cacheKey = `${this.#name}/layout`;
+    const known = this.#cache.get<Layout | null>(cacheKey);
+    if (known !== undefined) return known;
+    const layout = readLayout(this.#source, this.#name) ?? null;
+    this.#cache.set(cacheKey, layout, 200 + (layout?.filter.length ?? 0));
+    return layout;
+  }
+}
+
+/** Merges the sections of that name, without dropped docs. */
+export function* mergePrefixes(
+  name: PrefixSection,
+  inputs: readonly MergeInput[],
+  newDocCount: number,
+  sink: ChunkSink,
+): Sliced<void> {
+  const cursors: TableCursor[] = [];
+  const details = new Map<TableCursor, { docWidth: number; docMap: Int32Array }>();
+  let count = 0;
+  for (const { source, docMap } of inputs) {
+    const layout = readLayout(source, name);
+    if (layout === undefined) continue;
+    // Entries are counted first: the filter's size follows from their number.
+    for (const cursor = new TableCursor(layout.table); cursor.entry !== undefined; cursor.advance()) {
+      if (docMap[readUint(cursor.entry, PREFIX_BYTES, layout.docWidth)] !== DROPPED) count += 1;
+      if (cursor.at % SLICE_STEPS === SLICE_STEPS - 1) yield;
+    }
+    const cursor = new TableCursor(layout.table);
+    cursors.push(cursor);
+    details.set(cursor, { docWidth: layout.docWidth, docMap });
+  }
+  if (count === 0) return;
+  const writer = new PrefixWriter(sink, name, count, newDocCount);
+  let steps = 0;
+  for (let next = smallest(cursors, PREFIX_BYTES); next !== undefined; next = smallest(cursors, PREFIX_BYTES)) {
+    const { docWidth, docMap } = details.get(next)!;
+    const entry = next.entry!;
+    const doc = docMap[readUint(entry, PREFIX_BYTES, docWidth)]!;
+    if (doc !== DROPPED) writer.add(readUint(entry, 0, 4), readUint(entry, 4, 4), doc);
+    next.advance();
+    if (++steps % SLICE_STEPS === 0) yield;
+  }
+  writer.finish();
+}

@@ -1,0 +1,20 @@
+// What the index asks of the key store: under which key a memory's blocks are sealed, and what stands for its names.
+import type { Facet, Keyed } from './part.ts';
+
+/** Blind tokens of one memory: keyed hashes, the same for the same text as long as the memory lives. */
+export interface IndexTokens {
+  /** 8 bytes. */
+  term(text: string): Uint8Array;
+  /** 16 bytes. */
+  facet(facet: Facet, value: string): Uint8Array;
+  /** 16 bytes. Only asked for kinds whose keys are texts. */
+  keyed(kind: Keyed, key: string | number): Uint8Array;
+}
+
+export interface IndexKeys {
+  /** The memory's newest index key: new chunks are sealed under it. */
+  indexKey(memory: number): { readonly id: number; readonly key: Uint8Array };
+  /** A key that a chunk was sealed under. Throws EngineError CRY-E002 when it was destroyed. */
+  indexKeyById(id: number): Uint8Array;
+  tokens(memory: number): IndexTokens;
+}

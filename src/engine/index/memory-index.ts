@@ -1,0 +1,72 @@
+// One memory's parts, oldest to newest. Kept open while it is in use; parts are opened once and kept from one change of
+// the segments to the next.
+import { ChunkPart, type ChunkPartOptions } from './chunk-part.ts';
+import type { IndexPart } from './part.ts';
+import type { SegmentFile } from './segment-file.ts';
+import type { SegmentSet } from './segment-set.ts';
+import type { Tail } from './tail.ts';
+import { TokenMemo } from './token-memo.ts';
+
+/** What a memory's index sees of its shard. */
+export interface ShardView extends Pick<ChunkPartOptions, 'keys' | 'budget'> {
+  readonly segments: SegmentSet;
+  /** Grows whenever the segments or the tails that a memory may have change. */
+  readonly version: number;
+  /** The memory's tails, oldest first: one that is being sealed, one that takes what is published. */
+  tails(memory: number): readonly Tail[];
+  isDamaged(file: SegmentFile, memory: number): boolean;
+  onCorrupt(file: SegmentFile, memory: number): NonNullable<ChunkPartOptions['onCorrupt']>;
+}
+
+export class MemoryIndex {
+  readonly number: number;
+  readonly #shard: ShardView;
+  readonly #tokens: TokenMemo;
+  #version = -1;
+  #chunks = new Map<SegmentFile, ChunkPart>();
+  #parts: readonly IndexPart[] = [];
+
+  constructor(shard: ShardView, number: number) {
+    this.#shard = shard;
+    this.number = number;
+    this.#tokens = new TokenMemo(() => shard.keys.tokens(number));
+  }
+
+  /** Sealed chunks, then the tails; ordinals ascend from part to part. Valid until the next publish or commit. */
+  get parts(): readonly IndexPart[] {
+    if (this.#version !== this.#shard.version) this.#refresh();
+    return this.#parts;
+  }
+
+  /** Open chunks. */
+  get chunkCount(): number {
+    return this.#chunks.size;
+  }
+
+  /** Gives back the heap of its chunks. */
+  close(): void {
+    for (const chunk of this.#chunks.values()) chunk.close();
+    this.#chunks.clear();
+    this.#version = -1;
+  }
+
+  #refresh(): void {
+    const { segments, keys, budget } = this.#shard;
+    const chunks = new Map<SegmentFile, ChunkPart>();
+    for (const file of segments.files) {
+      const entry = file.find(this.number);
+      if (entry === undefined || segments.isDead(file, this.number)) continue;
+      if (this.#shard.isDamaged(file, this.number)) continue;
+      const onCorrupt = this.#shard.onCorrupt(file, this.number);
+      chunks.set(
+        file,
+        this.#chunks.get(file) ?? new ChunkPart({ file, entry, keys, tokens: this.#tokens, budget, onCorrupt }),
+      );
+    }
+    for (const [file, chunk] of this.#chunks) if (!chunks.has(file)) chunk.close();
+    this.#chunks = chunks;
+    const sealed = [...chunks.values()].sort((a, b) => a.entry.first - b.entry.first);
+    this.#parts = [...sealed, ...this.#shard.tails(this.number)];
+    this.#version = this.#shard.version;
+  }
+}

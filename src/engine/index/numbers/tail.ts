@@ -1,0 +1,31 @@
+// Numbers of a tail's docs: a column a field, made when the first doc has that field.
+import { type IndexedGrain, NUMBERS, type NumberField } from '../part.ts';
+
+export const NUMBER_FIELDS = Object.keys(NUMBERS) as readonly NumberField[];
+
+export class NumbersTail {
+  readonly #columns = new Map<NumberField, Float64Array>();
+
+  /** Takes the numbers of `doc`, of at most `capacity` docs that may come before the next growth. */
+  add(doc: number, numbers: IndexedGrain['numbers'], capacity: number): void {
+    for (const field of NUMBER_FIELDS) {
+      const value = numbers[field];
+      if (value === undefined || Number.isNaN(value)) continue;
+      this.#column(field, capacity)[doc] = value;
+    }
+  }
+
+  /** The column, NaN where a doc has none, at least `capacity` long; undefined when no doc has one. */
+  column(field: NumberField, capacity: number): Float64Array | undefined {
+    return this.#columns.has(field) ? this.#column(field, capacity) : undefined;
+  }
+
+  #column(field: NumberField, capacity: number): Float64Array {
+    const known = this.#columns.get(field);
+    if (known !== undefined && known.length >= capacity) return known;
+    const made = new Float64Array(capacity).fill(Number.NaN);
+    if (known !== undefined) made.set(known);
+    this.#columns.set(field, made);
+    return made;
+  }
+}

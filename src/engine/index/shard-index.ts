@@ -1,0 +1,340 @@
+// The door of a shard's indexes: publish what was committed, ask a memory's parts, and keep the segments in order.
+//
+// Tails take what is published. `seal` freezes them and writes a segment file while new tails take over; `mergeStep`,
+// `purge` and `compact` write one file from others. Each gives a SegmentChange: the caller writes its state in one
+// transaction of the log and calls `commit`, which swaps the parts. A crash before the transaction leaves a file that no
+// manifest names; a crash after it, the new files: never a mixture.
+
+import { assert } from '../assert.ts';
+import { TAIL_GRAINS_MAX } from '../limits.ts';
+import type { Log, Sequence } from '../log/log.ts';
+import type { HeapBudget } from './heap-budget.ts';
+import type { IndexKeys } from './index-keys.ts';
+import { MemoryIndex, type ShardView } from './memory-index.ts';
+import type { IndexedGrain, Keyed, Ordinal } from './part.ts';
+import { writeGeneration } from './seal.ts';
+import type { CorruptBlock, Sliced } from './section.ts';
+import type { SegmentChange } from './segment-change.ts';
+import { SegmentFile, SegmentWriter } from './segment-file.ts';
+import { type SegmentEdit, SegmentSet } from './segment-set.ts';
+import { Bitmap, type StateEntry } from './standing.ts';
+import { Generation, type Tail } from './tail.ts';
+
+export type { IndexKeys, IndexTokens } from './index-keys.ts';
+export type { SegmentChange } from './segment-change.ts';
+
+/** Memories whose parts are kept open; the longest unused one is closed beyond. */
+const MEMORIES_OPEN_MAX = 4_096;
+/** Problems that are told in words; more are only counted in the last of them. */
+const PROBLEMS_MAX = 100;
+
+export interface ShardIndexOptions {
+  /** `shard-N/segments`; made when it is not there. */
+  readonly directory: string;
+  /** For its state only. */
+  readonly log: Pick<Log, 'getState' | 'scanState'>;
+  readonly budget: HeapBudget;
+  readonly keys: IndexKeys;
+}
+
+interface Pending {
+  readonly kind: SegmentChange['kind'];
+  readonly edit: SegmentEdit;
+  /** Memories in the added file that were dropped meanwhile are dead in it. */
+  state: readonly StateEntry[] | undefined;
+  /** What the edit became when the state was made. */
+  applied: SegmentEdit;
+  readonly done?: () => void;
+}
+
+export class ShardIndex {
+  readonly removed = new Bitmap('removed');
+  readonly superseded = new Bitmap('superseded');
+  readonly #segments: SegmentSet;
+  readonly #keys: IndexKeys;
+  readonly #view: ShardView;
+  readonly #memories = new Map<number, MemoryIndex>();
+  readonly #changes = new Map<number, Pending>();
+  readonly #dropped = new Set<number>();
+  /** Chunks with a bad block, by file: memories. */
+  readonly #damaged = new Map<SegmentFile, Set<number>>();
+  readonly #problems: string[];
+  #active: Generation;
+  #frozen: { readonly generation: Generation; readonly upTo: Sequence } | undefined;
+  #sealing = false;
+  #publishedSequence: Sequence;
+  #nextChange = 1;
+  #version = 0;
+
+  private constructor(options: ShardIndexOptions) {
+    this.#segments = SegmentSet.open(options.directory, options.log);
+    this.#keys = options.keys;
+    this.#problems = [...this.#segments.problems];
+    this.#active = new Generation(this.#segments.sealedSequence);
+    this.#publishedSequence = this.#segments.sealedSequence;
+    this.removed.load(options.log);
+    this.superseded.load(options.log);
+    this.#view = this.#makeView(options);
+  }
+
+  /**
+   * Opens the segments that the manifest names. Records after `sealedSequence` are then to be published again; it lies
+   * further back than it was when a segment file was bad (`problems` says which). STO-E001 when the folder cannot be read.
+   */
+  static open(options: ShardIndexOptions): ShardIndex {
+    return new ShardIndex(options);
+  }
+
+  /** Everything up to it is in segments: replay begins after it. */
+  get sealedSequence(): Sequence {
+    return this.#segments.sealedSequence;
+  }
+
+  /** The largest sequence that was published, sealed ones included. */
+  get publishedSequence(): Sequence {
+    return this.#publishedSequence;
+  }
+
+  /** Grains that are not in a segment yet. */
+  get tailGrains(): number {
+    return this.#active.grains + (this.#frozen?.generation.grains ?? 0);
+  }
+
+  /** True when writes should wait for a seal. */
+  tailIsFull(): boolean {
+    return this.tailGrains >= TAIL_GRAINS_MAX;
+  }
+
+  /** Segment files. */
+  get segments(): number {
+    return this.#segments.files.length;
+  }
+
+  get bytesOnDisk(): number {
+    return this.#segments.bytes;
+  }
+
+  /** What is wrong with the segments, in words. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** Paths of the live segment files, for a backup; they stay until a change is committed. */
+  files(): string[] {
+    return this.#segments.files.map((file) => file.path);
+  }
+
+  memory(number: number): MemoryIndex {
+    const known = this.#memories.get(number);
+    if (known !== undefined) return known;
+    const made = new MemoryIndex(this.#view, number);
+    if (this.#memories.size >= MEMORIES_OPEN_MAX) this.#closeOldest();
+    this.#memories.set(number, made);
+    return made;
+  }
+
+  /** Grains of a memory that are not in a segment yet. */
+  unsealedGrains(memory: number): number {
+    return this.#tails(memory).reduce((total, tail) => total + tail.docCount, 0);
+  }
+
+  /** Stored bytes of a memory's live chunks. */
+  memoryBytes(memory: number): number {
+    let bytes = 0;
+    for (const file of this.#segments.files)
+      if (!this.#segments.isDead(file, memory)) bytes += file.find(memory)?.length ?? 0;
+    return bytes;
+  }
+
+  /** Takes a committed grain; ordinals of a memory ascend. */
+  publish(memory: number, grain: IndexedGrain): void {
+    if (this.#dropped.has(memory)) return;
+    this.#reached(grain.ordinal);
+    if (!this.#active.tails.has(memory)) this.#version += 1;
+    this.#active.publish(memory, grain);
+  }
+
+  /** Takes a committed record that can be found by `key`. */
+  publishKeyed(memory: number, kind: Keyed, key: string | number, sequence: Sequence): void {
+    if (this.#dropped.has(memory)) return;
+    this.#reached(sequence);
+    if (!this.#active.tails.has(memory)) this.#version += 1;
+    this.#active.publishKeyed(memory, kind, key, sequence);
+  }
+
+  markSuperseded(ordinal: Ordinal): void {
+    this.superseded.set(ordinal);
+  }
+
+  /**
+   * A record was removed: readers pass over it (`removed`), seals and merges leave it out. A sequence that keyed entries
+   * name may be marked as well; a merge drops those entries.
+   */
+  markRemoved(_memory: number, ordinal: Ordinal): void {
+    this.removed.set(ordinal);
+  }
+
+  /**
+   * Freezes the tails and writes them as a segment file; `upTo` is the sequence up to which everything was published.
+   * A seal that was given up or abandoned is tried again first, with its own `upTo`: look at `sealedSequence`.
+   * Rejects with what the file system throws; nothing is lost then, and `seal` may be called again.
+   */
+  seal(upTo: Sequence): Sliced<SegmentChange> {
+    assert(!this.#sealing, 'one seal runs at a time');
+    if (this.#frozen === undefined) {
+      assert(upTo >= this.#publishedSequence, 'a seal takes everything that was published');
+      this.#frozen = { generation: this.#active, upTo };
+      this.#active = new Generation(upTo);
+      this.#publishedSequence = upTo;
+    }
+    return this.#seal(this.#frozen);
+  }
+
+  /** Makes a change true, after the transaction with its state. */
+  commit(change: SegmentChange): void {
+    const pending = this.#changes.get(change.id);
+    assert(pending?.state !== undefined, 'a change is committed once, after its state was written');
+    this.#changes.delete(change.id);
+    this.#segments.apply(pending.applied);
+    this.removed.exportDone(true);
+    this.superseded.exportDone(true);
+    pending.done?.();
+    this.#version += 1;
+  }
+
+  /** Gives a change up: its transaction failed or will not be. Its file is deleted. */
+  abandon(change: SegmentChange): void {
+    const pending = this.#changes.get(change.id);
+    if (pending === undefined) return;
+    this.#changes.delete(change.id);
+    if (pending.state !== undefined) {
+      this.removed.exportDone(false);
+      this.superseded.exportDone(false);
+    }
+    pending.edit.added?.replace();
+  }
+
+  /** Lets go of the files. What is not sealed will be published again from the log. */
+  close(): void {
+    for (const pending of this.#changes.values()) pending.edit.added?.replace();
+    this.#changes.clear();
+    for (const memory of this.#memories.values()) memory.close();
+    this.#memories.clear();
+    this.#segments.close();
+  }
+
+  *#seal(frozen: { readonly generation: Generation; readonly upTo: Sequence }): Sliced<SegmentChange> {
+    this.#sealing = true;
+    try {
+      const { generation, upTo } = frozen;
+      const range = { first: generation.base + 1, last: upTo };
+      const added =
+        generation.tails.size === 0
+          ? undefined
+          : yield* this.#write(range, (writer) =>
+              writeGeneration(generation, writer, { keys: this.#keys, isRemoved: (at) => this.removed.get(at) }),
+            );
+      const edit = { ...(added === undefined ? {} : { added }), sealedSequence: upTo };
+      return this.#change('seal', edit, () => {
+        this.#frozen = undefined;
+      });
+    } finally {
+      this.#sealing = false;
+    }
+  }
+
+  /** Writes a file with what `fill` gives the writer; undefined when that is nothing. */
+  *#write(
+    range: { first: Sequence; last: Sequence },
+    fill: (writer: SegmentWriter) => Sliced<void>,
+  ): Sliced<SegmentFile | undefined> {
+    const { id, path } = this.#segments.allocate();
+    const writer = new SegmentWriter(path);
+    let finished = false;
+    try {
+      yield* fill(writer);
+      if (writer.chunks === 0) return undefined;
+      yield* writer.finish(range);
+      finished = true;
+    } finally {
+      if (!finished) writer.abandon();
+    }
+    return SegmentFile.open(path, id);
+  }
+
+  #change(kind: SegmentChange['kind'], edit: SegmentEdit, done?: () => void): SegmentChange {
+    const id = this.#nextChange++;
+    const pending: Pending = { kind, edit, state: undefined, applied: edit, ...(done === undefined ? {} : { done }) };
+    this.#changes.set(id, pending);
+    const stateOf = (): readonly StateEntry[] => {
+      pending.state ??= this.#stateOf(pending);
+      return pending.state;
+    };
+    return {
+      id,
+      kind,
+      get state() {
+        return stateOf();
+      },
+      sealedSequence: edit.sealedSequence ?? this.sealedSequence,
+    };
+  }
+
+  #stateOf(pending: Pending): readonly StateEntry[] {
+    for (const other of this.#changes.values())
+      assert(other === pending || other.state === undefined, 'one change is written at a time');
+    const { added, dead = [] } = pending.edit;
+    const dropped = added === undefined ? [] : [...this.#dropped].filter((memory) => added.find(memory) !== undefined);
+    pending.applied = { ...pending.edit, dead: [...dead, ...dropped.map((memory) => [added!, memory] as const)] };
+    return [this.#segments.manifestAfter(pending.applied), ...this.removed.export(), ...this.superseded.export()];
+  }
+
+  #reached(sequence: Sequence): void {
+    if (sequence > this.#publishedSequence) this.#publishedSequence = sequence;
+  }
+
+  #tails(memory: number): Tail[] {
+    const tails: Tail[] = [];
+    for (const generation of [this.#frozen?.generation, this.#active]) {
+      const tail = generation?.tails.get(memory);
+      if (tail !== undefined) tails.push(tail);
+    }
+    return tails;
+  }
+
+  #closeOldest(): void {
+    for (const [number, memory] of this.#memories) {
+      memory.close();
+      this.#memories.delete(number);
+      return;
+    }
+  }
+
+  #problem(text: string): void {
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push(text);
+  }
+
+  #makeView(options: ShardIndexOptions): ShardView {
+    const version = (): number => this.#version;
+    return {
+      keys: options.keys,
+      budget: options.budget,
+      segments: this.#segments,
+      get version() {
+        return version();
+      },
+      tails: (memory) => this.#tails(memory),
+      isDamaged: (file, memory) => this.#damaged.get(file)?.has(memory) ?? false,
+      onCorrupt: (file, memory) => (error) => this.#damage(file, memory, error),
+    };
+  }
+
+  /** From now on the shard goes on without that chunk. */
+  #damage(file: SegmentFile, memory: number, error: CorruptBlock): void {
+    const memories = this.#damaged.get(file) ?? new Set();
+    if (memories.has(memory)) return;
+    this.#damaged.set(file, memories.add(memory));
+    this.#problem(`segment block is bad, memory ${memory} is searched without it: ${error.message}`);
+    this.#version += 1;
+  }
+}

@@ -1,0 +1,233 @@
+// The tails of a shard: what was published and is not in a segment yet. A generation is what one seal writes; each
+// memory that published into it has a Tail there, which answers as a sealed chunk will.
+import { assert } from '../assert.ts';
+import type { Sequence } from '../log/log.ts';
+import { PrefixTable } from './address/tail.ts';
+import { DocsTail } from './docs/tail.ts';
+import type { NamedFacet } from './facet/segment.ts';
+import { ListTable, NONE } from './list-table.ts';
+import { NumbersTail } from './numbers/tail.ts';
+import {
+  ANY_RELATION,
+  type Doc,
+  FACETS,
+  type Facet,
+  type IndexedGrain,
+  type IndexPart,
+  KEYED,
+  type Keyed,
+  type NumberField,
+  type Ordinal,
+  pairKey,
+} from './part.ts';
+import { TextTail } from './text/tail.ts';
+
+/** Facet and kind ids are below this: owner numbers of the shared tables are tail * OWNER_IDS + id. */
+const OWNER_IDS = 16;
+
+export class Generation {
+  /** Sequences up to this are sealed elsewhere; everything here came after it. */
+  readonly base: Sequence;
+  readonly facets = new ListTable();
+  readonly keyed = new ListTable();
+  readonly addresses = new PrefixTable();
+  readonly identities = new PrefixTable();
+  readonly tails = new Map<number, Tail>();
+  /** Grains of all tails. */
+  grains = 0;
+  #tailCount = 0;
+
+  constructor(base: Sequence) {
+    this.base = base;
+  }
+
+  publish(memory: number, grain: IndexedGrain): void {
+    assert(grain.ordinal > this.base, 'a published grain is not sealed yet');
+    this.#tail(memory).add(grain);
+    this.grains += 1;
+  }
+
+  publishKeyed(memory: number, kind: Keyed, key: string | number, sequence: Sequence): void {
+    assert(sequence > this.base, 'a published entry is not sealed yet');
+    this.#tail(memory).addKeyed(kind, key, sequence);
+  }
+
+  /** Forgets what a memory published. */
+  drop(memory: number): void {
+    this.grains -= this.tails.get(memory)?.docCount ?? 0;
+    this.tails.delete(memory);
+  }
+
+  #tail(memory: number): Tail {
+    const known = this.tails.get(memory);
+    if (known !== undefined) return known;
+    const made = new Tail(this, memory, this.#tailCount++);
+    this.tails.set(memory, made);
+    return made;
+  }
+}
+
+/** A distinct value (or key) of a tail, on its way into a chunk. */
+export interface TailEntry {
+  /** Facet or kind id. */
+  readonly id: number;
+  readonly key: string | number;
+  readonly count: number;
+  /** Copies docs or sequences to the front of `into`, in the order in which they came. */
+  readonly copy: (into: Uint32Array) => void;
+}
+
+export class Tail implements IndexPart {
+  readonly memory: number;
+  readonly text = new TextTail();
+  readonly #generation: Generation;
+  readonly #number: number;
+  readonly #docs = new DocsTail();
+  readonly #numbers = new NumbersTail();
+  /** Newest entries of this tail in the shared tables; the tables chain the others. */
+  #facetEntries = NONE;
+  #keyedEntries = NONE;
+
+  constructor(generation: Generation, memory: number, number: number) {
+    this.#generation = generation;
+    this.memory = memory;
+    this.#number = number;
+  }
+
+  get docCount(): number {
+    return this.#docs.count;
+  }
+
+  get ordinals(): Uint32Array {
+    return this.#docs.ordinals;
+  }
+
+  get createdAtMs(): Float64Array {
+    return this.#docs.createdAtMs;
+  }
+
+  get chronological(): boolean {
+    return this.#docs.chronological;
+  }
+
+  get blobBytes(): Uint32Array {
+    return this.#docs.blobBytes;
+  }
+
+  get recordBytes(): Uint32Array {
+    return this.#docs.recordBytes;
+  }
+
+  add(grain: IndexedGrain): void {
+    const doc = this.#docs.add(grain);
+    this.#generation.addresses.add(this.#number, grain.address, doc);
+    if (grain.identity !== undefined) this.#generation.identities.add(this.#number, grain.identity, doc);
+    this.#addFacets(doc, grain);
+    this.#numbers.add(doc, grain.numbers, this.#docs.ordinals.length);
+    this.text.add(doc, grain.terms);
+  }
+
+  addKeyed(kind: Keyed, key: string | number, sequence: Sequence): void {
+    this.#keyedEntries = this.#generation.keyed.append(this.#owner(KEYED[kind]), key, sequence, this.#keyedEntries);
+  }
+
+  facet(facet: Facet, value: string): Uint32Array | undefined {
+    const entry = this.#generation.facets.find(this.#owner(FACETS[facet]), value);
+    return entry === NONE ? undefined : this.#generation.facets.list(entry);
+  }
+
+  *facetValues(facet: NamedFacet): IterableIterator<readonly [value: string, count: number]> {
+    for (const { id, key, count } of this.facetEntries()) if (id === FACETS[facet]) yield [String(key), count];
+  }
+
+  facetCardinality(facet: Facet): number {
+    let count = 0;
+    for (const { id } of this.facetEntries()) if (id === FACETS[facet]) count += 1;
+    return count;
+  }
+
+  numbers(field: NumberField): Float64Array | undefined {
+    return this.#numbers.column(field, this.#docs.ordinals.length);
+  }
+
+  address(address: string): readonly Doc[] {
+    return this.#generation.addresses.docs(this.#number, address);
+  }
+
+  identity(identity: string): readonly Doc[] {
+    return this.#generation.identities.docs(this.#number, identity);
+  }
+
+  keyed(kind: Keyed, key: string | number): readonly Sequence[] {
+    const entry = this.#generation.keyed.find(this.#owner(KEYED[kind]), key);
+    return entry === NONE ? [] : [...this.#generation.keyed.list(entry)];
+  }
+
+  keyedSequences(kind: Keyed): readonly Sequence[] {
+    const sequences: Sequence[] = [];
+    for (const entry of this.keyedEntries()) {
+      if (entry.id !== KEYED[kind]) continue;
+      const list = new Uint32Array(entry.count);
+      entry.copy(list);
+      sequences.push(...list);
+    }
+    return sequences.sort((a, b) => a - b);
+  }
+
+  /** Distinct facet values, newest first. */
+  facetEntries(): IterableIterator<TailEntry> {
+    return entriesOf(this.#generation.facets, this.#facetEntries);
+  }
+
+  /** Distinct keyed entries, newest first. */
+  keyedEntries(): IterableIterator<TailEntry> {
+    return entriesOf(this.#generation.keyed, this.#keyedEntries);
+  }
+
+  /** Where this tail's entries are in the generation's address and identity tables. */
+  get number(): number {
+    return this.#number;
+  }
+
+  /** The ordinal of the last doc, 0 without docs. */
+  get lastOrdinal(): Ordinal {
+    return this.docCount === 0 ? 0 : this.#docs.ordinals[this.docCount - 1]!;
+  }
+
+  #addFacets(doc: Doc, grain: IndexedGrain): void {
+    this.#addFacet('type', grain.type, doc);
+    this.#addFacet('namespace', grain.namespace, doc);
+    for (const tag of grain.tags) this.#addFacet('tag', tag, doc);
+    if (grain.user !== undefined) this.#addFacet('user', grain.user, doc);
+    if (grain.session !== undefined) this.#addFacet('session', grain.session, doc);
+    if (grain.subject !== undefined) this.#addFacet('subject', grain.subject, doc);
+    if (grain.relation !== undefined) {
+      this.#addFacet('relation', grain.relation, doc);
+      this.#addFacet('relation', ANY_RELATION, doc);
+    }
+    if (grain.object !== undefined) this.#addFacet('object', grain.object, doc);
+    if (grain.subject !== undefined && grain.relation !== undefined)
+      this.#addFacet('pair', pairKey(grain.subject, grain.relation), doc);
+    if (grain.source !== undefined) this.#addFacet('source', grain.source, doc);
+  }
+
+  #addFacet(facet: Facet, value: string, doc: Doc): void {
+    this.#facetEntries = this.#generation.facets.append(this.#owner(FACETS[facet]), value, doc, this.#facetEntries);
+  }
+
+  #owner(id: number): number {
+    return this.#number * OWNER_IDS + id;
+  }
+}
+
+function* entriesOf(table: ListTable, newest: number): IterableIterator<TailEntry> {
+  for (let entry = newest; entry !== NONE; entry = table.nextOfOwner(entry)) {
+    const at = entry;
+    yield {
+      id: table.owner(entry) % OWNER_IDS,
+      key: table.key(entry),
+      count: table.count(entry),
+      copy: (into) => table.copy(at, into),
+    };
+  }
+}

@@ -1,0 +1,186 @@
+// The simplest index there is: lists of grains, searched from front to back. What a shard answers is compared with it.
+import assert from 'node:assert/strict';
+import type { MemoryIndex } from '../memory-index.ts';
+import {
+  ANY_RELATION,
+  FACETS,
+  type Facet,
+  type IndexedGrain,
+  type IndexPart,
+  KEYED,
+  type Keyed,
+  NUMBERS,
+  type NumberField,
+  pairKey,
+} from '../part.ts';
+
+interface KeyedRecord {
+  readonly kind: Keyed;
+  readonly key: string | number;
+  readonly sequence: number;
+}
+
+export class ModelMemory {
+  readonly grains = new Map<number, IndexedGrain>();
+  readonly keyed: KeyedRecord[] = [];
+}
+
+/** The values of a facet that a grain has. */
+export function valuesOf(grain: IndexedGrain, facet: Facet): string[] {
+  const { subject, relation } = grain;
+  const single: Partial<Record<Facet, string | undefined>> = {
+    type: grain.type,
+    namespace: grain.namespace,
+    user: grain.user,
+    session: grain.session,
+    subject,
+    object: grain.object,
+    source: grain.source,
+    pair: subject === undefined || relation === undefined ? undefined : pairKey(subject, relation),
+  };
+  if (facet === 'tag') return [...new Set(grain.tags)];
+  if (facet === 'relation') return relation === undefined ? [] : [relation, ANY_RELATION];
+  const value = single[facet];
+  return value === undefined ? [] : [value];
+}
+
+const FACET_NAMES = Object.keys(FACETS) as Facet[];
+const KEYED_NAMES = Object.keys(KEYED) as Keyed[];
+const NUMBER_NAMES = Object.keys(NUMBERS) as NumberField[];
+
+export interface Checked {
+  readonly isRemoved: (sequence: number) => boolean;
+}
+
+/** Compares every answer of a memory's parts, removed grains left out, with the model's. */
+export function checkMemory(index: MemoryIndex, model: ModelMemory, { isRemoved }: Checked): void {
+  const { parts } = index;
+  const live = [...model.grains.values()]
+    .filter((grain) => !isRemoved(grain.ordinal))
+    .sort((a, b) => a.ordinal - b.ordinal);
+  checkDocs(parts, live, isRemoved);
+  checkFacets(parts, live, isRemoved);
+  checkHashes(parts, live, isRemoved);
+  checkKeyed(parts, model, isRemoved);
+  checkText(parts, live, isRemoved);
+}
+
+function checkDocs(parts: readonly IndexPart[], live: readonly IndexedGrain[], isRemoved: Checked['isRemoved']): void {
+  const found: unknown[] = [];
+  let before = 0;
+  for (const part of parts) {
+    let chronological = true;
+    for (let doc = 0; doc < part.docCount; doc++) {
+      const ordinal = part.ordinals[doc]!;
+      assert.ok(ordinal > before, 'ordinals ascend over parts');
+      before = ordinal;
+      if (doc > 0 && part.createdAtMs[doc]! < part.createdAtMs[doc - 1]!) chronological = false;
+      if (isRemoved(ordinal)) continue;
+      const numbers: Record<string, number> = {};
+      for (const field of NUMBER_NAMES) {
+        const value = part.numbers(field)?.[doc];
+        if (value !== undefined && !Number.isNaN(value)) numbers[field] = value;
+      }
+      found.push([ordinal, part.createdAtMs[doc], part.blobBytes[doc], numbers]);
+    }
+    assert.equal(part.chronological, chronological);
+    assert.equal(part.text.docCount, part.docCount);
+  }
+  const expected = live.map((grain) => [grain.ordinal, grain.createdAtMs, grain.blobBytes, sortedNumbers(grain)]);
+  assert.deepEqual(found, expected);
+}
+
+function sortedNumbers(grain: IndexedGrain): Record<string, number> {
+  const numbers: Record<string, number> = {};
+  for (const field of NUMBER_NAMES) if (grain.numbers[field] !== undefined) numbers[field] = grain.numbers[field];
+  return numbers;
+}
+
+function checkFacets(
+  parts: readonly IndexPart[],
+  live: readonly IndexedGrain[],
+  isRemoved: Checked['isRemoved'],
+): void {
+  for (const facet of FACET_NAMES) {
+    const expected = new Map<string, number[]>();
+    for (const grain of live)
+      for (const value of valuesOf(grain, facet)) expected.set(value, [...(expected.get(value) ?? []), grain.ordinal]);
+    for (const [value, ordinals] of expected) {
+      const found: number[] = [];
+      for (const part of parts)
+        for (const doc of part.facet(facet, value) ?? []) {
+          const ordinal = part.ordinals[doc]!;
+          if (!isRemoved(ordinal)) found.push(ordinal);
+        }
+      assert.deepEqual(found, ordinals, `${facet} ${value}`);
+    }
+    for (const part of parts) {
+      assert.equal(part.facet(facet, 'absent value'), undefined);
+      if (facet !== 'type' && facet !== 'namespace' && facet !== 'tag') continue;
+      const values = [...part.facetValues(facet)];
+      assert.equal(values.length, part.facetCardinality(facet));
+      for (const [value, count] of values) assert.equal(part.facet(facet, value)?.length, count);
+    }
+  }
+}
+
+function checkHashes(
+  parts: readonly IndexPart[],
+  live: readonly IndexedGrain[],
+  isRemoved: Checked['isRemoved'],
+): void {
+  const ordinalsOf = (ask: (part: IndexPart) => readonly number[]): number[] =>
+    parts.flatMap((part) => ask(part).map((doc) => part.ordinals[doc]!)).filter((ordinal) => !isRemoved(ordinal));
+  for (const { address, identity } of live) {
+    const expected = live.filter((other) => other.address === address).map((other) => other.ordinal);
+    assert.deepEqual(
+      ordinalsOf((part) => part.address(address)),
+      expected,
+    );
+    if (identity === undefined) continue;
+    const same = live.filter((other) => other.identity === identity).map((other) => other.ordinal);
+    assert.deepEqual(
+      ordinalsOf((part) => part.identity(identity)),
+      same,
+    );
+  }
+  for (const part of parts) assert.deepEqual([...part.address('f'.repeat(64))], []);
+}
+
+function checkKeyed(parts: readonly IndexPart[], model: ModelMemory, isRemoved: Checked['isRemoved']): void {
+  const records = model.keyed.filter((record) => !isRemoved(record.sequence));
+  const live = (sequences: readonly number[]): number[] => sequences.filter((sequence) => !isRemoved(sequence));
+  for (const { kind, key } of records) {
+    const expected = records.filter((other) => other.kind === kind && other.key === key).map((other) => other.sequence);
+    assert.deepEqual(live(parts.flatMap((part) => [...part.keyed(kind, key)])), expected, `${kind} ${key}`);
+  }
+  for (const kind of KEYED_NAMES) {
+    const expected = records.filter((record) => record.kind === kind).map((record) => record.sequence);
+    assert.deepEqual(live(parts.flatMap((part) => [...part.keyedSequences(kind)])), expected, kind);
+  }
+}
+
+function checkText(parts: readonly IndexPart[], live: readonly IndexedGrain[], isRemoved: Checked['isRemoved']): void {
+  const expected = new Map<string, string[]>();
+  for (const grain of live) {
+    const { terms, positions } = grain.terms;
+    for (const term of new Set(terms)) {
+      const places = positions.filter((_, i) => terms[i] === term);
+      expected.set(term, [...(expected.get(term) ?? []), `${grain.ordinal}: ${places.join(' ')}`]);
+    }
+  }
+  for (const [term, places] of expected) {
+    const found: string[] = [];
+    for (const part of parts) {
+      const postings = part.text.postings(term);
+      for (let i = 0; i < (postings?.count ?? 0); i++) {
+        const doc = postings!.docs[i]!;
+        if (isRemoved(part.ordinals[doc]!)) continue;
+        const at = part.text.positions(term, doc);
+        assert.equal(postings!.frequencies[i], at.length);
+        found.push(`${part.ordinals[doc]}: ${at.join(' ')}`);
+      }
+    }
+    assert.deepEqual(found, places, term);
+  }
+}
