@@ -1,0 +1,30 @@
+// Who is calling, as everything behind authentication sees it.
+
+export const SCOPES = ['read', 'write', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface Principal {
+  /** Audit actor: `key:<key_id>`, `anonymous`, `system`. */
+  readonly actor: string;
+  /** The highest scope; each includes those before it. */
+  readonly scope: Scope;
+  readonly keyId?: string;
+  /** Bindings of the key: it sees nothing else. */
+  readonly memoryId?: string;
+  readonly namespace?: string;
+  readonly userId?: string;
+  /** May create memories without being admin (anonymous on an open address). */
+  readonly createsMemories?: true;
+}
+
+/** True when `held` includes `needed`. */
+export function includesScope(held: Scope, needed: Scope): boolean {
+  return SCOPES.indexOf(held) >= SCOPES.indexOf(needed);
+}
+
+/** The highest of some scopes; `read` for none. */
+export function highestScope(scopes: readonly Scope[]): Scope {
+  let highest = 0;
+  for (const scope of scopes) highest = Math.max(highest, SCOPES.indexOf(scope));
+  return SCOPES[highest] ?? 'read';
+}

@@ -1,0 +1,75 @@
+// Token buckets by name (a key, an address). A full bucket is the same as none, so what is idle is forgotten.
+
+import { assert } from '../../engine/assert.ts';
+import type { Clock } from '../../engine/clock.ts';
+import { RATE_BUCKETS_MAX } from '../../engine/limits.ts';
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+/** What a caller is told of its bucket. */
+export interface Allowance {
+  readonly granted: boolean;
+  /** Requests a minute. */
+  readonly limit: number;
+  /** Whole tokens left. */
+  readonly remaining: number;
+  /** Seconds until the bucket is full again. */
+  readonly resetSeconds: number;
+  /** Seconds until the next token; 0 when granted. */
+  readonly retryAfterSeconds: number;
+}
+
+export class RateLimiter {
+  readonly #perMinute: number;
+  readonly #burst: number;
+  readonly #clock: Clock;
+  readonly #max: number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(options: { perMinute: number; burst: number; clock: Clock; bucketsMax?: number }) {
+    assert(options.perMinute > 0 && options.burst >= 1, 'a bucket fills and holds a token');
+    this.#perMinute = options.perMinute;
+    this.#burst = options.burst;
+    this.#clock = options.clock;
+    this.#max = options.bucketsMax ?? RATE_BUCKETS_MAX;
+  }
+
+  /** Takes a token of `name` when there is one. */
+  take(name: string): Allowance {
+    const bucket = this.#filled(name);
+    const granted = bucket.tokens >= 1;
+    if (granted) bucket.tokens -= 1;
+    // Set again, so that the map's order is that of use and its first entry is the idlest.
+    this.#buckets.delete(name);
+    this.#buckets.set(name, bucket);
+    if (this.#buckets.size > this.#max) this.#forget();
+    const perSecond = this.#perMinute / 60;
+    return {
+      granted,
+      limit: this.#perMinute,
+      remaining: Math.floor(bucket.tokens),
+      resetSeconds: Math.ceil((this.#burst - bucket.tokens) / perSecond),
+      retryAfterSeconds: granted ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
+    };
+  }
+
+  #filled(name: string): Bucket {
+    const now = this.#clock.nowMs();
+    const bucket = this.#buckets.get(name);
+    if (bucket === undefined) return { tokens: this.#burst, atMs: now };
+    const gained = (Math.max(0, now - bucket.atMs) * this.#perMinute) / 60_000;
+    return { tokens: Math.min(this.#burst, bucket.tokens + gained), atMs: now };
+  }
+
+  #forget(): void {
+    const idlest = this.#buckets.keys().next();
+    if (!idlest.done) this.#buckets.delete(idlest.value);
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+}

@@ -1,0 +1,47 @@
+// What an operation gets beside its input: who asks, of which memory, and the parts of the server that it may use.
+import type { Clock } from '../engine/clock.ts';
+import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol.ts';
+import type { Principal } from './auth/principal.ts';
+import type { Config } from './config.ts';
+import type { Keys } from './control/keys.ts';
+import type { Memories, MemoryRecord } from './control/memories.ts';
+import type { ControlStore } from './control/store.ts';
+import type { ImportedFile } from './jobs/read-import.ts';
+import type { Shards } from './shards.ts';
+
+/** The parts of a running server. Made once in main.ts. */
+export interface Services {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly shards: Shards;
+  readonly control: ControlStore;
+  readonly memories: Memories;
+  readonly keys: Keys;
+  /** Milliseconds since 1970 at which this process began to serve. */
+  readonly startedAtMs: number;
+  /** Reads a .mg file or a single blob, off this thread when it is large. Throws FMT-E001, FMT-E003. */
+  readonly readImport: (bytes: Uint8Array) => Promise<ImportedFile>;
+  /** The HTTP listener in use, which may be another than asked for. */
+  readonly httpListener: () => string;
+}
+
+/** Members of a shard call's context that an operation may set for one call. */
+export type CallExtras = Partial<Pick<CallContext, 'reason' | 'purpose' | 'idempotency'>>;
+
+export interface Context {
+  readonly services: Services;
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly deadlineMs: number;
+  readonly reason: string | undefined;
+  /** Where the call may look and write: what its key is bound to, narrowed by headers. */
+  readonly namespace: string | undefined;
+  readonly userId: string | undefined;
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | undefined;
+  /** The memory that the call is about; asserts that it is about one. */
+  readonly memory: MemoryRecord;
+  /** One call on that memory. */
+  call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras?: CallExtras): Promise<Output<M>>;
+  /** Throws AUT-E001 unless the caller has this scope too. */
+  require(scope: 'read' | 'write' | 'admin'): void;
+}

@@ -1,0 +1,159 @@
+// API keys: made once, shown once, kept as SHA-256 only. Looked up by that hash; bound, expired and revoked ones are
+// told apart here, and nowhere else.
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../engine/clock.ts';
+import { EngineError } from '../../engine/errors.ts';
+import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/limits.ts';
+import type { Scope } from '../auth/principal.ts';
+import { comparePlaces, type Place } from '../operations/page.ts';
+import { randomId } from './ids.ts';
+import type { KeyRecord } from './records.ts';
+import type { ControlStore } from './store.ts';
+
+export type { KeyRecord } from './records.ts';
+
+const KEY_PATTERN = /^g[rp]_[0-9a-f]{64}$/;
+const PREFIX_CHARS = 10;
+
+export interface NewKey {
+  readonly name: string;
+  readonly principal?: string;
+  readonly scopes: readonly Scope[];
+  readonly memoryId?: string;
+  readonly namespace?: string;
+  readonly userId?: string;
+  readonly expiresAtMs?: number;
+}
+
+export class Keys {
+  readonly #store: ControlStore;
+  readonly #clock: Clock;
+  readonly #byHash = new Map<string, KeyRecord>();
+  /** Keys used since their records were written, and when. Bounded by the number of keys. */
+  readonly #used = new Map<string, number>();
+  #sorted: readonly KeyRecord[] | undefined;
+
+  constructor(store: ControlStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    for (const key of store.values('key')) this.#byHash.set(key.hash, key);
+    store.watch('key', (_, value, before) => {
+      this.#sorted = undefined;
+      if (before !== undefined && before.hash !== value?.hash) this.#byHash.delete(before.hash);
+      if (value !== undefined) this.#byHash.set(value.hash, value);
+    });
+  }
+
+  /** The live key that this text is, or undefined for what is unknown, revoked or expired. */
+  authenticate(raw: string): KeyRecord | undefined {
+    if (!KEY_PATTERN.test(raw)) return undefined;
+    const digest = hash('sha256', raw, 'buffer');
+    const key = this.#byHash.get(digest.toString('hex'));
+    if (key === undefined || !timingSafeEqual(Buffer.from(key.hash, 'hex'), digest)) return undefined;
+    const now = this.#clock.nowMs();
+    if (key.revokedAtMs !== undefined || (key.expiresAtMs !== undefined && key.expiresAtMs <= now)) return undefined;
+    this.#used.set(key.keyId, now);
+    return key;
+  }
+
+  find(keyId: string): KeyRecord | undefined {
+    return this.#store.get('key', keyId);
+  }
+
+  /** Oldest first, ties by id. */
+  list(): readonly KeyRecord[] {
+    this.#sorted ??= [...this.#store.values('key')].sort((one, other) =>
+      comparePlaces(placeOfKey(one), placeOfKey(other)),
+    );
+    return this.#sorted;
+  }
+
+  /** When the key was last used, whether written down yet or not. */
+  lastUsedMs(key: KeyRecord): number | undefined {
+    return this.#used.get(key.keyId) ?? key.lastUsedAtMs;
+  }
+
+  /** Makes a key. `raw` is given here once and kept nowhere. */
+  async create(wanted: NewKey, actor: string): Promise<{ readonly key: KeyRecord; readonly raw: string }> {
+    const raw = `${wanted.memoryId === undefined ? 'gr' : 'gp'}_${randomBytes(32).toString('hex')}`;
+    const key = await this.#store.commit((change) => {
+      if (this.#store.count('key') >= API_KEYS_MAX) throw new EngineError('LIM-E002', `${API_KEYS_MAX} keys exist`);
+      const record = recordOf(randomId('key'), raw, wanted, this.#clock.nowMs());
+      change.put('key', record);
+      change.audit({ event: 'auth.key_created', actor, subject: '', details: { key_id: record.keyId } });
+      return record;
+    });
+    return { key, raw };
+  }
+
+  /** Revokes at once: the next call with the key fails. False when it is unknown; true too for one revoked already. */
+  async revoke(keyId: string, actor: string): Promise<boolean> {
+    return this.#store.commit((change) => {
+      const key = this.find(keyId);
+      if (key === undefined) return false;
+      if (key.revokedAtMs !== undefined) return true;
+      change.put('key', { ...key, revokedAtMs: this.#clock.nowMs() });
+      change.audit({ event: 'auth.key_revoked', actor, subject: '', details: { key_id: keyId } });
+      return true;
+    });
+  }
+
+  /** The record of the deployment's first key, if there ever was one. */
+  bootstrap(): KeyRecord | undefined {
+    for (const key of this.#store.values('key')) if (key.bootstrap === true) return key;
+    return undefined;
+  }
+
+  /** Makes `raw` the deployment's first key. An earlier one with another text stops working. */
+  async setBootstrap(raw: string): Promise<void> {
+    const before = this.bootstrap();
+    if (before?.hash === hash('sha256', raw, 'hex')) return;
+    await this.#store.commit((change) => {
+      if (before !== undefined) change.remove('key', before.keyId);
+      const wanted: NewKey = { name: 'bootstrap', scopes: ['read', 'write', 'admin'] };
+      const record: KeyRecord = { ...recordOf(randomId('key'), raw, wanted, this.#clock.nowMs()), bootstrap: true };
+      change.put('key', record);
+      change.audit({ event: 'auth.key_created', actor: 'system', subject: '', details: { key_id: record.keyId } });
+    });
+  }
+
+  /** Writes down when keys were last used, a bounded number at a time. `all`: at the end, also what changed little. */
+  async writeUses(options: { readonly all: boolean } = { all: false }): Promise<void> {
+    while (this.#used.size > 0) {
+      const uses: [string, number][] = [];
+      for (const use of this.#used) {
+        uses.push(use);
+        if (uses.length === KEY_USE_WRITE_MAX) break;
+      }
+      for (const [keyId] of uses) this.#used.delete(keyId);
+      await this.#store.commit((change) => {
+        for (const [keyId, usedMs] of uses) {
+          const key = this.find(keyId);
+          if (key === undefined) continue;
+          const step = options.all ? 1 : KEY_USE_WRITE_MS;
+          if (usedMs - (key.lastUsedAtMs ?? 0) >= step) change.put('key', { ...key, lastUsedAtMs: usedMs });
+        }
+      });
+    }
+  }
+}
+
+export function placeOfKey(key: KeyRecord): Place {
+  return { timeMs: key.createdAtMs, id: key.keyId };
+}
+
+function recordOf(keyId: string, raw: string, wanted: NewKey, nowMs: number): KeyRecord {
+  return {
+    keyId,
+    name: wanted.name,
+    principal: wanted.principal ?? `key:${keyId}`,
+    scopes: wanted.scopes,
+    prefix: raw.slice(0, PREFIX_CHARS),
+    hash: hash('sha256', raw, 'hex'),
+    createdAtMs: nowMs,
+    ...(wanted.memoryId === undefined ? {} : { memoryId: wanted.memoryId }),
+    ...(wanted.namespace === undefined ? {} : { namespace: wanted.namespace }),
+    ...(wanted.userId === undefined ? {} : { userId: wanted.userId }),
+    ...(wanted.expiresAtMs === undefined ? {} : { expiresAtMs: wanted.expiresAtMs }),
+  };
+}

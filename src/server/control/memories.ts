@@ -1,0 +1,188 @@
+// The memories of a deployment: their records, the rules of their ids, and how one comes and goes on the shards.
+
+import type { Clock } from '../../engine/clock.ts';
+import { EngineError } from '../../engine/errors.ts';
+import type { MemorySettings } from '../../shards/protocol.ts';
+import { comparePlaces, type Place } from '../operations/page.ts';
+import type { Shards } from '../shards.ts';
+import { randomId } from './ids.ts';
+import type { MemoryRecord } from './records.ts';
+import type { ControlStore } from './store.ts';
+
+export type { MemoryRecord } from './records.ts';
+
+export const DEFAULT_MEMORY = 'default';
+const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+export interface NewMemory {
+  readonly id?: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly partitions?: number;
+  readonly language?: string;
+  readonly dedup?: MemorySettings['dedup'];
+  readonly dedupThreshold?: number;
+}
+
+export class Memories {
+  readonly #store: ControlStore;
+  readonly #shards: Shards;
+  readonly #clock: Clock;
+  readonly #max: number;
+  /** By time then id; made again when a memory came or went. */
+  #sorted: readonly MemoryRecord[] | undefined;
+
+  constructor(parts: { store: ControlStore; shards: Shards; clock: Clock; memoriesMax: number }) {
+    this.#store = parts.store;
+    this.#shards = parts.shards;
+    this.#clock = parts.clock;
+    this.#max = parts.memoriesMax;
+    parts.store.watch('memory', () => {
+      this.#sorted = undefined;
+    });
+  }
+
+  /** The memory, or throws MEM-E003. */
+  get(id: string): MemoryRecord {
+    const found = this.find(id);
+    if (found === undefined) throw new EngineError('MEM-E003', 'memory instance not found');
+    return found;
+  }
+
+  find(id: string): MemoryRecord | undefined {
+    const found = this.#store.get('memory', id);
+    return found?.deleting === true ? undefined : found;
+  }
+
+  get count(): number {
+    return this.#store.count('memory');
+  }
+
+  /** All that answer, oldest first, ties by id. */
+  list(): readonly MemoryRecord[] {
+    this.#sorted ??= [...this.#store.values('memory')]
+      .filter((memory) => memory.deleting !== true)
+      .sort((one, other) => comparePlaces(placeOfMemory(one), placeOfMemory(other)));
+    return this.#sorted;
+  }
+
+  /**
+   * Tells the shards of every memory, goes on with deletions that a stop cut off, and makes `default` where the
+   * deployment is new. Run once, before anything is served.
+   */
+  async start(): Promise<void> {
+    const all = [...this.#store.values('memory')];
+    for (const memory of all) if (memory.deleting === true) await this.#destroy(memory, 'system', 'start');
+    await this.#shards.attach(all.filter((memory) => memory.deleting !== true).map(settingsOf));
+    if (this.find(DEFAULT_MEMORY) === undefined && all.length === 0)
+      await this.create({ id: DEFAULT_MEMORY }, { actor: 'system', requestId: 'start' });
+  }
+
+  /**
+   * Makes a memory. Throws VAL-E001 for a bad id or option, MEM-E004 when a given id is taken, LIM-E002 past the
+   * deployment's number of memories.
+   */
+  async create(wanted: NewMemory, by: { actor: string; requestId: string }): Promise<MemoryRecord> {
+    if (wanted.id !== undefined && !ID_PATTERN.test(wanted.id))
+      throw badOption('id', `must match ${ID_PATTERN.source}`);
+    const partitions = wanted.partitions ?? 1;
+    if (partitions < 1 || partitions > this.#shards.shardCount)
+      throw badOption('partitions', `must be from 1 to ${this.#shards.shardCount}`);
+    const memory = await this.#store.commit((change) => {
+      if (this.#store.count('memory') >= this.#max) throw new EngineError('LIM-E002', `${this.#max} memories exist`);
+      const id = this.#freeId(wanted);
+      const record: MemoryRecord = {
+        number: change.takeMemoryNumber(),
+        id,
+        name: wanted.name ?? id,
+        description: wanted.description ?? '',
+        owner: by.actor,
+        partitions,
+        language: wanted.language ?? 'en',
+        dedup: wanted.dedup ?? 'exact',
+        dedupThreshold: wanted.dedupThreshold ?? 0.85,
+        createdAtMs: this.#clock.nowMs(),
+      };
+      change.put('memory', record);
+      change.audit({ event: 'instance.created', actor: by.actor, subject: '', details: { memory: record.number } });
+      return record;
+    });
+    try {
+      await this.#shards.call('attachMemory', contextOf(memory, by), { settings: settingsOf(memory) });
+    } catch (error) {
+      // Its keys could not be made: nobody was told of it, so it goes again.
+      await this.#store.commit((change) => change.remove('memory', memory.id));
+      throw error;
+    }
+    return memory;
+  }
+
+  #freeId(wanted: NewMemory): string {
+    if (wanted.id !== undefined) {
+      if (this.#store.get('memory', wanted.id) !== undefined)
+        throw new EngineError('MEM-E004', `memory id taken: ${wanted.id}`);
+      return wanted.id;
+    }
+    const base = wanted.name === undefined ? '' : slugOf(wanted.name);
+    if (base === '') return randomId('mem');
+    if (this.#store.get('memory', base) === undefined) return base;
+    for (let suffix = 2; suffix <= this.#max + 2; suffix += 1) {
+      const id = `${base.slice(0, 62 - String(suffix).length)}-${suffix}`;
+      if (this.#store.get('memory', id) === undefined) return id;
+    }
+    return randomId('mem');
+  }
+
+  /** Destroys a memory's keys in every shard, then forgets it. Resolves to the proof's fingerprint. */
+  async delete(memory: MemoryRecord, by: { actor: string; requestId: string }): Promise<string> {
+    await this.#store.commit((change) => {
+      if (this.find(memory.id)?.number !== memory.number) throw new EngineError('MEM-E003');
+      change.put('memory', { ...memory, deleting: true });
+    });
+    return this.#destroy(memory, by.actor, by.requestId);
+  }
+
+  async #destroy(memory: MemoryRecord, actor: string, requestId: string): Promise<string> {
+    const { keyFingerprint } = await this.#shards.call('dropMemory', contextOf(memory, { actor, requestId }), {});
+    await this.#store.commit((change) => {
+      change.remove('memory', memory.id);
+      change.audit({
+        event: 'instance.deleted',
+        actor,
+        subject: '',
+        details: { key_fingerprint: keyFingerprint, memory: memory.number },
+      });
+    });
+    return keyFingerprint;
+  }
+}
+
+export function placeOfMemory(memory: MemoryRecord): Place {
+  return { timeMs: memory.createdAtMs, id: memory.id };
+}
+
+/** What shards need to know of a memory. */
+export function settingsOf(memory: MemoryRecord): MemorySettings {
+  const { number, id, partitions, language, dedup, dedupThreshold, createdAtMs } = memory;
+  return { number, id, partitions, language, dedup, dedupThreshold, createdAtMs };
+}
+
+/** An id made of a name: lower case, runs of other characters become one hyphen; '' when nothing is left. */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9._]+/g, '-')
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+    .slice(0, 63)
+    .replace(/[^a-z0-9]+$/, '');
+}
+
+function contextOf(memory: MemoryRecord, by: { actor: string; requestId: string }) {
+  return { memory: memory.number, actor: by.actor, requestId: by.requestId };
+}
+
+function badOption(field: string, issue: string): EngineError {
+  return new EngineError('VAL-E001', `\`${field}\` ${issue}`, { details: [{ field, issue }] });
+}

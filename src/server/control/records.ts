@@ -1,0 +1,64 @@
+// What the control log holds: one live record an entity, a kind byte in the clear and sealed JSON behind it. A change
+// writes the whole entity again and deletes its old record in the same transaction, so that the log never holds more
+// than what is there now, and opening it is reading it. Audit entries stay for good, and are not read at open.
+import type { JsonValue, MemorySettings } from '../../shards/protocol.ts';
+import type { Scope } from '../auth/principal.ts';
+
+/** Numbers on disk. Append-only. */
+export const RECORD_KINDS = { memory: 1, key: 2, reply: 3, setting: 4, audit: 5 } as const;
+
+export interface MemoryRecord extends MemorySettings {
+  readonly name: string;
+  readonly description: string;
+  /** Actor that made it. */
+  readonly owner: string;
+  /** Its keys are being destroyed: it answers no more, and a start goes on with the deletion. */
+  readonly deleting?: true;
+}
+
+export interface KeyRecord {
+  readonly keyId: string;
+  readonly name: string;
+  readonly principal: string;
+  readonly scopes: readonly Scope[];
+  /** First 10 characters of the key. */
+  readonly prefix: string;
+  /** SHA-256 of the key, hex. The key itself is nowhere. */
+  readonly hash: string;
+  readonly createdAtMs: number;
+  readonly memoryId?: string;
+  readonly namespace?: string;
+  readonly userId?: string;
+  readonly expiresAtMs?: number;
+  readonly lastUsedAtMs?: number;
+  readonly revokedAtMs?: number;
+  /** The key that the deployment made, or was given, at its first start. */
+  readonly bootstrap?: true;
+}
+
+/** What an idempotency key answered, to be answered again. */
+export interface ReplyRecord {
+  readonly id: string;
+  readonly bodyHash: string;
+  readonly atMs: number;
+  readonly value: JsonValue;
+}
+
+export interface SettingRecord {
+  readonly name: string;
+  readonly value: JsonValue;
+}
+
+export interface Entities {
+  memory: MemoryRecord;
+  key: KeyRecord;
+  reply: ReplyRecord;
+  setting: SettingRecord;
+}
+export type EntityKind = keyof Entities;
+export const ENTITY_KINDS: readonly EntityKind[] = ['memory', 'key', 'reply', 'setting'];
+
+export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): string {
+  const member = { memory: 'id', key: 'keyId', reply: 'id', setting: 'name' }[kind];
+  return String((value as unknown as Record<string, unknown>)[member]); // each entity has the member named above
+}

@@ -1,0 +1,294 @@
+// The control store: entities in memory, their records in the control log, changes in groups of one transaction.
+import { hash, type KeyObject } from 'node:crypto';
+import { assert } from '../../engine/assert.ts';
+import type { Clock } from '../../engine/clock.ts';
+import { open, seal } from '../../engine/crypto/envelope.ts';
+import { EngineError } from '../../engine/errors.ts';
+import { type AuditDraft, type AuditEntry, type AuditHead, extendChain, GENESIS } from '../../engine/govern/audit.ts';
+import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX } from '../../engine/limits.ts';
+import { CorruptRecord, type Log, type Sequence } from '../../engine/log/log.ts';
+import { ENTITY_KINDS, type Entities, type EntityKind, entityId, RECORD_KINDS } from './records.ts';
+
+const AUDIT_HEAD = 'audit.head';
+const MEMORY_NEXT = 'memory.next';
+
+/** What a record is sealed for: one of one kind never opens as one of another. */
+const AADS = new Map(Object.keys(RECORD_KINDS).map((kind) => [kind, Buffer.from(`control ${kind}`, 'ascii')]));
+
+function aadOf(kind: string): Buffer {
+  const aad = AADS.get(kind);
+  assert(aad !== undefined, 'every record kind has its context');
+  return aad;
+}
+
+interface Held<T> {
+  value: T;
+  /** Its record in the log; 0 before the first append. */
+  sequence: Sequence;
+}
+type Tables = { [K in EntityKind]: Map<string, Held<Entities[K]>> };
+
+/** Told of every change of one kind, those undone included: `value` is what is there now. */
+type Watcher<K extends EntityKind> = (
+  id: string,
+  value: Entities[K] | undefined,
+  before: Entities[K] | undefined,
+) => void;
+
+/** What a plan may do. Changes show at once to every reader, and are taken back if the log refuses the group. */
+export interface Change {
+  put<K extends EntityKind>(kind: K, value: Entities[K]): void;
+  remove(kind: EntityKind, id: string): void;
+  audit(draft: AuditDraft): void;
+  /** A number for a new memory, never given before. */
+  takeMemoryNumber(): number;
+}
+
+interface Waiting {
+  readonly run: (change: Change) => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ControlStore {
+  readonly #log: Log;
+  readonly #key: KeyObject;
+  readonly #clock: Clock;
+  readonly #tables: Tables = { memory: new Map(), key: new Map(), reply: new Map(), setting: new Map() };
+  readonly #watchers: { [K in EntityKind]: Watcher<K>[] } = { memory: [], key: [], reply: [], setting: [] };
+  readonly #waiting: Waiting[] = [];
+  #draining: Promise<void> | undefined;
+  #auditHead: AuditHead = GENESIS;
+  #memoryNext = 1;
+
+  private constructor(log: Log, key: KeyObject, clock: Clock) {
+    this.#log = log;
+    this.#key = key;
+    this.#clock = clock;
+  }
+
+  /** Reads every live record. Throws CRY-E001 under a wrong key and CorruptRecord for a record that is damaged. */
+  static open(log: Log, key: KeyObject, clock: Clock): ControlStore {
+    const store = new ControlStore(log, key, clock);
+    store.#replay();
+    return store;
+  }
+
+  #replay(): void {
+    const head = this.#log.getState(AUDIT_HEAD);
+    if (head !== undefined) this.#auditHead = JSON.parse(Buffer.from(head).toString('utf8')) as AuditHead; // written below
+    const next = this.#log.getState(MEMORY_NEXT);
+    if (next !== undefined) this.#memoryNext = Buffer.from(next).readUInt32BE(0);
+    for (const record of this.#log.scan(1)) {
+      if (record instanceof CorruptRecord) throw record;
+      const kind = ENTITY_KINDS.find((one) => RECORD_KINDS[one] === record.bytes[0]);
+      if (kind !== undefined) this.#take(kind, record.bytes.subarray(1), record.sequence);
+    }
+  }
+
+  #take<K extends EntityKind>(kind: K, sealed: Uint8Array, sequence: Sequence): void {
+    const value = JSON.parse(open(this.#key, sealed, aadOf(kind)).toString('utf8')) as Entities[K]; // sealed by #record
+    const table: Map<string, Held<Entities[K]>> = this.#tables[kind];
+    table.set(entityId(kind, value), { value, sequence });
+  }
+
+  get<K extends EntityKind>(kind: K, id: string): Entities[K] | undefined {
+    const table: Map<string, Held<Entities[K]>> = this.#tables[kind];
+    return table.get(id)?.value;
+  }
+
+  count(kind: EntityKind): number {
+    return this.#tables[kind].size;
+  }
+
+  *values<K extends EntityKind>(kind: K): IterableIterator<Entities[K]> {
+    const table: Map<string, Held<Entities[K]>> = this.#tables[kind];
+    for (const held of table.values()) yield held.value;
+  }
+
+  watch<K extends EntityKind>(kind: K, watcher: Watcher<K>): void {
+    this.#watchers[kind].push(watcher);
+  }
+
+  /** Why changes are refused, or undefined. */
+  get poisoned(): string | undefined {
+    return this.#log.poisoned;
+  }
+
+  /** What the deployment did, oldest first, after entry `after`. */
+  *auditEntries(after = 0): IterableIterator<AuditEntry> {
+    for (const record of this.#log.scan(1)) {
+      if (record instanceof CorruptRecord) throw record;
+      if (record.bytes[0] !== RECORD_KINDS.audit) continue;
+      const text = open(this.#key, record.bytes.subarray(1), aadOf('audit')).toString('utf8');
+      const entry = JSON.parse(text) as AuditEntry; // sealed by #record
+      if (entry.seq > after) yield entry;
+    }
+  }
+
+  /**
+   * Runs `plan` when its turn comes and resolves with what it returned, once its changes are durable. A plan that
+   * throws changes nothing. Rejects with STO-E001 when the log refuses: then nothing of the group happened.
+   */
+  commit<T>(plan: (change: Change) => T): Promise<T> {
+    if (this.#waiting.length >= CONTROL_PENDING_MAX)
+      return Promise.reject(new EngineError('LIM-E001', 'too many changes of the deployment wait'));
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ run: plan, resolve: (value) => resolve(value as T), reject }); // resolved with run's value
+      this.#draining ??= this.#drain().finally(() => {
+        this.#draining = undefined;
+      });
+    });
+  }
+
+  async #drain(): Promise<void> {
+    // The first change waits one turn for others that come in the same one.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#commitGroup(this.#waiting.splice(0, CONTROL_GROUP_MAX));
+  }
+
+  async #commitGroup(members: readonly Waiting[]): Promise<void> {
+    const group = new Group(this.#tables, this.#watchers, this.#memoryNext);
+    const granted: { readonly member: Waiting; readonly value: unknown }[] = [];
+    for (const member of members) {
+      const mark = group.mark();
+      try {
+        granted.push({ member, value: member.run(group) });
+      } catch (error) {
+        group.undoTo(mark);
+        member.reject(error);
+      }
+    }
+    try {
+      await this.#append(group);
+    } catch (error) {
+      group.undoTo({ undos: 0, audits: 0 });
+      for (const { member } of granted) member.reject(error);
+      return;
+    }
+    for (const { member, value } of granted) member.resolve(value);
+  }
+
+  async #append(group: Group): Promise<void> {
+    const nowSeconds = Math.floor(this.#clock.nowMs() / 1000);
+    const chain = extendChain(this.#auditHead, group.audits, nowSeconds);
+    const records: Buffer[] = [];
+    const removals: Sequence[] = [];
+    const written: { readonly held: Held<unknown>; readonly offset: number }[] = [];
+    for (const { kind, id, sequence } of group.dirty.values()) {
+      if (sequence > 0) removals.push(sequence);
+      const held = this.#tables[kind].get(id);
+      if (held === undefined) continue;
+      written.push({ held, offset: records.length });
+      records.push(this.#record(kind, held.value));
+    }
+    for (const entry of chain.entries) records.push(this.#record('audit', entry));
+    if (records.length === 0 && removals.length === 0) return;
+    const state: [string, Uint8Array][] = [];
+    if (chain.entries.length > 0) state.push([AUDIT_HEAD, Buffer.from(JSON.stringify(chain.head), 'utf8')]);
+    if (group.memoryNext !== this.#memoryNext) {
+      const next = Buffer.alloc(4);
+      next.writeUInt32BE(group.memoryNext);
+      state.push([MEMORY_NEXT, next]);
+    }
+    const first = await this.#log.append({ records, removals, state });
+    for (const { held, offset } of written) held.sequence = first + offset;
+    this.#auditHead = chain.head;
+    this.#memoryNext = group.memoryNext;
+  }
+
+  #record(kind: keyof typeof RECORD_KINDS, value: unknown): Buffer {
+    const sealed = seal(this.#key, Buffer.from(JSON.stringify(value), 'utf8'), aadOf(kind));
+    return Buffer.concat([Buffer.of(RECORD_KINDS[kind]), sealed]);
+  }
+
+  /** Bytes of the log on disk. */
+  bytesOnDisk(): number {
+    return this.#log.bytesOnDisk();
+  }
+
+  backup(directory: string): Promise<void> {
+    return this.#log.backup(directory);
+  }
+
+  /** Waits for the changes under way, then closes the log. */
+  async close(): Promise<void> {
+    await this.#draining;
+    await this.#log.close();
+  }
+}
+
+/** The changes of one transaction. */
+class Group implements Change {
+  readonly dirty = new Map<string, { readonly kind: EntityKind; readonly id: string; readonly sequence: Sequence }>();
+  readonly audits: AuditDraft[] = [];
+  memoryNext: number;
+  readonly #tables: Tables;
+  readonly #watchers: { [K in EntityKind]: Watcher<K>[] };
+  readonly #undos: (() => void)[] = [];
+
+  constructor(tables: Tables, watchers: { [K in EntityKind]: Watcher<K>[] }, memoryNext: number) {
+    this.#tables = tables;
+    this.#watchers = watchers;
+    this.memoryNext = memoryNext;
+  }
+
+  put<K extends EntityKind>(kind: K, value: Entities[K]): void {
+    this.#set(kind, entityId(kind, value), value);
+  }
+
+  remove(kind: EntityKind, id: string): void {
+    this.#set(kind, id, undefined);
+  }
+
+  #set<K extends EntityKind>(kind: K, id: string, value: Entities[K] | undefined): void {
+    const table: Map<string, Held<Entities[K]>> = this.#tables[kind];
+    const before = table.get(id);
+    const address = `${kind} ${id}`;
+    const first = !this.dirty.has(address);
+    if (first) this.dirty.set(address, { kind, id, sequence: before?.sequence ?? 0 });
+    if (value === undefined) table.delete(id);
+    else table.set(id, { value, sequence: 0 });
+    this.#tell(kind, id, value, before?.value);
+    this.#undos.push(() => {
+      if (before === undefined) table.delete(id);
+      else table.set(id, before);
+      if (first) this.dirty.delete(address);
+      this.#tell(kind, id, before?.value, value);
+    });
+  }
+
+  #tell<K extends EntityKind>(
+    kind: K,
+    id: string,
+    value: Entities[K] | undefined,
+    before: Entities[K] | undefined,
+  ): void {
+    for (const watcher of this.#watchers[kind]) watcher(id, value, before);
+  }
+
+  audit(draft: AuditDraft): void {
+    this.audits.push(draft);
+  }
+
+  takeMemoryNumber(): number {
+    assert(this.memoryNext < 0xffff_ffff, 'memory numbers are 32 bits');
+    this.memoryNext += 1;
+    return this.memoryNext - 1;
+  }
+
+  mark(): { undos: number; audits: number } {
+    return { undos: this.#undos.length, audits: this.audits.length };
+  }
+
+  /** Takes back what came after the mark, last first. A number taken stays taken: numbers may have gaps. */
+  undoTo(mark: { undos: number; audits: number }): void {
+    while (this.#undos.length > mark.undos) this.#undos.pop()?.();
+    this.audits.length = mark.audits;
+  }
+}
+
+/** A reply's id: one an actor and idempotency key. */
+export function replyId(actor: string, idempotencyKey: string): string {
+  return hash('sha256', `${actor}\n${idempotencyKey}`, 'hex');
+}

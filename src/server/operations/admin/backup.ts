@@ -1,0 +1,55 @@
+// A copy of everything, taken while the server goes on: `PATH/data` and `PATH/keys`, which can be kept apart.
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import Type from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import { VERSION } from '../../version.ts';
+import { defineOperation } from '../define.ts';
+
+/** Files of the deployment under keys/, beside the shards' folders. */
+const KEY_FILES = ['control.key', 'master.key', 'master.check', 'bootstrap.key'];
+
+export const backup = defineOperation({
+  name: 'backup',
+  summary: 'Copy data and keys of the deployment into an empty folder of the server.',
+  needs: 'admin',
+  on: 'memory',
+  mutates: true,
+  slow: true,
+  input: Type.Object({ path: Type.String({ minLength: 1 }) }),
+  output: Type.Object({ path: Type.String(), bytes: Type.Integer(), shards: Type.Integer() }),
+  errors: ['VAL-E001', 'STO-E001'],
+  exec: { command: 'backup' },
+  async run({ path }, { services, principal }) {
+    if (principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined)
+      throw new EngineError('AUT-E001', 'a bound key does not copy the deployment');
+    if (!isAbsolute(path)) throw new EngineError('VAL-E001', 'path must be absolute');
+    await makeEmpty(path);
+    const control = join(path, 'data', 'control');
+    await mkdir(control, { recursive: true });
+    // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
+    const bytes = await services.shards.backup(path);
+    await services.control.backup(control);
+    await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
+    const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
+    await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`);
+    return { path, bytes, shards: services.shards.shardCount };
+  },
+});
+
+async function makeEmpty(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    if ((await readdir(path)).length > 0) throw new EngineError('VAL-E001', 'path is not empty');
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError('STO-E001', `cannot make the folder: ${error instanceof Error ? error.message : 'unknown'}`);
+  }
+}
+
+/** A master key that the operator keeps elsewhere is not among them. */
+async function copyKeys(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  const there = new Set(await readdir(from));
+  for (const name of KEY_FILES) if (there.has(name)) await copyFile(join(from, name), join(to, name));
+}

@@ -1,0 +1,59 @@
+import Type from 'typebox';
+import {
+  BATCH_GRAINS_MAX,
+  BLOB_BYTES_MAX,
+  MESSAGE_BYTES_MAX,
+  PAGE_LIMIT_MAX,
+  RECALL_LIMIT_MAX,
+  UPLOAD_BYTES_MAX,
+} from '../../../engine/limits.ts';
+import { VERSION } from '../../version.ts';
+import { defineOperation } from '../define.ts';
+
+const Open = Type.Unsafe<Record<string, string | number | boolean>>({ type: 'object' });
+
+export const config = defineOperation({
+  name: 'config',
+  summary: 'What this deployment is and can do.',
+  needs: 'public',
+  on: 'deployment',
+  mutates: false,
+  input: Type.Object({}),
+  output: Type.Object({
+    authMode: Type.String(),
+    version: Type.String(),
+    deployment: Type.String(),
+    features: Open,
+    limits: Open,
+  }),
+  http: [{ verb: 'GET', path: '/config' }],
+  async run(_, { services }) {
+    const { auth, deployment, memoriesMax, rateLimit, requestTimeoutMs, tlsCert } = services.config;
+    return {
+      authMode: auth,
+      version: VERSION,
+      deployment,
+      features: {
+        batch_add: true,
+        text_recall: true,
+        vectors: false,
+        cal: false,
+        chat: false,
+        http_listener: services.httpListener(),
+        tls: tlsCert !== undefined,
+        shards: services.shards.shardCount,
+      },
+      limits: {
+        batch_grains: BATCH_GRAINS_MAX,
+        blob_bytes: BLOB_BYTES_MAX,
+        message_bytes: MESSAGE_BYTES_MAX,
+        upload_bytes: UPLOAD_BYTES_MAX,
+        recall_limit: RECALL_LIMIT_MAX,
+        page_limit: PAGE_LIMIT_MAX,
+        memories: memoriesMax,
+        rate_limit_per_minute: rateLimit,
+        request_timeout_ms: requestTimeoutMs,
+      },
+    };
+  },
+});

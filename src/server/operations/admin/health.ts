@@ -1,0 +1,76 @@
+// How the deployment is. Over HTTP everybody may ask, over gRPC any valid key: two rows, one answer.
+import Type, { type Static } from 'typebox';
+import { HEALTH_WAIT_MS } from '../../../engine/limits.ts';
+import type { ShardHealth } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
+import { HealthRequest, HealthResponse } from '../../gen/memory/v1/memory.ts';
+import { VERSION } from '../../version.ts';
+import { defineOperation, rpc } from '../define.ts';
+
+const Output = Type.Object({
+  status: Type.Enum(['ok', 'unavailable']),
+  version: Type.String(),
+  uptimeSeconds: Type.Integer(),
+  /** What is wrong, whether it stops the deployment or not. */
+  reasons: Type.Array(Type.String()),
+});
+
+async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
+  const shards = await heard(services.shards.health());
+  const control = services.control.poisoned;
+  const reasons = control === undefined ? [] : [`control log: ${control}`];
+  for (const { shard, reasons: own } of shards ?? [])
+    for (const reason of own) reasons.push(`shard ${shard}: ${reason}`);
+  if (shards === undefined) reasons.push(`shards did not answer within ${HEALTH_WAIT_MS} ms`);
+  const isOk = control === undefined && shards !== undefined && shards.every(({ ok }) => ok);
+  return {
+    status: isOk ? 'ok' : 'unavailable',
+    version: VERSION,
+    uptimeSeconds: Math.max(0, Math.floor((services.clock.nowMs() - services.startedAtMs) / 1000)),
+    reasons,
+  };
+}
+
+/** The answer, or undefined when it takes too long: a health check that hangs says nothing. */
+async function heard(answer: Promise<readonly ShardHealth[]>): Promise<readonly ShardHealth[] | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), HEALTH_WAIT_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export const health = defineOperation({
+  name: 'health',
+  summary: 'Whether the deployment answers; 503 with the reasons when it does not.',
+  needs: 'public',
+  on: 'deployment',
+  mutates: false,
+  input: Type.Object({}),
+  output: Output,
+  http: [
+    {
+      verb: 'GET',
+      path: '/health',
+      write: ({ status, version, reasons }) => ({ status, version, ...(reasons.length === 0 ? {} : { reasons }) }),
+      successStatus: ({ status }) => (status === 'ok' ? 200 : 503),
+    },
+  ],
+  run: (_, context) => healthOf(context),
+});
+
+export const healthRpc = defineOperation({
+  name: 'health_rpc',
+  summary: 'Whether the deployment answers.',
+  needs: 'key',
+  on: 'deployment',
+  mutates: false,
+  input: Type.Object({}),
+  output: Output,
+  grpc: rpc({ rpc: 'Health', request: HealthRequest, response: HealthResponse }),
+  run: (_, context) => healthOf(context),
+});

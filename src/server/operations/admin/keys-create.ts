@@ -1,0 +1,63 @@
+import Type from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import { NAMESPACE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
+import { includesScope, SCOPES, type Scope } from '../../auth/principal.ts';
+import { defineOperation } from '../define.ts';
+import { secondsToMs } from '../grains/recall-query.ts';
+import { isWithin, KeyOutput, keyOutput, ScopeName } from './key-view.ts';
+
+const Input = Type.Object({
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  principal: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  scopes: Type.Optional(Type.Array(ScopeName, { minItems: 1 })),
+  memoryId: Type.Optional(Type.String({ minLength: 1 })),
+  namespace: Type.Optional(Type.String({ minLength: 1, maxLength: NAMESPACE_CHARS_MAX })),
+  userId: Type.Optional(Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX })),
+  expiresAt: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+
+export const keysCreate = defineOperation({
+  name: 'create_key',
+  summary: 'Make an API key. raw_key is shown here once.',
+  needs: 'admin',
+  on: 'deployment',
+  mutates: true,
+  input: Input,
+  output: Type.Object({ ...KeyOutput.properties, rawKey: Type.String() }),
+  shownOnce: ['rawKey'],
+  errors: ['VAL-E001', 'MEM-E003'],
+  http: [{ verb: 'POST', path: '/auth/keys', successStatus: 201 }],
+  async run(input, { services, principal }) {
+    const bound = {
+      ...pick('memoryId', input.memoryId ?? principal.memoryId),
+      ...pick('namespace', input.namespace ?? principal.namespace),
+      ...pick('userId', input.userId ?? principal.userId),
+    };
+    if (!isWithin(bound, principal)) throw new EngineError('AUT-E001', 'a bound key makes only keys bound like itself');
+    if (bound.memoryId !== undefined) services.memories.get(bound.memoryId);
+    const scopes = [...new Set<Scope>(input.scopes ?? SCOPES.filter((scope) => includesScope(principal.scope, scope)))];
+    if (!scopes.every((scope) => includesScope(principal.scope, scope)))
+      throw new EngineError('AUT-E001', 'a key cannot be given more than its maker has');
+    const expiresAtMs = secondsToMs(input.expiresAt, 'expires_at', 0);
+    if (expiresAtMs !== undefined && expiresAtMs <= services.clock.nowMs())
+      throw new EngineError('VAL-E001', 'expires_at is in the past', {
+        details: [{ field: 'expires_at', issue: 'in the past' }],
+      });
+    const { key, raw } = await services.keys.create(
+      {
+        name: input.name ?? 'key',
+        scopes,
+        ...bound,
+        ...pick('principal', input.principal),
+        ...pick('expiresAtMs', expiresAtMs),
+      },
+      principal.actor,
+    );
+    return { ...keyOutput(key, services.keys), rawKey: raw };
+  },
+});
+
+/** `{ [name]: value }`, or nothing when there is no value. */
+function pick<Name extends string, T>(name: Name, value: T | undefined): { [K in Name]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { [K in Name]?: T }); // a computed key widens to string
+}

@@ -1,0 +1,21 @@
+import Type from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import { defineOperation } from '../define.ts';
+import { isWithin } from './key-view.ts';
+
+export const keysRevoke = defineOperation({
+  name: 'revoke_key',
+  summary: 'Revoke an API key: the next call with it fails.',
+  needs: 'admin',
+  on: 'deployment',
+  mutates: true,
+  input: Type.Object({ keyId: Type.String() }),
+  output: Type.Object({ revoked: Type.Literal(true), keyId: Type.String() }),
+  http: [{ verb: 'DELETE', path: '/auth/keys/{key_id}' }],
+  async run({ keyId }, { services, principal }) {
+    const key = services.keys.find(keyId);
+    if (key === undefined || !isWithin(key, principal)) throw new EngineError('SYS-E003', 'no such key');
+    await services.keys.revoke(keyId, principal.actor);
+    return { revoked: true as const, keyId };
+  },
+});

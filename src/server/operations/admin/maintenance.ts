@@ -1,0 +1,66 @@
+// What only app/exec asks of a memory: checks and upkeep.
+import Type from 'typebox';
+import { defineOperation } from '../define.ts';
+
+export const verifyAuditChain = defineOperation({
+  name: 'verify_audit_chain',
+  summary: 'Recompute the audit chain of a memory.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  slow: true,
+  input: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }),
+  output: Type.Object({
+    valid: Type.Boolean(),
+    checked: Type.Integer(),
+    firstBadSeq: Type.Optional(Type.Integer()),
+    partition: Type.Integer(),
+  }),
+  exec: { command: 'verify_audit_chain' },
+  run: ({ limit }, context) => context.call('verifyAudit', limit === undefined ? {} : { limit }),
+});
+
+export const rebuildIndexes = defineOperation({
+  name: 'rebuild_indexes',
+  summary: 'Make every index of a memory again from its grains.',
+  needs: 'admin',
+  on: 'memory',
+  mutates: true,
+  slow: true,
+  input: Type.Object({}),
+  output: Type.Object({
+    grainsScanned: Type.Integer(),
+    ftsIndexed: Type.Integer(),
+    vectorsIndexed: Type.Integer(),
+    errors: Type.Integer(),
+    elapsedMs: Type.Number(),
+  }),
+  exec: { command: 'rebuild_indexes' },
+  run: (_, context) => context.call('rebuildIndexes', {}),
+});
+
+export const compact = defineOperation({
+  name: 'compact',
+  summary: 'Give back the space of what is gone.',
+  needs: 'admin',
+  on: 'memory',
+  mutates: true,
+  slow: true,
+  input: Type.Object({}),
+  output: Type.Object({ reclaimedBytes: Type.Integer() }),
+  exec: { command: 'compact' },
+  run: (_, context) => context.call('compact', {}),
+});
+
+export const rotateKeys = defineOperation({
+  name: 'rotate_keys',
+  summary: 'Wrap the keys of a memory again, or begin a new version of its key.',
+  needs: 'admin',
+  on: 'memory',
+  mutates: true,
+  slow: true,
+  input: Type.Object({ scope: Type.Enum(['memory', 'kek']) }),
+  output: Type.Object({ rotated: Type.Integer(), fingerprint: Type.String() }),
+  exec: { command: 'rotate_keys' },
+  run: ({ scope }, context) => context.call('rotateKeys', { scope }),
+});

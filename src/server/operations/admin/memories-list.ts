@@ -1,0 +1,40 @@
+import Type from 'typebox';
+import { placeOfMemory } from '../../control/memories.ts';
+import { defineOperation } from '../define.ts';
+import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
+
+const SCOPE = 'memories';
+
+const Entry = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  createdAt: Type.Integer(),
+});
+
+export const memoriesList = defineOperation({
+  name: 'list_memories',
+  summary: 'The memories that the key may see, newest first.',
+  needs: 'read',
+  on: 'deployment',
+  mutates: false,
+  paged: true,
+  input: Type.Object(PAGE_INPUT),
+  output: Type.Object({ memories: Type.Array(Entry), ...PAGE_OUTPUT }),
+  http: [{ verb: 'GET', path: '/memories' }],
+  async run(input, { services, principal }) {
+    const all = services.memories.list();
+    const seen = principal.memoryId === undefined ? all : all.filter(({ id }) => id === principal.memoryId);
+    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE), placeOfMemory, SCOPE);
+    return {
+      memories: items.map(({ id, name, description, createdAtMs }) => ({
+        id,
+        name,
+        description,
+        createdAt: Math.floor(createdAtMs / 1000),
+      })),
+      total,
+      nextCursor,
+    };
+  },
+});

@@ -1,0 +1,15 @@
+import Type from 'typebox';
+import { defineOperation } from '../define.ts';
+import { MemoryOutput, memoryOutput } from './memory-view.ts';
+
+export const memoryGet = defineOperation({
+  name: 'get_memory',
+  summary: 'One memory.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  input: Type.Object({}),
+  output: MemoryOutput,
+  http: [{ verb: 'GET', path: 'M' }],
+  run: async (_, { memory }) => memoryOutput(memory),
+});

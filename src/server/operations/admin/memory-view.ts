@@ -1,0 +1,38 @@
+// A memory as answers show it (service contract 4.3).
+import Type, { type Static } from 'typebox';
+import type { MemoryRecord } from '../../control/memories.ts';
+
+export const MemoryOutput = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  createdAt: Type.Integer(),
+  owner: Type.String(),
+  partitions: Type.Integer(),
+  language: Type.String(),
+  policies: Type.Array(Type.String()),
+  dedup: Type.String(),
+  dedupThreshold: Type.Number(),
+  vectorBackend: Type.String(),
+  guardrailPatterns: Type.Array(Type.String()),
+  guardrailMode: Type.String(),
+  warnings: Type.Optional(Type.Array(Type.String())),
+});
+
+export function memoryOutput(memory: MemoryRecord): Static<typeof MemoryOutput> {
+  return {
+    id: memory.id,
+    name: memory.name,
+    description: memory.description,
+    createdAt: Math.floor(memory.createdAtMs / 1000),
+    owner: memory.owner,
+    partitions: memory.partitions,
+    language: memory.language,
+    policies: [],
+    dedup: memory.dedup,
+    dedupThreshold: memory.dedupThreshold,
+    vectorBackend: 'none',
+    guardrailPatterns: [],
+    guardrailMode: 'contains',
+  };
+}

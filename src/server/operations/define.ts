@@ -1,0 +1,260 @@
+// An operation is one thing to do: a row of the table. Its faces are the ways to ask for it: an rpc, a route, an
+// app/exec command. What a row reads and writes is pure: a worker that is sent raw bytes can run the same row code.
+import type { Static, TSchema } from 'typebox';
+import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import type { Scope } from '../auth/principal.ts';
+import type { Context } from '../context.ts';
+import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
+import {
+  fromMessage,
+  fromQuery,
+  inward,
+  isMembers,
+  type Members,
+  nodeOf,
+  outward,
+  type SchemaNode,
+  toMessage,
+} from './names.ts';
+import { compileCheck, type Validate } from './validate.ts';
+
+/** A request of HTTP as data: nothing of the socket. */
+export interface HttpParts {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, readonly string[]>>;
+  /** The parsed body; undefined without one. */
+  readonly json: unknown;
+  readonly file: UploadedFile | undefined;
+  /** `If-None-Match`, for what has an ETag. */
+  readonly ifNoneMatch: string | undefined;
+}
+
+export interface UploadedFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What an answer of HTTP may be beside JSON. */
+export type HttpReply =
+  | { readonly kind: 'json'; readonly status: number; readonly value: unknown }
+  | {
+      readonly kind: 'bytes';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: Uint8Array;
+    }
+  | {
+      readonly kind: 'stream';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: AsyncIterable<Uint8Array>;
+    };
+
+export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
+
+export interface HttpFace<Out> {
+  readonly verb: Verb;
+  /** Relative to /api; a leading `M` is `/memories/{id}`. */
+  readonly path: string;
+  /** The body that the route takes; by default JSON for POST, PUT and PATCH. */
+  readonly body?: 'json' | 'file' | 'none';
+  /** From the request to the input; without it query, parameters and body under the mechanical rules. */
+  readonly read?: (parts: HttpParts) => unknown;
+  /** The body's schema under its outside names, where `read` takes another shape than the input's. */
+  readonly bodySchema?: Members;
+  /** From the output to the JSON body; without it the mechanical rules. */
+  readonly write?: (output: Out) => unknown;
+  readonly successStatus?: number | ((output: Out) => number);
+  /** For answers that are not JSON. `parts` is the request that asked. */
+  readonly reply?: (output: Out, parts: HttpParts) => HttpReply;
+}
+
+/** An rpc, with its codecs. Made by `rpc()`, which keeps the message types together. */
+export interface GrpcFace<Out> {
+  readonly rpc: string;
+  readonly decode: (bytes: Uint8Array, input: SchemaNode) => unknown;
+  readonly encode: (output: Out, node: SchemaNode) => Uint8Array;
+  /** True when the message has a place for warnings; otherwise they travel as trailing metadata. */
+  readonly carriesWarnings: boolean;
+}
+
+/** `read` and `write` only where the mechanical rules do not do. */
+export function rpc<Req extends object, Res extends object, Out>(face: {
+  readonly rpc: string;
+  readonly request: MessageFns<Req>;
+  readonly response: MessageFns<Res>;
+  readonly read?: (message: Req) => unknown;
+  readonly write?: (output: Out) => DeepPartial<Res>;
+}): GrpcFace<Out> {
+  const shape = face.response.create() as Members; // a message is a plain object of its members
+  return {
+    rpc: face.rpc,
+    carriesWarnings: 'warnings' in shape,
+    decode: (bytes, input) => {
+      const message = decoded(face.request, bytes);
+      return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
+    },
+    encode: (output, node) => {
+      const partial =
+        face.write === undefined
+          ? (toMessage(node, isMembers(output) ? output : {}, shape) as DeepPartial<Res>) // members that `shape` has
+          : face.write(output);
+      return face.response.encode(face.response.fromPartial(partial)).finish();
+    },
+  };
+}
+
+function decoded<Req>(codec: MessageFns<Req>, bytes: Uint8Array): Req {
+  try {
+    return codec.decode(bytes);
+  } catch {
+    throw new EngineError('VAL-E003', 'invalid type: the request is not a message of this method');
+  }
+}
+
+/** Who may call: everybody, any valid key, or a key with a scope. */
+export type Needs = 'public' | 'key' | Scope;
+
+export interface Definition<In extends TSchema, Out extends TSchema> {
+  readonly name: string;
+  readonly summary: string;
+  readonly needs: Needs;
+  /** Beside keys with the scope, callers that may create memories. */
+  readonly orMayCreateMemories?: true;
+  /** What the call is about: one memory, or the deployment. */
+  readonly on: 'memory' | 'deployment';
+  /** True for what changes something: Idempotency-Key works there. */
+  readonly mutates: boolean;
+  /** Known to take long: the deployment's request timeout is not for it. */
+  readonly slow?: true;
+  /** True when the input has `limit`, `cursor` and `offset` of a list. */
+  readonly paged?: true;
+  readonly input: In;
+  readonly output: Out;
+  readonly http?: readonly HttpFace<Static<Out>>[];
+  readonly grpc?: GrpcFace<Static<Out>>;
+  readonly exec?: { readonly command: string };
+  /** Members of the output that are shown once: a replayed answer does not have them. */
+  readonly shownOnce?: readonly string[];
+  /** Codes of its own that OpenAPI tells. */
+  readonly errors?: readonly ErrorCode[];
+  run(input: Static<In>, context: Context): Promise<Static<Out>>;
+}
+
+/** A row with its types folded away, as the table, the transports and the wrapper hold it. */
+export interface Operation {
+  readonly name: string;
+  readonly summary: string;
+  readonly needs: Needs;
+  readonly orMayCreateMemories: boolean;
+  readonly on: 'memory' | 'deployment';
+  readonly mutates: boolean;
+  readonly slow: boolean;
+  readonly paged: boolean;
+  readonly input: TSchema;
+  readonly output: TSchema;
+  readonly http: readonly HttpRow[];
+  readonly grpc: GrpcRow | undefined;
+  readonly exec: { readonly command: string } | undefined;
+  readonly shownOnce: readonly string[];
+  readonly errors: readonly ErrorCode[];
+  /** Checks `candidate` against the input schema, then runs. */
+  readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
+  /** For app/exec: JSON args in, JSON result out. */
+  readonly readArgs: (args: unknown) => unknown;
+  readonly writeResult: (output: unknown) => unknown;
+}
+
+export interface HttpRow {
+  readonly verb: Verb;
+  readonly path: string;
+  readonly body: 'json' | 'file' | 'none';
+  readonly bodySchema: Members | undefined;
+  readonly customWrite: boolean;
+  readonly successStatus: number;
+  readonly read: (parts: HttpParts) => unknown;
+  readonly reply: (output: unknown, parts: HttpParts) => HttpReply;
+}
+
+export interface GrpcRow {
+  readonly rpc: string;
+  /** From the request's bytes to the input, not yet checked. */
+  readonly read: (bytes: Uint8Array) => unknown;
+  readonly write: (output: unknown) => Uint8Array;
+  /** Warnings of an output that its message has no place for. */
+  readonly looseWarnings: (output: unknown) => readonly string[];
+}
+
+/** Makes a row. The static types of `run`, `read` and `write` follow from the schemas. */
+export function defineOperation<In extends TSchema, Out extends TSchema>(row: Definition<In, Out>): Operation {
+  const input = nodeOf(row.input);
+  const output = nodeOf(row.output);
+  const check: Validate<In> = compileCheck(row.input, { paged: row.paged ?? false });
+  const writeJson = (value: unknown): unknown => outward(output, value);
+  return {
+    name: row.name,
+    summary: row.summary,
+    needs: row.needs,
+    orMayCreateMemories: row.orMayCreateMemories ?? false,
+    on: row.on,
+    mutates: row.mutates,
+    slow: row.slow ?? false,
+    paged: row.paged ?? false,
+    input: row.input,
+    output: row.output,
+    errors: row.errors ?? [],
+    exec: row.exec,
+    shownOnce: row.shownOnce ?? [],
+    http: (row.http ?? []).map((face) => httpRow(face, input, writeJson)),
+    grpc: row.grpc === undefined ? undefined : grpcRow(row.grpc, input, output),
+    perform: (candidate, context) => row.run(check(candidate), context),
+    readArgs: (args) => inward(input, args ?? {}),
+    writeResult: writeJson,
+  };
+}
+
+function httpRow<Out>(face: HttpFace<Out>, input: SchemaNode, writeJson: (value: unknown) => unknown): HttpRow {
+  const body = face.body ?? (face.verb === 'GET' || face.verb === 'DELETE' ? 'none' : 'json');
+  const status = face.successStatus ?? 200;
+  return {
+    verb: face.verb,
+    path: face.path,
+    body,
+    bodySchema: face.bodySchema,
+    customWrite: face.write !== undefined || face.reply !== undefined,
+    successStatus: typeof status === 'number' ? status : 200,
+    read: face.read ?? ((parts) => mechanicalInput(input, parts)),
+    reply: (value, parts) => {
+      const output = value as Out; // what the row's own run returned
+      if (face.reply !== undefined) return face.reply(output, parts);
+      return {
+        kind: 'json',
+        status: typeof status === 'number' ? status : status(output),
+        value: face.write === undefined ? writeJson(output) : face.write(output),
+      };
+    },
+  };
+}
+
+/** Query, then body, then path parameters: a path says most surely what is meant. */
+function mechanicalInput(input: SchemaNode, parts: HttpParts): unknown {
+  const fromPath = fromQuery(
+    input,
+    Object.fromEntries(Object.entries(parts.params).map(([name, value]) => [name, [value]])),
+  );
+  if (parts.json !== undefined && !isMembers(parts.json)) return parts.json;
+  const fromBody = parts.json === undefined ? undefined : inward(input, parts.json);
+  return { ...fromQuery(input, parts.query), ...(isMembers(fromBody) ? fromBody : {}), ...fromPath };
+}
+
+function grpcRow<Out>(face: GrpcFace<Out>, input: SchemaNode, output: SchemaNode): GrpcRow {
+  return {
+    rpc: face.rpc,
+    read: (bytes) => face.decode(bytes, input),
+    write: (value) => face.encode(value as Out, output), // what the row's own run returned
+    looseWarnings: (value) => {
+      if (face.carriesWarnings || !isMembers(value) || !Array.isArray(value['warnings'])) return [];
+      return value['warnings'].map(String);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// POST app/exec: operations that have no route of their own, by command (service contract 7.9).
+import Type from 'typebox';
+import { EngineError } from '../../engine/errors.ts';
+import { defineOperation, type Operation } from './define.ts';
+import type { Members } from './names.ts';
+import { UNIMPLEMENTED_COMMANDS } from './unimplemented.ts';
+
+/** The row of app/exec over these rows: those of them that name a command. */
+export function execOperation(rows: readonly Operation[]): Operation {
+  const commands = new Map(rows.flatMap((row) => (row.exec === undefined ? [] : [[row.exec.command, row] as const])));
+  const names = ['help', ...commands.keys()].sort();
+  return defineOperation({
+    name: 'exec',
+    summary: 'Run a command on a memory; help lists them.',
+    // Each command asks for its own scope.
+    needs: 'key',
+    on: 'memory',
+    mutates: true,
+    slow: true,
+    input: Type.Object({ command: Type.String(), args: Type.Optional(Type.Unsafe<Members>({ type: 'object' })) }),
+    output: Type.Object({
+      command: Type.String(),
+      ok: Type.Literal(true),
+      result: Type.Unknown(),
+      executionTimeMs: Type.Number(),
+    }),
+    errors: ['EXE-E001', 'SYS-E002'],
+    http: [{ verb: 'POST', path: 'M/app/exec' }],
+    async run({ command, args }, context) {
+      const started = performance.now();
+      const done = (result: unknown) => ({
+        command,
+        ok: true as const,
+        result,
+        executionTimeMs: Math.round(performance.now() - started),
+      });
+      if (command === 'help') {
+        context.require('read');
+        return done({ commands: names });
+      }
+      const row = commands.get(command);
+      if (row !== undefined) {
+        if (row.needs !== 'public' && row.needs !== 'key') context.require(row.needs);
+        return done(row.writeResult(await row.perform(row.readArgs(args), context)));
+      }
+      const later = Object.hasOwn(UNIMPLEMENTED_COMMANDS, command) ? UNIMPLEMENTED_COMMANDS[command] : undefined;
+      if (later === undefined) throw new EngineError('EXE-E001', `unknown app/exec command: ${command}`);
+      context.require(later);
+      throw new EngineError('SYS-E002', `${command} is not in this build`);
+    },
+  });
+}

@@ -1,0 +1,101 @@
+import Type from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { inward, type Members, nodeOf } from '../names.ts';
+import { bodyOf, Fields, fieldsOf, missing, mistyped, textMember } from './fields.ts';
+import { checkedGrainType } from './grain-type.ts';
+import { AddOptionsInput, optionWarnings } from './options.ts';
+
+const Input = Type.Object({
+  grainType: Type.String(),
+  fields: Fields,
+  options: Type.Optional(AddOptionsInput),
+  purpose: Type.Optional(Type.String()),
+});
+
+const Output = Type.Object({
+  hash: Type.String(),
+  duplicate: Type.Boolean(),
+  warnings: Type.Array(Type.String()),
+});
+
+const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
+
+/** What a belief of /add must bring; the shard checks the rest. */
+const BELIEF_FIELDS = ['subject', 'relation', 'object'] as const;
+
+function readBelief(json: unknown): unknown {
+  const body = bodyOf(json);
+  const grainType = textMember(body, 'grain_type') ?? 'belief';
+  if (grainType !== 'belief') {
+    checkedGrainType(grainType);
+    throw new EngineError('MEM-E005', `add takes beliefs only; send a ${grainType} with batch-add`);
+  }
+  const fields = fieldsOf(body, ENVELOPE);
+  for (const name of BELIEF_FIELDS) {
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (value === undefined || value === null) throw missing(name);
+    if (typeof value !== 'string') throw mistyped(name, 'string');
+  }
+  const { options, purpose } = body;
+  const rest: Members = {};
+  if (options !== undefined && options !== null) rest['options'] = inward(nodeOf(AddOptionsInput), options);
+  if (purpose !== undefined && purpose !== null) rest['purpose'] = purpose;
+  return { grainType, fields, ...rest };
+}
+
+const BODY: Members = {
+  type: 'object',
+  description: 'Flat: the fields of a belief. Nested: grain_type, fields and common fields; the outer value wins.',
+  properties: {
+    subject: { type: 'string' },
+    relation: { type: 'string' },
+    object: { type: 'string' },
+    confidence: { type: 'number', minimum: 0, maximum: 1 },
+    namespace: { type: 'string' },
+    tags: { type: 'array', items: { type: 'string' } },
+    grain_type: { const: 'belief' },
+    fields: { type: 'object' },
+    options: { type: 'object' },
+    purpose: { type: 'string' },
+  },
+};
+
+export const add = defineOperation({
+  name: 'add',
+  summary: 'Add a grain.',
+  needs: 'write',
+  on: 'memory',
+  mutates: true,
+  input: Input,
+  output: Output,
+  errors: ['VAL-E003', 'MEM-E005'],
+  grpc: rpc({
+    rpc: 'Add',
+    request: AddRequest,
+    response: AddResponse,
+  }),
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/add',
+      bodySchema: BODY,
+      read: ({ json }) => readBelief(json),
+      write: ({ hash, duplicate, warnings }) => ({
+        blob_hash: hash,
+        status: 'added',
+        ...(duplicate ? { duplicate } : {}),
+        ...(warnings.length === 0 ? {} : { warnings }),
+      }),
+    },
+  ],
+  async run({ grainType, fields, options, purpose }, context) {
+    const added = await context.call(
+      'add',
+      { grainType: checkedGrainType(grainType), fields, sync: options?.sync ?? false },
+      purpose === undefined ? {} : { purpose },
+    );
+    return { ...added, warnings: [...optionWarnings(options), ...added.warnings] };
+  },
+});

@@ -1,0 +1,211 @@
+import Type from 'typebox';
+import { assert } from '../../../engine/assert.ts';
+import { EngineError, type ErrorCode, type WireError } from '../../../engine/errors.ts';
+import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
+import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
+import { type AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { inward, isMembers, type Members, nodeOf, parsedJson } from '../names.ts';
+import { bodyOf, fieldsOf, missing, mistyped, textMember } from './fields.ts';
+import { checkedGrainType } from './grain-type.ts';
+import { AddOptionsInput, optionWarnings } from './options.ts';
+
+/** An item as it was read: what to add, or why it cannot be. */
+type BatchItem = AddItem | { readonly grainType: string; readonly refused: WireError };
+
+const Input = Type.Object({
+  items: Type.Array(Type.Unsafe<BatchItem>({ type: 'object' })),
+  options: Type.Optional(AddOptionsInput),
+  purpose: Type.Optional(Type.String()),
+});
+
+const Added = Type.Object({ index: Type.Integer(), blobHash: Type.String(), grainType: Type.String() });
+const Failed = Type.Object({
+  index: Type.Integer(),
+  grainType: Type.String(),
+  code: Type.Unsafe<ErrorCode>({ type: 'string' }),
+  error: Type.String(),
+});
+const Output = Type.Object({
+  added: Type.Array(Added),
+  errors: Type.Array(Failed),
+  duplicates: Type.Array(Type.Object({ index: Type.Integer(), blobHash: Type.String() })),
+  totalAdded: Type.Integer(),
+  totalErrors: Type.Integer(),
+  totalDuplicates: Type.Integer(),
+  warnings: Type.Optional(Type.Array(Type.String())),
+});
+
+const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
+
+/** Runs `read`; what it refuses is the item's own error, never the batch's. */
+function itemOf(grainType: unknown, read: () => JsonObject): BatchItem {
+  const shown = typeof grainType === 'string' ? grainType : '';
+  try {
+    if (grainType === undefined || grainType === null || grainType === '') throw missing('grain_type');
+    if (typeof grainType !== 'string') throw mistyped('grain_type', 'string');
+    return { grainType: checkedGrainType(grainType), fields: read() };
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { grainType: shown, refused: error.toWire() };
+  }
+}
+
+function readBody(json: unknown): unknown {
+  const body = bodyOf(json);
+  const grains = body['grains'];
+  if (grains === undefined || grains === null) throw missing('grains');
+  if (!Array.isArray(grains)) throw mistyped('grains', 'array');
+  checkCount(grains.length);
+  const shared = { namespace: textMember(body, 'namespace'), tags: sharedTags(body['tags']) };
+  const { options, purpose } = body;
+  return {
+    items: grains.map((grain: unknown) => readGrain(grain, shared)),
+    ...(options === undefined || options === null ? {} : { options: inward(nodeOf(AddOptionsInput), options) }),
+    ...(purpose === undefined || purpose === null ? {} : { purpose }),
+  };
+}
+
+interface Shared {
+  readonly namespace: string | undefined;
+  readonly tags: readonly string[];
+}
+
+function sharedTags(tags: unknown): readonly string[] {
+  if (tags === undefined || tags === null) return [];
+  if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string')) throw mistyped('tags', 'array of strings');
+  return tags;
+}
+
+function readGrain(grain: unknown, shared: Shared): BatchItem {
+  const body: Members = isMembers(grain) ? grain : {};
+  return itemOf(body['grain_type'], () => {
+    if (body['fields'] === undefined || body['fields'] === null) throw missing('fields');
+    const fields = fieldsOf(body, ENVELOPE);
+    if (shared.namespace !== undefined) fields['namespace'] ??= shared.namespace;
+    if (shared.tags.length > 0) fields['tags'] = mergedTags(fields['tags'], shared.tags);
+    return fields;
+  });
+}
+
+/** The item's tags, then the shared ones it does not have. Tags that are no list are left for the shard to refuse. */
+function mergedTags(own: JsonObject[string] | undefined, shared: readonly string[]): JsonObject[string] {
+  if (own === undefined || own === null) return [...shared];
+  return Array.isArray(own) ? [...own, ...shared.filter((tag) => !own.includes(tag))] : own;
+}
+
+function readItems(message: BatchAddRequest): unknown {
+  checkCount(message.items.length);
+  const items = message.items.map((item) => itemOf(item.grainType, () => fieldsOfText(item)));
+  const options: AddOptionsInput = {};
+  for (const item of message.items)
+    for (const name of ['extractEventDate', 'autoRelate', 'extractMemories', 'sync'] as const)
+      if (item.options?.[name] === true) options[name] = true;
+  return { items, options };
+}
+
+function fieldsOfText(item: AddRequest): JsonObject {
+  const fields = parsedJson(item.fieldsJson === '' ? '{}' : item.fieldsJson, 'fields_json');
+  if (!isMembers(fields)) throw mistyped('fields_json', 'object');
+  return fields as JsonObject; // just parsed
+}
+
+function checkCount(count: number): void {
+  if (count > BATCH_GRAINS_MAX)
+    throw new EngineError('LIM-E003', `a batch has at most ${BATCH_GRAINS_MAX} grains, this one ${count}`);
+}
+
+const BODY: Members = {
+  type: 'object',
+  required: ['grains'],
+  properties: {
+    grains: {
+      type: 'array',
+      maxItems: BATCH_GRAINS_MAX,
+      items: {
+        type: 'object',
+        required: ['grain_type', 'fields'],
+        properties: { grain_type: { type: 'string' }, fields: { type: 'object' } },
+      },
+    },
+    namespace: { type: 'string' },
+    tags: { type: 'array', items: { type: 'string' } },
+    options: { type: 'object' },
+    purpose: { type: 'string' },
+  },
+};
+
+export const batchAdd = defineOperation({
+  name: 'batch_add',
+  summary: 'Add up to 1,000 grains of any type; a bad one hurts no other.',
+  needs: 'write',
+  on: 'memory',
+  mutates: true,
+  input: Input,
+  output: Output,
+  errors: ['LIM-E003', 'VAL-E003'],
+  http: [{ verb: 'POST', path: 'M/batch-add', bodySchema: BODY, read: ({ json }) => readBody(json) }],
+  grpc: rpc({
+    rpc: 'BatchAdd',
+    request: BatchAddRequest,
+    response: BatchAddResponse,
+    read: readItems,
+    write: (output: Type.Static<typeof Output>) => ({
+      results: resultsInOrder(output),
+      totalAdded: output.totalAdded,
+      totalErrors: output.totalErrors,
+      totalDuplicates: output.totalDuplicates,
+    }),
+  }),
+  async run({ items, options, purpose }, context) {
+    const wanted: AddItem[] = [];
+    const places: number[] = [];
+    const output = emptyOutput();
+    for (const [index, item] of items.entries()) {
+      if ('refused' in item) output.errors.push(failure(index, item.grainType, item.refused));
+      else {
+        places.push(index);
+        wanted.push(item);
+      }
+    }
+    const warnings = optionWarnings(options);
+    if (wanted.length > 0) {
+      const { outcomes } = await context.call('addBatch', { items: wanted }, purpose === undefined ? {} : { purpose });
+      assert(outcomes.length === wanted.length, 'a batch has an outcome an item');
+      for (const [at, outcome] of outcomes.entries()) {
+        const index = places[at] ?? at;
+        if ('error' in outcome) output.errors.push(failure(index, outcome.grainType, outcome.error));
+        else if (outcome.duplicate) output.duplicates.push({ index, blobHash: outcome.hash });
+        else {
+          for (const warning of outcome.warnings) warnings.push(`grain ${index}: ${warning}`);
+          output.added.push({ index, blobHash: outcome.hash, grainType: outcome.grainType });
+        }
+      }
+      if (options?.sync === true) await context.call('flush', {});
+    }
+    output.errors.sort((one, other) => one.index - other.index);
+    return {
+      ...output,
+      totalAdded: output.added.length,
+      totalErrors: output.errors.length,
+      totalDuplicates: output.duplicates.length,
+      ...(warnings.length === 0 ? {} : { warnings }),
+    };
+  },
+});
+
+function emptyOutput(): Pick<Type.Static<typeof Output>, 'added' | 'errors' | 'duplicates'> {
+  return { added: [], errors: [], duplicates: [] };
+}
+
+function failure(index: number, grainType: string, error: WireError): Type.Static<typeof Failed> {
+  return { index, grainType, code: error.code, error: error.message };
+}
+
+function resultsInOrder(output: Type.Static<typeof Output>): Partial<BatchAddResponse['results'][number]>[] {
+  const results: Partial<BatchAddResponse['results'][number]>[] = [];
+  for (const { index, blobHash } of output.added) results.push({ index, hash: blobHash });
+  for (const { index, blobHash } of output.duplicates) results.push({ index, hash: blobHash, duplicate: true });
+  for (const { index, code, error } of output.errors) results.push({ index, errorCode: code, errorMessage: error });
+  return results.sort((one, other) => (one.index ?? 0) - (other.index ?? 0));
+}

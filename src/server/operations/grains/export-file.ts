@@ -1,0 +1,151 @@
+// A memory as one .mg file. Offsets stand before the grains, so the pages are walked twice: once for the lengths, four
+// bytes a grain, and once for the blobs, which go out as they come. Nothing of it is kept or written anywhere.
+import Type from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import { ContainerWriter } from '../../../engine/grain/container-writer.ts';
+import type { Address } from '../../../engine/grain/grain.ts';
+import type { Standing } from '../../../engine/grain/manifest.ts';
+import { TRANSFER_BYTES } from '../../../engine/limits.ts';
+import type { CallContext, ExportedGrain, GrainFilter } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
+import type { Shards } from '../../shards.ts';
+import { defineOperation } from '../define.ts';
+import { checkedGrainType } from './grain-type.ts';
+
+const Input = Type.Object({
+  namespace: Type.Optional(Type.String()),
+  grainType: Type.Optional(Type.Array(Type.String())),
+  includeSuperseded: Type.Optional(Type.Boolean()),
+});
+
+export const exportFile = defineOperation({
+  name: 'export_file',
+  summary: 'Every grain of a memory as one .mg file.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  slow: true,
+  input: Input,
+  output: Type.Object({ fileName: Type.String(), bytes: Type.Unsafe<AsyncIterable<Uint8Array>>({}) }),
+  http: [
+    {
+      verb: 'GET',
+      path: 'M/export-file',
+      reply: ({ fileName, bytes }) => ({
+        kind: 'stream',
+        status: 200,
+        headers: {
+          'content-type': 'application/octet-stream',
+          'content-disposition': `attachment; filename="${fileName}"`,
+        },
+        body: bytes,
+      }),
+    },
+  ],
+  async run(input, context) {
+    const filter: GrainFilter = {
+      includeSuperseded: input.includeSuperseded ?? true,
+      ...(input.namespace === undefined ? {} : { namespace: input.namespace }),
+      ...(input.grainType === undefined ? {} : { grainTypes: input.grainType.map(checkedGrainType) }),
+    };
+    const source = new PageSource(context, filter);
+    const plan = await source.measure();
+    return { fileName: `${context.memory.id}.mg`, bytes: source.file(plan) };
+  },
+});
+
+interface Plan {
+  readonly lengths: Uint32Array;
+  /** Grains of each partition. */
+  readonly counts: readonly number[];
+  readonly manifest: ReadonlyMap<Address, Standing>;
+}
+
+class PageSource {
+  readonly #shards: Shards;
+  readonly #context: Omit<CallContext, 'partition'>;
+  readonly #partitions: number;
+  readonly #filter: GrainFilter;
+
+  constructor(context: Context, filter: GrainFilter) {
+    this.#shards = context.services.shards;
+    this.#partitions = context.memory.partitions;
+    this.#filter = filter;
+    // Without the request's deadline: the second walk lasts as long as the caller takes bytes.
+    this.#context = {
+      memory: context.memory.number,
+      actor: context.principal.actor,
+      requestId: context.requestId,
+      ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
+      ...(context.userId === undefined ? {} : { userId: context.userId }),
+    };
+  }
+
+  async *#grains(partition: number): AsyncGenerator<ExportedGrain> {
+    let after = 0;
+    for (;;) {
+      const page = await this.#shards.callPartition(
+        'exportPage',
+        { ...this.#context, partition },
+        { after, limitBytes: TRANSFER_BYTES, filter: this.#filter },
+      );
+      yield* page.grains;
+      if (page.done || page.last <= after) return;
+      after = page.last;
+    }
+  }
+
+  async measure(): Promise<Plan> {
+    const lengths: number[] = [];
+    const counts: number[] = [];
+    const manifest = new Map<Address, Standing>();
+    for (let partition = 0; partition < this.#partitions; partition += 1) {
+      const before = lengths.length;
+      for await (const grain of this.#grains(partition)) {
+        lengths.push(grain.blob.length);
+        const standing = standingOf(grain);
+        if (standing !== undefined) manifest.set(grain.hash as Address, standing); // an address, from the shard
+      }
+      counts.push(lengths.length - before);
+    }
+    return { lengths: Uint32Array.from(lengths), counts, manifest };
+  }
+
+  async *file({ lengths, counts, manifest }: Plan): AsyncGenerator<Uint8Array> {
+    // Grains come in the order they were written; a grain may stand in two partitions.
+    const writer = new ContainerWriter({ lengths, manifest, sorted: false, deduplicated: counts.length === 1 });
+    yield* writer.begin();
+    let at = 0;
+    for (const [partition, count] of counts.entries()) {
+      let left = count;
+      // What was written since the lengths were taken comes last, and is left out.
+      for await (const { blob } of this.#grains(partition)) {
+        if (left === 0) break;
+        if (blob.length !== lengths[at]) throw changed();
+        yield writer.add(blob);
+        at += 1;
+        left -= 1;
+      }
+      if (left > 0) throw changed();
+    }
+    yield* writer.end();
+  }
+}
+
+/** The file that was announced cannot be finished: the connection is cut, and the caller asks again. */
+function changed(): EngineError {
+  return new EngineError('STO-E002', 'grains were removed while the file was written');
+}
+
+function standingOf(grain: ExportedGrain): Standing | undefined {
+  if (grain.supersededBy === undefined && grain.systemValidToMs === undefined && grain.verificationStatus === undefined)
+    return undefined;
+  return {
+    ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy as Address }), // from the shard
+    ...(grain.systemValidToMs === undefined ? {} : { systemValidTo: grain.systemValidToMs }),
+    // The shard keeps only the format's own words.
+    ...(grain.verificationStatus === undefined
+      ? {}
+      : { verificationStatus: grain.verificationStatus as NonNullable<Standing['verificationStatus']> }),
+  };
+}

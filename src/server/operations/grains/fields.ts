@@ -1,0 +1,85 @@
+// How a request's body becomes a grain's fields: the flat and the nested shape, and what wins (service contract, 1).
+import Type from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import type { JsonObject } from '../../../shards/protocol.ts';
+import { isMembers, type Members } from '../names.ts';
+
+/** A grain's own fields: open JSON whose names are never changed. */
+export const Fields = Type.Unsafe<JsonObject>({ type: 'object' });
+
+/** Fields that every grain type has (service contract 4.1); they may stand beside `fields`, and win there. */
+export const COMMON_FIELDS: ReadonlySet<string> = new Set([
+  'confidence',
+  'tags',
+  'structural_tags',
+  'namespace',
+  'user_id',
+  'valid_from',
+  'valid_to',
+  'temporal_type',
+  'related_to',
+  'source_type',
+  'importance',
+  'created_at',
+  'session_id',
+  'derived_from',
+  'embedding_text',
+  'author_did',
+  'origin_did',
+  'origin_namespace',
+  'verification_status',
+  'processing_basis',
+  'invalidation_policy',
+  'supersession_justification',
+  'context',
+  'content_refs',
+  'embedding_refs',
+  'provenance_chain',
+  'consolidation_level',
+  'success_count',
+  'failure_count',
+  'expires_at',
+]);
+
+/**
+ * The fields of a body. With `fields` in it (nested) those, plus the common fields beside them and whatever else stands
+ * in both places: the outer value wins. Without (flat) every key that is not of the `envelope`. Throws VAL-E003 when
+ * `fields` is no object.
+ */
+export function fieldsOf(body: Members, envelope: ReadonlySet<string>): JsonObject {
+  const nested = body['fields'];
+  if (nested === undefined || nested === null) return picked(body, (key) => !envelope.has(key) && key !== 'fields');
+  if (!isMembers(nested)) throw mistyped('fields', 'object');
+  const outer = picked(body, (key) => COMMON_FIELDS.has(key) || (Object.hasOwn(nested, key) && !envelope.has(key)));
+  return { ...(nested as JsonObject), ...outer }; // JSON, as it was parsed
+}
+
+function picked(body: Members, wanted: (key: string) => boolean): JsonObject {
+  const fields = Object.entries(body).filter(([key]) => wanted(key));
+  return Object.fromEntries(fields) as JsonObject; // JSON, as it was parsed; fromEntries defines own properties only
+}
+
+/** The body as an object, or throws: a body that is not JSON never came this far. */
+export function bodyOf(json: unknown): Members {
+  if (json === undefined) throw new EngineError('VAL-E002', 'the body is empty: JSON is wanted');
+  if (!isMembers(json)) throw mistyped('body', 'object');
+  return json;
+}
+
+export function missing(field: string): EngineError {
+  return new EngineError('VAL-E003', `missing field \`${field}\``, { details: [{ field, issue: 'required' }] });
+}
+
+export function mistyped(field: string, wanted: string): EngineError {
+  return new EngineError('VAL-E003', `invalid type for \`${field}\`: expected ${wanted}`, {
+    details: [{ field, issue: `invalid type, expected ${wanted}` }],
+  });
+}
+
+/** A string member, undefined when absent or null. Throws VAL-E003 for another type. */
+export function textMember(body: Members, name: string): string | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw mistyped(name, 'string');
+  return value;
+}

@@ -1,0 +1,91 @@
+import Type from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
+import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { type Members, nodeOf, outward } from '../names.ts';
+import { missing } from './fields.ts';
+import { hashAlias } from './hash-alias.ts';
+import { Hash } from './view.ts';
+
+const Input = Type.Object({
+  hash: Type.Optional(Hash),
+  hashes: Type.Optional(Type.Array(Hash, { minItems: 1, maxItems: BATCH_GRAINS_MAX })),
+  subject: Type.Optional(Type.String({ minLength: 1 })),
+  userId: Type.Optional(Type.String({ minLength: 1 })),
+  reason: Type.Optional(Type.String()),
+});
+
+const Forgotten = Type.Object({
+  deleted: Type.Integer(),
+  hashes: Type.Array(Type.String()),
+  notFound: Type.Array(Type.String()),
+  status: Type.Literal('forgotten'),
+});
+const Erased = Type.Object({
+  userId: Type.String(),
+  count: Type.Integer(),
+  keyFingerprint: Type.String(),
+  timestamp: Type.Integer(),
+  status: Type.Literal('erased'),
+});
+
+type Output = Type.Static<typeof Forgotten> | Type.Static<typeof Erased>;
+
+export const forget = defineOperation({
+  name: 'forget',
+  summary: 'Forget grains by hash or subject, or erase a user.',
+  needs: 'write',
+  on: 'memory',
+  mutates: true,
+  input: Input,
+  output: Type.Union([Forgotten, Erased]),
+  errors: ['MEM-E001', 'POL-E001', 'POL-E003'],
+  grpc: rpc({
+    rpc: 'Forget',
+    request: ForgetRequest,
+    response: ForgetResponse,
+    read: ({ hash }) => {
+      if (hash === '') throw missing('hash');
+      return { hash };
+    },
+    write: () => ({}),
+  }),
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/forget',
+      read: ({ json }) => hashAlias(nodeOf(Input), json),
+      write: (output): Members => outward(nodeOf(output.status === 'erased' ? Erased : Forgotten), output) as Members, // an object schema
+    },
+  ],
+  async run({ hash, hashes, subject, userId, reason }, context): Promise<Output> {
+    const extras = reason === undefined ? {} : { reason };
+    const targets = [...(hash === undefined ? [] : [hash]), ...(hashes ?? [])];
+    if (targets.length === 0 && subject === undefined) {
+      if (userId === undefined)
+        throw new EngineError('VAL-E001', 'one of blob_hash, hashes, subject, user_id is wanted');
+      context.require('admin');
+      return { ...(await context.call('eraseUser', { userId }, extras)), status: 'erased' };
+    }
+    const output = await context.call(
+      'forget',
+      {
+        ...(targets.length === 0 ? {} : { hashes: targets }),
+        ...(subject === undefined ? {} : { subject }),
+        ...(userId === undefined ? {} : { userId }),
+        check: false,
+      },
+      extras,
+    );
+    // Alone, a hash that is not there is an error; among others it is only told.
+    if (hash !== undefined && targets.length === 1 && subject === undefined && output.hashes.length === 0)
+      throw new EngineError('MEM-E001', 'grain not found');
+    return {
+      deleted: output.hashes.length,
+      hashes: [...output.hashes],
+      notFound: [...output.notFound],
+      status: 'forgotten',
+    };
+  },
+});

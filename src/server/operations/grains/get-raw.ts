@@ -1,0 +1,28 @@
+import Type from 'typebox';
+import { defineOperation } from '../define.ts';
+import { Hash } from './view.ts';
+
+export const getRaw = defineOperation({
+  name: 'get_raw',
+  summary: 'The plaintext .mg blob of a grain: its SHA-256 is the hash.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  input: Type.Object({ hash: Hash }),
+  output: Type.Object({ hash: Hash, blob: Type.Unsafe<Uint8Array>({}) }),
+  errors: ['MEM-E001', 'MEM-E006'],
+  http: [
+    {
+      verb: 'GET',
+      path: 'M/grains/{hash}/raw',
+      reply: ({ hash, blob }, { ifNoneMatch }) => {
+        const etag = `"${hash}"`;
+        const known = ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag) ?? false;
+        return known
+          ? { kind: 'bytes', status: 304, headers: { etag }, body: new Uint8Array(0) }
+          : { kind: 'bytes', status: 200, headers: { etag, 'content-type': 'application/octet-stream' }, body: blob };
+      },
+    },
+  ],
+  run: async ({ hash }, context) => ({ hash, blob: (await context.call('getRaw', { hash })).blob }),
+});

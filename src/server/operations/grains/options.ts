@@ -1,0 +1,22 @@
+// The options of an add. Those that later builds bring are taken and warned about, never silently dropped.
+import Type, { type Static } from 'typebox';
+
+export const AddOptionsInput = Type.Object({
+  extractEventDate: Type.Optional(Type.Boolean()),
+  autoRelate: Type.Optional(Type.Boolean()),
+  extractMemories: Type.Optional(Type.Boolean()),
+  sync: Type.Optional(Type.Boolean()),
+});
+export type AddOptionsInput = Static<typeof AddOptionsInput>;
+
+const LATER = [
+  ['extractEventDate', 'extract_event_date'],
+  ['autoRelate', 'auto_relate'],
+  ['extractMemories', 'extract_memories'],
+] as const;
+
+export function optionWarnings(options: AddOptionsInput | undefined): string[] {
+  return LATER.filter(([name]) => options?.[name] === true).map(
+    ([, outside]) => `option ${outside} is not in this build and was ignored`,
+  );
+}

@@ -1,0 +1,138 @@
+// The 60 fields of a recall (service contract 6.3), by the names inside. All are checked for type and range; those that
+// this build does not act on are warned about when they are set to anything but their default.
+import Type, { type Static } from 'typebox';
+import type { Members } from '../names.ts';
+import { toSnake } from '../names.ts';
+
+const text = () => Type.Optional(Type.String());
+const texts = () => Type.Optional(Type.Array(Type.String()));
+const flag = () => Type.Optional(Type.Boolean());
+const integer = (minimum: number, maximum: number) => Type.Optional(Type.Integer({ minimum, maximum }));
+const fraction = () => Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
+const seconds = () => Type.Optional(Type.Integer());
+
+export const RecallInput = Type.Object({
+  query: text(),
+  subject: text(),
+  relation: text(),
+  object: text(),
+  namespace: text(),
+  userId: text(),
+  grainType: text(),
+  timeStart: seconds(),
+  timeEnd: seconds(),
+  confidenceThreshold: Type.Optional(Type.Number()),
+  importanceThreshold: Type.Optional(Type.Number()),
+  limit: Type.Optional(Type.Integer({ minimum: 0 })),
+  temporalExpr: text(),
+  tags: texts(),
+  excludeTags: texts(),
+  detectContradictions: flag(),
+  scopePath: text(),
+  includeSiblings: flag(),
+  deduplicate: flag(),
+  deduplicateThreshold: fraction(),
+  subjectContains: text(),
+  objectContains: text(),
+  excludeSuperseded: flag(),
+  includeContradicted: flag(),
+  embedding: Type.Optional(Type.Array(Type.Number())),
+  candidateLimit: Type.Optional(Type.Integer({ minimum: 0 })),
+  minScore: Type.Optional(Type.Number()),
+  scoreBreakdown: flag(),
+  explanation: flag(),
+  recencyWeight: fraction(),
+  conflictResolution: flag(),
+  recordProvenance: flag(),
+  entity: text(),
+  rerank: flag(),
+  diversityLambda: fraction(),
+  queryExpansion: flag(),
+  hyde: flag(),
+  llmRerank: flag(),
+  temporalField: Type.Optional(Type.Enum(['created_at', 'event_date', 'both'])),
+  includeSources: flag(),
+  annotateRelativeTime: flag(),
+  referenceDate: seconds(),
+  sessionAffinityBoost: fraction(),
+  subjectAffinityBoost: fraction(),
+  multiHop: integer(0, 3),
+  targetDate: seconds(),
+  targetDateWeight: fraction(),
+  queryDecompose: flag(),
+  conflictSimilarityThreshold: fraction(),
+  countEntities: flag(),
+  minPerNamespace: integer(0, 10),
+  maxNamespaces: integer(0, 100),
+  exhaustive: flag(),
+  exhaustiveMaxRounds: integer(0, 5),
+  sessionCensus: flag(),
+  sessionCensusMinPerSession: integer(0, 10),
+  sessionCensusMinScore: fraction(),
+  sessionCensusMaxQueries: integer(0, 50),
+  aggregationIntent: flag(),
+  preferenceEnrichment: flag(),
+});
+export type RecallInput = Static<typeof RecallInput>;
+
+/** Fields that a later build acts on, and the values at which they ask for nothing. */
+const LATER: Readonly<Partial<Record<keyof RecallInput, readonly unknown[]>>> = {
+  temporalExpr: [''],
+  detectContradictions: [false],
+  scopePath: [''],
+  includeSiblings: [false],
+  deduplicate: [false],
+  deduplicateThreshold: [],
+  subjectContains: [''],
+  objectContains: [''],
+  includeContradicted: [true],
+  embedding: [],
+  scoreBreakdown: [false],
+  explanation: [false],
+  recencyWeight: [0],
+  conflictResolution: [false],
+  // Nothing is recorded yet: `false` gets what it asks for.
+  recordProvenance: [false],
+  rerank: [false],
+  diversityLambda: [1],
+  queryExpansion: [false],
+  hyde: [false],
+  llmRerank: [false],
+  includeSources: [false],
+  annotateRelativeTime: [false],
+  referenceDate: [],
+  sessionAffinityBoost: [0],
+  subjectAffinityBoost: [0],
+  multiHop: [0],
+  targetDate: [],
+  targetDateWeight: [0],
+  queryDecompose: [false],
+  conflictSimilarityThreshold: [],
+  minPerNamespace: [0],
+  maxNamespaces: [0],
+  exhaustive: [false],
+  exhaustiveMaxRounds: [0],
+  sessionCensus: [false],
+  sessionCensusMinPerSession: [0],
+  sessionCensusMinScore: [0],
+  sessionCensusMaxQueries: [0],
+  aggregationIntent: [false],
+  preferenceEnrichment: [false],
+};
+
+const LATER_ENTRIES = Object.entries(LATER);
+
+/** Names of the fields that are taken and only warned about. */
+export const LATER_FIELDS: readonly string[] = LATER_ENTRIES.map(([name]) => toSnake(name));
+
+/** A warning for each field of this request that would have changed the answer in a build that has it. */
+export function laterFieldWarnings(input: RecallInput): string[] {
+  const members: Members = input;
+  const warnings: string[] = [];
+  for (const [name, defaults] of LATER_ENTRIES) {
+    const value = members[name];
+    if (value === undefined || defaults.includes(value) || (Array.isArray(value) && value.length === 0)) continue;
+    warnings.push(`${toSnake(name)} is not in this build and was ignored`);
+  }
+  return warnings;
+}

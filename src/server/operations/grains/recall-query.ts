@@ -1,0 +1,100 @@
+// From a recall's fields to the question that shards are asked (service contract 6.3 and 8).
+import { EngineError } from '../../../engine/errors.ts';
+import { CANDIDATE_LIMIT_MAX, RECALL_LIMIT_DEFAULT, RECALL_LIMIT_MAX, SECONDS_MAX } from '../../../engine/limits.ts';
+import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
+import { checkedGrainType } from './grain-type.ts';
+import type { RecallInput } from './recall-fields.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** First-stage candidates when the request does not say: enough for filters and fusion to choose from. */
+const CANDIDATES_MIN = 100;
+const CANDIDATES_A_HIT = 5;
+
+/** The query and the warnings that its limits gave. Throws VAL-E001 and MEM-E005. */
+export function recallQuery(input: RecallInput): { readonly query: RecallQuery; readonly warnings: readonly string[] } {
+  const warnings: string[] = [];
+  let limit = input.limit ?? 0;
+  if (limit === 0) limit = RECALL_LIMIT_DEFAULT;
+  if (limit > RECALL_LIMIT_MAX) {
+    warnings.push(`limit ${limit} is treated as ${RECALL_LIMIT_MAX}`);
+    limit = RECALL_LIMIT_MAX;
+  }
+  let candidateLimit = input.candidateLimit ?? 0;
+  if (candidateLimit === 0) candidateLimit = Math.max(CANDIDATES_MIN, CANDIDATES_A_HIT * limit);
+  if (candidateLimit > CANDIDATE_LIMIT_MAX) {
+    warnings.push(`candidate_limit ${candidateLimit} is treated as ${CANDIDATE_LIMIT_MAX}`);
+    candidateLimit = CANDIDATE_LIMIT_MAX;
+  }
+  const filter = filterOf(input);
+  const text = input.query?.trim() ?? '';
+  return {
+    query: {
+      ...(text === '' ? {} : { query: text }),
+      filter,
+      limit,
+      candidateLimit: Math.max(candidateLimit, limit),
+      structural:
+        filter.entity !== undefined ||
+        filter.subject !== undefined ||
+        filter.relation !== undefined ||
+        filter.object !== undefined,
+    },
+    warnings,
+  };
+}
+
+function filterOf(input: RecallInput): GrainFilter {
+  const filter: Mutable<GrainFilter> = {};
+  // An entity takes priority over the triple.
+  if (given(input.entity)) filter.entity = input.entity;
+  else {
+    if (given(input.subject)) filter.subject = input.subject;
+    if (given(input.relation)) filter.relation = input.relation;
+    if (given(input.object)) filter.object = input.object;
+  }
+  if (given(input.grainType)) filter.grainTypes = [checkedGrainType(input.grainType)];
+  if (given(input.namespace)) filter.namespace = input.namespace;
+  if (given(input.userId)) filter.userId = input.userId;
+  if (input.tags !== undefined && input.tags.length > 0) filter.tags = input.tags;
+  if (input.excludeTags !== undefined && input.excludeTags.length > 0) filter.excludeTags = input.excludeTags;
+  if (input.confidenceThreshold !== undefined) filter.confidenceMin = input.confidenceThreshold;
+  if (input.importanceThreshold !== undefined) filter.importanceMin = input.importanceThreshold;
+  if (input.excludeSuperseded === false) filter.includeSuperseded = true;
+  return { ...filter, ...timeFilter(input) };
+}
+
+function given(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}
+
+function timeFilter(input: RecallInput): Partial<GrainFilter> {
+  const fromMs = secondsToMs(input.timeStart, 'time_start', 0);
+  // Inclusive: a grain's created_at shows whole seconds, so the last one counts to its end.
+  const toMs = secondsToMs(input.timeEnd, 'time_end', 999);
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs)
+    throw new EngineError('VAL-E001', 'time_start is after time_end', {
+      details: [{ field: 'time_start', issue: 'after time_end' }],
+    });
+  const field = input.temporalField ?? 'created_at';
+  const filter: Mutable<Partial<GrainFilter>> = {};
+  if (field !== 'event_date') {
+    if (fromMs !== undefined) filter.createdFromMs = fromMs;
+    if (toMs !== undefined) filter.createdToMs = toMs;
+  }
+  if (field !== 'created_at') {
+    if (fromMs !== undefined) filter.validFromMs = fromMs;
+    if (toMs !== undefined) filter.validToMs = toMs;
+  }
+  return filter;
+}
+
+/** Seconds to the first (0) or last (999) millisecond of that second; seconds that must be milliseconds are refused. */
+export function secondsToMs(seconds: number | undefined, field: string, within: 0 | 999): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (Math.abs(seconds) > SECONDS_MAX)
+    throw new EngineError('VAL-E001', `${field} is in milliseconds: seconds are wanted`, {
+      details: [{ field, issue: `above ${SECONDS_MAX}` }],
+    });
+  return seconds * 1000 + within;
+}

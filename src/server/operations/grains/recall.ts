@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import Type, { type Static } from 'typebox';
+import type { RecallHit } from '../../../shards/protocol.ts';
+import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { Fields } from './fields.ts';
+import { laterFieldWarnings, RecallInput } from './recall-fields.ts';
+import { recallQuery } from './recall-query.ts';
+
+export const HitOutput = Type.Object({
+  hash: Type.String(),
+  blobHash: Type.String(),
+  grainType: Type.String(),
+  type: Type.String(),
+  score: Type.Number(),
+  fields: Fields,
+  createdAt: Type.Integer(),
+  namespace: Type.String(),
+  sourceNamespace: Type.String(),
+  scopeDepth: Type.Integer(),
+  userId: Type.Optional(Type.String()),
+  supersededBy: Type.Optional(Type.String()),
+  supersessionStatus: Type.Optional(Type.String()),
+  recallSource: Type.String(),
+});
+export type HitOutput = Static<typeof HitOutput>;
+
+const Output = Type.Object({
+  count: Type.Integer(),
+  results: Type.Array(HitOutput),
+  totalCandidates: Type.Integer(),
+  topicCoverage: Type.Union([Type.String(), Type.Null()]),
+  recallId: Type.String(),
+  warnings: Type.Array(Type.String()),
+  entityCount: Type.Optional(Type.Integer()),
+  entities: Type.Optional(Type.Array(Type.String())),
+});
+
+export function hitOutput({ grain, score, superseded }: RecallHit): HitOutput {
+  return {
+    hash: grain.hash,
+    blobHash: grain.hash,
+    grainType: grain.grainType,
+    type: grain.grainType,
+    score,
+    fields: grain.fields,
+    createdAt: grain.createdAt,
+    namespace: grain.namespace,
+    sourceNamespace: grain.namespace,
+    scopeDepth: 0,
+    ...(grain.userId === undefined ? {} : { userId: grain.userId }),
+    ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy }),
+    ...(superseded ? { supersessionStatus: 'superseded' } : {}),
+    recallSource: 'primary',
+  };
+}
+
+export const recall = defineOperation({
+  name: 'recall',
+  summary: 'Find grains by words, by structure, or by both.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  input: RecallInput,
+  output: Output,
+  errors: ['VAL-E001', 'MEM-E005'],
+  grpc: rpc({
+    rpc: 'Recall',
+    request: RecallRequest,
+    response: RecallResponse,
+    write: (output: Static<typeof Output>) => ({
+      count: output.count,
+      results: output.results.map((hit) => ({
+        hash: hit.hash,
+        grainType: hit.grainType,
+        score: hit.score,
+        fieldsJson: JSON.stringify(hit.fields),
+        sourceNamespace: hit.sourceNamespace,
+        scopeDepth: hit.scopeDepth,
+        recallSource: hit.recallSource,
+        supersessionStatus: hit.supersessionStatus,
+      })),
+      totalCandidates: output.totalCandidates,
+      topicCoverage: output.topicCoverage ?? undefined,
+      recallId: output.recallId,
+      warnings: output.warnings,
+      entityCount: output.entityCount,
+      entities: output.entities ?? [],
+    }),
+  }),
+  http: [{ verb: 'POST', path: 'M/recall' }],
+  async run(input, context) {
+    const { query, warnings } = recallQuery(input);
+    const { hits, total, coverage } = await context.call('recall', query);
+    const { minScore } = input;
+    // Hits come best first, so what a minimum takes away is the end. Structural hits have no score to judge.
+    const judged = minScore !== undefined && query.query !== undefined;
+    const results = hits.filter((hit) => !judged || hit.score >= minScore).map(hitOutput);
+    return {
+      count: results.length,
+      results,
+      totalCandidates: total,
+      topicCoverage: coverage,
+      recallId: randomBytes(32).toString('hex'),
+      warnings: [...warnings, ...laterFieldWarnings(input)],
+      ...(input.countEntities === true ? entitiesOf(results) : {}),
+    };
+  },
+});
+
+/** Distinct subjects, in the order of the hits. */
+function entitiesOf(results: readonly HitOutput[]): { entityCount: number; entities: string[] } {
+  const subjects = new Set<string>();
+  for (const { fields } of results) {
+    const subject = fields['subject'];
+    if (typeof subject === 'string' && subject !== '') subjects.add(subject);
+  }
+  return { entityCount: subjects.size, entities: [...subjects] };
+}

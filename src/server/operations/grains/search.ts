@@ -1,0 +1,35 @@
+import Type from 'typebox';
+import { defineOperation } from '../define.ts';
+import { HitOutput, hitOutput } from './recall.ts';
+import { recallQuery } from './recall-query.ts';
+
+export const search = defineOperation({
+  name: 'search',
+  summary: 'Find grains by words alone (BM25).',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  input: Type.Object({
+    query: Type.String({ minLength: 1 }),
+    limit: Type.Optional(Type.Integer({ minimum: 0 })),
+    namespace: Type.Optional(Type.String()),
+    grainType: Type.Optional(Type.String()),
+    userId: Type.Optional(Type.String()),
+  }),
+  output: Type.Object({
+    count: Type.Integer(),
+    results: Type.Array(HitOutput),
+    warnings: Type.Optional(Type.Array(Type.String())),
+  }),
+  errors: ['VAL-E003', 'MEM-E005'],
+  http: [{ verb: 'POST', path: 'M/search' }],
+  async run(input, context) {
+    const { query, warnings } = recallQuery(input);
+    const { hits } = await context.call('recall', query);
+    return {
+      count: hits.length,
+      results: hits.map(hitOutput),
+      ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    };
+  },
+});

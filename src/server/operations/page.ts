@@ -1,0 +1,114 @@
+// Pages of a list: what callers may ask for and the opaque cursor that ends an answer (service contract, Pagination).
+import Type from 'typebox';
+import { EngineError } from '../../engine/errors.ts';
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from '../../engine/limits.ts';
+
+/** Members that every list takes; spread into its input schema. */
+export const PAGE_INPUT = {
+  limit: Type.Optional(Type.Integer({ minimum: 1 })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: PAGE_OFFSET_MAX })),
+  order: Type.Optional(Type.Enum(['asc', 'desc'])),
+};
+
+/** Members that every list answers. */
+export const PAGE_OUTPUT = {
+  total: Type.Union([Type.Integer(), Type.Null()]),
+  nextCursor: Type.Union([Type.String(), Type.Null()]),
+};
+
+/** Where a page ended: the time and the id or hash of its last item. */
+export interface Place {
+  readonly timeMs: number;
+  readonly id: string;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+  readonly order: 'asc' | 'desc';
+  readonly after: Place | undefined;
+}
+
+export interface PageInput {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly offset?: number;
+  readonly order?: 'asc' | 'desc';
+}
+
+/** Throws VAL-E004 for a cursor that this server did not make. `scope` ties a cursor to its list. */
+export function readPage(input: PageInput, scope: string, defaultOrder: 'asc' | 'desc' = 'desc'): Page {
+  return {
+    limit: Math.min(input.limit ?? PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX),
+    offset: input.offset ?? 0,
+    order: input.order ?? defaultOrder,
+    after: input.cursor === undefined ? undefined : readCursor(input.cursor, scope),
+  };
+}
+
+export function writeCursor(place: Place, scope: string): string {
+  return Buffer.from(JSON.stringify([scope, place.timeMs, place.id]), 'utf8').toString('base64url');
+}
+
+function readCursor(cursor: string, scope: string): Place {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    throw badCursor();
+  }
+  if (!Array.isArray(parts) || parts.length !== 3) throw badCursor();
+  const [madeFor, timeMs, id]: unknown[] = parts;
+  if (madeFor !== scope || typeof timeMs !== 'number' || !Number.isSafeInteger(timeMs) || typeof id !== 'string')
+    throw badCursor();
+  return { timeMs, id };
+}
+
+function badCursor(): EngineError {
+  return new EngineError('VAL-E004', 'bad cursor', {
+    details: [{ field: 'cursor', issue: 'not a cursor of this list' }],
+  });
+}
+
+/** A page of `items`, which are sorted by time then id, ascending. */
+export function pageOf<T>(
+  items: readonly T[],
+  page: Page,
+  placeOf: (item: T) => Place,
+  scope: string,
+): { readonly items: readonly T[]; readonly total: number; readonly nextCursor: string | null } {
+  const start = page.after === undefined ? 0 : firstBeyond(items, page.after, placeOf, page.order);
+  const chosen: T[] = [];
+  const from = start + page.offset;
+  for (let at = from; at < items.length && chosen.length < page.limit; at += 1) {
+    const item = items[page.order === 'asc' ? at : items.length - 1 - at];
+    if (item !== undefined) chosen.push(item);
+  }
+  const last = chosen.at(-1);
+  const more = from + chosen.length < items.length;
+  return {
+    items: chosen,
+    total: items.length,
+    nextCursor: more && last !== undefined ? writeCursor(placeOf(last), scope) : null,
+  };
+}
+
+/** How many items, in the page's order, lie at or before the place. */
+function firstBeyond<T>(items: readonly T[], after: Place, placeOf: (item: T) => Place, order: 'asc' | 'desc'): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[order === 'asc' ? middle : items.length - 1 - middle];
+    const compared = item === undefined ? 1 : comparePlaces(placeOf(item), after);
+    if (order === 'asc' ? compared <= 0 : compared >= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Ascending by time, then by id. */
+export function comparePlaces(one: Place, other: Place): number {
+  return one.timeMs - other.timeMs || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+}

@@ -1,0 +1,71 @@
+// Every operation of this build. The transports, app/exec and the OpenAPI document are loops over it.
+import { backup } from './admin/backup.ts';
+import { config } from './admin/config.ts';
+import { health, healthRpc } from './admin/health.ts';
+import { keysCreate } from './admin/keys-create.ts';
+import { keysList } from './admin/keys-list.ts';
+import { keysRevoke } from './admin/keys-revoke.ts';
+import { compact, rebuildIndexes, rotateKeys, verifyAuditChain } from './admin/maintenance.ts';
+import { memoriesCreate } from './admin/memories-create.ts';
+import { memoriesList } from './admin/memories-list.ts';
+import { memoryDelete } from './admin/memory-delete.ts';
+import { memoryGet } from './admin/memory-get.ts';
+import { stats } from './admin/stats.ts';
+import { statsHistory } from './admin/stats-history.ts';
+import { tierInfo } from './admin/tier-info.ts';
+import type { Operation } from './define.ts';
+import { execOperation } from './exec.ts';
+import { accumulate } from './grains/accumulate.ts';
+import { add } from './grains/add.ts';
+import { batchAdd } from './grains/batch-add.ts';
+import { exportFile } from './grains/export-file.ts';
+import { flush } from './grains/flush.ts';
+import { forget } from './grains/forget.ts';
+import { get } from './grains/get.ts';
+import { getRaw } from './grains/get-raw.ts';
+import { history } from './grains/history.ts';
+import { importFile } from './grains/import-file.ts';
+import { list } from './grains/list.ts';
+import { recall } from './grains/recall.ts';
+import { search } from './grains/search.ts';
+import { supersede } from './grains/supersede.ts';
+import { openApiOperation } from './openapi.ts';
+
+const ROWS: readonly Operation[] = [
+  add,
+  batchAdd,
+  recall,
+  search,
+  list,
+  get,
+  getRaw,
+  supersede,
+  accumulate,
+  forget,
+  flush,
+  history,
+  importFile,
+  exportFile,
+  config,
+  health,
+  healthRpc,
+  keysList,
+  keysCreate,
+  keysRevoke,
+  memoriesList,
+  memoriesCreate,
+  memoryGet,
+  memoryDelete,
+  stats,
+  statsHistory,
+  tierInfo,
+  verifyAuditChain,
+  rebuildIndexes,
+  compact,
+  rotateKeys,
+  backup,
+];
+
+const WITH_EXEC: readonly Operation[] = [...ROWS, execOperation(ROWS)];
+
+export const OPERATIONS: readonly Operation[] = [...WITH_EXEC, openApiOperation(WITH_EXEC)];

@@ -1,0 +1,191 @@
+// What the contract has and this build does not, in one place. Each answers SYS-E002 after the caller was let in. The
+// list only shrinks: an operation that is built takes its line out.
+import Type from 'typebox';
+import { EngineError } from '../../engine/errors.ts';
+import type { Scope } from '../auth/principal.ts';
+import { defineOperation, type Operation, type Verb } from './define.ts';
+
+/** Methods of memory.v1.MemoryService. */
+export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
+  RecallChain: 'read',
+  Remember: 'write',
+  GrantConsent: 'write',
+  RevokeConsent: 'write',
+  RestrictProcessing: 'admin',
+  LiftRestriction: 'admin',
+  ForgetUser: 'admin',
+  ExportUser: 'read',
+  ExportPortability: 'read',
+  VerifyCompliance: 'read',
+  DetectPii: 'read',
+  DetectPiiDetailed: 'read',
+  CalQuery: 'read',
+  GetMetrics: 'read',
+  ListProvenance: 'read',
+  GetProvenance: 'read',
+  ProvenanceSummary: 'read',
+  GetPolicyResolved: 'read',
+  ListHarnessTemplates: 'read',
+};
+
+/** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
+const ROUTES = `
+8 POST M/remember W
+9 POST M/recall-chain R
+15 GET M/verify/latest R
+16 POST M/verify/run R
+17 GET M/compliance/metrics R
+18 GET M/compliance/violations R
+19 GET M/compliance/impact R
+20 GET M/compliance/export R
+21 POST M/detect-pii R
+22 GET M/audit R
+23 GET M/retention/status R
+24 POST M/retention/enforce A
+25 GET M/export/{user_id} R
+26 GET /settings/ner/status R
+27 POST M/consent/grant W
+28 POST M/consent/revoke W
+29 POST M/consent/grant-bulk W
+30 GET M/consent/status R
+31 GET M/provenance R
+32 GET M/provenance/summary R
+33 GET M/provenance/{recall_id} R
+34 GET M/sessions/{sid}/bootstrap R
+35 GET M/sessions/{sid}/state R
+36 GET M/sessions/{sid}/goals R
+37 GET M/sessions/{sid}/actions R
+38 GET M/sessions/{sid}/actions/summary R
+39 GET M/sessions/{sid}/actions/chain/{task} R
+40 GET M/sessions/{sid}/actions/failed R
+41 POST M/sessions/{sid}/goals/create W
+42 PUT M/goals/{hash}/state W
+43 POST M/goals/{hash}/delegate W
+44 GET M/sessions/{sid}/goals/tree R
+45 GET M/sessions/{sid}/goals/blocked R
+46 GET M/sessions/{sid}/context R
+47 POST M/sessions/{sid}/consolidate W
+48 POST M/states/diff R
+49 GET M/events R
+50 GET M/policy R
+51 PUT M/policy A
+52 POST M/policy/simulate R
+53 GET M/scope-tree R
+54 PUT M/scope-tree A
+55 DELETE M/scope-tree A
+56 POST M/scope-erase A
+57 GET M/hooks A
+58 POST M/hooks A
+59 DELETE M/hooks/{hook_id} A
+60 GET M/graph R
+61 POST M/authz/grant A
+62 POST M/authz/revoke A
+63 GET M/authz/check R
+64 GET /settings/llm R
+65 GET /settings/providers R
+66 GET /settings/providers/{id}/models R
+67 GET /models R
+68 GET /settings/model-assignments R
+69 PUT /settings/llm A
+70 PUT /settings/providers/{id} A
+71 DELETE /settings/providers/{id} A
+72 POST /settings/providers/{id}/test A
+73 PUT /settings/model-assignments A
+86 GET M/agents/identities R
+87 POST M/agents/identities W
+88 GET M/agents/identities/{agent_id} R
+89 POST M/agents/identities/{agent_id}/deactivate W
+90 POST M/import-document W
+91 POST M/extract-document R
+94 POST M/chat/stream W
+95 GET M/chat/threads R
+96 POST M/chat/threads W
+97 GET M/chat/threads/{thread_id} R
+98 DELETE M/chat/threads/{thread_id} W
+99 PATCH M/chat/threads/{thread_id} W
+100 GET M/chat/threads/{thread_id}/messages R
+101 POST M/imports W
+102 GET M/imports R
+103 GET M/imports/{job_id} R
+104 GET M/imports/{job_id}/stream R
+105 POST M/imports/{job_id}/cancel W
+106 GET M/agents R
+107 GET M/agents/{agent_id} R
+108 POST M/harnesses/{slug}/chat W
+109 POST M/harnesses/{slug}/chat/resume W
+110 GET M/harnesses/{slug}/chat/sessions/{session_id} R
+111 DELETE M/harnesses/{slug}/chat/sessions/{session_id} W
+112 GET M/harnesses/{slug}/conversations R
+113 GET M/harnesses/{slug}/conversations/{conversation_id} R
+114 POST M/harnesses/{slug}/bind-tool W
+115 GET M/harnesses/{slug}/tools R
+116 POST M/harnesses/{slug}/provision W
+117 GET M/harnesses R
+118 POST M/harnesses W
+119 GET M/harnesses/{slug} R
+120 PATCH M/harnesses/{slug} W
+121 DELETE M/harnesses/{slug} A
+`;
+
+/** Commands of app/exec. */
+export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {
+  cal: 'read',
+  metrics: 'read',
+  restrict: 'admin',
+  unrestrict: 'admin',
+  restrictions: 'read',
+  forget_user: 'admin',
+  export_portability: 'read',
+  policy_resolved: 'read',
+  harness_templates: 'read',
+  cdc_read: 'admin',
+  authz_list: 'admin',
+};
+
+export interface UnimplementedRoute {
+  readonly number: number;
+  readonly verb: Verb;
+  readonly path: string;
+  readonly scope: Scope;
+}
+
+const SCOPE_LETTERS: Readonly<Record<string, Scope>> = { R: 'read', W: 'write', A: 'admin' };
+
+export const UNIMPLEMENTED_ROUTES: readonly UnimplementedRoute[] = ROUTES.trim()
+  .split('\n')
+  .map((line) => {
+    const [number, verb, path, letter] = line.split(' ');
+    return {
+      number: Number(number),
+      verb: verb as Verb, // of the list above
+      path: path ?? '',
+      scope: SCOPE_LETTERS[letter ?? ''] ?? 'admin',
+    };
+  });
+
+/** A row that lets the caller in and answers SYS-E002. */
+function unimplementedRow(name: string, needs: Scope, on: 'memory' | 'deployment', face: object): Operation {
+  return defineOperation({
+    name,
+    summary: 'Not in this build.',
+    needs,
+    on,
+    mutates: false,
+    input: Type.Object({}),
+    output: Type.Object({}),
+    ...face,
+    run: () => Promise.reject(new EngineError('SYS-E002', `${name} is not in this build`)),
+  });
+}
+
+export const UNIMPLEMENTED_ROUTE_ROWS: readonly Operation[] = UNIMPLEMENTED_ROUTES.map(({ verb, path, scope }) =>
+  unimplementedRow(`${verb} ${path}`, scope, path.startsWith('M') ? 'memory' : 'deployment', {
+    // Whatever is sent is not read.
+    http: [{ verb, path, body: 'none', read: () => ({}) }],
+  }),
+);
+
+/** By method name: the gRPC front answers these without looking at the message. */
+export const UNIMPLEMENTED_RPC_ROWS: ReadonlyMap<string, Operation> = new Map(
+  Object.entries(UNIMPLEMENTED_RPCS).map(([rpc, scope]) => [rpc, unimplementedRow(rpc, scope, 'memory', {})]),
+);

@@ -1,0 +1,69 @@
+// Checks an operation's input against its schema, in the contract's words: a missing or mistyped member is VAL-E003
+// (422), one out of range VAL-E001 (400), a bad page VAL-E004. Members are named as the caller wrote them.
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { assert } from '../../engine/assert.ts';
+import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import { toSnake } from './names.ts';
+
+/** Members of every list: whatever is wrong with them is the page's fault. */
+const PAGE_MEMBERS = new Set(['limit', 'cursor', 'offset']);
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message: string;
+}
+
+/** Returns `value` as the schema's type, or throws EngineError. */
+export type Validate<S extends TSchema> = (value: unknown) => Static<S>;
+
+/** Compiles a check; `paged` inputs answer VAL-E004 for their page members. */
+export function compileCheck<S extends TSchema>(schema: S, options: { readonly paged: boolean }): Validate<S> {
+  const validator = Compile(schema);
+  return (value) => {
+    if (validator.Check(value)) return value;
+    throw asEngineError(validator.Errors(value), options.paged);
+  };
+}
+
+function asEngineError(errors: readonly SchemaError[], paged: boolean): EngineError {
+  const first = errors.find((error) => error.keyword === 'required') ?? errors[0];
+  assert(first !== undefined, 'a failed check has an error');
+  const path = outsidePath(first.instancePath);
+  if (first.keyword === 'required') {
+    const names = 'requiredProperties' in first.params ? first.params.requiredProperties : [];
+    const field = joined(path, toSnake(String(Array.isArray(names) ? names[0] : '')));
+    return new EngineError('VAL-E003', `missing field \`${field}\``, { details: [{ field, issue: 'required' }] });
+  }
+  if (paged && PAGE_MEMBERS.has(path)) return refusal('VAL-E004', path, `bad ${path}: ${first.message}`, first.message);
+  if (first.keyword === 'type') {
+    const wanted = 'type' in first.params ? String(first.params.type) : 'another';
+    return refusal(
+      'VAL-E003',
+      path,
+      `invalid type for \`${path}\`: expected ${wanted}`,
+      `invalid type, expected ${wanted}`,
+    );
+  }
+  return refusal('VAL-E001', path, `\`${path}\` ${first.message}`, first.message);
+}
+
+function refusal(code: ErrorCode, field: string, text: string, issue: string): EngineError {
+  return new EngineError(code, text, { details: [{ field, issue }] });
+}
+
+/** `/aB/0/c` becomes `a_b[0].c`; within open values the caller's own names are kept, as they hold no capitals to fold. */
+function outsidePath(instancePath: string): string {
+  let path = '';
+  for (const part of instancePath.split('/').slice(1)) {
+    if (/^\d+$/.test(part)) path += `[${part}]`;
+    else path = joined(path, toSnake(part.replaceAll('~1', '/').replaceAll('~0', '~')));
+  }
+  return path;
+}
+
+function joined(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}

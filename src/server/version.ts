@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+
+/** The version of the package this code is part of. */
+export const VERSION: string = readVersion();
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return String((JSON.parse(text) as { version: unknown }).version); // our own package.json
+}
