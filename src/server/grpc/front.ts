@@ -1,0 +1,58 @@
+// The gRPC front's interface: an rpc's name and its bytes in, bytes or an error out. It knows no messages: codecs stand
+// behind it, so that another implementation may take grpc-js's place without the rest knowing.
+import type { EngineError } from '../../engine/errors.ts';
+import type { TlsFiles } from '../http/listener.ts';
+
+export interface GrpcCall {
+  /** With its package: `memory.v1.MemoryService`. */
+  readonly service: string;
+  /** As in the proto: `Recall`. */
+  readonly method: string;
+  /** The request message. A view of what was received: copy what is kept or handed to another thread. */
+  readonly bytes: Buffer;
+  /** Milliseconds since 1970 after which the caller no longer waits. */
+  readonly deadlineMs: number | undefined;
+  /** The peer's IP address, or '' when it has gone. */
+  readonly remoteAddress: string;
+  /** Fires when the caller cancels, its deadline passes or the connection closes before the answer. */
+  readonly aborted: AbortSignal;
+  /** A metadata entry by its lower-case name; of several with one name, the first. Binary entries are not seen. */
+  header(name: string): string | undefined;
+}
+
+/** `headers` travel as trailers, with any answer. Text that is not printable ASCII is percent-encoded there. */
+export type GrpcAnswer = { readonly headers?: Readonly<Record<string, string>> } & (
+  | { readonly bytes: Uint8Array }
+  | { readonly error: EngineError }
+);
+
+/**
+ * Answers a call. A rejection with EngineError is that error; with anything else it is a bug, goes to `onError` and is
+ * answered INTERNAL.
+ */
+export type GrpcHandler = (call: GrpcCall) => Promise<GrpcAnswer>;
+
+export interface GrpcOptions {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly tls?: TlsFiles;
+  readonly onError?: (error: unknown) => void;
+  /** Lets a caller use reflection, by its metadata, or throws EngineError. */
+  readonly allowReflection: (header: GrpcCall['header'], remoteAddress: string) => void | Promise<void>;
+  /** The caller's request id when it is sane, else one of ours: for errors that no handler has seen. */
+  readonly requestIdOf: (given: string | undefined) => string;
+}
+
+export interface GrpcFront {
+  readonly port: number;
+  /** What grpc.health.v1 says of the server and of each service. It says yes from the start. */
+  setServing(serving: boolean): void;
+  /** Says NOT_SERVING, stops accepting, lets calls finish; after `deadlineMs` it cuts them off. */
+  drain(deadlineMs: number): Promise<void>;
+  /** Cuts everything off at once. */
+  close(): void;
+}
+
+/** Rejects with the system's error when it cannot listen. */
+export type ListenGrpc = (options: GrpcOptions, handler: GrpcHandler) => Promise<GrpcFront>;
