@@ -32,7 +32,7 @@ async function openShard(t: TestContext, options: { sealGrains?: number } = {}):
       keysDirectory: join(root, 'keys', 'shard-0'),
       shard: 0,
       shards: 1,
-      masterKey: MASTER,
+      masterKeys: [MASTER],
       indexHeapBytes: 64 << 20,
       onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
       ...options,

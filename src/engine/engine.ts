@@ -8,12 +8,15 @@ import { EngineError } from './errors.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { ShardIndex } from './index/shard-index.ts';
 import { KeyStore } from './keys/key-store.ts';
-import type { MasterKey } from './keys/master-key.ts';
-import { openLmdbLog } from './log/lmdb/environment.ts';
+import { MasterKey } from './keys/master-key.ts';
+import { openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
 import { Housekeeper } from './maintain/housekeeper.ts';
+import type { RebuildServices } from './maintain/rebuild.ts';
+import { replayAfter } from './maintain/replay.ts';
+import { liveSegmentsDirectory } from './maintain/segments-directory.ts';
 import { readCalls } from './reads.ts';
-import { replay } from './replay.ts';
+
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
 import { WriteQueue } from './write/queue.ts';
@@ -28,7 +31,8 @@ export interface EngineOptions {
   readonly keysDirectory: string;
   readonly shard: number;
   readonly shards: number;
-  readonly masterKey: MasterKey;
+  /** Raw, 32 bytes each, the current one first. */
+  readonly masterKeys: readonly Uint8Array[];
   /** Bytes that decoded index structures and blocks may take. */
   readonly indexHeapBytes: number;
   readonly clock?: Clock;
@@ -46,6 +50,8 @@ type Out<M extends keyof EngineCalls> = EngineCalls[M]['output'];
 export type EngineReads = ReturnType<typeof readCalls>;
 export type EngineWrites = ReturnType<typeof writeCalls>;
 
+type OpenIndex = RebuildServices['openIndex'];
+
 export class Engine {
   readonly store: Store;
   readonly #queue: WriteQueue;
@@ -55,7 +61,7 @@ export class Engine {
   #longCalls = 0;
   #fatal: EngineError | undefined;
 
-  private constructor(store: Store, options: EngineOptions) {
+  private constructor(store: Store, options: EngineOptions, openIndex: OpenIndex) {
     this.store = store;
     this.#queue = new WriteQueue(store, (error) => {
       this.#fatal ??= new EngineError('SYS-E001', 'the shard stopped after an internal error');
@@ -65,7 +71,14 @@ export class Engine {
     const housekeeping = options.sealGrains === undefined ? {} : { sealGrains: options.sealGrains };
     this.#housekeeper = new Housekeeper(store, this.#queue, housekeeping);
     this.#reads = readCalls(store, () => this.#health(options.shard));
-    this.#writes = writeCalls({ store, queue: this.#queue, housekeeper: this.#housekeeper, shard: options.shard });
+    this.#writes = writeCalls({
+      store,
+      queue: this.#queue,
+      housekeeper: this.#housekeeper,
+      shard: options.shard,
+      directory: options.directory,
+      openIndex,
+    });
   }
 
   /** Opens the shard from disk: environment, keys, segments, then the log's end into the tails. STO-E001 with the reason. */
@@ -73,15 +86,13 @@ export class Engine {
     mkdirSync(options.directory, { recursive: true });
     const stamp = { formatVersion: FORMAT_VERSION, shard: options.shard, shards: options.shards };
     const log = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp });
-    const keys = KeyStore.open(options.keysDirectory, options.masterKey);
+    const keys = KeyStore.open(options.keysDirectory, MasterKey.of(...options.masterKeys));
     const store = new Store(log, keys, options.clock ?? systemClock);
-    store.index = ShardIndex.open({
-      directory: join(options.directory, 'segments'),
-      log,
-      budget: new HeapBudget(options.indexHeapBytes),
-      keys: indexKeys(store),
-    });
-    const engine = new Engine(store, options);
+    const budget = new HeapBudget(options.indexHeapBytes);
+    const tokens = indexKeys(store);
+    const openIndex: OpenIndex = (directory, state) => ShardIndex.open({ directory, log: state, budget, keys: tokens });
+    store.index = openIndex(liveSegmentsDirectory(options.directory, log), log);
+    const engine = new Engine(store, options, openIndex);
     await engine.#catchUp();
     return engine;
   }
@@ -89,7 +100,7 @@ export class Engine {
   /** Replays what is not sealed; seals on the way when that is more than a tail should hold. */
   async #catchUp(): Promise<void> {
     const { store } = this;
-    for (const step = replay(store, store.index); ; ) {
+    for (const step = replayAfter(store, store.index, undefined); ; ) {
       if (step.next().done === true) return;
       if (store.index.tailIsFull()) await this.#housekeeper.sealed(store.index.publishedSequence);
     }

@@ -4,19 +4,13 @@ import { EngineError } from './errors.ts';
 import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
 import { exportPage } from './maintain/export.ts';
-import type { Housekeeper } from './maintain/housekeeper.ts';
-import { rebuild } from './maintain/rebuild.ts';
+import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { rotateKeys } from './maintain/rotate.ts';
 import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
-import type { Store } from './store/store.ts';
 import * as plans from './write/plans.ts';
-import type { WriteQueue } from './write/queue.ts';
 
-export interface WriteServices {
-  readonly store: Store;
-  readonly queue: WriteQueue;
-  readonly housekeeper: Housekeeper;
+export interface WriteServices extends RebuildServices {
   readonly shard: number;
 }
 

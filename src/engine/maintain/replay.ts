@@ -1,13 +1,13 @@
 // Brings the in-memory tails up to the end of the log: at open, and for a rebuild from the first record. Keys win over
 // the log: a blob whose key was destroyed replays as removed, a destroyed-key record completes a destruction that a
 // crash cut short.
-import { openGrain } from './grain/blob.ts';
-import type { ShardIndex } from './index/shard-index.ts';
-import type { Sequence } from './log/log.ts';
-import { CorruptRecord } from './log/log.ts';
-import { decodeRecord, type EngineRecord } from './record/record.ts';
-import { indexedOf } from './store/indexed.ts';
-import type { Store } from './store/store.ts';
+import { openGrain } from '../grain/blob.ts';
+import type { ShardIndex } from '../index/shard-index.ts';
+import type { Sequence } from '../log/log.ts';
+import { CorruptRecord } from '../log/log.ts';
+import { decodeRecord, type EngineRecord } from '../record/record.ts';
+import { indexedOf } from '../store/indexed.ts';
+import type { Store } from '../store/store.ts';
 
 export interface Replayed {
   grains: number;
@@ -57,10 +57,16 @@ export function replayRecord(store: Store, index: ShardIndex, sequence: Sequence
   }
 }
 
-/** Replays records after `index.sealedSequence`; yields after each so that a caller may interleave or seal. */
-export function* replay(store: Store, index: ShardIndex, to?: Sequence): Generator<void, Replayed, void> {
+/** Replays records after what `index` holds, up to `to` (exclusive; default: what the serving index has published, or
+ * the log's end while there is none); yields after each so that a caller may interleave or seal. */
+export function* replayAfter(
+  store: Store,
+  index: ShardIndex,
+  to: Sequence | undefined,
+): Generator<void, Replayed, void> {
   const replayed: Replayed = { grains: 0, errors: 0 };
-  for (const item of store.log.scan(index.sealedSequence + 1, to)) {
+  const end = to ?? (store.index === index ? undefined : store.index.publishedSequence + 1);
+  for (const item of store.log.scan(index.publishedSequence + 1, end)) {
     if (item instanceof CorruptRecord) {
       store.quarantineRecord(item.sequence, item.message);
       replayed.errors += 1;

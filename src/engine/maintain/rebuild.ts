@@ -1,0 +1,115 @@
+// Builds the shard's indexes again from the log, beside the ones that serve, and swaps them in one transaction.
+import { rmSync } from 'node:fs';
+import type { MemoryCalls } from '../calls.ts';
+import type { ShardIndex } from '../index/shard-index.ts';
+import { TAIL_GRAINS_SEAL } from '../limits.ts';
+import type { Log } from '../log/log.ts';
+import type { Store } from '../store/store.ts';
+import type { WriteQueue } from '../write/queue.ts';
+import type { Housekeeper } from './housekeeper.ts';
+import { type Replayed, replayAfter } from './replay.ts';
+import { SEGMENTS_STATE, segmentsDirectory } from './segments-directory.ts';
+import { inSlices } from './slices.ts';
+
+export interface RebuildServices {
+  readonly store: Store;
+  readonly queue: WriteQueue;
+  readonly housekeeper: Housekeeper;
+  /** The shard's own folder. */
+  readonly directory: string;
+  /** Opens an empty index in `directory`, with its state kept in `log`. */
+  openIndex(directory: string, log: Pick<Log, 'getState' | 'scanState'>): ShardIndex;
+}
+
+/**
+ * Every record of the shard is read again; grains of `memory` are what the answer counts. Reads are served by the old
+ * segments and writes go on until the new ones have caught up.
+ */
+export async function rebuild(
+  services: RebuildServices,
+  memory: number,
+): Promise<MemoryCalls['rebuildIndexes']['output']> {
+  const { store, queue, housekeeper } = services;
+  const startedMs = performance.now();
+  await housekeeper.pause();
+  const number = Number(Buffer.from(store.log.getState(SEGMENTS_STATE) ?? '0').toString()) + 1;
+  const directory = segmentsDirectory(services.directory, number);
+  rmSync(directory, { recursive: true, force: true });
+  const state = new HeldState();
+  const fresh = services.openIndex(directory, state);
+  try {
+    const replayed = await inSlices(fill(store, fresh, state));
+    const old = store.index;
+    // The swap: pages and manifest of the new index become the shard's, and what came meanwhile is caught up at once.
+    await queue.commitState([...state.entries(), [SEGMENTS_STATE, Buffer.from(String(number))]]);
+    const rest = runToEnd(replayAfter(store, fresh, old.publishedSequence + 1));
+    store.index = fresh;
+    const oldDirectory = segmentsDirectory(services.directory, number - 1);
+    old.close();
+    rmSync(oldDirectory, { recursive: true, force: true });
+    const grains = fresh.memory(memory).parts.reduce((sum, part) => sum + part.docCount, 0);
+    return {
+      grainsScanned: grains,
+      ftsIndexed: grains,
+      vectorsIndexed: 0,
+      errors: replayed.errors + rest.errors,
+      elapsedMs: Math.round(performance.now() - startedMs),
+    };
+  } catch (error) {
+    if (store.index !== fresh) {
+      fresh.close();
+      rmSync(directory, { recursive: true, force: true });
+    }
+    throw error;
+  } finally {
+    housekeeper.resume();
+  }
+}
+
+/** Replays everything that is published, sealing on the way; ends within one slice of the log's end. */
+function* fill(store: Store, fresh: ShardIndex, state: HeldState): Generator<void, Replayed, void> {
+  const total: Replayed = { grains: 0, errors: 0 };
+  const steps = replayAfter(store, fresh, undefined);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true)
+      return { grains: total.grains + step.value.grains, errors: total.errors + step.value.errors };
+    if (fresh.tailGrains >= TAIL_GRAINS_SEAL) {
+      const change = yield* fresh.seal(fresh.publishedSequence);
+      state.put(change.state);
+      fresh.commit(change);
+    }
+    yield;
+  }
+}
+
+function runToEnd<T>(work: Iterator<void, T, void>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** State entries of an index that is not the shard's yet. */
+class HeldState {
+  readonly #entries = new Map<string, Uint8Array>();
+
+  put(entries: readonly (readonly [string, Uint8Array | null])[]): void {
+    for (const [key, value] of entries) {
+      if (value === null) this.#entries.delete(key);
+      else this.#entries.set(key, value);
+    }
+  }
+
+  entries(): [string, Uint8Array][] {
+    return [...this.#entries];
+  }
+
+  getState(key: string): Uint8Array | undefined {
+    return this.#entries.get(key);
+  }
+
+  *scanState(prefix: string): IterableIterator<readonly [string, Uint8Array]> {
+    for (const entry of this.#entries) if (entry[0].startsWith(prefix)) yield entry;
+  }
+}

@@ -1,0 +1,104 @@
+// Rules over the source itself: who may import whom, and what no file may hold.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+
+const root = resolve(import.meta.dirname, '..');
+const sources = filesUnder('src').filter((file) => file.endsWith('.ts'));
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(join(root, folder)).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(join(root, path)).isDirectory() ? filesUnder(path) : [path];
+  });
+}
+
+/** Files that `file` imports, relative to the root. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) =>
+    relative(root, resolve(root, dirname(file), match[1]!)),
+  );
+}
+
+const isTest = (file: string): boolean => /\.(test|conformance|bench)\.ts$/.test(file);
+
+/** What lies outside the engine may import these of it, and the plain type files. */
+const ENGINE_DOORS = new Set([
+  'src/engine/engine.ts',
+  'src/engine/calls.ts',
+  'src/engine/errors.ts',
+  'src/engine/assert.ts',
+  'src/engine/limits.ts',
+  'src/engine/clock.ts',
+]);
+
+test('server calls shards, shards call the engine, nothing calls back', () => {
+  for (const file of sources) {
+    for (const imported of importsOf(file)) {
+      if (file.startsWith('src/engine/')) assert.ok(imported.startsWith('src/engine/'), `${file} imports ${imported}`);
+      if (file.startsWith('src/shards/'))
+        assert.ok(!/^src\/(server|cli)\//.test(imported), `${file} imports ${imported}`);
+      if (file.startsWith('src/server/')) assert.ok(!imported.startsWith('src/cli/'), `${file} imports ${imported}`);
+    }
+  }
+});
+
+/** Inside the engine: folder to the folders that it may import (besides itself and the plain files). */
+const ENGINE_IMPORTS: Record<string, readonly string[]> = {
+  grain: [],
+  crypto: [],
+  log: ['crypto'],
+  keys: ['crypto'],
+  record: ['grain'],
+  govern: ['crypto', 'keys', 'grain', 'record'],
+  index: ['crypto', 'log'],
+  store: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern'],
+  write: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'store'],
+  recall: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'store'],
+  maintain: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'store', 'write', 'recall'],
+};
+
+test('folders of the engine import only what lies below them', () => {
+  for (const file of sources.filter((source) => source.startsWith('src/engine/') && !isTest(source))) {
+    const folder = file.split('/')[2]!;
+    const allowed = ENGINE_IMPORTS[folder];
+    if (allowed === undefined) continue;
+    for (const imported of importsOf(file)) {
+      const target = imported.split('/')[2]!;
+      if (!imported.split('/')[3]) {
+        assert.ok(ENGINE_DOORS.has(imported) && imported !== 'src/engine/engine.ts', `${file} imports ${imported}`);
+      } else assert.ok(target === folder || allowed.includes(target), `${file} imports ${imported}`);
+    }
+  }
+});
+
+test('only log/lmdb imports lmdb, and every engine folder has a rule', () => {
+  for (const file of sources) {
+    if (!file.startsWith('src/engine/log/lmdb/'))
+      assert.ok(!/from 'lmdb'/.test(readFileSync(join(root, file), 'utf8')), `${file} imports lmdb`);
+  }
+  const folders = readdirSync(join(root, 'src/engine')).filter((name) =>
+    statSync(join(root, 'src/engine', name)).isDirectory(),
+  );
+  assert.deepEqual(
+    folders.filter((folder) => ENGINE_IMPORTS[folder] === undefined),
+    [],
+  );
+});
+
+test('process.env is read in the configuration and the entry points only', () => {
+  const allowed = /^src\/(server\/config\.ts|cli\/[a-z-]+\.ts)$/;
+  for (const file of sources.filter((source) => !isTest(source)))
+    if (!allowed.test(file)) assert.ok(!readFileSync(join(root, file), 'utf8').includes('process.env'), file);
+});
+
+test('no file names a machine path or a registry host', () => {
+  const files = ['package.json', 'package-lock.json', 'README.md', 'ARCHITECTURE.md', ...sources];
+  for (const file of files) {
+    const text = readFileSync(join(root, file), 'utf8');
+    assert.ok(!/"resolved": *"https?:/.test(text), `${file} names a registry host`);
+    assert.ok(!text.includes(`${dirname(root)}/`) || dirname(root) === '/', `${file} names a path of this machine`);
+  }
+});
