@@ -1,0 +1,84 @@
+// An upload: multipart/form-data whose file part is named `file`. Other parts are passed over, as some clients send a
+// `config` beside it.
+import busboy from 'busboy';
+import { EngineError } from '../../engine/errors.ts';
+import { UPLOAD_BYTES_MAX } from '../../engine/limits.ts';
+import type { HttpRequest } from './listener.ts';
+
+/** Parts of one upload; more are refused. */
+const PARTS_MAX = 16;
+/** What boundaries and part headers may add to the file. */
+const ENVELOPE_BYTES_MAX = 65_536;
+const PART_NAME = 'file';
+
+export interface Upload {
+  /** As the client named it, without folders; '' when it did not. */
+  readonly fileName: string;
+  /** As the client said; application/octet-stream when it did not. */
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+  /** The whole body, for hashing. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * The uploaded file. Rejects with LIM-E003 when it or the body is too large, VAL-E006 for another content type, VAL-E002
+ * for what is not multipart, VAL-E003 without the part `file` or with several.
+ */
+export async function fileUpload(request: HttpRequest, bytesMax: number = UPLOAD_BYTES_MAX): Promise<Upload> {
+  const type = request.header('content-type') ?? '';
+  const body = await request.body(bytesMax + ENVELOPE_BYTES_MAX);
+  if (!/^multipart\/form-data\s*(;|$)/i.test(type)) {
+    throw new EngineError('VAL-E006', 'the body of this route is multipart/form-data with a part named `file`');
+  }
+  const files = await fileParts(type, body, bytesMax);
+  const [file] = files;
+  if (file === undefined || files.length > 1) {
+    const issue = file === undefined ? 'missing field `file`' : 'more than one part `file`';
+    throw new EngineError('VAL-E003', issue, { details: [{ field: PART_NAME, issue }] });
+  }
+  return { ...file, body };
+}
+
+type FilePart = Omit<Upload, 'body'>;
+
+function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<FilePart[]> {
+  return new Promise((resolve, reject) => {
+    const malformed = (): void => reject(new EngineError('VAL-E002', 'the body is not multipart'));
+    const files: FilePart[] = [];
+    let parser: busboy.Busboy;
+    try {
+      parser = busboy({
+        headers: { 'content-type': type },
+        defParamCharset: 'utf8',
+        // One byte more than allowed, so that a file of exactly the limit is not taken for a cut one.
+        limits: { fileSize: bytesMax + 1, parts: PARTS_MAX, fieldSize: ENVELOPE_BYTES_MAX },
+      });
+    } catch {
+      malformed();
+      return;
+    }
+    parser.on('file', (name, stream, info) => {
+      if (name !== PART_NAME) {
+        stream.resume();
+        return;
+      }
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+        files.push({ fileName: info.filename ?? '', contentType: info.mimeType, bytes });
+      });
+      // A part that the body's end cuts off ends in an error here and in the parser; the parser's is answered.
+      stream.on('error', () => undefined);
+    });
+    parser.on('partsLimit', () => reject(new EngineError('VAL-E002', `more than ${PARTS_MAX} parts`)));
+    parser.on('error', malformed);
+    parser.on('close', () => {
+      if (files.some(({ bytes }) => bytes.byteLength > bytesMax)) {
+        reject(new EngineError('LIM-E003', `the file is larger than ${bytesMax} bytes`));
+      } else resolve(files);
+    });
+    parser.end(body);
+  });
+}
