@@ -1,7 +1,7 @@
 // Free JSON on its way into a grain and out of it: text rules, depth, nulls, integers that fit.
 // What comes in leaves here as the codec's decoder would give it back, so both sides of a blob are equal.
 import { GRAIN_DEPTH_MAX } from '../limits.ts';
-import { type JsonObject, type JsonValue, setJson } from './api-json.ts';
+import { isInt64, type JsonObject, type JsonValue, setJson } from './api-json.ts';
 import { invalidType, outOfRange } from './api-refusal.ts';
 import { GrainError } from './error.ts';
 import { canonicalText } from './text.ts';
@@ -10,8 +10,6 @@ import { Float, setOwn, type Value, type ValueMap } from './value.ts';
 /** Anything but printable ASCII and white space: looked at more closely, although most of it is allowed. */
 const NOT_PLAIN_ASCII = /[^ -~\t\n\r]/;
 const SHORT = 48;
-const INT64_MIN = -(2n ** 63n);
-const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Depth of a container that is the value of a top-level field; the payload map itself is 1. */
 export const FIELD_DEPTH = 2;
@@ -65,7 +63,7 @@ export function cleanFree(value: JsonValue | undefined, field: string, depth: nu
 
 /** As a number when it is safe to be one. VAL-E001 past 64 bits. */
 export function cleanBigint(value: bigint, field: string): number | bigint {
-  if (value < INT64_MIN || value > UINT64_MAX) throw outOfRange(field, 'is an integer of more than 64 bits');
+  if (!isInt64(value)) throw outOfRange(field, 'is an integer of more than 64 bits');
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }

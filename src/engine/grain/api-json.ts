@@ -15,7 +15,10 @@ const json = JSON as unknown as JsonWithSource; // the library's type lacks both
 
 /** Sixteen digits in a row: only such a text can hold an integer past 2^53 - 1. */
 const LONG_NUMBER = /\d{16}/;
-const INTEGER = /^-?\d+$/;
+const INT64_MIN = -(2n ** 63n);
+const UINT64_MAX = 2n ** 64n - 1n;
+/** No longer than 64 bits may be: reading millions of digits takes seconds. */
+const INTEGER = /^-?\d{16,20}$/;
 
 /** Sets an own property even when the key is `__proto__`. */
 export function setJson(object: JsonObject, key: string, value: JsonValue): void {
@@ -36,13 +39,21 @@ export function stringifyJson(value: unknown): string {
   }
 }
 
-/** `JSON.parse`, with integers outside the safe range as `bigint`. Throws SyntaxError as `JSON.parse` does. */
+/**
+ * `JSON.parse`, with integers outside the safe range, but within 64 bits, as `bigint`; larger ones are floats, as no
+ * grain holds them otherwise. Throws SyntaxError as `JSON.parse` does.
+ */
 export function parseJson(text: string): JsonValue {
   // Both results are JSON by construction.
   if (!LONG_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
-  return json.parse(text, (_key, value, context) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && INTEGER.test(context.source ?? '')
-      ? BigInt(context.source ?? '0')
-      : value,
-  ) as JsonValue;
+  return json.parse(text, (_key, value, context) => {
+    if (typeof value !== 'number' || Number.isSafeInteger(value) || !INTEGER.test(context.source ?? '')) return value;
+    const integer = BigInt(context.source ?? 0);
+    return isInt64(integer) ? integer : value;
+  }) as JsonValue;
+}
+
+/** True for what a grain holds as an integer: 64 bits, signed or not. */
+export function isInt64(integer: bigint): boolean {
+  return integer >= INT64_MIN && integer <= UINT64_MAX;
 }

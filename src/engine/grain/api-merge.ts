@@ -1,7 +1,7 @@
 // The fields of a new version: what the caller sends, over what the old version holds.
 import { EngineError } from '../errors.ts';
 import { grainTypeOf } from './api-input.ts';
-import { type JsonObject, type JsonValue, setJson } from './api-json.ts';
+import { isInt64, type JsonObject, type JsonValue, setJson } from './api-json.ts';
 import { COMMON_NAMES, properName } from './api-names.ts';
 import { type GrainFields, storedFields } from './api-output.ts';
 import { invalidType, outOfRange } from './api-refusal.ts';
@@ -26,9 +26,6 @@ export interface AppliedDelta {
  * `related_to` goes on: links that were found automatically cannot be told from those that a caller wrote.
  */
 const OF_ONE_VERSION = ['created_at', 'derived_from', 'supersession_justification', 'supersession_auth'];
-
-const INT64_MIN = -(2n ** 63n);
-const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
  * The version that supersedes `old`: every field that `input` does not send carries on, an explicit null drops one.
@@ -154,7 +151,7 @@ function sum(before: JsonValue, delta: number | bigint, field: string): number |
   if (typeof before === 'number' ? !Number.isSafeInteger(before) : !isExact(delta))
     throw outOfRange(field, 'mixes a large integer with a fraction');
   const after = BigInt(before) + BigInt(delta);
-  if (after < INT64_MIN || after > UINT64_MAX) throw outOfRange(field, 'overflows');
+  if (!isInt64(after)) throw outOfRange(field, 'overflows');
   return Number.isSafeInteger(Number(after)) ? Number(after) : after;
 }
 
