@@ -6,10 +6,9 @@
 //   commit as it was, and the pages are free again: nothing was written, the next commit may succeed.
 // - A short write on a disk that fills up comes back as EIO, as a broken disk does. Room on the disk tells them apart.
 // - A failed meta page sets MDB_FATAL_ERROR in the environment, whatever the error was: every later transaction fails
-//   with MDB_PANIC. lmdb-js does not survive that in its writer thread (a failed mdb_txn_begin leaves its lock taken and
-//   its promise pending), so the log must not try again; it asks first, with an empty transaction in this thread.
+//   with MDB_PANIC, reads too. lmdb-js does not survive that in its writer thread (a failed mdb_txn_begin leaves its lock
+//   taken and its promise pending), so the log must not try again; it asks first, with a read.
 import { statfsSync } from 'node:fs';
-import type { RootDatabase } from 'lmdb';
 
 const EIO = 5;
 const ENOMEM = 12;
@@ -24,27 +23,35 @@ const ROOM_BYTES_MIN = 1_048_576;
 
 export interface CommitFailure {
   readonly reason: string;
-  /** True when the disk or the map is full: nothing was written, and the same append may succeed later. */
-  readonly noRoom: boolean;
+  /**
+   * `no room`: nothing was written, and the same append may succeed later. `unknown`: nobody knows what is on disk.
+   * `fatal`: the same, and LMDB has closed itself to readers as well, until the environment is opened again.
+   */
+  readonly kind: 'no room' | 'unknown' | 'fatal';
 }
 
-/** Judges the error that a batch's promise rejected with. `bytes` is what the append wanted to write. */
+/**
+ * Judges the error that a batch's promise rejected with. `bytes` is what the append wanted to write; `probe` reads
+ * anything through a fresh read transaction.
+ */
 export async function judgeFailure(
   error: unknown,
-  root: RootDatabase,
+  probe: () => void,
   directory: string,
   bytes: number,
 ): Promise<CommitFailure> {
   const cause = await causeOf(error);
-  // The writer thread's job has to be over before a transaction of this thread, or that one waits for its lock.
-  await new Promise((resolve) => setImmediate(resolve));
   const reason = cause instanceof Error ? cause.message : String(cause);
-  if (!isUsable(root)) return { reason: `the environment cannot be written any more after: ${reason}`, noRoom: false };
+  try {
+    probe();
+  } catch {
+    return { reason, kind: 'fatal' };
+  }
   const code = codeOf(cause);
-  if (code !== undefined && NO_ROOM.includes(code)) return { reason, noRoom: true };
+  if (code !== undefined && NO_ROOM.includes(code)) return { reason, kind: 'no room' };
   if (code === EIO && freeBytes(directory) < Math.max(ROOM_BYTES_MIN, bytes * 2))
-    return { reason: `${reason} (a short write: the disk is full)`, noRoom: true };
-  return { reason, noRoom: false };
+    return { reason: `${reason} (a short write: the disk is full)`, kind: 'no room' };
+  return { reason, kind: 'unknown' };
 }
 
 /** lmdb-js rejects with "Commit failed (see commitError for details)", whose `commitError` is a promise of the cause. */
@@ -61,16 +68,6 @@ async function causeOf(error: unknown): Promise<unknown> {
 function codeOf(cause: unknown): number | undefined {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined;
   return typeof cause.code === 'number' ? cause.code : undefined;
-}
-
-/** An empty transaction does no I/O, and fails only when the environment had a fatal error. */
-function isUsable(root: RootDatabase): boolean {
-  try {
-    root.transactionSync(() => undefined);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function freeBytes(directory: string): number {

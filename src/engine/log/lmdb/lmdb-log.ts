@@ -138,8 +138,11 @@ function stampOrCheck({ records, state, stamp }: Databases, wanted: LogStamp, di
 class LmdbEnvironmentLog implements LmdbLog {
   readonly directory: string;
   readonly stamp: LogStamp;
-  readonly #root: RootDatabase<Buffer, string>;
-  readonly #databases: Databases;
+  /** The environment and its databases; replaced by read-only ones after a fatal error. */
+  #root: RootDatabase<Buffer, string>;
+  #databases: Databases;
+  /** Why nothing can be read at the moment. */
+  #unreadable: EngineError | undefined;
   #next: Sequence;
   #inFlight: Promise<void> | undefined;
   #backups = new Set<Promise<void>>();
@@ -215,17 +218,46 @@ class LmdbEnvironmentLog implements LmdbLog {
 
   async #refusal(error: unknown, frames: readonly Uint8Array[]): Promise<EngineError> {
     const bytes = frames.reduce((sum, framed) => sum + framed.length, 0);
-    const { reason, noRoom } = await judgeFailure(error, this.#root, this.directory, bytes);
-    if (noRoom) return new EngineError('STO-E001', `no room in ${this.directory}: ${reason}`, { retryable: true });
+    const probe = (): void => {
+      this.#root.resetReadTxn();
+      this.#databases.stamp.getBinary(STAMP_KEY);
+    };
+    const { reason, kind } = await judgeFailure(error, probe, this.directory, bytes);
+    if (kind === 'no room')
+      return new EngineError('STO-E001', `no room in ${this.directory}: ${reason}`, { retryable: true });
     this.#poisoned = `a write to ${this.directory} failed and it takes no more until it is opened again: ${reason}`;
+    if (kind === 'fatal') await this.#reopenForReading();
     return new EngineError('STO-E001', this.#poisoned);
   }
 
-  read(sequence: Sequence): Uint8Array | undefined {
+  /** After a fatal error LMDB refuses readers as well; a read-only environment shows the last commit again. */
+  async #reopenForReading(): Promise<void> {
+    this.#unreadable = new EngineError('STO-E002', `${this.directory} is being opened again for reading`);
+    try {
+      await this.#root.close();
+      const root = open<Buffer, string>({ ...rootOptions(this.directory, MAP_BYTES_DEFAULT), readOnly: true });
+      this.#databases = openDatabases(root);
+      this.#root = root;
+      this.#unreadable = undefined;
+    } catch (error) {
+      this.#unreadable = storageError(`${this.directory} cannot be read`, error);
+    }
+  }
+
+  /** Runs a read. What LMDB itself reports becomes STO-E001. */
+  #reading<T>(read: (databases: Databases) => T): T {
     assert(!this.#closed, 'a closed log gives nothing');
-    const { records } = this.#databases;
+    if (this.#unreadable !== undefined) throw this.#unreadable;
+    try {
+      return read(this.#databases);
+    } catch (error) {
+      throw storageError(`${this.directory} cannot be read`, error);
+    }
+  }
+
+  read(sequence: Sequence): Uint8Array | undefined {
     // The library's own buffer, overwritten by its next read: copied out at once.
-    const framed = records.getBinaryFast(sequence);
+    const framed = this.#reading(({ records }) => records.getBinaryFast(sequence));
     if (framed === undefined) return undefined;
     return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is not right'));
   }
@@ -241,25 +273,21 @@ class LmdbEnvironmentLog implements LmdbLog {
 
   /** The records from `start`, as many as make a page. No cursor outlives this, so a slow reader pins no old pages. */
   #page(start: Sequence, to: Sequence): (LogRecord | CorruptRecord)[] {
-    assert(!this.#closed, 'a closed log gives nothing');
-    const page: (LogRecord | CorruptRecord)[] = [];
-    let bytesLeft = SCAN_PAGE_BYTES;
-    for (const { key: sequence, value } of this.#databases.records.getRange({
-      start,
-      end: to,
-      limit: SCAN_PAGE_RECORDS,
-    })) {
-      const bytes = unframe(value, value.length, sequence);
-      page.push(bytes === undefined ? new CorruptRecord(sequence, 'its checksum is not right') : { sequence, bytes });
-      bytesLeft -= value.length;
-      if (bytesLeft <= 0) break;
-    }
-    return page;
+    return this.#reading(({ records }) => {
+      const page: (LogRecord | CorruptRecord)[] = [];
+      let bytesLeft = SCAN_PAGE_BYTES;
+      for (const { key: sequence, value } of records.getRange({ start, end: to, limit: SCAN_PAGE_RECORDS })) {
+        const bytes = unframe(value, value.length, sequence);
+        page.push(bytes === undefined ? new CorruptRecord(sequence, 'its checksum is not right') : { sequence, bytes });
+        bytesLeft -= value.length;
+        if (bytesLeft <= 0) break;
+      }
+      return page;
+    });
   }
 
   getState(key: string): Uint8Array | undefined {
-    assert(!this.#closed, 'a closed log gives nothing');
-    const framed = this.#databases.state.getBinaryFast(stateKey(key));
+    const framed = this.#reading(({ state }) => state.getBinaryFast(stateKey(key)));
     return framed === undefined ? undefined : this.#unframeState(key, framed, framed.length);
   }
 
@@ -277,21 +305,22 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   #statePage(start: Buffer | undefined, end: Buffer | undefined): (readonly [key: string, value: Uint8Array])[] {
-    assert(!this.#closed, 'a closed log gives nothing');
     const range = {
       limit: SCAN_PAGE_RECORDS,
       ...(start === undefined ? {} : { start }),
       ...(end === undefined ? {} : { end }),
     };
-    const page: (readonly [string, Uint8Array])[] = [];
-    let bytesLeft = SCAN_PAGE_BYTES;
-    for (const { key, value } of this.#databases.state.getRange(range)) {
-      const name = Buffer.from(key).toString('latin1');
-      page.push([name, this.#unframeState(name, value, value.length)]);
-      bytesLeft -= value.length;
-      if (bytesLeft <= 0) break;
-    }
-    return page;
+    return this.#reading(({ state }) => {
+      const page: (readonly [string, Uint8Array])[] = [];
+      let bytesLeft = SCAN_PAGE_BYTES;
+      for (const { key, value } of state.getRange(range)) {
+        const name = Buffer.from(key).toString('latin1');
+        page.push([name, this.#unframeState(name, value, value.length)]);
+        bytesLeft -= value.length;
+        if (bytesLeft <= 0) break;
+      }
+      return page;
+    });
   }
 
   #unframeState(key: string, framed: Uint8Array, length: number): Buffer {
@@ -309,6 +338,7 @@ class LmdbEnvironmentLog implements LmdbLog {
    */
   async backup(directory: string): Promise<void> {
     assert(!this.#closed, 'a closed log gives nothing');
+    if (this.#unreadable !== undefined) throw this.#unreadable;
     assert(readdirSync(directory).length === 0, 'a backup goes into an empty folder');
     const copying = this.#copy(directory);
     this.#backups.add(copying);
@@ -341,7 +371,8 @@ class LmdbEnvironmentLog implements LmdbLog {
     this.#closed = true;
     await this.#inFlight;
     await Promise.allSettled(this.#backups);
-    await this.#root.close();
+    // Unreadable: the environment was closed already, and the one that should follow it could not be opened.
+    if (this.#unreadable === undefined) await this.#root.close();
     openDirectories.delete(this.directory);
   }
 }

@@ -1,0 +1,101 @@
+// What really reaches the disk, and what happens when it does not, seen through strace. Skipped where there is none.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { type LogStamp, openLmdbLog } from './lmdb-log.ts';
+
+const stamp: LogStamp = { formatVersion: 1, shard: 0, shards: 1 };
+const MODULE = pathToFileURL(join(import.meta.dirname, 'lmdb-log.ts')).href;
+
+/** Appends three times and says how each went, then reads. All commits are one pool thread's, so calls can be counted. */
+const PROGRAM = `
+  import { writeSync } from 'node:fs';
+  import { openLmdbLog } from ${JSON.stringify(MODULE)};
+  const log = openLmdbLog(process.argv[1], { stamp: ${JSON.stringify(stamp)} });
+  for (let i = 1; i <= 3; i++) {
+    writeSync(1, 'begin ' + i + '\\n');
+    const outcome = await log.append({ records: [Buffer.alloc(300, i)] }).then(() => 'done', (error) => error.message);
+    writeSync(1, outcome + '\\n');
+  }
+  const read = [...log.scan(1)].map(({ sequence }) => sequence).join();
+  writeSync(1, 'records ' + read + ' next ' + log.nextSequence + ' poisoned ' + (log.poisoned !== undefined) + '\\n');
+  await log.close();
+`;
+
+interface Traced {
+  /** The lines that the program wrote. */
+  readonly said: readonly string[];
+  readonly trace: readonly string[];
+}
+
+/** Runs the program on the log in `directory`; undefined (and the test skipped) without strace. */
+function runTraced(t: TestContext, directory: string, inject: readonly string[] = []): Traced | undefined {
+  const traceFile = `${directory}.trace`;
+  const calls = 'trace=openat,pwrite64,pwritev,writev,write,fdatasync';
+  const node = [process.execPath, '--input-type=module-typescript', '-e', PROGRAM, directory];
+  const result = spawnSync('strace', ['-f', '-o', traceFile, '-e', calls, ...inject, ...node], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
+    encoding: 'utf8',
+  });
+  if (result.error !== undefined || /ptrace/i.test(result.stderr)) {
+    t.skip('strace is not there, or may not trace');
+    return undefined;
+  }
+  assert.equal(result.status, 0, result.stderr);
+  return { said: result.stdout.trim().split('\n'), trace: readFileSync(traceFile, 'utf8').split('\n') };
+}
+
+async function prepare(directory: string): Promise<void> {
+  const log = openLmdbLog(directory, { stamp });
+  await log.append({ records: [Buffer.from('first')] });
+  await log.close();
+}
+
+test('an append resolves after its pages are synced and its meta page is written through', async (t) => {
+  const run = runTraced(t, join(temporaryDirectory(t), 'log'));
+  if (run === undefined) return;
+  assert.deepEqual(run.said.slice(-1), ['records 1,2,3 next 4 poisoned false']);
+  const dsync = run.trace
+    .map((line) => /data\.mdb", .*O_DSYNC.* = (\d+)$/.exec(line)?.[1])
+    .find((fd) => fd !== undefined);
+  assert.ok(dsync !== undefined, 'the meta page has a descriptor of its own that writes through');
+  for (const i of [1, 2, 3]) {
+    const begin = run.trace.findIndex((line) => line.includes(`"begin ${i}\\n"`));
+    const end = run.trace.findIndex((line, at) => at > begin && line.includes('"done\\n"'));
+    const calls: string[] = run.trace.slice(begin + 1, end).flatMap((line) => {
+      if (line.includes('fdatasync(') && line.endsWith('= 0')) return 'sync';
+      if (line.includes(`pwrite64(${dsync},`)) return 'meta';
+      return /pwrite64\(|pwritev\(|writev\(\d/.test(line) && line.includes(', 4096') ? 'pages' : [];
+    });
+    assert.deepEqual(calls.slice(-3), ['pages', 'sync', 'meta'], run.trace.slice(begin, end + 1).join('\n'));
+  }
+});
+
+for (const [title, inject] of [
+  // The second append's: each one is a write of pages, a sync and a write of the meta page.
+  ['a failed sync', 'inject=fdatasync:error=EIO:when=2'],
+  ['a meta page that could not be written', 'inject=pwrite64:error=EIO:when=4'],
+] as const)
+  test(`${title} poisons the log; reads go on, and what was acknowledged is there when it is opened again`, async (t) => {
+    const directory = join(temporaryDirectory(t), 'log');
+    // Made before, so that in the traced process only appends write.
+    await prepare(directory);
+    const run = runTraced(t, directory, ['-e', inject]);
+    if (run === undefined) return;
+    assert.equal(run.said[1], 'done');
+    assert.match(run.said[3] ?? '', /^STO-E001: .*takes no more until it is opened again: Input\/output error/);
+    assert.match(run.said[5] ?? '', /^STO-E001: .*takes no more/);
+    assert.equal(run.said[6], 'records 1,2 next 3 poisoned true');
+    const again = openLmdbLog(directory, { stamp });
+    assert.deepEqual(
+      [...again.scan(1)].slice(0, 2).map(({ sequence }) => sequence),
+      [1, 2],
+    );
+    assert.equal(again.poisoned, undefined);
+    assert.ok((await again.append({ records: [Buffer.from('on')] })) >= 3);
+    await again.close();
+  });
