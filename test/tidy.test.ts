@@ -24,18 +24,11 @@ function importsOf(file: string): string[] {
 
 const isTest = (file: string): boolean => /\.(test|conformance|bench)\.ts$/.test(file);
 
-/** What lies outside the engine may import these of it, and the plain type files. */
-const ENGINE_DOORS = new Set([
-  'src/engine/engine.ts',
-  'src/engine/calls.ts',
-  'src/engine/errors.ts',
-  'src/engine/assert.ts',
-  'src/engine/limits.ts',
-  'src/engine/clock.ts',
-]);
+/** The engine's own top: it ties the folders together, so no folder may import it. */
+const ENGINE_TOP = new Set(['src/engine/engine.ts', 'src/engine/reads.ts', 'src/engine/writes.ts']);
 
 test('server calls shards, shards call the engine, nothing calls back', () => {
-  for (const file of sources) {
+  for (const file of sources.filter((source) => !isTest(source))) {
     for (const imported of importsOf(file)) {
       if (file.startsWith('src/engine/')) assert.ok(imported.startsWith('src/engine/'), `${file} imports ${imported}`);
       if (file.startsWith('src/shards/'))
@@ -68,7 +61,7 @@ test('folders of the engine import only what lies below them', () => {
     for (const imported of importsOf(file)) {
       const target = imported.split('/')[2]!;
       if (!imported.split('/')[3]) {
-        assert.ok(ENGINE_DOORS.has(imported) && imported !== 'src/engine/engine.ts', `${file} imports ${imported}`);
+        assert.ok(!ENGINE_TOP.has(imported), `${file} imports ${imported}`);
       } else assert.ok(target === folder || allowed.includes(target), `${file} imports ${imported}`);
     }
   }
@@ -89,7 +82,8 @@ test('only log/lmdb imports lmdb, and every engine folder has a rule', () => {
 });
 
 test('process.env is read in the configuration and the entry points only', () => {
-  const allowed = /^src\/(server\/config\.ts|cli\/[a-z-]+\.ts)$/;
+  // The loader sets a variable that uWebSockets.js reads; it reads none.
+  const allowed = /^src\/(server\/config\.ts|server\/http\/uws-loader\.ts|cli\/[a-z-]+\.ts)$/;
   for (const file of sources.filter((source) => !isTest(source)))
     if (!allowed.test(file)) assert.ok(!readFileSync(join(root, file), 'utf8').includes('process.env'), file);
 });
