@@ -123,7 +123,7 @@ export class Housekeeper {
       return { name: 'seal', steps: index.seal(index.publishedSequence) };
     for (const memory of purgePending) return this.#purge(memory);
     for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
-    const merge = index.mergeStep?.();
+    const merge = index.mergeStep();
     if (merge !== undefined) return { name: 'merge', steps: merge };
     if (hourOf(nowMs) !== this.#lastPointHour) {
       this.#lastPointHour = hourOf(nowMs);

@@ -1,7 +1,7 @@
 // What the index asks of the keys: index keys by memory and by id, and the blind tokens of a memory.
 import type { BlindKind } from '../crypto/blind-tokens.ts';
-import type { Facet } from '../index/part.ts';
 import type { IndexKeys } from '../index/index-keys.ts';
+import type { Facet } from '../index/part.ts';
 import type { Store } from './store.ts';
 
 /** Subject and object share a kind, so that the same name has one token on both sides. */

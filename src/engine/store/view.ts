@@ -29,18 +29,16 @@ export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): Gr
 
 /** A new version names its predecessor in derived_from; answers show that link as `supersedes` instead. */
 function shownFields(store: Store, memory: Memory, stored: StoredGrain, predecessor: string | undefined): JsonObject {
-  const fields = toApi(stored.grain);
-  if (predecessor !== undefined) {
-    const sources = stored.grain.fields['derived_from'];
-    if (Array.isArray(sources) && sources.length === 1 && sources[0] === predecessor) delete fields['derived_from'];
-  }
+  const fields = toApi(stored.grain, predecessor === undefined ? {} : { predecessor });
   const verification = store.verification(memory.number, stored.ordinal);
   if (verification !== '') fields['verification_status'] = verification;
   return fields;
 }
 
 function predecessorAddress(store: Store, memory: Memory, stored: StoredGrain): string | undefined {
+  // Only a grain that names sources can be a new version; the last of them is what it superseded.
   const sources = stored.grain.fields['derived_from'];
-  if (!Array.isArray(sources) || typeof sources[0] !== 'string') return undefined;
-  return store.predecessor(memory.number, stored.ordinal) === undefined ? undefined : sources[0];
+  const last = Array.isArray(sources) ? sources[sources.length - 1] : undefined;
+  if (typeof last !== 'string') return undefined;
+  return store.predecessor(memory.number, stored.ordinal) === undefined ? undefined : last;
 }

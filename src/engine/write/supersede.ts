@@ -1,6 +1,6 @@
 // Plans new versions: supersede (a caller's new fields over the current version) and accumulate (numbers added to the
 // tip of a chain). Both link the new grain to the old one in the same transaction.
-import type { Accumulated, CallContext, JsonObject, MemoryCalls } from '../calls.ts';
+import type { Accumulated, CallContext, JsonObject, JsonValue, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { mayInvalidate } from '../grain/api-invalidation.ts';
 import { accumulateFields, supersedeFields } from '../grain/api-merge.ts';
@@ -66,7 +66,10 @@ function writeVersion(
     ...(context.reason === undefined ? {} : { reason: context.reason }),
   });
   if (refusal !== undefined) throw refusal;
-  const versionFields: JsonObject = { ...bindFields(context, fields), derived_from: old.address };
+  const versionFields: JsonObject = {
+    ...bindFields(context, fields),
+    derived_from: [...sourcesOf(fields), old.address],
+  };
   if (context.reason !== undefined && context.reason !== '')
     versionFields['supersession_justification'] = context.reason;
   const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs);
@@ -84,9 +87,15 @@ function writeVersion(
       ...reasonDetail(context.reason),
     },
   });
-  const shown = toApi({ ...prepared.grain, header: EMPTY_HEADER });
-  delete shown['derived_from'];
+  const shown = toApi({ ...prepared.grain, header: EMPTY_HEADER }, { predecessor: old.address });
   return { hash: prepared.address, fields: shown, warnings: prepared.warnings };
+}
+
+/** Sources that the caller names itself; the predecessor's address stands after them. */
+function sourcesOf(fields: JsonObject): JsonValue[] {
+  const sent = fields['derived_from'];
+  if (sent === undefined || sent === null) return [];
+  return Array.isArray(sent) ? sent : [sent];
 }
 
 /** The newest current grain of a subject and relation (and namespace, if given). */
