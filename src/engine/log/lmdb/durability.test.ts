@@ -1,6 +1,8 @@
-// What really reaches the disk, and what happens when it does not, seen through strace. Skipped where there is none.
+// What really reaches the disk, and what happens when it does not: seen through strace (skipped where there is none),
+// and by killing a process that writes.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -99,3 +101,47 @@ for (const [title, inject] of [
     assert.ok((await again.append({ records: [Buffer.from('on')] })) >= 3);
     await again.close();
   });
+
+test('every append that a killed process had acknowledged is there, and each is there whole', async (t) => {
+  const directory = join(temporaryDirectory(t), 'log');
+  const program = `
+    import { writeSync } from 'node:fs';
+    import { openLmdbLog } from ${JSON.stringify(MODULE)};
+    const log = openLmdbLog(process.argv[1], { stamp: ${JSON.stringify(stamp)} });
+    for (let i = 1; ; i++) {
+      await log.append({ records: [Buffer.alloc(i % 900, i), Buffer.alloc(5_000, i)], state: [['appends', Buffer.from(String(i))]] });
+      writeSync(1, i + '\\n');
+    }
+  `;
+  for (const acknowledgements of [20, 45]) {
+    const child = spawn(
+      process.execPath,
+      ['--input-type=module-typescript', '-e', program, `${directory}-${acknowledgements}`],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    let said = '';
+    for await (const chunk of child.stdout) {
+      said += String(chunk);
+      if (said.split('\n').length > acknowledgements) break;
+    }
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+    const acknowledged = said.split('\n').length - 1;
+    const log = openLmdbLog(`${directory}-${acknowledgements}`, { stamp });
+    const appends = Number(Buffer.from(log.getState('appends')!).toString());
+    assert.ok(appends >= acknowledged, `${appends} of ${acknowledged}`);
+    const records = [...log.scan(1)];
+    assert.equal(records.length, appends * 2);
+    for (const record of records) {
+      assert.ok(!(record instanceof Error), String(record));
+      const i = Math.ceil(record.sequence / 2);
+      const expected = record.sequence % 2 === 1 ? Buffer.alloc(i % 900, i) : Buffer.alloc(5_000, i);
+      assert.ok(expected.equals(record.bytes), `record ${record.sequence}`);
+    }
+    assert.equal(await log.append({ records: [Buffer.from('on')] }), appends * 2 + 1);
+    await log.close();
+  }
+});

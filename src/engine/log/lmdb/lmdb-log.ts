@@ -333,8 +333,9 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   /**
-   * LMDB copies under one read transaction, in libuv's pool, leaving out free pages: what removals deleted is not in
-   * the copy. STO-E001 when it cannot be written; then nothing is left behind.
+   * LMDB copies under one read transaction, in libuv's pool, without its free pages. (A page in use may still hold, in
+   * its slack, bytes of records removed from it: a removal frees room, a destroyed key is what makes it unreadable.)
+   * STO-E001 when the copy cannot be written; then nothing is left behind.
    */
   async backup(directory: string): Promise<void> {
     assert(!this.#closed, 'a closed log gives nothing');
