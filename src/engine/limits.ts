@@ -93,6 +93,8 @@ export const IDLE_SEAL_MS = 2_000;
 export const REPLAY_RECORDS_MAX = 65_536;
 /** Segments of similar size that are merged into one. */
 export const MERGE_FANOUT = 8;
+/** Segment files of a shard, beyond which the cheapest neighbours are merged whatever their sizes. */
+export const SEGMENTS_MAX = 64;
 /** Plaintext bytes of one sealed block. */
 export const BLOCK_BYTES = 32_768;
 /** A maintenance slice's share of a worker's time. */
@@ -113,6 +115,9 @@ export const WORD_CACHE_MAX = 32_768;
 export const QUERY_CHARS_MAX = 16_384;
 export const QUERY_TERMS_MAX = 256;
 export const QUERY_CLAUSES_MAX = 64;
+/** Words of a memory that are kept for guessing at a mistyped one (the most frequent), and guesses that are checked. */
+export const VOCABULARY_WORDS_MAX = 65_536;
+export const VOCABULARY_CANDIDATES_MAX = 512;
 
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;
@@ -164,5 +169,6 @@ export const STATE_KEY_BYTES_MAX = 200;
 assert(STATE_KEY_BYTES_MAX < 1978, 'a state key fits LMDB');
 assert(PACK_BYTES_MAX < PENDING_BYTES_MAX && PACK_ITEMS_MAX < PENDING_ITEMS_MAX, 'a pack fits what may wait');
 assert(TAIL_GRAINS_SEAL < TAIL_GRAINS_MAX, 'a seal begins before writes wait');
+assert(MERGE_FANOUT < SEGMENTS_MAX, 'a merge lowers the number of segments');
 assert(BATCH_GRAINS_MAX <= TAIL_GRAINS_SEAL, 'a batch fits a tail');
 assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');

@@ -123,6 +123,14 @@ export class ChunkPart implements IndexPart {
     this.#cache.clear();
   }
 
+  get addresses(): PrefixChunk {
+    return this.#addresses;
+  }
+
+  get identities(): PrefixChunk {
+    return this.#identities;
+  }
+
   get facets(): FacetChunk {
     return this.#facets;
   }

@@ -1,4 +1,5 @@
 // What the index asks of the key store: under which key a memory's blocks are sealed, and what stands for its names.
+import { EngineError } from '../errors.ts';
 import type { Facet, Keyed } from './part.ts';
 
 /** Blind tokens of one memory: keyed hashes, the same for the same text as long as the memory lives. */
@@ -12,9 +13,19 @@ export interface IndexTokens {
 }
 
 export interface IndexKeys {
-  /** The memory's newest index key: new chunks are sealed under it. */
+  /** The memory's newest index key: new chunks are sealed under it. MEM-E003 or CRY-E002 when the memory is gone. */
   indexKey(memory: number): { readonly id: number; readonly key: Uint8Array };
   /** A key that a chunk was sealed under. Throws EngineError CRY-E002 when it was destroyed. */
   indexKeyById(id: number): Uint8Array;
   tokens(memory: number): IndexTokens;
+}
+
+/** The memory's newest index key; undefined when the memory or its keys are gone, and so is what would be sealed. */
+export function newestKey(keys: IndexKeys, memory: number): ReturnType<IndexKeys['indexKey']> | undefined {
+  try {
+    return keys.indexKey(memory);
+  } catch (error) {
+    if (error instanceof EngineError && (error.code === 'MEM-E003' || error.code === 'CRY-E002')) return undefined;
+    throw error;
+  }
 }

@@ -9,7 +9,7 @@ import { CHUNK_ID_BYTES, ChunkWriter, SealedChunk } from './chunk.ts';
 import { encodeDocs } from './docs/segment.ts';
 import { encodeFacets, type FacetEntry } from './facet/segment.ts';
 import { HeapBudget } from './heap-budget.ts';
-import type { IndexKeys, IndexTokens } from './index-keys.ts';
+import { type IndexKeys, type IndexTokens, newestKey } from './index-keys.ts';
 import { encodeKeyed, type KeyedEntry, keyOf } from './keyed/segment.ts';
 import { mergeChunks } from './merge.ts';
 import { SLICE_STEPS } from './merge-input.ts';
@@ -43,7 +43,8 @@ export function* writeGeneration(generation: Generation, writer: SegmentWriter, 
     const tail = generation.tails.get(memory);
     // A memory may be dropped between two slices.
     if (tail === undefined) continue;
-    const { id, key } = options.keys.indexKey(memory);
+    const newest = newestKey(options.keys, memory);
+    if (newest === undefined) continue;
     const encode = (sink: ChunkSink): Sliced<void> =>
       encodeTail(tail, options.keys.tokens(memory), {
         sink,
@@ -53,7 +54,7 @@ export function* writeGeneration(generation: Generation, writer: SegmentWriter, 
     if (hasRemoved(tail, options.isRemoved)) {
       yield* writeWithoutRemoved(tail, encode, writer, options);
     } else {
-      writer.beginChunk(memory, id, key);
+      writer.beginChunk(memory, newest.id, newest.key);
       yield* encode(writer.chunk);
       writer.endChunk({ ...rangeOf(tail), docs: tail.docCount });
     }

@@ -9,16 +9,19 @@ import { assert } from '../assert.ts';
 import { TAIL_GRAINS_MAX } from '../limits.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import type { HeapBudget } from './heap-budget.ts';
-import type { IndexKeys } from './index-keys.ts';
+import { type IndexKeys, newestKey } from './index-keys.ts';
 import { MemoryIndex, type ShardView } from './memory-index.ts';
+import { chooseMerge, closeUnderOrder, liveEntry } from './merge-plan.ts';
 import type { IndexedGrain, Keyed, Ordinal } from './part.ts';
+import { holdsRemoved, hullOf, type RewriteOptions, rewriteFiles, rewriteMemory } from './rewrite.ts';
 import { writeGeneration } from './seal.ts';
-import type { CorruptBlock, Sliced } from './section.ts';
+import { CorruptBlock, type Sliced } from './section.ts';
 import type { SegmentChange } from './segment-change.ts';
 import { SegmentFile, SegmentWriter } from './segment-file.ts';
 import { type SegmentEdit, SegmentSet } from './segment-set.ts';
 import { Bitmap, type StateEntry } from './standing.ts';
 import { Generation, type Tail } from './tail.ts';
+import { type SegmentReport, verifySegments } from './verify.ts';
 
 export type { IndexKeys, IndexTokens } from './index-keys.ts';
 export type { SegmentChange } from './segment-change.ts';
@@ -62,6 +65,7 @@ export class ShardIndex {
   #active: Generation;
   #frozen: { readonly generation: Generation; readonly upTo: Sequence } | undefined;
   #sealing = false;
+  #rewriting = false;
   #publishedSequence: Sequence;
   #nextChange = 1;
   #version = 0;
@@ -190,6 +194,78 @@ export class ShardIndex {
     return this.#seal(this.#frozen);
   }
 
+  /** A merge that is worth while now, or undefined. It may come to nothing (a bad block): then it gives undefined. */
+  mergeStep(): Sliced<SegmentChange | undefined> | undefined {
+    if (this.#rewriting) return undefined;
+    const chosen = chooseMerge(this.#segments, this.#isUsable);
+    return chosen === undefined ? undefined : this.#merge('merge', chosen);
+  }
+
+  /** Merges every segment into one, without what was removed; undefined when there is nothing to gain. */
+  compact(): Sliced<SegmentChange | undefined> {
+    return this.#compact();
+  }
+
+  /**
+   * Writes a memory's chunks as one under its newest index key, without what was removed. After the commit no live chunk
+   * is sealed under an older key. Undefined when there is nothing to rewrite. Tails are not touched: seal first.
+   */
+  purge(memory: number): Sliced<SegmentChange | undefined> {
+    return this.#purge(memory);
+  }
+
+  /** Ids of the index keys that live chunks of a memory are sealed under. */
+  indexKeysInUse(memory: number): number[] {
+    const ids = this.#segments.files.map((file) => liveEntry(this.#segments, file, memory)?.keyId);
+    return [...new Set(ids)].filter((id) => id !== undefined);
+  }
+
+  /** Forgets a memory: its tails at once, its chunks with the change. What is published for it later is not kept. */
+  dropMemory(memory: number): Sliced<SegmentChange> {
+    this.#dropped.add(memory);
+    this.#active.drop(memory);
+    this.#frozen?.generation.drop(memory);
+    this.#memories.get(memory)?.close();
+    this.#memories.delete(memory);
+    this.#version += 1;
+    return this.#drop(memory);
+  }
+
+  /** Forgets every segment and tail with the change: the whole log is to be published again, from sequence 1. */
+  reset(): SegmentChange {
+    assert(!this.#sealing && !this.#rewriting, 'nothing else changes the segments');
+    return this.#change('reset', { removed: this.#segments.files, sealedSequence: 0 }, () => {
+      this.#active = new Generation(0);
+      this.#frozen = undefined;
+      this.#publishedSequence = 0;
+      this.#problems.length = 0;
+      this.#damaged.clear();
+    });
+  }
+
+  /** Checks every live chunk: checksums, seals, order and ranges. Files stay until it is done. */
+  *verify(): Sliced<SegmentReport> {
+    const { files } = this.#segments;
+    const release = this.hold();
+    try {
+      return yield* verifySegments(files, this.#segments, this.#keys);
+    } finally {
+      release();
+    }
+  }
+
+  /** Keeps the present segment files open until the returned function is called, for a read in several slices. */
+  hold(): () => void {
+    const { files } = this.#segments;
+    for (const file of files) file.hold();
+    let held = true;
+    return () => {
+      assert(held, 'a hold is released once');
+      held = false;
+      for (const file of files) file.release();
+    };
+  }
+
   /** Makes a change true, after the transaction with its state. */
   commit(change: SegmentChange): void {
     const pending = this.#changes.get(change.id);
@@ -199,6 +275,7 @@ export class ShardIndex {
     this.removed.exportDone(true);
     this.superseded.exportDone(true);
     pending.done?.();
+    for (const file of this.#damaged.keys()) if (!this.#segments.files.includes(file)) this.#damaged.delete(file);
     this.#version += 1;
   }
 
@@ -241,6 +318,98 @@ export class ShardIndex {
     } finally {
       this.#sealing = false;
     }
+  }
+
+  *#merge(kind: 'merge' | 'compact', chosen: readonly SegmentFile[]): Sliced<SegmentChange | undefined> {
+    const release = this.#beginRewrite();
+    try {
+      const files = yield* closeUnderOrder(this.#segments, chosen, this.#isUsable);
+      if (files === undefined) return undefined;
+      const added = yield* this.#write(hullOf(files), (writer) => rewriteFiles(files, writer, this.#rewriteOptions()));
+      return this.#change(kind, { ...(added === undefined ? {} : { added }), removed: files });
+    } catch (error) {
+      // The bad chunk is known now; the next choice goes round its file.
+      if (error instanceof CorruptBlock) return undefined;
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  *#compact(): Sliced<SegmentChange | undefined> {
+    const files = this.#segments.files.filter(this.#isUsable);
+    const [only] = files;
+    if (only === undefined) return undefined;
+    const isClean = this.#segments.deadIn(only).size === 0 && !this.removed.any(only.first, only.last);
+    if (files.length === 1 && isClean) return undefined;
+    return yield* this.#merge('compact', files);
+  }
+
+  *#purge(memory: number): Sliced<SegmentChange | undefined> {
+    const release = this.#beginRewrite();
+    try {
+      for (;;) {
+        const all = this.#segments.files.filter((file) => liveEntry(this.#segments, file, memory) !== undefined);
+        const files = all.filter((file) => !this.#view.isDamaged(file, memory));
+        try {
+          if (all.length === 0 || !(yield* this.#needsPurge(all, files, memory))) return undefined;
+          const range = hullOf(all.map((file) => file.find(memory)!));
+          const added = yield* this.#write(range, (writer) =>
+            rewriteMemory(files, memory, writer, this.#rewriteOptions()),
+          );
+          const dead = all.map((file) => [file, memory] as const);
+          return this.#change('purge', { ...(added === undefined ? {} : { added }), dead });
+        } catch (error) {
+          // What cannot be read is purged, too; the chunk is damaged now, and the next round passes over it.
+          if (!(error instanceof CorruptBlock)) throw error;
+        }
+      }
+    } finally {
+      release();
+    }
+  }
+
+  *#needsPurge(all: readonly SegmentFile[], files: readonly SegmentFile[], memory: number): Sliced<boolean> {
+    if (files.length < all.length) return true;
+    const newest = newestKey(this.#keys, memory);
+    for (const file of files) {
+      if (file.find(memory)!.keyId !== newest?.id) return true;
+      if (yield* holdsRemoved(file, memory, this.#rewriteOptions())) return true;
+    }
+    return false;
+  }
+
+  /** One step, but callers run every change in the same way. */
+  *#drop(memory: number): Sliced<SegmentChange> {
+    const files = this.#segments.files.filter((file) => liveEntry(this.#segments, file, memory) !== undefined);
+    return this.#change('drop', { dead: files.map((file) => [file, memory] as const) });
+  }
+
+  /** One rewrite at a time; the files that it may read stay open until the returned function is called. */
+  #beginRewrite(): () => void {
+    assert(!this.#rewriting, 'one rewrite runs at a time');
+    this.#rewriting = true;
+    const release = this.hold();
+    return () => {
+      this.#rewriting = false;
+      release();
+    };
+  }
+
+  /** False for a file whose live chunks cannot all be read. */
+  readonly #isUsable = (file: SegmentFile): boolean => {
+    for (const memory of this.#damaged.get(file) ?? []) if (!this.#segments.isDead(file, memory)) return false;
+    return true;
+  };
+
+  #rewriteOptions(): RewriteOptions {
+    return {
+      segments: this.#segments,
+      keys: this.#keys,
+      removed: this.removed,
+      isDropped: (memory) => this.#dropped.has(memory),
+      onCorrupt: (file, memory, error) => this.#damage(file, memory, error),
+    };
   }
 
   /** Writes a file with what `fill` gives the writer; undefined when that is nothing. */

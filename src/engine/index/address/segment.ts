@@ -8,7 +8,7 @@ import { readUint, widthOf } from '../bytes.ts';
 import type { DecodedCache } from '../heap-budget.ts';
 import { DROPPED, type MergeInput, SLICE_STEPS } from '../merge-input.ts';
 import type { Doc } from '../part.ts';
-import type { ChunkSink, ChunkSource, Sliced } from '../section.ts';
+import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../section.ts';
 import { readTrailer, SectionWriter } from '../section-writer.ts';
 import {
   compareKeys,
@@ -132,6 +132,23 @@ export class PrefixChunk {
       found.push(readUint(entry, PREFIX_BYTES, layout.docWidth));
     }
     return found;
+  }
+
+  /** Throws CorruptBlock when prefixes do not ascend, a doc is out of range or the filter denies an entry. */
+  *verify(docCount: number): Sliced<void> {
+    const layout = this.#layout();
+    if (layout === null) return;
+    let before: Uint8Array | undefined;
+    for (const cursor = new TableCursor(layout.table); cursor.entry !== undefined; cursor.advance()) {
+      const { entry } = cursor;
+      const passes =
+        layout.filter.length === 0 || bloomHas(layout.filter, readUint(entry, 0, 4), readUint(entry, 4, 4));
+      const inRange = readUint(entry, PREFIX_BYTES, layout.docWidth) < docCount;
+      if (!passes || !inRange || (before !== undefined && compareKeys(before, entry) >= 0))
+        throw new CorruptBlock(this.#name, cursor.at, 'an entry is out of order, out of range or not in the filter');
+      before = entry;
+      if (cursor.at % SLICE_STEPS === SLICE_STEPS - 1) yield;
+    }
   }
 
   #layout(): Layout | null {

@@ -1,0 +1,93 @@
+// Checks every live chunk of the segments: each block's checksum and seal, then the order and range of what it holds.
+import { checksumFits, storedBlocks } from './chunk.ts';
+import { ChunkPart } from './chunk-part.ts';
+import { HeapBudget } from './heap-budget.ts';
+import type { IndexKeys } from './index-keys.ts';
+import { SLICE_STEPS } from './merge-input.ts';
+import { CorruptBlock, type Sliced } from './section.ts';
+import type { ChunkEntry, SegmentFile } from './segment-file.ts';
+import type { SegmentSet } from './segment-set.ts';
+import { TokenMemo } from './token-memo.ts';
+
+export interface SegmentFinding {
+  /** File and offset, or file and memory. */
+  readonly where: string;
+  readonly problem: string;
+}
+
+export interface SegmentReport {
+  /** Stored blocks that were read. */
+  readonly blocks: number;
+  readonly findings: readonly SegmentFinding[];
+}
+
+const FINDINGS_MAX = 1_000;
+const VERIFY_HEAP_BYTES = 4 * 1_048_576;
+
+/** Files that a change replaces meanwhile are still read to their end: the caller keeps them open. */
+export function* verifySegments(
+  files: readonly SegmentFile[],
+  segments: SegmentSet,
+  keys: IndexKeys,
+): Sliced<SegmentReport> {
+  const findings: SegmentFinding[] = [];
+  let blocks = 0;
+  for (const file of files) {
+    for (let i = 0; i < file.count; i++) {
+      const entry = file.entry(i);
+      if (segments.isDead(file, entry.memory)) continue;
+      try {
+        blocks += yield* checkBlocks(file, entry);
+        yield* checkContent(file, entry, keys);
+      } catch (error) {
+        const where =
+          error instanceof CorruptBlock && error.file === file.name
+            ? `${file.name} at ${error.offset}`
+            : `${file.name} memory ${entry.memory}`;
+        if (findings.length < FINDINGS_MAX)
+          findings.push({ where, problem: error instanceof Error ? error.message : String(error) });
+      }
+      yield;
+    }
+  }
+  return { blocks, findings };
+}
+
+function* checkBlocks(file: SegmentFile, entry: ChunkEntry): Sliced<number> {
+  let blocks = 0;
+  for (const { offset, length } of storedBlocks(entry)) {
+    if (!checksumFits(file.read(entry.offset + offset, length)))
+      throw new CorruptBlock(file.name, entry.offset + offset, 'block checksum does not fit');
+    blocks += 1;
+    yield;
+  }
+  return blocks;
+}
+
+function* checkContent(file: SegmentFile, entry: ChunkEntry, keys: IndexKeys): Sliced<void> {
+  const tokens = new TokenMemo(() => keys.tokens(entry.memory));
+  const part = new ChunkPart({ file, entry, keys, tokens, budget: new HeapBudget(VERIFY_HEAP_BYTES) });
+  for (let block = 0; block < part.source.blockCount; block++) {
+    part.source.checkBlock(block);
+    yield;
+  }
+  const wrong = (problem: string): never => {
+    throw new Error(problem);
+  };
+  const { ordinals } = part;
+  for (let doc = 0; doc < part.docCount; doc++) {
+    if (ordinals[doc]! < entry.first || ordinals[doc]! > entry.last) wrong('an ordinal lies outside the chunk’s range');
+    if (doc % SLICE_STEPS === SLICE_STEPS - 1) yield;
+  }
+  yield* part.addresses.verify(part.docCount);
+  yield* part.identities.verify(part.docCount);
+  yield* part.facets.verify();
+  yield* part.keyedEntries.verify();
+  if (part.text.lengths.length < part.docCount) wrong('lengths of texts are missing');
+  let terms = 0;
+  for (const [, documentFrequency] of part.text.vocabulary()) {
+    if (documentFrequency < 1 || documentFrequency > part.docCount) wrong('a term is in more docs than there are');
+    if (++terms % SLICE_STEPS === 0) yield;
+  }
+  if (terms !== part.text.termCount) wrong('the vocabulary does not fit the dictionary');
+}
