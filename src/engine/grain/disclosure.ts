@@ -6,10 +6,10 @@ import { GRAIN_DEPTH_MAX } from '../limits.ts';
 import { addressOf } from './address.ts';
 import { decodeGrain, type EncodedWithWarnings, encodeGrain } from './blob.ts';
 import { startValues, writeValue } from './canonical.ts';
-import { refuse } from './error.ts';
+import { GrainError, refuse } from './error.ts';
 import { fieldByName } from './field-map.ts';
 import type { Grain, GrainType } from './grain.ts';
-import { sensitivityOf } from './header.ts';
+import { FLAG, peek, sensitivityOf } from './header.ts';
 import { ANY } from './kind.ts';
 import { startOutput, takeOutput } from './msgpack.ts';
 import { DISCLOSABLE_FIELDS } from './registry.ts';
@@ -27,11 +27,11 @@ export function commitmentTo(name: string, value: Value, type?: GrainType): stri
 }
 
 /**
- * The view of a blob without the named fields. Throws ERR_SCHEMA for a field that may not be elided or is not there,
- * for a blob that is a view itself, and for one that is signed (its view would carry no signature).
+ * The view of a blob without the named fields; the view of a signed blob is an unsigned one. Throws ERR_SCHEMA for a
+ * field that may not be elided or is not there, and for a blob that is a view itself.
  */
 export function elide(blob: Uint8Array, names: readonly string[]): EncodedWithWarnings {
-  const grain = decodeGrain(blob);
+  const grain = decodeGrain(blob, { enveloped: (peek(blob).flags & FLAG.signed) !== 0 });
   const { fields } = grain;
   if (fields['_disclosure_of'] !== undefined || fields['_elided'] !== undefined)
     refuse('ERR_SCHEMA', 'a view of a view');
@@ -66,7 +66,12 @@ export function isViewOf(view: Grain, original: Uint8Array): boolean {
   if (!isMap(elided) || view.fields['_disclosure_of'] !== addressOf(original)) return false;
   const names = Object.keys(elided);
   if (!names.every((name) => DISCLOSABLE_FIELDS.has(name) && !Object.hasOwn(view.fields, name))) return false;
-  const again = elide(original, names);
-  const given = encodeGrain(view.typeString, view.fields, { sensitivity: sensitivityOf(view.header) });
-  return again.address === given.address;
+  try {
+    const again = elide(original, names);
+    const given = encodeGrain(view.typeString, view.fields, { sensitivity: sensitivityOf(view.header) });
+    return again.address === given.address;
+  } catch (error) {
+    if (error instanceof GrainError) return false; // a commitment to what the original does not have
+    throw error;
+  }
 }

@@ -3,9 +3,13 @@
 
 import { GRAIN_DEPTH_MAX } from '../limits.ts';
 import { refuse } from './error.ts';
-import { typeByByte } from './field-map.ts';
-import { HEADER_BYTES } from './header.ts';
+import { fieldByName, TYPE_FIELD, typeByByte } from './field-map.ts';
+import { HEADER_BYTES, peek } from './header.ts';
 import { endOfValue } from './msgpack.ts';
+
+const CREATED_AT_KEY = fieldByName('created_at')!.keyBytes;
+const CALL_ID_KEY = fieldByName('tool_call_id')!.keyBytes;
+const TYPE_KEY = TYPE_FIELD.keyBytes;
 
 /**
  * Bytes over which the identity of a grain is hashed, or undefined when it has none (an action without tool_call_id).
@@ -14,38 +18,25 @@ import { endOfValue } from './msgpack.ts';
  * that was strictly decoded or encoded here. Another signed flag or sensitivity is the same statement.
  */
 export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
-  const typeByte = blob[2]!;
-  const spec = typeByByte(typeByte);
-  const type = spec?.type;
+  const { typeByte } = peek(blob);
+  const type = typeByByte(typeByte)?.type;
   const result = Buffer.allocUnsafe(blob.length);
   result[0] = typeByte;
   if (type === 'event' || type === 'observation' || type === 'state') result.set(blob.subarray(5, HEADER_BYTES), 1);
   else result.fill(0, 1, 5);
   let to = 5;
   let hasCallId = false;
-  let at = HEADER_BYTES;
-  let copiedTo = -1;
   const end = blob.length;
-  let count = blob[at++]!;
-  if (count >= 0x80 && count < 0x90) count &= 0x0f;
-  else if (count === 0xde) {
-    count = blob[at]! * 256 + blob[at + 1]!;
-    at += 2;
-  } else if (count === 0xdf) {
-    count = ((blob[at]! * 256 + blob[at + 1]!) * 256 + blob[at + 2]!) * 256 + blob[at + 3]!;
-    at += 4;
-  } else refuse('ERR_NOT_MAP');
-  copiedTo = at;
-  for (; count > 0; count--) {
+  const [count, first] = mapHead(blob);
+  let at = first;
+  let copiedTo = first;
+  for (let i = 0; i < count; i++) {
     const entry = at;
-    const head = blob[at]!;
-    const isCreatedAt = head === 0xa2 && blob[at + 1] === 0x63 && blob[at + 2] === 0x61; // "ca"
-    const isType = head === 0xa1 && blob[at + 1] === 0x74; // "t"
-    if (head === 0xa4 && blob[at + 1] === 0x74 && blob[at + 2] === 0x63) {
-      if (blob[at + 3] === 0x69 && blob[at + 4] === 0x64) hasCallId = true; // "tcid"
-    }
+    const isLeftOut = keyIs(blob, at, CREATED_AT_KEY) || keyIs(blob, at, TYPE_KEY);
+    hasCallId ||= keyIs(blob, at, CALL_ID_KEY);
     at = skip(blob, skip(blob, at, end), end);
-    if (!isCreatedAt && !isType) continue;
+    if (at > end) refuse('ERR_CORRUPT');
+    if (!isLeftOut) continue;
     result.set(blob.subarray(copiedTo, entry), to);
     to += entry - copiedTo;
     copiedTo = at;
@@ -53,6 +44,24 @@ export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
   result.set(blob.subarray(copiedTo, at), to);
   to += at - copiedTo;
   return type === 'action' && !hasCallId ? undefined : result.subarray(0, to);
+}
+
+/** Entries of the payload map, and where the first one begins. */
+function mapHead(blob: Uint8Array): [count: number, first: number] {
+  const at = HEADER_BYTES;
+  const head = blob[at]!;
+  if (head >= 0x80 && head < 0x90) return [head & 0x0f, at + 1];
+  if (head === 0xde && at + 3 <= blob.length) return [blob[at + 1]! * 256 + blob[at + 2]!, at + 3];
+  if (head === 0xdf && at + 5 <= blob.length) {
+    const view = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
+    return [view.readUInt32BE(at + 1), at + 5];
+  }
+  return refuse('ERR_NOT_MAP');
+}
+
+function keyIs(blob: Uint8Array, at: number, key: Uint8Array): boolean {
+  for (let i = 0; i < key.length; i++) if (blob[at + i] !== key[i]) return false;
+  return true;
 }
 
 function skip(blob: Uint8Array, at: number, end: number): number {

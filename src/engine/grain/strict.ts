@@ -218,7 +218,7 @@ function readBinary(kind: Kind, length: number): Uint8Array {
   if (length > end - at) corrupt('truncated');
   const start = at;
   at += length;
-  return Uint8Array.prototype.slice.call(input, start, at);
+  return new Uint8Array(input.subarray(start, at)); // a copy, so that the blob is not kept alive
 }
 
 function integerFound(value: number | bigint, kind: Kind, name: string): number | bigint {
