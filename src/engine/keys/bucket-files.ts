@@ -1,7 +1,14 @@
 // The bucket files of one key store: a bucket number, give me its bytes; bytes, make them durable.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile, syncDirectory, TEMPORARY_SUFFIX, writeFully } from '../durable-file.ts';
+import {
+  isFileError,
+  replaceFile,
+  storageError,
+  syncDirectory,
+  TEMPORARY_SUFFIX,
+  writeFully,
+} from '../durable-file.ts';
 import { EngineError } from '../errors.ts';
 import { KEY_BUCKETS_CACHED_MAX } from '../limits.ts';
 import { BUCKET_BYTES, BUCKET_FORMAT, readHeader } from './slot.ts';
@@ -143,17 +150,4 @@ export class BucketFiles {
     }
     this.#cache.set(bucket, bytes);
   }
-}
-
-export function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'code' in error;
-}
-
-/** STO-E001 with what failed and why. A full disk may pass, so that one is worth trying again. */
-export function storageError(what: string, cause: unknown): EngineError {
-  if (cause instanceof EngineError) return cause;
-  const code = isFileError(cause) ? cause.code : undefined;
-  const full = code === 'ENOSPC' || code === 'EDQUOT';
-  const reason = full ? 'the disk is full' : cause instanceof Error ? cause.message : String(cause);
-  return new EngineError('STO-E001', `${what}: ${reason}`, { retryable: full });
 }

@@ -8,9 +8,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { basename, join } from 'node:path';
 import { assert } from '../assert.ts';
 import { KEY_BYTES, open, seal, sealKey } from '../crypto/envelope.ts';
-import { replaceFile } from '../durable-file.ts';
+import { isFileError, replaceFile } from '../durable-file.ts';
 import { EngineError } from '../errors.ts';
-import { bucketFileName, isFileError } from './bucket-files.ts';
+import { bucketFileName } from './bucket-files.ts';
 
 const MASTER_FILE = 'master.key';
 const CHECK_FILE = 'master.check';
