@@ -1,11 +1,12 @@
 // Text in, terms with their positions out (spec: ranking of text, section 1). Lower case, NFKC, without a final 's,
 // inner apostrophes joined, Unicode words, minus stop words, stemmed. Stop words leave gaps in the positions, so
 // that a phrase means what it says. This is the hottest code of ingest: most text is Latin, so a hand-written
-// scanner reads that and looks each word up as it was written; everything else goes through the regular expression.
+// scanner reads that and looks each word up as it stands; everything else goes through the regular expression.
 import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../limits.ts';
 import type { AnalyzedText } from '../part.ts';
 import { BIGRAM_CLASS, DICTIONARY_CLASS, eachBigram, eachDictionaryWord } from './cjk.ts';
 import { type Language, language, languageCode } from './languages.ts';
+import { HASH_START, hashOn, TABLE_WORD_CHARS_MAX, WordTable } from './word-table.ts';
 
 /** Part of the stamp of an index: another version may give other terms for the same text. */
 export const ANALYZER_VERSION = 1;
@@ -33,6 +34,7 @@ export function analyzer(languageTag: string): Analyzer {
 
 class LanguageAnalyzer implements Analyzer {
   readonly name: string;
+  readonly #table = new WordTable();
   readonly #vocabulary: WordCache;
   readonly #apostropheJoins: boolean;
 
@@ -43,7 +45,7 @@ class LanguageAnalyzer implements Analyzer {
   }
 
   analyze(text: string): AnalyzedText {
-    return analyzeLatin(text, this.#vocabulary, this.#apostropheJoins) ?? this.analyzeAny(text);
+    return analyzeLatin(text, this.#table, this.#vocabulary, this.#apostropheJoins) ?? this.analyzeAny(text);
   }
 
   /** The general path. The scanner must agree with it wherever it does not give up: see the property test. */
@@ -165,27 +167,38 @@ function classOf(code: number): number {
   return code >= 0x2000 && code < 0x2070 ? SEPARATOR : GIVE_UP;
 }
 
-function analyzeLatin(text: string, vocabulary: WordCache, apostropheJoins: boolean): AnalyzedText | undefined {
+function analyzeLatin(
+  text: string,
+  table: WordTable,
+  vocabulary: WordCache,
+  apostropheJoins: boolean,
+): AnalyzedText | undefined {
   const terms: string[] = [];
   const positions: number[] = [];
   const length = text.length;
   let position = 0;
   let index = 0;
   while (index < length) {
-    let kind = classOf(text.charCodeAt(index));
+    let code = text.charCodeAt(index);
+    let kind = classOf(code);
     if (kind !== LETTER) {
       if (kind === GIVE_UP) return undefined;
       index++;
       continue;
     }
-    const start = index++;
-    for (; index < length; index++) {
-      kind = classOf(text.charCodeAt(index));
-      if (kind === LETTER) continue;
-      if (kind !== APOSTROPHE || !apostropheJoins || index + 1 >= length) break;
-      if (classOf(text.charCodeAt(index + 1)) !== LETTER) break;
-    }
-    const term = vocabulary.term(text.slice(start, index));
+    const start = index;
+    let hash = HASH_START;
+    do {
+      hash = hashOn(hash, code);
+      if (++index >= length) break;
+      code = text.charCodeAt(index);
+      kind = classOf(code);
+      if (kind === APOSTROPHE && !(apostropheJoins && letterFollows(text, index))) break;
+    } while (kind === LETTER || kind === APOSTROPHE);
+    const term =
+      index - start > TABLE_WORD_CHARS_MAX
+        ? vocabulary.term(text.slice(start, index))
+        : (table.find(text, start, index, hash) ?? learn(text.slice(start, index), hash, table, vocabulary));
     if (term !== '') {
       terms.push(term);
       positions.push(position);
@@ -193,4 +206,14 @@ function analyzeLatin(text: string, vocabulary: WordCache, apostropheJoins: bool
     position++;
   }
   return { terms, positions };
+}
+
+function letterFollows(text: string, index: number): boolean {
+  return index + 1 < text.length && classOf(text.charCodeAt(index + 1)) === LETTER;
+}
+
+function learn(word: string, hash: number, table: WordTable, vocabulary: WordCache): string {
+  const term = vocabulary.term(word);
+  table.add(word, hash, term);
+  return term;
 }

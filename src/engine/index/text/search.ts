@@ -71,7 +71,8 @@ export function collectStatistics(parts: readonly SearchPart[], terms: readonly 
 
 const NONE = new Uint32Array(0);
 
-function removedDocsOf({ text, removed, removedDocs }: SearchPart): Uint32Array {
+/** The docs that do not count, ascending. */
+export function removedDocsOf({ text, removed, removedDocs }: SearchPart): Uint32Array {
   if (removedDocs !== undefined) return removedDocs;
   if (removed === undefined) return NONE;
   const docs: number[] = [];

@@ -47,7 +47,7 @@ export function* encodeText(tail: TextTail, token: BlindToken, sink: ChunkSink):
   for (let i = 0; i < order.length; i++) {
     const id = order[i]!;
     const term = terms[id]!;
-    const list = tail.unrolled(term)!;
+    const list = yield* tail.unrolling(term);
     for (let posting = 0; posting < list.count; posting++) {
       writer.posting(list.docs[posting]!, list.starts[posting + 1]! - list.starts[posting]!);
       let before = 0;
@@ -64,7 +64,7 @@ export function* encodeText(tail: TextTail, token: BlindToken, sink: ChunkSink):
       yield;
     }
   }
-  writer.end(tail.lengths.subarray(0, tail.docCount));
+  yield* writer.end(tail.lengths.subarray(0, tail.docCount));
 }
 
 /** A term that the chunk does not hold; kept too, because every chunk of a memory is asked for every term. */
@@ -200,7 +200,7 @@ export function* mergeText(inputs: readonly MergeInput[], newDocCount: number, s
     }
     writer.endTerm(high, low, name!);
   }
-  writer.end(yield* mergedLengths(inputs, newDocCount));
+  yield* writer.end(yield* mergedLengths(inputs, newDocCount));
 }
 
 function lowestToken(streams: readonly MergeStream[]): { high: number; low: number } {

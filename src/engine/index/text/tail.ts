@@ -3,6 +3,7 @@
 // only from where the last asker stopped. So adding touches no list, and no object is made per posting.
 import { assert } from '../../assert.ts';
 import type { AnalyzedText } from '../part.ts';
+import type { Sliced } from '../section.ts';
 import { countedLength } from './bm25.ts';
 import { COMMON_TERM_SHARE, type Occurrences, type Postings, type TextPart } from './types.ts';
 
@@ -21,6 +22,9 @@ const LAST_DOC = 3;
 const FREQUENCY = 4;
 const MAX_FREQUENCY = 5;
 const MIN_LENGTH = 6;
+
+/** Words unrolled between two yields: each may be a cache miss. */
+const SLICE_WORDS = 4_096;
 
 export const FREQUENCY_MAX = 65_535;
 export const LENGTH_MAX = 65_535;
@@ -112,14 +116,12 @@ export class TextTail implements TextPart {
     for (const [term, id] of this.#termIds) yield [term, this.#terms[id * TERM_FIELDS + DOCS]!];
   }
 
-  /** For sealing, which reads every list once: the list of a term, not kept. */
-  unrolled(term: string): UnrolledList | undefined {
+  /** For sealing, which reads every list once: the list of a term that the tail holds, not kept, made in slices. */
+  *unrolling(term: string): Sliced<UnrolledList> {
     const id = this.#termIds.get(term);
-    if (id === undefined) return undefined;
-    const kept = this.#lists.get(id);
-    const list =
-      kept ?? new UnrolledList(this.#terms[id * TERM_FIELDS + DOCS]!, this.#terms[id * TERM_FIELDS + WORDS]!);
-    this.#unroll(id, list);
+    assert(id !== undefined, 'the tail holds the term');
+    const list = this.#lists.get(id) ?? this.#newList(id);
+    yield* this.#unrolling(id, list, SLICE_WORDS);
     return list;
   }
 
@@ -128,14 +130,21 @@ export class TextTail implements TextPart {
     if (id === undefined) return undefined;
     let list = this.#lists.get(id);
     if (list === undefined) {
-      list = new UnrolledList(this.#terms[id * TERM_FIELDS + DOCS]!, this.#terms[id * TERM_FIELDS + WORDS]!);
+      list = this.#newList(id);
       this.#lists.set(id, list);
     }
-    this.#unroll(id, list);
+    if (this.#terms[id * TERM_FIELDS + WORDS] !== list.wordCount) {
+      this.#unrolling(id, list, Number.POSITIVE_INFINITY).next();
+    }
     return list;
   }
 
-  #unroll(id: number, list: UnrolledList): void {
+  #newList(id: number): UnrolledList {
+    return new UnrolledList(this.#terms[id * TERM_FIELDS + DOCS]!, this.#terms[id * TERM_FIELDS + WORDS]!);
+  }
+
+  /** Brings a list up to date, yielding after every `sliceWords` words. */
+  *#unrolling(id: number, list: UnrolledList, sliceWords: number): Sliced<void> {
     const entry = id * TERM_FIELDS;
     const words = this.#terms[entry + WORDS]!;
     if (words === list.wordCount) return;
@@ -146,6 +155,7 @@ export class TextTail implements TextPart {
     let at = words - 1;
     let word = this.#terms[entry + LAST_WORD]!;
     let doc = -1;
+    let left = sliceWords;
     list.starts[posting + 1] = words;
     for (; at >= list.wordCount; at--) {
       const record = word * WORD_FIELDS;
@@ -157,6 +167,10 @@ export class TextTail implements TextPart {
       }
       list.positions[at] = log[record + POSITION]!;
       word = log[record + PREVIOUS]!;
+      if (--left === 0) {
+        left = sliceWords;
+        yield;
+      }
     }
     list.close(posting, list.wordCount);
     list.finish(this.#terms[entry + DOCS]!, words, this.#docCount);

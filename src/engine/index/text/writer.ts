@@ -1,8 +1,10 @@
 // Writes the text sections of a chunk, a term at a time, in the order of the dictionary (format: segment.ts).
-import type { ChunkSink } from '../section.ts';
+import type { ChunkSink, Sliced } from '../section.ts';
 import { countedLength } from './bm25.ts';
 import { DictionaryWriter } from './dictionary.ts';
 import { VarintWriter } from './varint.ts';
+
+const SLICE_DOCS = 65_536;
 
 /** Writes the five sections in turns, a term at a time. */
 export class TextWriter {
@@ -51,7 +53,8 @@ export class TextWriter {
     this.#lastDoc = -1;
   }
 
-  end(lengths: Uint16Array): void {
+  /** Writes what is left: the lengths, and the end of every section. */
+  *end(lengths: Uint16Array): Sliced<void> {
     this.postings.flush();
     this.positions.flush();
     this.#vocabulary.flush();
@@ -62,6 +65,7 @@ export class TextWriter {
       totalLength += countedLength(length);
       bytes[doc * 2] = length & 255;
       bytes[doc * 2 + 1] = length >>> 8;
+      if (doc % SLICE_DOCS === SLICE_DOCS - 1) yield;
     }
     this.#sink.section('textLengths').write(bytes);
     this.#dictionary.end(totalLength);

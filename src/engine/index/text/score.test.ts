@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { AnalyzedText } from '../part.ts';
+import { chunkOf, tailOf } from './congruence.ts';
+import { matchPairs, pairPostings, scorePairs } from './pairs.ts';
+import type { QueryPair, TextQuery } from './query.ts';
+import { explain, scoreDocs } from './score.ts';
+import { collectStatistics, type SearchPart, searchText } from './search.ts';
+
+const words = fc.array(fc.constantFrom('a', 'a', 'b', 'c', 'd'), { maxLength: 30 });
+const text = fc
+  .tuple(words, fc.nat(2))
+  .map(([terms, gap]): AnalyzedText => ({ terms, positions: terms.map((_, i) => i * (gap + 1)) }));
+const texts = fc.array(text, { minLength: 1, maxLength: 30 });
+const query: TextQuery = { terms: ['a', 'c', 'none', 'd'], pairs: [], clauses: [], fields: [], truncated: false };
+
+test('given docs score what a search gives them, and an explanation adds up to it', () => {
+  fc.assert(
+    fc.property(texts, fc.boolean(), (docs, sealed) => {
+      const part = sealed ? chunkOf(docs) : tailOf(docs);
+      const parts: SearchPart[] = [{ text: part, removed: undefined, allowed: undefined }];
+      const statistics = collectStatistics(parts, query.terms);
+      const hits = new Map(searchText(parts, query, statistics, 1_000).map((hit) => [hit.doc, hit.score]));
+      const order = docs.map((_, doc) => doc).reverse();
+      const scores = scoreDocs(part, order, query, statistics);
+      for (const [i, doc] of order.entries()) {
+        assert.equal(scores[i], hits.get(doc) ?? 0);
+        const explained = explain(part, doc, query, statistics);
+        assert.equal(explained.score, scores[i]);
+        assert.deepEqual(
+          explained.terms.map(({ frequency }) => frequency),
+          query.terms.map((term) => docs[doc]!.terms.filter((each) => each === term).length),
+        );
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+function modelPairs({ terms, positions }: AnalyzedText, { first, second, distance }: QueryPair): number {
+  const at = (term: string): number[] => positions.filter((_, i) => terms[i] === term);
+  const seconds = new Set(at(second));
+  return at(first).filter((position) => seconds.has(position + distance)).length;
+}
+
+test('pairs are counted by position, with gaps, in tails and chunks', () => {
+  const pair = fc.record({
+    first: fc.constantFrom('a', 'b', 'none'),
+    second: fc.constantFrom('a', 'c'),
+    distance: fc.integer({ min: 1, max: 3 }),
+  });
+  fc.assert(
+    fc.property(texts, pair, fc.boolean(), (docs, asked, sealed) => {
+      const postings = pairPostings(sealed ? chunkOf(docs) : tailOf(docs), asked);
+      const expected = docs.flatMap((doc, i) => {
+        const count = modelPairs(doc, asked);
+        return count === 0 ? [] : [[i, count]];
+      });
+      const found = postings === undefined ? 0 : postings.count;
+      assert.deepEqual(
+        Array.from({ length: found }, (_, i) => [postings!.docs[i], postings!.frequencies[i]]),
+        expected,
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('pair scores do not depend on how docs are cut, and removed docs do not count', () => {
+  const pairs: QueryPair[] = [
+    { first: 'a', second: 'b', distance: 1 },
+    { first: 'b', second: 'a', distance: 2 },
+  ];
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 1, max: 30 }), fc.func(fc.boolean()), (docs, size, removed) => {
+      const cut = (length: number): { parts: SearchPart[]; scores: number[] } => {
+        const parts: SearchPart[] = [];
+        for (let start = 0; start < docs.length; start += length) {
+          const part = chunkOf(docs.slice(start, start + length));
+          parts.push({ text: part, removed: (doc) => removed(start + doc), allowed: undefined });
+        }
+        const statistics = collectStatistics(parts, ['a', 'b']);
+        const matches = matchPairs(parts, pairs);
+        const scores = parts.flatMap((part, i) => {
+          const all = Array.from({ length: part.text.docCount }, (_, doc) => doc);
+          return [...scorePairs(i, part.text, all, pairs, matches, statistics)];
+        });
+        for (const asked of pairs) {
+          const live = docs.filter((doc, i) => !removed(i) && modelPairs(doc, asked) > 0).length;
+          const name = `${asked.first} ${asked.second} ${asked.distance}`;
+          assert.equal(matches.documentFrequency.get(name) ?? 0, live);
+        }
+        return { parts, scores };
+      };
+      assert.deepEqual(cut(size).scores, cut(docs.length).scores);
+    }),
+    { numRuns: 100 },
+  );
+});

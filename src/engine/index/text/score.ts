@@ -1,0 +1,88 @@
+// Exact BM25 of documents somebody else chose, and how a score came about, term by term.
+
+import { termScore } from './bm25.ts';
+import type { TextQuery } from './query.ts';
+import { type TextStatistics, type Weights, weightsOf } from './search.ts';
+import { lowerBound } from './tail.ts';
+import type { Postings, TextPart } from './types.ts';
+
+/** The BM25 score of each of `docs` (in any order): what `searchText` gives it. 0 where no term matches. */
+export function scoreDocs(
+  text: TextPart,
+  docs: ArrayLike<number>,
+  query: TextQuery,
+  statistics: TextStatistics,
+): Float64Array {
+  const lists = query.terms.map((term) => text.postings(term));
+  return scoreLists(text, docs, lists, weightsOf(query.terms, statistics));
+}
+
+/** The sum over some lists of their term scores in each of `docs`. Lists and weights are parallel. */
+export function scoreLists(
+  { lengths }: TextPart,
+  docs: ArrayLike<number>,
+  lists: readonly (Postings | undefined)[],
+  { inverseFrequencies, norms }: Weights,
+): Float64Array {
+  const scores = new Float64Array(docs.length);
+  for (const [i, postings] of lists.entries()) {
+    if (postings === undefined) continue;
+    for (let at = 0; at < docs.length; at++) {
+      const doc = docs[at]!;
+      const frequency = frequencyIn(postings, doc);
+      if (frequency > 0) scores[at]! += termScore(inverseFrequencies[i]!, frequency, norms.of(lengths[doc]!));
+    }
+  }
+  return scores;
+}
+
+/** Occurrences in a doc, 0 when it does not hold the term. */
+export function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: number): number {
+  const frequency = byDoc === undefined ? 255 : (byDoc[doc] ?? 0);
+  if (frequency < 255) return frequency;
+  const at = lowerBound(docs, doc, 0, count);
+  return at < count && docs[at] === doc ? frequencies[at]! : 0;
+}
+
+/** One term's part of a score, with all that went into it. */
+export interface TermExplanation {
+  readonly term: string;
+  readonly documentFrequency: number;
+  readonly inverseDocumentFrequency: number;
+  /** In the document. */
+  readonly frequency: number;
+  readonly score: number;
+}
+
+export interface ScoreExplanation {
+  /** The sum of the terms' scores. */
+  readonly score: number;
+  /** Terms in the document, and their mean over all, short ones counted as the floor. */
+  readonly length: number;
+  readonly meanLength: number;
+  readonly terms: readonly TermExplanation[];
+}
+
+/** How a doc's score for a query came about; terms it does not hold are listed with frequency 0. */
+export function explain(text: TextPart, doc: number, query: TextQuery, statistics: TextStatistics): ScoreExplanation {
+  const { inverseFrequencies, norms } = weightsOf(query.terms, statistics);
+  const length = text.lengths[doc]!;
+  const terms = query.terms.map((term, i): TermExplanation => {
+    const postings = text.postings(term);
+    const frequency = postings === undefined ? 0 : frequencyIn(postings, doc);
+    const inverseDocumentFrequency = inverseFrequencies[i]!;
+    return {
+      term,
+      documentFrequency: statistics.documentFrequency.get(term) ?? 0,
+      inverseDocumentFrequency,
+      frequency,
+      score: frequency === 0 ? 0 : termScore(inverseDocumentFrequency, frequency, norms.of(length)),
+    };
+  });
+  return {
+    score: terms.reduce((sum, { score }) => sum + score, 0),
+    length,
+    meanLength: statistics.docs === 0 ? 0 : statistics.totalLength / statistics.docs,
+    terms,
+  };
+}
