@@ -3,7 +3,15 @@
 import { MERGE_FANOUT, SEGMENTS_MAX } from '../limits.ts';
 import type { Sliced } from './section.ts';
 import type { ChunkEntry, SegmentFile } from './segment-file.ts';
-import type { SegmentSet } from './segment-set.ts';
+
+/** What a plan looks at. */
+type Planned = Pick<SegmentFile, 'first' | 'last' | 'bytes' | 'count' | 'memoryAt' | 'entry' | 'find'>;
+interface PlannedSet<File> {
+  /** In the order of their ranges. */
+  readonly files: readonly File[];
+  isDead(file: File, memory: number): boolean;
+  deadIn(file: File): ReadonlySet<number>;
+}
 
 /** Files up to this size are of tier 0; each tier reaches MERGE_FANOUT times further. */
 const TIER_BYTES = 131_072;
@@ -11,10 +19,10 @@ const TIER_BYTES = 131_072;
 const SLICE_MEMORIES = 512;
 
 /** Files worth merging now, in the order of their ranges, or undefined. `isUsable` is false for damaged ones. */
-export function chooseMerge(
-  segments: SegmentSet,
-  isUsable: (file: SegmentFile) => boolean,
-): readonly SegmentFile[] | undefined {
+export function chooseMerge<File extends Planned>(
+  segments: PlannedSet<File>,
+  isUsable: (file: File) => boolean,
+): readonly File[] | undefined {
   const wasteful = segments.files.find((file) => isUsable(file) && isMostlyDead(segments, file));
   if (wasteful !== undefined) return [wasteful];
   const runs = usableRuns(segments.files, isUsable);
@@ -29,14 +37,14 @@ export function chooseMerge(
 }
 
 /** Number of the size class of a file. */
-export function tierOf(file: Pick<SegmentFile, 'bytes'>): number {
+export function tierOf(file: Pick<Planned, 'bytes'>): number {
   let tier = 0;
   for (let bytes = TIER_BYTES; bytes < file.bytes; bytes *= MERGE_FANOUT) tier += 1;
   return tier;
 }
 
 /** A stretch of neighbours, none above `tier`, with MERGE_FANOUT of exactly that tier. */
-function neighboursUpTo(run: readonly SegmentFile[], tier: number): readonly SegmentFile[] | undefined {
+function neighboursUpTo<File extends Planned>(run: readonly File[], tier: number): readonly File[] | undefined {
   let start = 0;
   let ofTier = 0;
   for (let at = 0; at < run.length; at++) {
@@ -53,8 +61,8 @@ function neighboursUpTo(run: readonly SegmentFile[], tier: number): readonly Seg
 }
 
 /** MERGE_FANOUT neighbours with the fewest bytes together. */
-function cheapest(runs: readonly (readonly SegmentFile[])[]): readonly SegmentFile[] | undefined {
-  let best: readonly SegmentFile[] | undefined;
+function cheapest<File extends Planned>(runs: readonly (readonly File[])[]): readonly File[] | undefined {
+  let best: readonly File[] | undefined;
   let bestBytes = Number.POSITIVE_INFINITY;
   for (const run of runs) {
     for (let start = 0; start + MERGE_FANOUT <= run.length; start++) {
@@ -68,8 +76,8 @@ function cheapest(runs: readonly (readonly SegmentFile[])[]): readonly SegmentFi
   return best;
 }
 
-function usableRuns(files: readonly SegmentFile[], isUsable: (file: SegmentFile) => boolean): SegmentFile[][] {
-  const runs: SegmentFile[][] = [[]];
+function usableRuns<File>(files: readonly File[], isUsable: (file: File) => boolean): File[][] {
+  const runs: File[][] = [[]];
   for (const file of files) {
     if (isUsable(file)) runs.at(-1)!.push(file);
     else runs.push([]);
@@ -77,7 +85,7 @@ function usableRuns(files: readonly SegmentFile[], isUsable: (file: SegmentFile)
   return runs;
 }
 
-function isMostlyDead(segments: SegmentSet, file: SegmentFile): boolean {
+function isMostlyDead<File extends Planned>(segments: PlannedSet<File>, file: File): boolean {
   const dead = segments.deadIn(file);
   if (dead.size * 2 > file.count) return true;
   let bytes = 0;
@@ -90,11 +98,11 @@ function isMostlyDead(segments: SegmentSet, file: SegmentFile): boolean {
  * merged ones. (Ranges of files overlap after a purge, which writes a memory's chunks anew in a file of its own.)
  * Undefined when such a file is not usable.
  */
-export function* closeUnderOrder(
-  segments: SegmentSet,
-  chosen: readonly SegmentFile[],
-  isUsable: (file: SegmentFile) => boolean,
-): Sliced<readonly SegmentFile[] | undefined> {
+export function* closeUnderOrder<File extends Planned>(
+  segments: PlannedSet<File>,
+  chosen: readonly File[],
+  isUsable: (file: File) => boolean,
+): Sliced<readonly File[] | undefined> {
   const set = new Set(chosen);
   for (let grew = true; grew; ) {
     grew = false;
@@ -112,7 +120,11 @@ export function* closeUnderOrder(
 }
 
 /** True when a live chunk of `other` lies between chunks of the same memory in `set`. */
-function* liesBetween(segments: SegmentSet, other: SegmentFile, set: ReadonlySet<SegmentFile>): Sliced<boolean> {
+function* liesBetween<File extends Planned>(
+  segments: PlannedSet<File>,
+  other: File,
+  set: ReadonlySet<File>,
+): Sliced<boolean> {
   for (let i = 0; i < other.count; i++) {
     if (i % SLICE_MEMORIES === SLICE_MEMORIES - 1) yield;
     const memory = other.memoryAt(i);
@@ -132,6 +144,10 @@ function* liesBetween(segments: SegmentSet, other: SegmentFile, set: ReadonlySet
 }
 
 /** The chunk of a memory in a file, unless it is dead there. */
-export function liveEntry(segments: SegmentSet, file: SegmentFile, memory: number): ChunkEntry | undefined {
+export function liveEntry<File extends Planned>(
+  segments: PlannedSet<File>,
+  file: File,
+  memory: number,
+): ChunkEntry | undefined {
   return segments.isDead(file, memory) ? undefined : file.find(memory);
 }
