@@ -5,8 +5,10 @@ import { identityBytes } from '../../src/engine/grain/identity.ts';
 import type { ValueMap } from '../../src/engine/grain/value.ts';
 
 const GRAINS = 512;
-const ROUNDS = 41;
-const REPEATS = 8;
+const WARM_UP_ROUNDS = 3;
+const ROUNDS = 11;
+/** Many, since the clock of a thread ticks every 4 ms. */
+const REPEATS = 64;
 
 function belief(i: number): ValueMap {
   return {
@@ -25,17 +27,18 @@ function belief(i: number): ValueMap {
   };
 }
 
-/** Median over rounds of microseconds a call, after warming up. */
+/** Median over rounds of this thread's own microseconds a call, after warming up: neighbours on the machine count less. */
 function medianMicros(work: (i: number) => unknown): number {
   let kept: unknown;
   const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const start = process.hrtime.bigint();
+  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
+    const start = process.threadCpuUsage();
     for (let repeat = 0; repeat < REPEATS; repeat++) for (let i = 0; i < GRAINS; i++) kept = work(i);
-    times.push(Number(process.hrtime.bigint() - start) / 1000 / (GRAINS * REPEATS));
+    const { user, system } = process.threadCpuUsage(start);
+    times.push((user + system) / (GRAINS * REPEATS));
   }
   if (kept === null) throw new Error('work was not done');
-  times.splice(0, 8);
+  times.splice(0, WARM_UP_ROUNDS);
   times.sort((a, b) => a - b);
   return Math.round(times[times.length >> 1]! * 1000) / 1000;
 }

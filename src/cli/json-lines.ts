@@ -46,7 +46,7 @@ export async function* linesOf(
 }
 
 /** The value of one line. Throws GrainError: ERR_TOO_LARGE, ERR_CORRUPT (not UTF-8, not JSON). */
-export function parseLine(line: Buffer | undefined): unknown {
+function parseLine(line: Buffer | undefined): unknown {
   if (line === undefined) throw new GrainError('ERR_TOO_LARGE', 'line is too long');
   if (!isUtf8(line)) throw new GrainError('ERR_CORRUPT', 'line is not UTF-8');
   try {

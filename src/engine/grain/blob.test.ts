@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addressOf, isAddress, parseAddress, sameAddress, verifyAddress } from './address.ts';
+import {
+  addressBytes,
+  addressOf,
+  formatAddress,
+  isAddress,
+  parseAddress,
+  sameAddress,
+  verifyAddress,
+} from './address.ts';
 import { decodeAny, decodeGrain, encodeGrain, openGrain } from './blob.ts';
 import { GrainError, toEngineError } from './error.ts';
 import { identityBytes } from './identity.ts';
@@ -127,6 +135,7 @@ test('addresses are checked on write: length first, then characters', () => {
   assert.throws(() => parseAddress('AB'.repeat(32)), { code: 'ERR_HASH_FORMAT' });
   const { blob, address } = encodeGrain('belief', BELIEF);
   assert.ok(sameAddress(address, addressOf(blob)));
+  assert.equal(formatAddress(addressBytes(address)), address);
   assert.throws(() => verifyAddress(blob, parseAddress(ADDRESS)), { code: 'ERR_INTEGRITY' });
   assert.throws(() => decodeGrain(blob, { expectedAddress: ADDRESS }), { code: 'ERR_INTEGRITY' });
   assert.throws(() => decodeGrain(blob, { expectedAddress: 'x' }), { code: 'ERR_HASH_LENGTH' });

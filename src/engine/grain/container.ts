@@ -55,7 +55,7 @@ export interface ContainerOptions extends ProfileOptions {
 }
 
 /** True when bytes begin as a .mg file does. */
-export function startsContainer(bytes: Uint8Array): boolean {
+function startsContainer(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, i) => bytes[i] === byte);
 }
 

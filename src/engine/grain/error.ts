@@ -1,7 +1,7 @@
 // The codec's own errors: codes of the grain format, the order in which checks win, and what they become for a caller.
 import { EngineError, type ErrorCode } from '../errors.ts';
 
-export const GRAIN_ERROR_MEANINGS = {
+const GRAIN_ERROR_MEANINGS = {
   ERR_TOO_SHORT: 'fewer bytes than the smallest valid form',
   ERR_TOO_LARGE: 'more bytes than the limit',
   ERR_VERSION: 'unknown format version',

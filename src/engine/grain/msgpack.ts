@@ -25,11 +25,6 @@ export function startOutput(bytesMax: number = BLOB_BYTES_MAX): void {
   sizeMax = bytesMax;
 }
 
-/** Bytes written so far. */
-export function outputLength(): number {
-  return position;
-}
-
 /** A copy of what was written; the caller's own. Throws ERR_TOO_LARGE. */
 export function takeOutput(): Buffer {
   if (position > sizeMax) refuse('ERR_TOO_LARGE');
