@@ -1,6 +1,6 @@
 // The engine's writes and long calls, one row a method. All answer with a promise.
 import type { AddOutcome, CallContext, MemoryCalls, ShardWideCalls } from './calls.ts';
-import { EngineError } from './errors.ts';
+import type { EngineError } from './errors.ts';
 import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
 import { exportPage } from './maintain/export.ts';
@@ -8,6 +8,7 @@ import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { rotateKeys } from './maintain/rotate.ts';
 import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
+import type { Added } from './write/add.ts';
 import * as plans from './write/plans.ts';
 
 export interface WriteServices extends RebuildServices {
@@ -33,15 +34,9 @@ export function writeCalls(services: WriteServices) {
     },
     addBatch: async (context: CallContext, input: In<'addBatch'>): Out<'addBatch'> => {
       store.memory(context.memory);
-      const outcomes = await Promise.all(
-        input.items.map((item, i) =>
-          outcome(
-            item.grainType,
-            queue.push('add', plans.addPlan, itemContext(context, i), { ...item, sync: false }).then((added) => ({
-              ...added,
-              grainType: item.grainType,
-            })),
-          ),
+      const outcomes = await each(input.items, (item, i, settle) =>
+        queue.enqueue('add', plans.addPlan, itemContext(context, i), item, (error, added) =>
+          settle(error, outcomeOf(item.grainType, error, added)),
         ),
       );
       store.changedSincePoint.add(context.memory);
@@ -49,9 +44,9 @@ export function writeCalls(services: WriteServices) {
     },
     importBlobs: async (context: CallContext, input: In<'importBlobs'>): Out<'importBlobs'> => {
       store.memory(context.memory);
-      const outcomes = await Promise.all(
-        input.blobs.map((blob, i) =>
-          outcome('', queue.push('importBlob', plans.importPlan, itemContext(context, i), { blob })),
+      const outcomes = await each(input.blobs, (blob, i, settle) =>
+        queue.enqueue('importBlob', plans.importPlan, itemContext(context, i), { blob }, (error, added) =>
+          settle(error, outcomeOf(added?.grainType ?? '', error, added)),
         ),
       );
       if (input.manifest.length > 0)
@@ -89,13 +84,32 @@ export function writeCalls(services: WriteServices) {
 }
 
 /** Items of a batch answer one by one; a bad one hurts no other. Only storage trouble fails the call. */
-async function outcome(grainType: string, adding: Promise<AddOutcome>): Promise<AddOutcome> {
-  try {
-    return await adding;
-  } catch (error) {
-    if (!(error instanceof EngineError) || error.code.startsWith('STO-') || error.code.startsWith('SYS-')) throw error;
-    return { error: error.toWire(), grainType };
-  }
+function each<T>(
+  items: readonly T[],
+  enqueue: (item: T, index: number, settle: (error: EngineError | undefined, outcome: AddOutcome) => void) => void,
+): Promise<AddOutcome[]> {
+  return new Promise((resolve, reject) => {
+    const outcomes: AddOutcome[] = new Array(items.length);
+    let left = items.length;
+    if (left === 0) resolve(outcomes);
+    items.forEach((item, i) => {
+      enqueue(item, i, (error, outcome) => {
+        if (error !== undefined && isTrouble(error)) reject(error);
+        outcomes[i] = outcome;
+        left -= 1;
+        if (left === 0) resolve(outcomes);
+      });
+    });
+  });
+}
+
+function outcomeOf(grainType: string, error: EngineError | undefined, added: Added): AddOutcome {
+  return error === undefined ? { ...added, grainType } : { error: error.toWire(), grainType };
+}
+
+/** What is not about one item: the caller may try the whole batch again. */
+function isTrouble(error: EngineError): boolean {
+  return error.code.startsWith('STO-') || error.code.startsWith('SYS-');
 }
 
 /** Each item of a batch under one idempotency key is remembered by its place. */

@@ -46,6 +46,7 @@ export class Housekeeper {
     this.#queue = queue;
     this.#sealGrains = options.sealGrains ?? TAIL_GRAINS_SEAL;
     this.#lastPointHour = hourOf(store.clock.nowMs());
+    queue.onFull(() => void this.sealed(store.index.publishedSequence).catch(() => queue.resume()));
   }
 
   /** Runs slices for at most `budgetMs`. True when there is more that could be done now. */

@@ -32,6 +32,7 @@ export class Memory {
   keyIds: MemoryKeyIds;
   /** user_id to key id, for users whose key is live; a user that is not here is looked up in the index. */
   readonly userKeys = new BoundedMap<string, number>(USER_KEYS_MAX);
+  readonly #userTokens = new BoundedMap<string, string>(USER_KEYS_MAX);
   readonly #keys: KeyStore;
   readonly #grainKeys = new BoundedMap<string, KeyObject>(GRAIN_KEYS_MAX);
   readonly #smallKey: KeyObject;
@@ -68,7 +69,11 @@ export class Memory {
 
   /** The token under which a user's key is indexed and the audit chain names the user: 32 hex. */
   userToken(userId: string): string {
-    return this.tokens.user(userId).toString('hex');
+    const known = this.#userTokens.get(userId);
+    if (known !== undefined) return known;
+    const token = this.tokens.user(userId).toString('hex');
+    this.#userTokens.set(userId, token);
+    return token;
   }
 
   /** A small text of this memory (a stored reply), sealed under a key that no rotation changes. */

@@ -26,6 +26,9 @@ const OPEN_MEMORIES_MAX = 20_000;
 /** Bad records named in health; more are only counted. */
 const QUARANTINE_NAMES_MAX = 100;
 
+/** State entry with the id that the next key gets. */
+export const NEXT_KEY_STATE = 'next-key';
+
 /** A grain read back from the log. */
 export interface StoredGrain {
   readonly ordinal: Ordinal;
@@ -63,6 +66,8 @@ export class Store {
     this.log = log;
     this.keys = keys;
     this.clock = clock;
+    const nextKey = log.getState(NEXT_KEY_STATE);
+    if (nextKey !== undefined) keys.reserve(Buffer.from(nextKey).readUInt32BE(0) - 1);
     for (const [key, value] of log.scanState('memory/'))
       this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
     for (const [key] of log.scanState('purge/')) this.purgePending.add(Number(key.slice('purge/'.length)));

@@ -9,7 +9,7 @@ import { type Ordinal, pairKey } from '../index/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
 import { type EngineRecord, encodeRecord, type RemovalCause, type VerificationState } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
-import type { Store, StoredGrain } from '../store/store.ts';
+import { NEXT_KEY_STATE, type Store, type StoredGrain } from '../store/store.ts';
 import { writeSetting } from './attach.ts';
 import type { PreparedGrain } from './prepare.ts';
 
@@ -300,7 +300,13 @@ export class Group {
   finish(): Append {
     for (const [memory, overlay] of this.#overlays) this.#closeAudit(memory.number, overlay.audit);
     for (const [number, drafts] of this.#newMemoryAudit) this.#closeAudit(number, drafts);
-    if (this.#newKeys) this.store.keys.flush();
+    if (this.#newKeys) {
+      this.store.keys.flush();
+      // Should an older copy of the keys be restored one day, ids that the log names are not given out again.
+      const next = Buffer.alloc(4);
+      next.writeUInt32BE(this.store.keys.nextId);
+      this.#state.push([NEXT_KEY_STATE, next]);
+    }
     return { records: this.#records, removals: this.#removals, state: this.#state };
   }
 
@@ -317,6 +323,11 @@ export class Group {
       });
       head = end;
     }
+  }
+
+  /** The group is given up: keys that it staged are gone and their ids may be given again, so nothing derived stays. */
+  discard(): void {
+    for (const memory of this.#overlays.keys()) memory.dropKeys();
   }
 
   /** After the append: keys that were to go are destroyed, then everything becomes visible in log order. */

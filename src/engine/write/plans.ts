@@ -1,10 +1,10 @@
 // Every write of the engine: how it is prepared and planned. One row a method; the engine and the queue know no more.
-import type { AddOutcome, MemoryCalls } from '../calls.ts';
+import type { AddItem, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { AuditDraft } from '../govern/audit.ts';
 import { VERIFICATION_STATES } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
-import { planAdd } from './add.ts';
+import { type Added, planAdd } from './add.ts';
 import { planAttach, planDrop, writeSetting } from './attach.ts';
 import { planEraseUser, planForget } from './forget.ts';
 import { bindFields } from './narrow.ts';
@@ -18,14 +18,14 @@ function known(memory: Memory | undefined): Memory {
   return memory;
 }
 
-export const addPlan: MemoryWrite<'add'> = {
+export const addPlan: WritePlan<AddItem, Added> = {
   prepare: (memory, context, input, nowMs) =>
     prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs),
   plan: (group, memory, context, _input, prepared) => planAdd(group, known(memory), context, prepared!),
 };
 
 /** One blob of an import. */
-export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, AddOutcome> = {
+export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, Added & { readonly grainType: string }> = {
   prepare: (memory, _context, input) => prepareBlob(memory, input.blob, input.hash),
   plan: (group, memory, context, _input, prepared) => {
     const { fields, type } = prepared!.grain;

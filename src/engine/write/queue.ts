@@ -31,8 +31,8 @@ interface Job {
   readonly context: CallContext;
   readonly input: unknown;
   readonly write: WritePlan<never, unknown>;
-  readonly resolve: (output: never) => void;
-  readonly reject: (error: unknown) => void;
+  /** Called once: with an error, or with the plan's output. */
+  readonly settle: (error: EngineError | undefined, output: never) => void;
   prepared: PreparedGrain | EngineError | undefined;
 }
 
@@ -46,8 +46,17 @@ interface Change {
   readonly failed: (error: unknown) => void;
 }
 
-/** Answers one request of a group; with a failure, that its group was refused. */
-type Answer = (failure?: EngineError) => void;
+/** A planned request, to be answered when its group is durable. */
+interface Granted {
+  readonly job: Job;
+  readonly error: EngineError | undefined;
+  readonly output: unknown;
+}
+
+/** Answers the requests of a group; with a failure, that the group was refused. */
+function answer(granted: readonly Granted[], failure?: EngineError): void {
+  for (const { job, error, output } of granted) job.settle(failure ?? error, output as never);
+}
 
 export class WriteQueue {
   readonly #store: Store;
@@ -60,9 +69,16 @@ export class WriteQueue {
   /** State changes that the next group carries, each with what follows its commit. */
   readonly #changes: Change[] = [];
 
+  /** Told when writes wait for a seal; whoever hears it calls `resume` once there is room. */
+  #onFull: () => void = () => {};
+
   constructor(store: Store, onFatal: (error: unknown) => void) {
     this.#store = store;
     this.#onFatal = onFatal;
+  }
+
+  onFull(listener: () => void): void {
+    this.#onFull = listener;
   }
 
   /** Writes not yet answered. */
@@ -71,12 +87,28 @@ export class WriteQueue {
   }
 
   push<I, O>(method: string, write: WritePlan<I, O>, context: CallContext, input: I): Promise<O> {
-    if (this.#failed !== undefined) return Promise.reject(this.#failed);
     return new Promise<O>((resolve, reject) => {
-      // The job keeps its plan and input together: nothing else is ever passed to either.
-      this.#jobs.push({ method, context, input, write: write as never, resolve, reject, prepared: undefined });
-      this.#schedule();
+      this.enqueue(method, write, context, input, (error, output) =>
+        error === undefined ? resolve(output) : reject(error),
+      );
     });
+  }
+
+  /** As `push`, for many at once: a promise an item costs more than planning it. */
+  enqueue<I, O>(
+    method: string,
+    write: WritePlan<I, O>,
+    context: CallContext,
+    input: I,
+    settle: (error: EngineError | undefined, output: O) => void,
+  ): void {
+    if (this.#failed !== undefined) {
+      settle(this.#failed, undefined as never);
+      return;
+    }
+    // The job keeps plan, input and settle together: nothing else is ever passed to any of them.
+    this.#jobs.push({ method, context, input, write: write as never, settle: settle as never, prepared: undefined });
+    this.#schedule();
   }
 
   /** Commits state entries with the next group; resolves when they are durable. */
@@ -99,7 +131,7 @@ export class WriteQueue {
   /** Refuses everything queued and to come. */
   fail(error: EngineError): void {
     this.#failed = error;
-    for (const job of this.#jobs.splice(0).slice(this.#head)) job.reject(error);
+    for (const job of this.#jobs.splice(0).slice(this.#head)) job.settle(error, undefined as never);
     this.#head = 0;
     for (const change of this.#changes.splice(0)) change.failed(error);
   }
@@ -118,14 +150,17 @@ export class WriteQueue {
     if (this.#appending !== undefined) return;
     try {
       while (this.pending > 0 || this.#changes.length > 0) {
-        if (this.#store.index.tailIsFull()) return; // maintenance seals, then calls resume()
-        const settle: Answer[] = [];
-        const group = this.#gather(settle);
+        if (this.#store.index.tailIsFull() && this.#changes.length === 0) {
+          this.#onFull(); // a seal makes room, then calls resume()
+          return;
+        }
+        const granted: Granted[] = [];
+        const group = this.#gather(granted);
         if (group.isEmpty && this.#changes.length === 0) {
-          for (const answer of settle) answer();
+          answer(granted);
           continue;
         }
-        this.#commit(group, settle);
+        this.#commit(group, granted);
         return;
       }
     } catch (error) {
@@ -138,24 +173,23 @@ export class WriteQueue {
     this.#schedule();
   }
 
-  #gather(settle: Answer[]): Group {
+  #gather(granted: Granted[]): Group {
     const group = new Group(this.#store);
     let count = 0;
     while (this.#head < this.#jobs.length && count < GROUP_WRITES_MAX && group.bytes < GROUP_BYTES_MAX) {
       const job = this.#jobs[this.#head]!;
       if (job.context.deadlineMs !== undefined && job.context.deadlineMs < group.nowMs) {
         this.#shift();
-        job.reject(new EngineError('SYS-E005'));
+        job.settle(new EngineError('SYS-E005'), undefined as never);
         continue;
       }
       try {
         const memory = this.#store.holds(job.context.memory) ? this.#store.memory(job.context.memory) : undefined;
         if (job.write.settled === true && memory !== undefined && group.touches(memory)) break;
-        const output = this.#plan(group, job, memory);
-        settle.push((failure) => (failure === undefined ? job.resolve(output as never) : job.reject(failure)));
+        granted.push({ job, error: undefined, output: this.#plan(group, job, memory) });
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
-        settle.push(() => job.reject(error));
+        granted.push({ job, error, output: undefined });
       }
       this.#shift();
       count += 1;
@@ -194,7 +228,7 @@ export class WriteQueue {
     }
   }
 
-  #commit(group: Group, settle: readonly Answer[]): void {
+  #commit(group: Group, granted: readonly Granted[]): void {
     const changes = this.#changes.splice(0);
     for (const { state, removals } of changes) {
       for (const [key, value] of state) group.setState(key, value);
@@ -204,7 +238,8 @@ export class WriteQueue {
     try {
       append = group.finish();
     } catch (error) {
-      this.#refuse(error, settle, changes);
+      group.discard();
+      this.#refuse(error, granted, changes);
       return;
     }
     this.#appending = this.#store.log.append(append).then(
@@ -216,13 +251,13 @@ export class WriteQueue {
           this.#onFatal(error);
           return;
         }
-        for (const answer of settle) answer();
+        answer(granted);
         for (const change of changes) change.committed();
         this.#next();
       },
       (error) => {
         this.#appending = undefined;
-        this.#refuse(error, settle, changes);
+        this.#refuse(error, granted, changes);
         this.#next();
       },
     );
@@ -230,12 +265,12 @@ export class WriteQueue {
   }
 
   /** A storage error refuses the whole group: nothing of it was written. Anything else is a bug. */
-  #refuse(error: unknown, settle: readonly Answer[], changes: readonly Change[]): void {
+  #refuse(error: unknown, granted: readonly Granted[], changes: readonly Change[]): void {
     if (!(error instanceof EngineError)) {
       this.#onFatal(error);
       return;
     }
-    for (const answer of settle) answer(error);
+    answer(granted, error);
     for (const change of changes) change.failed(error);
   }
 
