@@ -1,0 +1,251 @@
+// The indexes of a shard without a log: publish, seal, merge, open, look up. One memory of 131,072 grains, then 10,000
+// memories of 10; with texts of 15 words and without any. Longest slices say for how long a shard stands still.
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BlindTokens } from '../../src/engine/crypto/blind-tokens.ts';
+import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
+import type { IndexedGrain } from '../../src/engine/index/part.ts';
+import type { Sliced } from '../../src/engine/index/section.ts';
+import { type IndexKeys, type SegmentChange, ShardIndex } from '../../src/engine/index/shard-index.ts';
+import { MERGE_FANOUT, TAIL_GRAINS_SEAL } from '../../src/engine/limits.ts';
+
+const MEMORIES = 10_000;
+const GRAINS_EACH = 10;
+const WORDS = 20_000;
+const LOOKUPS = 20_000;
+
+export const scenario = { name: 'index', run };
+
+async function run(): Promise<Record<string, number>> {
+  const result: Record<string, number> = {};
+  const bare = oneMemory(false);
+  result['publish_us'] = bare.publishUs;
+  result['seal_us'] = bare.sealUs;
+  result['seal_slice_ms'] = bare.sealSliceMs;
+  result['merge_us'] = bare.mergeUs;
+  result['merge_slice_ms'] = bare.mergeSliceMs;
+  result['bytes_per_grain'] = bare.bytesPerGrain;
+  result['tail_bytes_per_grain'] = bare.tailBytes;
+  result['facet_us'] = bare.facetUs;
+  result['address_us'] = bare.addressUs;
+  result['address_absent_us'] = bare.absentUs;
+  result['open_one_memory_ms'] = bare.openMs;
+  const text = oneMemory(true);
+  result['text_publish_us'] = text.publishUs;
+  result['text_seal_us'] = text.sealUs;
+  result['text_seal_slice_ms'] = text.sealSliceMs;
+  result['text_merge_us'] = text.mergeUs;
+  result['text_merge_slice_ms'] = text.mergeSliceMs;
+  result['text_bytes_per_grain'] = text.bytesPerGrain;
+  result['text_tail_bytes_per_grain'] = text.tailBytes;
+  Object.assign(result, manyMemories());
+  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, Math.round(value * 1_000) / 1_000]));
+}
+
+/** MERGE_FANOUT seals of TAIL_GRAINS_SEAL grains, and their merge. */
+function oneMemory(withText: boolean) {
+  const shard = new Bench();
+  const grains = TAIL_GRAINS_SEAL * MERGE_FANOUT;
+  const made = makeGrains(TAIL_GRAINS_SEAL, withText);
+  let publishMs = 0;
+  const seals: Timed<SegmentChange>[] = [];
+  let tailBytes = 0;
+  for (let round = 0; round < MERGE_FANOUT; round++) {
+    const batch = made(round * TAIL_GRAINS_SEAL + 1);
+    const before = heapBytes();
+    const start = performance.now();
+    for (const grain of batch) shard.index.publish(1, grain);
+    publishMs += performance.now() - start;
+    tailBytes = heapBytes() - before;
+    seals.push(timed(shard.index.seal(shard.index.publishedSequence)));
+    shard.commit(seals.at(-1)!.value);
+  }
+  const facetUs = perCallUs((i) =>
+    shard.index.memory(1).parts.map((part) => part.facet('subject', `subject ${i % 3_000}`)),
+  );
+  const merge = timed(shard.index.mergeStep()!);
+  shard.commit(merge.value!);
+  const bytesPerGrain = shard.index.bytesOnDisk / grains;
+  const openMs = shard.reopen();
+  const [part] = shard.index.memory(1).parts;
+  const addressUs = perCallUs((i) => part!.address(addressOf((i * 7919) % grains)));
+  const absentUs = perCallUs((i) => part!.address(addressOf(-1 - i)));
+  shard.close();
+  const sealMs = seals.reduce((total, seal) => total + seal.ms, 0);
+  return {
+    publishUs: (publishMs * 1_000) / grains,
+    sealUs: (sealMs * 1_000) / grains,
+    sealSliceMs: Math.max(...seals.map((seal) => seal.longestMs)),
+    mergeUs: (merge.ms * 1_000) / grains,
+    mergeSliceMs: merge.longestMs,
+    bytesPerGrain,
+    tailBytes: tailBytes / TAIL_GRAINS_SEAL,
+    facetUs,
+    addressUs,
+    absentUs,
+    openMs,
+  };
+}
+
+function manyMemories(): Record<string, number> {
+  const shard = new Bench();
+  const made = makeGrains(MEMORIES * GRAINS_EACH, false)(1);
+  const before = heapBytes();
+  made.forEach((grain, i) => {
+    shard.index.publish(1 + (i % MEMORIES), grain);
+  });
+  const tailBytes = heapBytes() - before;
+  const seal = timed(shard.index.seal(shard.index.publishedSequence));
+  shard.commit(seal.value);
+  const openMs = shard.reopen();
+  const closed = heapBytes();
+  const read = performance.now();
+  for (let memory = 1; memory <= MEMORIES; memory++) shard.index.memory(memory).parts[0]!.facet('type', 'belief');
+  const readUs = ((performance.now() - read) * 1_000) / MEMORIES;
+  const result = {
+    many_tail_bytes_per_memory: tailBytes / MEMORIES,
+    many_seal_us_per_memory: (seal.ms * 1_000) / MEMORIES,
+    many_bytes_per_memory: shard.index.bytesOnDisk / MEMORIES,
+    many_open_ms: openMs,
+    many_heap_bytes_per_closed_chunk: (closed - shard.emptyBytes) / MEMORIES,
+    many_first_read_us: readUs,
+  };
+  shard.close();
+  return result;
+}
+
+class Bench {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'granary-bench-index-'));
+  readonly #state = new Map<string, Uint8Array>();
+  readonly #keys = benchKeys();
+  emptyBytes = 0;
+  index: ShardIndex;
+
+  constructor() {
+    this.index = this.#open();
+  }
+
+  commit(change: SegmentChange): void {
+    for (const [key, value] of change.state) if (value !== null) this.#state.set(key, value);
+    this.index.commit(change);
+  }
+
+  /** Closes and opens again; returns how long the opening took, in ms. */
+  reopen(): number {
+    this.index.close();
+    this.emptyBytes = heapBytes();
+    const start = performance.now();
+    this.index = this.#open();
+    return performance.now() - start;
+  }
+
+  close(): void {
+    this.index.close();
+    rmSync(this.#directory, { recursive: true });
+  }
+
+  #open(): ShardIndex {
+    const state = this.#state;
+    const log = {
+      getState: (key: string) => state.get(key),
+      *scanState(prefix: string): IterableIterator<readonly [string, Uint8Array]> {
+        for (const entry of state) if (entry[0].startsWith(prefix)) yield entry;
+      },
+    };
+    return ShardIndex.open({ directory: this.#directory, log, budget: new HeapBudget(64_000_000), keys: this.#keys });
+  }
+}
+
+function benchKeys(): IndexKeys {
+  const key = randomBytes(32);
+  const blind = new BlindTokens(randomBytes(32));
+  const tokens = {
+    term: (text: string) => {
+      const bytes = Buffer.allocUnsafe(8);
+      bytes.writeBigUInt64BE(blind.term(text));
+      return bytes;
+    },
+    facet: (_facet: string, value: string) => blind.facet('entity', value),
+    keyed: (kind: string, name: string | number) => blind.facet('reply', `${kind}/${name}`),
+  };
+  return { indexKey: () => ({ id: 1, key }), indexKeyById: () => key, tokens: () => tokens };
+}
+
+function addressOf(number: number): string {
+  return createHash('sha256').update(`grain ${number}`).digest('hex');
+}
+
+/** Beliefs of about 250 bytes: subjects come back, objects mostly do not. */
+function makeGrains(count: number, withText: boolean): (first: number) => IndexedGrain[] {
+  const random = generator(11);
+  const word = (): string => `w${Math.floor(WORDS ** random())}`;
+  return (first) =>
+    Array.from({ length: count }, (_, i): IndexedGrain => {
+      const ordinal = first + i;
+      const length = withText ? 10 + Math.floor(random() * 11) : 0;
+      return {
+        ordinal,
+        address: addressOf(ordinal),
+        identity: addressOf(-ordinal).slice(0, 16),
+        createdAtMs: 1_750_000_000_000 + ordinal * 250,
+        type: random() < 0.7 ? 'belief' : 'event',
+        namespace: 'default',
+        user: `user ${Math.floor(random() * 20)}`,
+        session: `session ${Math.floor(ordinal / 25)}`,
+        tags: random() < 0.3 ? [`tag ${Math.floor(random() * 50)}`] : [],
+        subject: `subject ${Math.floor(random() * 3_000)}`,
+        relation: `relation ${Math.floor(random() * 30)}`,
+        object: `object ${random() < 0.6 ? ordinal : Math.floor(random() * 2_000)}`,
+        source: undefined,
+        numbers: { confidence: Math.floor(random() * 10) / 10, ...(random() < 0.1 ? { importance: random() } : {}) },
+        blobBytes: 230 + Math.floor(random() * 40),
+        recordBytes: 320 + Math.floor(random() * 40),
+        terms: { terms: Array.from({ length }, word), positions: Array.from({ length }, (_unused, at) => at) },
+      };
+    });
+}
+
+interface Timed<T> {
+  readonly value: T;
+  readonly ms: number;
+  /** The longest time between two yields. */
+  readonly longestMs: number;
+}
+
+function timed<T>(steps: Sliced<T>): Timed<T> {
+  const start = performance.now();
+  let longestMs = 0;
+  for (;;) {
+    const before = performance.now();
+    const step = steps.next();
+    longestMs = Math.max(longestMs, performance.now() - before);
+    if (step.done === true) return { value: step.value, ms: performance.now() - start, longestMs };
+  }
+}
+
+function perCallUs(call: (i: number) => unknown): number {
+  for (let i = 0; i < LOOKUPS / 10; i++) call(i);
+  const start = performance.now();
+  for (let i = 0; i < LOOKUPS; i++) call(i);
+  return ((performance.now() - start) * 1_000) / LOOKUPS;
+}
+
+function heapBytes(): number {
+  globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/** A small generator with a fixed seed (mulberry32): the same grains in every run. */
+function generator(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+if (import.meta.main) console.log(JSON.stringify({ scenario: scenario.name, ...(await run()) }, null, 1));
