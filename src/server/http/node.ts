@@ -39,31 +39,39 @@ export const listenNode: Listen = (options, handler) =>
     const server = options.tls
       ? createTlsServer({
           ...serverOptions,
+          handshakeTimeout: HEADERS_TIMEOUT_MS,
           cert: readFileSync(options.tls.certFile),
           key: readFileSync(options.tls.keyFile),
         })
       : createPlainServer(serverOptions);
-    const listener = new NodeServer(server, options, handler);
     server.once('error', reject);
     server.listen({ host: options.host, port: options.port }, () => {
       server.off('error', reject);
-      server.on('error', (error) => listener.report(error));
-      resolve(listener);
+      resolve(new NodeServer(server, options, handler));
     });
   });
 
 class NodeServer implements HttpListener {
   readonly kind = 'node';
+  readonly port: number;
   draining = false;
   private readonly server: Server;
   private readonly options: ListenOptions;
   private readonly handler: HttpHandler;
+  /** Every connection, and the requests in flight on it. */
+  private readonly connections = new Map<Socket, number>();
 
   constructor(server: Server, options: ListenOptions, handler: HttpHandler) {
     this.server = server;
     this.options = options;
     this.handler = handler;
+    this.port = (server.address() as AddressInfo).port; // it listens on TCP
     server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
+    server.on('error', (error) => this.report(error));
+    server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.connections.set(socket, 0);
+      socket.on('close', () => this.connections.delete(socket));
+    });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.accept(request, response));
     // Silence while a handler works or an event stream waits is no fault of the peer's; bytes it does not take are.
     server.setTimeout(HEADERS_TIMEOUT_MS, (socket: Socket) => {
@@ -71,20 +79,19 @@ class NodeServer implements HttpListener {
     });
   }
 
-  get port(): number {
-    // A TCP server's address is never the string of a pipe.
-    return (this.server.address() as AddressInfo).port;
-  }
-
   drain(deadlineMs: number): Promise<void> {
     this.draining = true;
     return new Promise((resolve) => {
-      const force = setTimeout(() => this.server.closeAllConnections(), deadlineMs);
+      const force = setTimeout(() => {
+        this.server.closeAllConnections();
+        resolve();
+      }, deadlineMs);
       this.server.close(() => {
         clearTimeout(force);
         resolve();
       });
-      this.server.closeIdleConnections();
+      // closeIdleConnections leaves those on which no request has come yet.
+      for (const [socket, requests] of this.connections) if (requests === 0) socket.destroy();
     });
   }
 
@@ -99,6 +106,16 @@ class NodeServer implements HttpListener {
 
   private accept(incoming: IncomingMessage, response: ServerResponse): void {
     const request = new NodeRequest(this, incoming, response);
+    const { socket } = incoming;
+    this.connections.set(socket, (this.connections.get(socket) ?? 0) + 1);
+    response.on('close', () => {
+      request.closed();
+      const left = this.connections.get(socket);
+      if (left === undefined) return;
+      this.connections.set(socket, left - 1);
+      // A response that began before the drain did not tell its client that the connection ends with it.
+      if (this.draining && left === 1) socket.end();
+    });
     try {
       const running = this.handler(request);
       if (running !== undefined) running.then(undefined, (error: unknown) => request.failed(error));
@@ -135,9 +152,6 @@ class NodeRequest implements HttpRequest {
     if (encoding !== undefined || (length !== undefined && length !== '0')) {
       this.pendingBody = this.collect(encoding === undefined ? Number(length) : -1);
     }
-    response.on('close', () => {
-      if (!response.writableFinished) this.abort();
-    });
   }
 
   get remoteAddress(): string {
@@ -169,9 +183,9 @@ class NodeRequest implements HttpRequest {
 
   respond(status: number, headers: ResponseHeaders, body: string | Uint8Array = ''): void {
     assert(!this.begun, 'one response to a request');
+    checkHeaders(headers);
     this.begun = true;
     if (this.gone) return;
-    checkHeaders(headers);
     const bodiless = status === 204 || status === 304;
     const length: ResponseHeaders = bodiless ? [] : [['content-length', String(Buffer.byteLength(body))]];
     this.response.writeHead(status, this.headerList(headers, length));
@@ -182,9 +196,9 @@ class NodeRequest implements HttpRequest {
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {
     assert(!this.begun, 'one response to a request');
+    checkHeaders(headers);
     this.begun = true;
     if (!this.gone) {
-      checkHeaders(headers);
       this.response.writeHead(status, this.headerList(headers, []));
       this.discardBody();
     }
@@ -197,7 +211,9 @@ class NodeRequest implements HttpRequest {
     else if (!this.response.writableEnded) this.response.destroy();
   }
 
-  private abort(): void {
+  /** The response is complete, or never will be. */
+  closed(): void {
+    if (this.response.writableFinished) return;
     this.gone = true;
     const reason = new RequestAborted();
     this.pendingBody?.fail(reason);

@@ -1,17 +1,22 @@
-// A streamed response on uWebSockets.js, with the peer's pace.
+// A streamed response on uWebSockets.js, at the peer's pace.
 //
-// The library buffers whatever the socket does not take and does not say how much that is; once a writable handler is
-// set it sends nothing of it until the next write. So: a write that was not taken whole is followed by single bytes, one
-// each time the socket becomes writable, until one is taken, which says that the buffer is empty. At most one piece and
-// those bytes are ever held.
+// The library holds whatever the socket does not take, without a bound, and a write says whether that happened only when
+// it is too long for the library's cork. So long writes go out in pieces that are all too long for it, and after one that
+// was not taken whole comes at most one more each time the socket becomes writable. Short writes (events) go out at
+// once and blindly, but only so many bytes in a second; beyond that they gather until they are long. A peer that takes
+// nothing at all is closed by the library after about half a minute, which bounds the blind bytes too.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { assert } from '../../engine/assert.ts';
 import { RESPONSE_PIECE_BYTES } from '../../engine/limits.ts';
 import { RequestAborted, type ResponseStream } from './listener.ts';
 
-/** Below this the library's cork swallows a write and says nothing about the socket. */
+/** What the library's cork takes in without a word about the socket. */
 const CORK_BYTES = 16_384;
+const BLIND_BYTES_PER_SECOND = 65_536;
+/** How long short writes gather. */
+const GATHER_MS = 100;
 
+const NOTHING = new Uint8Array(0);
 const SENT = Promise.resolve();
 
 export interface StreamOwner {
@@ -19,8 +24,6 @@ export interface StreamOwner {
   readonly bodiless: boolean;
   /** The response is complete; `held` when the library may still hold some of it. */
   ended(held: boolean): void;
-  /** True when the connection is to be closed behind the response. */
-  closing(): boolean;
 }
 
 export class UwsStream implements ResponseStream {
@@ -29,15 +32,18 @@ export class UwsStream implements ResponseStream {
   private over = false;
   private gone = false;
   /** What the current write has still to hand over. */
-  private rest: Uint8Array = new Uint8Array(0);
-  /** The library may hold bytes that the socket did not take. */
+  private rest: Uint8Array = NOTHING;
+  /** The last long piece was not taken whole. */
   private held = false;
   /** The library knows whom to call when the socket becomes writable. */
-  private waiting = false;
-  /** Bytes written since the socket was last seen to take everything. */
-  private unseen = 0;
+  private listening = false;
   private resolve: (() => void) | undefined;
   private reject: ((reason: Error) => void) | undefined;
+  private gathered: Uint8Array[] = [];
+  private gatheredBytes = 0;
+  private gathering: NodeJS.Timeout | undefined;
+  private secondStartedMs = 0;
+  private blindBytes = 0;
 
   constructor(response: NativeResponse, owner: StreamOwner) {
     this.response = response;
@@ -46,9 +52,14 @@ export class UwsStream implements ResponseStream {
 
   write(chunk: string | Uint8Array): Promise<void> {
     if (this.gone) return Promise.reject(new RequestAborted());
-    assert(!this.over && this.rest.byteLength === 0, 'a stream is written one chunk after the other, until its end');
-    if (this.owner.bodiless) return SENT;
-    this.rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    assert(!this.over && this.resolve === undefined, 'a stream is written one chunk after the other, until its end');
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    if (this.owner.bodiless || bytes.byteLength === 0) return SENT;
+    if (this.gatheredBytes + bytes.byteLength <= CORK_BYTES) {
+      this.writeShort(bytes);
+      return SENT;
+    }
+    this.rest = this.takeGathered(bytes);
     if (this.pump()) return SENT;
     return new Promise((resolve, reject) => {
       this.resolve = resolve;
@@ -58,12 +69,13 @@ export class UwsStream implements ResponseStream {
 
   end(): void {
     if (this.gone) return;
-    assert(!this.over && this.rest.byteLength === 0, 'a stream ends once, after its last write');
+    assert(!this.over && this.resolve === undefined, 'a stream ends once, after its last write');
     this.over = true;
-    const close = this.owner.closing();
     this.response.cork(() => {
-      if (this.owner.bodiless) this.response.endWithoutBody(undefined, close);
-      else this.response.end(undefined, close);
+      if (this.gatheredBytes > 0) this.response.write(this.takeGathered(NOTHING));
+      // Never with `closeConnection`: the library would write a header into the body.
+      if (this.owner.bodiless) this.response.endWithoutBody();
+      else this.response.end();
     });
     this.owner.ended(this.held);
   }
@@ -71,52 +83,80 @@ export class UwsStream implements ResponseStream {
   /** The peer has gone. */
   abort(): void {
     this.gone = true;
-    this.rest = new Uint8Array(0);
+    this.rest = NOTHING;
+    this.takeGathered(NOTHING);
     this.reject?.(new RequestAborted());
   }
 
-  /** Hands over what the socket takes; true when nothing is left and the library holds nothing. */
+  private writeShort(bytes: Uint8Array): void {
+    if (this.gatheredBytes === 0 && this.mayBeBlind(bytes.byteLength)) {
+      this.response.cork(() => void this.response.write(bytes));
+      return;
+    }
+    // A copy, as the caller may use its bytes again.
+    this.gathered.push(Uint8Array.from(bytes));
+    this.gatheredBytes += bytes.byteLength;
+    this.gathering ??= setTimeout(() => {
+      this.response.cork(() => void this.response.write(this.takeGathered(NOTHING)));
+    }, GATHER_MS);
+  }
+
+  private mayBeBlind(bytes: number): boolean {
+    const nowMs = Date.now();
+    if (nowMs - this.secondStartedMs >= 1_000) {
+      this.secondStartedMs = nowMs;
+      this.blindBytes = 0;
+    }
+    this.blindBytes += bytes;
+    return this.blindBytes <= BLIND_BYTES_PER_SECOND;
+  }
+
+  /** What short writes have gathered, and `bytes` behind it. */
+  private takeGathered(bytes: Uint8Array): Uint8Array {
+    if (this.gatheredBytes === 0) return bytes;
+    clearTimeout(this.gathering);
+    this.gathering = undefined;
+    const all = Buffer.concat([...this.gathered, bytes]);
+    this.gathered = [];
+    this.gatheredBytes = 0;
+    return all;
+  }
+
+  /** Hands over what the socket takes of `rest`; true when it took everything. */
   private pump(): boolean {
     while (this.rest.byteLength > 0) {
-      const piece = this.rest.subarray(0, this.held ? 1 : RESPONSE_PIECE_BYTES);
+      const piece = this.rest.subarray(0, this.pieceBytes());
       this.rest = this.rest.subarray(piece.byteLength);
-      if (!this.hand(piece)) {
-        if (!this.waiting) this.response.onWritable(() => this.writable());
-        this.waiting = true;
-        this.held = true;
-        return false;
-      }
-      this.held = false;
+      let taken = false;
+      this.response.cork(() => {
+        taken = this.response.write(piece);
+      });
+      this.held = !taken;
+      if (taken) continue;
+      if (!this.listening) this.response.onWritable(() => this.writable());
+      this.listening = true;
+      return false;
     }
     return true;
   }
 
-  /** False when the library had to hold some of it. */
-  private hand(piece: Uint8Array): boolean {
-    const { response } = this;
-    this.unseen += piece.byteLength;
-    const short = piece.byteLength <= CORK_BYTES;
-    // A short piece goes through the cork, which cannot tell, until there were too many of them to trust.
-    const blind = short && !this.held && this.unseen <= RESPONSE_PIECE_BYTES;
-    let taken = true;
-    if (short && !blind) {
-      taken = response.write(piece);
-    } else {
-      response.cork(() => {
-        taken = response.write(piece);
-      });
-    }
-    if (!blind) this.unseen = 0;
-    return blind || taken;
+  /** As long as a piece may be, such that neither it nor what it leaves fits the cork. */
+  private pieceBytes(): number {
+    const { byteLength } = this.rest;
+    const piece = this.held ? CORK_BYTES + 1 : RESPONSE_PIECE_BYTES;
+    if (byteLength <= piece) return byteLength;
+    if (byteLength - piece > CORK_BYTES) return piece;
+    return this.held ? byteLength : byteLength - CORK_BYTES - 1;
   }
 
   private writable(): boolean {
-    // With nothing left to write, an empty cork makes the library send what it holds.
-    if (this.rest.byteLength === 0) this.response.cork(() => {});
-    else if (!this.pump()) return true;
-    this.resolve?.();
+    // An empty cork makes the library send what it holds; by itself it would wait for a write.
+    this.response.cork(() => {});
+    if (this.rest.byteLength > 0 && !this.pump()) return true;
+    const { resolve } = this;
     this.resolve = undefined;
     this.reject = undefined;
+    resolve?.();
     return true;
   }
 }

@@ -1,6 +1,6 @@
 // The listener on uWebSockets.js. What it does by itself, measured on the pinned version: headers that are not complete
 // after 32 s, bodies slower than 16 KB/s, responses the peer does not take and idle connections are closed; HTTP/1.0,
-// absolute-form targets and CONNECT get a 505. A request that is pipelined behind one that still runs closes the
+// absolute-form targets and CONNECT get a 505, and chunk extensions and trailers a 400. A request that is pipelined behind one that still runs closes the
 // connection: answers are never mixed, but a client that pipelines has to be ready to send again.
 
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
@@ -254,7 +254,6 @@ class UwsRequest implements HttpRequest {
         if (held) this.server.linger();
         this.finish();
       },
-      closing: () => this.server.draining,
     });
     if (gone) {
       stream.abort();
@@ -318,14 +317,15 @@ class UwsRequest implements HttpRequest {
   private begin(status: number, headers: ResponseHeaders): void {
     this.response.writeStatus(statusLine(status));
     for (const [name, value] of headers) this.response.writeHeader(name, value);
+    if (this.server.draining) this.response.writeHeader('connection', 'close');
   }
 
   private sendShort(status: number, body: string | Uint8Array): void {
     const { response } = this;
-    const { draining } = this.server;
-    if (status === 204 || status === 304) response.endWithoutBody(undefined, draining);
-    else if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body), draining);
-    else response.end(body, draining);
+    // Without arguments: an undefined length would be sent as some number.
+    if (status === 204 || status === 304) response.endWithoutBody();
+    else if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body));
+    else response.end(body);
     this.finish();
   }
 
@@ -362,6 +362,7 @@ function bodyBytes(headers: readonly string[]): number {
       if (given) return MALFORMED;
       given = true;
       declared = Number(headers[at + 1]);
+      if (!Number.isSafeInteger(declared) || declared < 0) return MALFORMED;
     } else if (name === 'transfer-encoding') {
       if (given || headers[at + 1]!.toLowerCase() !== 'chunked') return MALFORMED;
       given = true;
