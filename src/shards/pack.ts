@@ -2,17 +2,18 @@
 // One copy in, none across. A slice of a wire buffer is never posted: structured clone would copy all that it sits in.
 //
 //   requests   u32 count, then for each
-//              u32 id, u8 shard, u8 method, u8 form, u8 codec, u32 value bytes, u32 raw bytes, value, raw
-//              codec 0: value = [context..., input]; else value = [context...] and raw = the wire bytes
+//              u32 id, u8 shard, u8 method, u8 form, u8 codec, u32 context bytes, u32 body bytes, context, body
+//              codec 0: the body is the input as a value; else wire bytes, method 254
 //              method 255: taken back by the sender, to be skipped
 //   replies    u32 batches that were run since the last message, u32 count, then for each
 //              u32 id, u8 kind, u8 form, u16 zero, u32 bytes, body
 //
-// Numbers are little-endian. `form` is that of value.ts.
+// Numbers are little-endian. `form` is that of value.ts, a context is as context.ts has it.
 import { assert } from '../engine/assert.ts';
 import type { WireError } from '../engine/errors.ts';
+import { contextBytesMax, readContext, writeContext } from './context.ts';
 import { type CallContext, METHODS, type Method } from './protocol.ts';
-import { packValue, unpackValue, type ValueForm } from './value.ts';
+import { FORM_MESSAGEPACK, packValue, unpackValue, type ValueForm } from './value.ts';
 
 const REQUEST_HEADER_BYTES = 16;
 const REPLY_HEADER_BYTES = 12;
@@ -85,15 +86,14 @@ export class RequestWriter {
   append({ id, shard }: RequestAddress, method: Method, context: CallContext, input: unknown): number {
     const number = METHOD_NUMBERS.get(method);
     assert(number !== undefined, 'the method is in the table');
-    const value = packValue([...contextParts(context), input]);
-    return this.#put(id, shard, number, value.form, 0, value.bytes);
+    const value = packValue(input);
+    return this.#put(id, shard, number, value.form, 0, context, value.bytes);
   }
 
   /** Appends wire bytes, which are copied. */
   appendRaw({ id, shard }: RequestAddress, codec: number, context: CallContext, raw: Uint8Array): number {
     assert(codec >= 1 && codec <= 255, 'a codec number fits a byte and is not 0');
-    const value = packValue(contextParts(context));
-    return this.#put(id, shard, METHOD_RAW, value.form, codec, value.bytes, raw);
+    return this.#put(id, shard, METHOD_RAW, FORM_MESSAGEPACK, codec, context, raw);
   }
 
   #put(
@@ -102,21 +102,22 @@ export class RequestWriter {
     method: number,
     form: ValueForm,
     codec: number,
-    value: Uint8Array,
-    raw?: Uint8Array,
+    context: CallContext,
+    body: Uint8Array,
   ): number {
-    const rawBytes = raw?.length ?? 0;
-    const start = this.#scratch.reserve(REQUEST_HEADER_BYTES + value.length + rawBytes);
+    const start = this.#scratch.reserve(REQUEST_HEADER_BYTES + contextBytesMax(context) + body.length);
     const { bytes } = this.#scratch;
+    const contextAt = start + REQUEST_HEADER_BYTES;
+    const bodyAt = writeContext(bytes, contextAt, context);
     bytes.writeUInt32LE(id, start);
     bytes[start + 4] = shard;
     bytes[start + METHOD_AT] = method;
     bytes[start + 6] = form;
     bytes[start + 7] = codec;
-    bytes.writeUInt32LE(value.length, start + 8);
-    bytes.writeUInt32LE(rawBytes, start + 12);
-    bytes.set(value, start + REQUEST_HEADER_BYTES);
-    if (raw !== undefined) bytes.set(raw, start + REQUEST_HEADER_BYTES + value.length);
+    bytes.writeUInt32LE(bodyAt - contextAt, start + 8);
+    bytes.writeUInt32LE(body.length, start + 12);
+    bytes.set(body, bodyAt);
+    this.#scratch.length = bodyAt + body.length;
     this.#count++;
     return start;
   }
@@ -152,21 +153,20 @@ export function* readRequests(message: ArrayBuffer): Generator<PackedRequest> {
     const methodNumber = bytes.readUInt8(at + METHOD_AT);
     const form = readForm(bytes, at + 6);
     const codec = bytes.readUInt8(at + 7);
-    const valueAt = at + REQUEST_HEADER_BYTES;
-    const rawAt = valueAt + bytes.readUInt32LE(at + 8);
-    at = rawAt + bytes.readUInt32LE(at + 12);
+    const contextAt = at + REQUEST_HEADER_BYTES;
+    const bodyAt = contextAt + bytes.readUInt32LE(at + 8);
+    at = bodyAt + bytes.readUInt32LE(at + 12);
     assert(at <= bytes.length, 'a request lies inside its message');
     if (methodNumber === METHOD_SKIPPED) continue;
-    // Packed by `append` or `appendRaw`: the context's parts, and the input after them.
-    const parts = unpackValue(form, bytes.subarray(valueAt, rawAt)) as [...ContextParts, unknown];
-    const context = contextOf(parts);
+    const context = readContext(bytes, contextAt);
+    const body = bytes.subarray(bodyAt, at);
     if (codec !== 0) {
-      yield { id, shard, context, body: { codec, raw: bytes.subarray(rawAt, at) } };
+      yield { id, shard, context, body: { codec, raw: body } };
       continue;
     }
     const method = METHODS[methodNumber];
     assert(method !== undefined, 'a method number is in the table');
-    yield { id, shard, context, body: { method, input: parts[CONTEXT_PARTS] } };
+    yield { id, shard, context, body: { method, input: unpackValue(form, body) } };
   }
   assert(at === bytes.length, 'a message of requests ends with its last request');
 }
@@ -257,53 +257,4 @@ function readForm(bytes: Buffer, at: number): ValueForm {
   const form = bytes.readUInt8(at);
   assert(form === 0 || form === 1, 'a value has a known form');
   return form;
-}
-
-type Part = string | null;
-type ContextParts = [
-  memory: number,
-  partition: number,
-  actor: string,
-  requestId: string,
-  deadlineMs: number | null,
-  namespace: Part,
-  userId: Part,
-  reason: Part,
-  purpose: Part,
-  idempotencyKey: Part,
-  bodyHash: Part,
-];
-const CONTEXT_PARTS = 11;
-
-/** A context as a list: its names need not be written once a request. */
-function contextParts(context: CallContext): ContextParts {
-  return [
-    context.memory,
-    context.partition,
-    context.actor,
-    context.requestId,
-    context.deadlineMs ?? null,
-    context.namespace ?? null,
-    context.userId ?? null,
-    context.reason ?? null,
-    context.purpose ?? null,
-    context.idempotency?.key ?? null,
-    context.idempotency?.bodyHash ?? null,
-  ];
-}
-
-function contextOf(parts: readonly [...ContextParts, ...unknown[]]): CallContext {
-  const [memory, partition, actor, requestId, deadlineMs, namespace, userId, reason, purpose, key, bodyHash] = parts;
-  return {
-    memory,
-    partition,
-    actor,
-    requestId,
-    ...(deadlineMs === null ? {} : { deadlineMs }),
-    ...(namespace === null ? {} : { namespace }),
-    ...(userId === null ? {} : { userId }),
-    ...(reason === null ? {} : { reason }),
-    ...(purpose === null ? {} : { purpose }),
-    ...(key === null || bodyHash === null ? {} : { idempotency: { key, bodyHash } }),
-  };
 }

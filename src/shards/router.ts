@@ -108,7 +108,7 @@ export class Router {
   async health(): Promise<readonly ShardHealth[]> {
     const answers = await this.#eachShard((shard) => this.callShard(shard, 'health', {}));
     return answers.map((answer, shard) =>
-      answer.status === 'fulfilled' ? answer.value : { ...UNREACHABLE, shard, reasons: [String(answer.reason)] },
+      answer.status === 'fulfilled' ? answer.value : { ...UNREACHABLE, shard, reasons: [reasonOf(answer.reason)] },
     );
   }
 
@@ -150,6 +150,10 @@ const UNREACHABLE: Omit<ShardHealth, 'shard' | 'reasons'> = {
   sequence: 0,
   sealedSequence: 0,
 };
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 const SHARD_WIDE: { readonly [M in keyof ShardWideCalls]: true } = {
   health: true,

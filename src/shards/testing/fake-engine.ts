@@ -98,10 +98,10 @@ export class FakeEngine implements EngineDoor {
   #commit(): void {
     if (this.#committing || this.#queue.length === 0) return;
     this.#committing = true;
-    const group = this.#queue;
-    this.#queue = [];
     setImmediate(() => {
       this.#committing = false;
+      const group = this.#queue;
+      this.#queue = [];
       this.groups.push(group.length);
       for (const run of group) run();
       this.#commit();

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../engine/errors.ts';
+import { BatchRunner } from './batch-runner.ts';
+import { defineCodec } from './codec.ts';
+import { batchesRun, type PackedReply, RequestWriter, readReplies } from './pack.ts';
+import type { CallContext } from './protocol.ts';
+import { ADD_CODEC, addCodec } from './testing/add-codec.ts';
+import { FakeEngine } from './testing/fake-engine.ts';
+import { SETTINGS } from './testing/memory.ts';
+
+const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
+const DEEP_CODEC = 10;
+const deep = defineCodec({
+  method: 'get',
+  decode: () => {
+    throw new RangeError('Maximum call stack size exceeded');
+  },
+  encode: () => new Uint8Array(),
+});
+
+/** A runner over one fake engine with memory 1; `receive` resolves with its next message. */
+async function setUp(options: { faults?: boolean; nowMs?: number } = {}) {
+  const engine = new FakeEngine(0);
+  await engine.write('attachMemory', CONTEXT, { settings: SETTINGS });
+  const messages: { batches: number; replies: PackedReply[] }[] = [];
+  const bugs: { error: unknown; id: number | undefined }[] = [];
+  let arrived = Promise.withResolvers<void>();
+  const runner = new BatchRunner({
+    engines: new Map([[0, engine]]),
+    codecs: { [ADD_CODEC]: addCodec, [DEEP_CODEC]: deep },
+    send: (message) => {
+      messages.push({ batches: batchesRun(message), replies: [...readReplies(message)] });
+      arrived.resolve();
+    },
+    onBug: (error, id) => {
+      bugs.push({ error, id });
+      arrived.resolve();
+    },
+    clock: { nowMs: () => options.nowMs ?? 0 },
+    ...(options.faults === true ? { onFault: () => assert.fail('a fault on purpose') } : {}),
+  });
+  return {
+    engine,
+    runner,
+    messages,
+    bugs,
+    arrival: async () => {
+      await arrived.promise;
+      arrived = Promise.withResolvers();
+    },
+  };
+}
+
+const ids = (replies: readonly PackedReply[]) => replies.map(({ id }) => id);
+
+test('reads are answered when the batch was run; its writes together, when they are durable', async () => {
+  const { engine, runner, messages, arrival } = await setUp();
+  const batch = new RequestWriter();
+  const fields = { content: 'x' };
+  batch.append({ id: 1, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields, sync: false });
+  batch.append({ id: 2, shard: 0 }, 'locate', CONTEXT, { hashes: [] });
+  batch.appendRaw(
+    { id: 3, shard: 0 },
+    ADD_CODEC,
+    CONTEXT,
+    Buffer.from('{"grainType":"event","fields":{"content":"y"}}'),
+  );
+  batch.append({ id: 4, shard: 0 }, 'statistics', CONTEXT, {});
+  runner.run(batch.take());
+  assert.deepEqual(
+    messages.map(({ batches, replies }) => [batches, ids(replies)]),
+    [[1, [2, 4]]],
+  );
+  await arrival();
+  await arrival();
+  assert.deepEqual(
+    messages.slice(1).map(({ batches, replies }) => [batches, ids(replies)]),
+    [[0, [1, 3]]],
+  );
+  assert.equal(engine.groups.at(-1), 2);
+  const [typed, raw] = messages[1]!.replies;
+  assert.equal(typed?.kind, 'value');
+  assert.match(raw?.kind === 'raw' ? Buffer.from(raw.raw).toString() : '', /^[0-9a-f]{64}$/);
+});
+
+test('a refusal answers its own call alone, with the error as it was', async () => {
+  const { runner, messages, arrival } = await setUp();
+  const batch = new RequestWriter();
+  batch.append({ id: 1, shard: 0 }, 'get', CONTEXT, { hash: 'unknown' });
+  batch.append({ id: 2, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields: { refuse: true }, sync: false });
+  batch.appendRaw({ id: 3, shard: 0 }, DEEP_CODEC, CONTEXT, Buffer.from('[['));
+  batch.append({ id: 4, shard: 0 }, 'fault', CONTEXT, { kind: 'exit' });
+  runner.run(batch.take());
+  await arrival();
+  await arrival();
+  const codes = messages
+    .flatMap(({ replies }) => replies)
+    .map((reply) => [reply.id, reply.kind === 'error' && reply.error.code]);
+  assert.deepEqual(codes, [
+    [1, 'MEM-E001'],
+    [3, 'VAL-E001'],
+    [4, 'SYS-E002'],
+    [2, 'VAL-E003'],
+  ]);
+});
+
+test('a call past its deadline is refused, and not run', async () => {
+  const { engine, runner, messages } = await setUp({ nowMs: 5_000 });
+  const before = engine.calls.length;
+  const batch = new RequestWriter();
+  batch.append({ id: 1, shard: 0 }, 'statistics', { ...CONTEXT, deadlineMs: 4_999 }, {});
+  batch.append({ id: 2, shard: 0 }, 'statistics', { ...CONTEXT, deadlineMs: 5_000 }, {});
+  runner.run(batch.take());
+  const [late, inTime] = messages[0]!.replies;
+  assert.ok(late?.kind === 'error' && late.error.code === 'SYS-E005');
+  assert.equal(inTime?.kind, 'value');
+  assert.equal(engine.calls.length, before + 1);
+});
+
+test('what only a bug can throw in a read ends the runner: nothing is answered after it', async () => {
+  const { engine, runner, messages, bugs } = await setUp({ faults: true });
+  const batch = new RequestWriter();
+  batch.append({ id: 1, shard: 0 }, 'statistics', CONTEXT, {});
+  batch.append({ id: 2, shard: 0 }, 'fault', CONTEXT, { kind: 'throw' });
+  batch.append({ id: 3, shard: 0 }, 'statistics', CONTEXT, {});
+  const before = engine.calls.length;
+  runner.run(batch.take());
+  assert.deepEqual(
+    bugs.map(({ id }) => id),
+    [2],
+  );
+  assert.equal(engine.calls.length, before + 1);
+  assert.equal(messages.length, 0);
+});
+
+test('what only a bug can throw in a write names its call', async () => {
+  const { runner, messages, bugs, arrival } = await setUp();
+  const batch = new RequestWriter();
+  batch.append({ id: 7, shard: 0 }, 'add', CONTEXT, { grainType: 'bug', fields: {}, sync: false });
+  batch.append({ id: 8, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields: {}, sync: false });
+  runner.run(batch.take());
+  await arrival();
+  await arrival();
+  assert.deepEqual(
+    bugs.map(({ id }) => id),
+    [7],
+  );
+  assert.ok(!(bugs[0]!.error instanceof EngineError));
+  assert.deepEqual(
+    messages.flatMap(({ replies }) => replies),
+    [],
+  );
+});

@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { EngineError } from '../engine/errors.ts';
+import { directShard } from './direct.ts';
+import type { RouterContext } from './fan.ts';
+import { shardOf } from './placement.ts';
+import type { ExportedGrain, GrainView, Input, JsonObject, RecallQuery } from './protocol.ts';
+import { Router } from './router.ts';
+import { ADD_CODEC, addCodec } from './testing/add-codec.ts';
+import { FakeEngine, itemOf } from './testing/fake-engine.ts';
+import { SETTINGS } from './testing/memory.ts';
+
+const CODECS = { [ADD_CODEC]: addCodec };
+const SHARDS = 5;
+/** Two memories that should answer alike: the same grains in one partition and in four. */
+const ONE = { ...SETTINGS, number: 1, partitions: 1 };
+const FOUR = { ...SETTINGS, number: 2, partitions: 4 };
+const context = (memory: number): RouterContext => ({ memory, actor: 'key:k', requestId: 'r' });
+
+async function setUp() {
+  const engines = Array.from({ length: SHARDS }, (_, shard) => new FakeEngine(shard));
+  const known = new Map([ONE, FOUR].map((settings) => [settings.number, settings]));
+  const router = new Router({
+    shards: engines.map((engine, shard) => directShard(shard, engine, { codecs: CODECS })),
+    settingsOf: (memory) => known.get(memory),
+    placementOf: (blob) => {
+      const item = itemOf(blob);
+      const supersedes = item.fields['derived_from'];
+      return { ...item, ...(typeof supersedes === 'string' ? { supersedes } : {}) };
+    },
+    codecs: CODECS,
+  });
+  await router.attach([ONE, FOUR]);
+  return { engines, router };
+}
+
+const codeOf = (error: unknown): string => (error instanceof EngineError ? error.code : `${error}`);
+
+const add = async (router: Router, memory: number, fields: JsonObject, grainType = 'event'): Promise<string> =>
+  (await router.call('add', context(memory), { grainType, fields, sync: false })).hash;
+
+test('a memory of four partitions answers every call as one of a single partition does', async () => {
+  const word = fc.constantFrom('apple', 'bread', 'cheese', 'date', 'egg');
+  const grain = fc.record(
+    {
+      session_id: fc.constantFrom('s1', 's2', 's3'),
+      user_id: fc.constantFrom('u1', 'u2', 'u3', 'u4'),
+      subject: fc.constantFrom('x', 'y', 'z'),
+      relation: fc.constantFrom('likes', 'owns'),
+      content: fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' ')),
+      created_at: fc.integer({ min: 1_000, max: 1_040 }),
+      protected: fc.constant(true),
+      count: fc.integer({ min: 0, max: 5 }),
+    },
+    { requiredKeys: ['content', 'created_at'], noNullPrototype: true },
+  );
+  const pick = fc.nat({ max: 50 });
+  const step = fc.oneof(
+    { arbitrary: fc.record({ kind: fc.constant('add' as const), fields: grain }), weight: 6 },
+    {
+      arbitrary: fc.record({ kind: fc.constant('addBatch' as const), items: fc.array(grain, { maxLength: 8 }) }),
+      weight: 3,
+    },
+    fc.record({ kind: fc.constantFrom('get', 'history', 'supersede', 'accumulate', 'forget'), pick }),
+    fc.record({ kind: fc.constant('forgetSubject' as const), subject: fc.constantFrom('x', 'y', 'z') }),
+    fc.record({ kind: fc.constant('eraseUser' as const), userId: fc.constantFrom('u1', 'u2', 'u9') }),
+    fc.record({ kind: fc.constant('accumulateTriple' as const), subject: fc.constantFrom('x', 'y') }),
+    fc.record({
+      kind: fc.constant('list' as const),
+      order: fc.constantFrom('asc', 'desc'),
+      limit: fc.integer({ min: 1, max: 7 }),
+      offset: fc.nat({ max: 9 }),
+    }),
+    fc.record({
+      kind: fc.constant('recall' as const),
+      query: word,
+      structural: fc.boolean(),
+      limit: fc.integer({ min: 1, max: 5 }),
+    }),
+    fc.record({ kind: fc.constantFrom('statistics', 'flush', 'rebuildIndexes') }),
+  );
+
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const { router } = await setUp();
+      const hashes: string[] = [];
+      /** What a step answers, or the code it is refused with. */
+      const run = async (memory: number, one: (typeof steps)[number]): Promise<unknown> => {
+        const by = context(memory);
+        const target = 'pick' in one ? (hashes[one.pick % Math.max(hashes.length, 1)] ?? 'unknown') : '';
+        switch (one.kind) {
+          case 'add':
+            return add(router, memory, one.fields);
+          case 'addBatch':
+            return router.call('addBatch', by, { items: one.items.map((fields) => ({ grainType: 'event', fields })) });
+          case 'get':
+            return router.call('get', by, { hash: target });
+          case 'history':
+            return router.call('history', by, { hash: target });
+          case 'supersede':
+            return router.call('supersede', by, {
+              oldHash: target,
+              fields: { content: `new ${target}`, created_at: 1_050 },
+            });
+          case 'accumulate':
+            return router.call('accumulate', by, { target: { hash: target }, deltas: { count: 2 }, set: {} });
+          case 'accumulateTriple': {
+            const input = {
+              target: { subject: one.subject, relation: 'likes' },
+              deltas: { count: 1 },
+              set: { created_at: 1_060 },
+            };
+            return router.call('accumulate', by, input);
+          }
+          case 'forget':
+            return sorted(await router.call('forget', by, { hashes: [target, 'unknown'], check: false }));
+          case 'forgetSubject':
+            return sorted(await router.call('forget', by, { subject: one.subject, check: false }));
+          case 'eraseUser': {
+            const { count, timestamp, keyFingerprint } = await router.call('eraseUser', by, { userId: one.userId });
+            return { count, timestamp, hasKey: keyFingerprint !== '' };
+          }
+          case 'list': {
+            const input = { filter: {}, order: one.order as 'asc' | 'desc', limit: one.limit }; // One of the two above.
+            const pages = await allPages(router, by, input);
+            const { grains, total, more } = await router.call('list', by, { ...input, offset: one.offset });
+            return { pages, grains: grains.map(({ hash }) => hash), total, more };
+          }
+          case 'recall': {
+            const { query, structural, limit } = one;
+            const asked: RecallQuery = { query, structural, limit, candidateLimit: 100, filter: {} };
+            const { hits, total } = await router.call('recall', by, asked);
+            return {
+              total,
+              hits: hits.map(({ grain, score, superseded }) => [grain.hash, score.toFixed(9), superseded]),
+            };
+          }
+          case 'statistics': {
+            // Users may lie in several partitions, so they alone may count more.
+            const { userCount: _, ...counts } = await router.call('statistics', by, {});
+            return { ...counts, namespaces: [...counts.namespaces].sort() };
+          }
+          case 'flush':
+            return router.call('flush', by, {});
+          default:
+            return router.call('rebuildIndexes', by, {});
+        }
+      };
+      for (const one of steps) {
+        const [single, several] = await Promise.all([run(1, one).catch(codeOf), run(2, one).catch(codeOf)]);
+        assert.deepEqual(several, single, JSON.stringify(one));
+        if (one.kind === 'add') hashes.push(String(single));
+      }
+      assert.deepEqual(await exported(router, 2), await exported(router, 1));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const sorted = ({ hashes, notFound }: { hashes: readonly string[]; notFound: readonly string[] }) => ({
+  hashes: hashes.toSorted(),
+  notFound,
+});
+
+/** Every page of a list, by cursor. */
+async function allPages(router: Router, by: RouterContext, input: Input<'list'>): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let after = input.after; ; ) {
+    assert.ok(pages.length < 1_000, 'a list ends');
+    const page = await router.call('list', by, { ...input, ...(after === undefined ? {} : { after }) });
+    pages.push(page.grains.map((grain: GrainView) => grain.hash));
+    assert.equal(page.more, page.next !== undefined);
+    if (page.next === undefined) return pages;
+    after = page.next;
+  }
+}
+
+async function exported(router: Router, memory: number): Promise<string[]> {
+  const grains: ExportedGrain[] = [];
+  for (let after = 0, done = false, pages = 0; !done; pages++) {
+    assert.ok(pages < 1_000, 'an export ends');
+    const page = await router.call('exportPage', context(memory), { after, limitBytes: 200, filter: {} });
+    grains.push(...page.grains);
+    ({ last: after, done } = page);
+  }
+  for (const { hash: address, blob } of grains) assert.equal(hash('sha256', blob, 'hex'), address);
+  return grains.map(({ hash: address }) => address).sort();
+}
+
+test('a memory of one partition never fans out', async () => {
+  const { engines, router } = await setUp();
+  const before = engines.map(({ calls }) => calls.length);
+  const address = await add(router, 1, { content: 'x' });
+  await router.call('get', context(1), { hash: address });
+  await router.call('recall', context(1), { query: 'x', structural: false, limit: 1, candidateLimit: 9, filter: {} });
+  const made = engines.map(({ calls }, shard) => calls.slice(before[shard]).map(({ method }) => method));
+  made[shardOf(1, 0, SHARDS)]!.splice(0, 3, 'all of them');
+  assert.deepEqual(made.flat(), ['all of them']);
+});
+
+test('each partition is in its own shard, and is told which it is', async () => {
+  const { engines, router } = await setUp();
+  for (const { calls } of engines) calls.length = 0;
+  await router.call('statistics', context(2), {});
+  for (const partition of [0, 1, 2, 3]) {
+    const { calls } = engines[shardOf(2, partition, SHARDS)]!;
+    assert.deepEqual(
+      calls.map(({ context: asked }) => [asked.memory, asked.partition]),
+      [[2, partition]],
+    );
+  }
+});
+
+test('a refusal by one partition forgets nothing in the others', async () => {
+  const { router } = await setUp();
+  const plain = await Promise.all([1, 2, 3, 4, 5].map((i) => add(router, 2, { subject: 'x', session_id: `s${i}` })));
+  await add(router, 2, { subject: 'x', session_id: 's6', protected: true });
+  await assert.rejects(
+    router.call('forget', context(2), { subject: 'x', check: false }),
+    (error) => codeOf(error) === 'POL-E003',
+  );
+  assert.deepEqual(
+    (await router.call('locate', context(2), { hashes: plain })).held,
+    plain.map(() => true),
+  );
+});
+
+test('a repeated forget with its idempotency key gets the first answer again', async () => {
+  const { router } = await setUp();
+  const hashes = await Promise.all([1, 2, 3].map((i) => add(router, 2, { session_id: `s${i}` })));
+  const by = { ...context(2), idempotency: { key: 'k', bodyHash: 'h' } };
+  const first = await router.call('forget', by, { hashes, check: false });
+  const again = await router.call('forget', by, { hashes, check: false });
+  assert.deepEqual(first.hashes.toSorted(), hashes.toSorted());
+  assert.deepEqual(again, first);
+});
+
+test('a repeated erasure gets the same fingerprint and time with count 0, over partitions', async () => {
+  const { engines, router } = await setUp();
+  for (const i of [1, 2, 3, 4, 5, 6]) await add(router, 2, { session_id: `s${i}`, user_id: 'u' });
+  const first = await router.call('eraseUser', context(2), { userId: 'u' });
+  for (const engine of engines) engine.nowMs += 60_000;
+  const again = await router.call('eraseUser', context(2), { userId: 'u' });
+  assert.equal(first.count, 6);
+  assert.match(first.keyFingerprint, /^[0-9a-f]{16}$/);
+  assert.deepEqual(again, { ...first, count: 0 });
+});
+
+test('a batch keeps its order, and a bad item or a shard that is down hurts its own items alone', async () => {
+  const { engines, router } = await setUp();
+  const items = Array.from({ length: 30 }, (_, i) => ({
+    grainType: 'event',
+    fields: { session_id: `s${i % 7}`, number: i, ...(i === 4 ? { refuse: true } : {}) },
+  }));
+  const down = engines[shardOf(2, 1, SHARDS)]!;
+  down.write = () => Promise.reject(new EngineError('STO-E002', 'down'));
+  const { outcomes } = await router.call('addBatch', context(2), { items });
+  const codes = outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : 'added'));
+  assert.equal(codes[4], 'VAL-E003');
+  assert.ok(codes.includes('STO-E002') && codes.includes('added'));
+  for (const [i, outcome] of outcomes.entries()) {
+    if ('error' in outcome) continue;
+    assert.deepEqual((await router.call('get', context(2), { hash: outcome.hash })).fields, items[i]!.fields);
+  }
+});
+
+test('imported versions go with the chain that they continue', async () => {
+  const { router } = await setUp();
+  const root = await add(router, 2, { session_id: 'root', content: '1' });
+  const { newHash } = await router.call('supersede', context(2), {
+    oldHash: root,
+    fields: { session_id: 'other', content: '2' },
+  });
+  const pages = await router.call('exportPage', context(2), { after: 0, limitBytes: 10_000, filter: {} });
+  const grains: ExportedGrain[] = [...pages.grains];
+  for (let page = pages; !page.done; ) {
+    page = await router.call('exportPage', context(2), { after: page.last, limitBytes: 10_000, filter: {} });
+    grains.push(...page.grains);
+  }
+  const blobs = [newHash, root].map((address) => grains.find((grain) => grain.hash === address)!.blob);
+
+  for (const rounds of [[blobs], [blobs.slice(1), blobs.slice(0, 1)]]) {
+    const { engines, router: target } = await setUp();
+    for (const round of rounds) {
+      const { outcomes } = await target.call('importBlobs', context(2), { blobs: round, manifest: [] });
+      assert.deepEqual(
+        outcomes.map((outcome) => 'hash' in outcome && outcome.hash),
+        round.map((blob) => hash('sha256', blob, 'hex')),
+      );
+    }
+    const holders = engines.map((engine, shard) =>
+      [0, 1, 2, 3].some(
+        (partition) =>
+          shardOf(2, partition, SHARDS) === shard &&
+          engine.read('locate', { ...context(2), partition }, { hashes: [root, newHash] }).held.every((held) => held),
+      ),
+    );
+    assert.deepEqual(
+      holders.filter((holds) => holds),
+      [true],
+      'one partition holds both',
+    );
+  }
+});
+
+test('a blob that cannot be read fails alone', async () => {
+  const { router } = await setUp();
+  const blobs = [Buffer.from('not a blob'), Buffer.from('{"fields":{"content":"x"},"grainType":"event"}')];
+  const { outcomes } = await router.call('importBlobs', context(2), { blobs, manifest: [] });
+  assert.deepEqual(
+    outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : 'added')),
+    ['FMT-E001', 'added'],
+  );
+});
+
+test('wire bytes are answered alike by memories of one and of four partitions', async () => {
+  const { router } = await setUp();
+  const wire = Buffer.from('{"grainType":"event","fields":{"session_id":"s","content":"x"}}');
+  const [single, several] = await Promise.all([1, 2].map((memory) => router.callRaw(ADD_CODEC, context(memory), wire)));
+  assert.equal(Buffer.from(several!).toString(), Buffer.from(single!).toString());
+  assert.deepEqual((await router.call('locate', context(2), { hashes: [Buffer.from(several!).toString()] })).held, [
+    true,
+  ]);
+});
+
+test('a shard that is restarting is said to be so, unless another has the grain', async () => {
+  const { engines, router } = await setUp();
+  const address = await add(router, 2, { session_id: 's' });
+  const owner = engines.findIndex((engine) => engine.calls.some(({ method }) => method === 'add'));
+  engines.forEach((engine, shard) => {
+    if (shard === owner || ![0, 1, 2, 3].some((partition) => shardOf(2, partition, SHARDS) === shard)) return;
+    engine.read = () => {
+      throw new EngineError('STO-E002', 'restarting');
+    };
+  });
+  assert.equal((await router.call('get', context(2), { hash: address })).hash, address);
+  await assert.rejects(router.call('get', context(2), { hash: 'unknown' }), (error) => codeOf(error) === 'STO-E002');
+});
+
+test('an unknown memory, partition or shard is refused', async () => {
+  const { router } = await setUp();
+  await assert.rejects(router.call('statistics', context(9), {}), (error) => codeOf(error) === 'MEM-E003');
+  await assert.rejects(
+    router.callRaw(ADD_CODEC, context(9), Buffer.from('{}')),
+    (error) => codeOf(error) === 'MEM-E003',
+  );
+  const beyond = { ...context(2), partition: 4 };
+  await assert.rejects(router.callPartition('statistics', beyond, {}), (error) => codeOf(error) === 'VAL-E001');
+  await assert.rejects(router.callShard(SHARDS, 'health', {}), (error) => codeOf(error) === 'VAL-E001');
+});
+
+test('health names the shard that does not answer', async () => {
+  const { engines, router } = await setUp();
+  engines[3]!.read = () => {
+    throw new EngineError('STO-E002', 'restarting');
+  };
+  const health = await router.health();
+  assert.deepEqual(
+    health.map(({ ok }) => ok),
+    [true, true, true, false, true],
+  );
+  assert.deepEqual(health[3]!.reasons, ['STO-E002: restarting']);
+});
