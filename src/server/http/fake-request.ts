@@ -1,0 +1,38 @@
+// A request without a socket, for tests of what handles one.
+import { EngineError } from '../../engine/errors.ts';
+import type { HttpRequest, ResponseHeaders } from './listener.ts';
+
+export interface FakeRequest extends HttpRequest {
+  readonly response: { status: number; headers: ResponseHeaders; body: string | Uint8Array } | undefined;
+}
+
+export function fakeRequest(given: {
+  method?: string;
+  path?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Uint8Array;
+}): FakeRequest {
+  const body = Buffer.from(given.body ?? '');
+  let response: FakeRequest['response'];
+  return {
+    method: given.method ?? 'POST',
+    path: given.path ?? '/',
+    query: '',
+    remoteAddress: '127.0.0.1',
+    aborted: new AbortController().signal,
+    header: (name) => given.headers?.[name],
+    body: async (bytesMax) => {
+      if (body.byteLength > bytesMax) throw new EngineError('LIM-E003');
+      return body;
+    },
+    respond: (status, headers, sent = '') => {
+      response = { status, headers, body: sent };
+    },
+    stream: () => {
+      throw new Error('this request is answered in one piece');
+    },
+    get response() {
+      return response;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
+import { fakeRequest } from './fake-request.ts';
+import { jsonBody, parseJson } from './json.ts';
+
+const withCode =
+  (code: ErrorCode) =>
+  (error: unknown): boolean =>
+    error instanceof EngineError && error.code === code;
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+test('any JSON value comes back', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+      const text = JSON.stringify(value);
+      assert.deepEqual(parseJson(Buffer.from(text)), JSON.parse(text));
+    }),
+  );
+});
+
+test('what is not JSON in UTF-8 is refused', () => {
+  const bodies = ['', '{', '{"a":1}x', "{'a':1}", '\ufeff{}', 'NaN', '[1,]'].map((text) => Buffer.from(text));
+  for (const body of [...bodies, Buffer.from([0x22, 0xff, 0x22]), Buffer.from('"\ud800"', 'utf16le')]) {
+    assert.throws(() => parseJson(body), withCode('VAL-E002'), body.toString('latin1'));
+  }
+});
+
+test('nesting is bounded', () => {
+  assert.deepEqual(JSON.stringify(parseJson(Buffer.from(nested(JSON_DEPTH_MAX)))), nested(JSON_DEPTH_MAX));
+  assert.throws(() => parseJson(Buffer.from(nested(JSON_DEPTH_MAX + 1))), withCode('VAL-E001'));
+  assert.throws(() => parseJson(Buffer.from(`{"a":${nested(JSON_DEPTH_MAX)}}`)), withCode('VAL-E001'));
+  assert.throws(() => parseJson(Buffer.from(nested(200_000))), withCode('VAL-E001'));
+});
+
+test('of two members with one name the last wins', () => {
+  assert.deepEqual(parseJson(Buffer.from('{"a":1,"a":2}')), { a: 2 });
+});
+
+test('the content type is JSON or is not given', async () => {
+  for (const type of [
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'application/merge-patch+json',
+    undefined,
+  ]) {
+    const request = fakeRequest({ body: '{"a":1}', headers: type === undefined ? {} : { 'content-type': type } });
+    assert.deepEqual((await jsonBody(request, 100)).value, { a: 1 });
+  }
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '']) {
+    const request = fakeRequest({ body: '{"a":1}', headers: { 'content-type': type } });
+    await assert.rejects(jsonBody(request, 100), withCode('VAL-E006'), type);
+  }
+});
+
+test('no body is no value, whatever its type', async () => {
+  const request = fakeRequest({ headers: { 'content-type': 'text/plain' } });
+  assert.equal((await jsonBody(request, 100)).value, undefined);
+});
+
+test('a body beyond the limit is refused', async () => {
+  await assert.rejects(jsonBody(fakeRequest({ body: '"12345678"' }), 9), withCode('LIM-E003'));
+});
