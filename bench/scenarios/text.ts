@@ -2,10 +2,12 @@
 // of 14-26 words drawn by Zipf's law from 30,000. Searches run beside the plain way, term at a time over everything.
 import { createHash } from 'node:crypto';
 import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
+import type { AnalyzedText } from '../../src/engine/index/part.ts';
 import { analyzer } from '../../src/engine/index/text/analyze.ts';
 import { inverseDocumentFrequency, LengthNorms, termScore } from '../../src/engine/index/text/bm25.ts';
 import { MemoryChunk } from '../../src/engine/index/text/memory-chunk.ts';
-import { parseQuery, type TextQuery } from '../../src/engine/index/text/query.ts';
+import { matchPairs } from '../../src/engine/index/text/pairs.ts';
+import { parseQuery, type QueryPair, type TextQuery } from '../../src/engine/index/text/query.ts';
 import {
   collectStatistics,
   type SearchPart,
@@ -53,7 +55,7 @@ async function run(): Promise<Record<string, number>> {
     return queryOf(terms);
   });
   const result: Record<string, number> = { docs: DOCS, analyze_us: analyzeUs, add_us: addUs };
-  result['search_baseline_p50_ms'] = 0;
+  result['tail_heap_bytes_per_doc'] = tail.heapBytes / DOCS;
   for (const [name, text] of [['tail', tail] as const, ['chunk', chunk] as const]) {
     const parts: SearchPart[] = [{ text, removed: undefined, allowed: undefined }];
     const cold = timeQueries(queries, (query) =>
@@ -76,27 +78,22 @@ async function run(): Promise<Record<string, number>> {
   result['search_baseline_p99_ms'] = plain.p99;
   result['search_baseline_mean_ms'] = plain.mean;
 
+  const pairs = timeQueries(queries, ({ terms }) => matchPairs(parts, neighbours(terms)));
+  result['pairs_p50_ms'] = pairs.p50;
+  result['pairs_p99_ms'] = pairs.p99;
+
   for (const [section, bytes] of sealed.sizes()) result[`${section}_bytes_per_doc`] = bytes / DOCS;
   result['bytes_per_doc'] = sealed.byteLength / DOCS;
-  result['tail_heap_bytes_per_doc'] = new TextTailSize(analyzed).bytesPerDoc;
   result['seal_us_per_doc'] = (sealMs.totalMs * 1_000) / DOCS;
   result['seal_slice_max_ms'] = sealMs.slowestMs;
-  const merged = mergeHalves(analyzed, token);
+  const merged = mergeQuarters(analyzed, token);
   result['merge_us_per_doc'] = (merged.totalMs * 1_000) / DOCS;
   result['merge_slice_max_ms'] = merged.slowestMs;
   return rounded(result);
 }
 
-class TextTailSize {
-  readonly bytesPerDoc: number;
-  constructor(texts: readonly Parameters<TextTail['add']>[1][]) {
-    const tail = new TextTail();
-    for (const [doc, text] of texts.entries()) tail.add(doc, text);
-    this.bytesPerDoc = tail.heapBytes / texts.length;
-  }
-}
-
-function mergeHalves(texts: readonly Parameters<TextTail['add']>[1][], token: (term: string) => Uint8Array): Slices {
+/** Four sealed quarters into one chunk. */
+function mergeQuarters(texts: readonly AnalyzedText[], token: (term: string) => Uint8Array): Slices {
   const inputs = [0, 1, 2, 3].map((quarter) => {
     const tail = new TextTail();
     const size = texts.length / 4;
@@ -142,6 +139,10 @@ function timeQueries(
 
 function queryOf(terms: readonly string[]): TextQuery {
   return { ...parseQuery('', analyzer('en')), terms: [...new Set(terms)] };
+}
+
+function neighbours(terms: readonly string[]): QueryPair[] {
+  return terms.slice(1).map((second, i) => ({ first: terms[i]!, second, distance: 1 }));
 }
 
 const accumulator = new Float64Array(DOCS);

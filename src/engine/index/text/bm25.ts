@@ -1,9 +1,9 @@
 // BM25 as arithmetic (spec: ranking of text, section 1). Lengths below the floor count as the floor, in the mean too:
 // a turn of three words is not three times as much about each of them.
 
-export const K1 = 1.2;
-export const B = 0.75;
-export const LENGTH_FLOOR = 16;
+const K1 = 1.2;
+const B = 0.75;
+const LENGTH_FLOOR = 16;
 
 /** Weight of a term that `documentFrequency` of `docs` documents hold. Positive also for a term that all hold. */
 export function inverseDocumentFrequency(docs: number, documentFrequency: number): number {

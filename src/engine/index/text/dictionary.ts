@@ -12,7 +12,7 @@ import { BLOCK_BYTES } from '../../limits.ts';
 import type { SectionSink, SectionSource } from '../section.ts';
 import { VarintReader } from './varint.ts';
 
-export const PAGE_BYTES = 4_096;
+const PAGE_BYTES = 4_096;
 const TOKEN_BYTES = 8;
 const FENCE_BYTES = 24;
 const FOOTER_BYTES = 16;

@@ -60,12 +60,12 @@ function countPairs(first: Occurrences, i: number, second: Occurrences, j: numbe
 export interface PairMatches {
   /** By part, then by pair of the query. */
   readonly lists: readonly (readonly (Postings | undefined)[])[];
-  /** By `pairName`. */
+  /** By "first second distance". */
   readonly documentFrequency: ReadonlyMap<string, number>;
 }
 
 /** What a pair is called in statistics. */
-export function pairName({ first, second, distance }: QueryPair): string {
+function pairName({ first, second, distance }: QueryPair): string {
   return `${first} ${second} ${distance}`;
 }
 

@@ -4,8 +4,8 @@
 import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../limits.ts';
 import type { Analyzer } from './analyze.ts';
 
-export const QUERY_FIELDS = ['subject', 'relation', 'object', 'content', 'tag', 'namespace'] as const;
-export type QueryField = (typeof QUERY_FIELDS)[number];
+const QUERY_FIELDS = ['subject', 'relation', 'object', 'content', 'tag', 'namespace'] as const;
+type QueryField = (typeof QUERY_FIELDS)[number];
 
 /** A document must hold (or must not hold) these terms at these distances from the first: a word, or a phrase. */
 export interface TextClause {

@@ -37,7 +37,7 @@ export function scoreLists(
 }
 
 /** Occurrences in a doc, 0 when it does not hold the term. */
-export function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: number): number {
+function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: number): number {
   const frequency = byDoc === undefined ? 255 : (byDoc[doc] ?? 0);
   if (frequency < 255) return frequency;
   const at = lowerBound(docs, doc, 0, count);
@@ -45,7 +45,7 @@ export function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: 
 }
 
 /** One term's part of a score, with all that went into it. */
-export interface TermExplanation {
+interface TermExplanation {
   readonly term: string;
   readonly documentFrequency: number;
   readonly inverseDocumentFrequency: number;
