@@ -48,6 +48,14 @@ function integer(
   };
 }
 
+function optionalInteger(
+  help: string,
+  range: { readonly min: number; readonly max: number; readonly fallbackText: string },
+): Option<number | undefined> {
+  const { fallback: _, ...option } = integer(help, { ...range, fallback: range.min });
+  return { ...option, fallbackText: range.fallbackText };
+}
+
 function choice<const T extends string>(help: string, choices: readonly T[], fallback: T): Option<T> {
   return {
     argument: choices.join('|'),
@@ -88,15 +96,18 @@ function list(argument: string, help: string): Option<readonly string[]> {
   };
 }
 
+/** Shards of a data directory that is made without saying how many. */
+export const SHARDS_DEFAULT = 8;
+
 const OPTIONS = {
   dataDir: text('DIR', 'where everything is kept', './data'),
   host: text('HOST', 'address to listen on', '127.0.0.1'),
   httpPort: integer('port of HTTP; 0 picks a free one', { min: 0, max: 65_535, fallback: 8080 }),
   grpcPort: integer('port of gRPC; 0 picks a free one', { min: 0, max: 65_535, fallback: 50_051 }),
-  shards: integer('shards of a new data directory; an existing one keeps its own', {
+  shards: optionalInteger('shards of a new data directory; an existing one keeps its own', {
     min: 1,
     max: SHARDS_MAX,
-    fallback: 8,
+    fallbackText: String(SHARDS_DEFAULT),
   }),
   workers: integer('worker threads, at most one a shard', {
     min: 1,
@@ -130,6 +141,7 @@ const OPTIONS = {
   logLevel: choice('lines of the log', ['silent', 'error', 'warn', 'info', 'debug'], 'info'),
   bootstrapKey: secret('first admin key (gr_ and 64 hex); without it one is made and kept in keys/bootstrap.key'),
   masterKey: secret('master key (64 hex); without it one is made and kept in keys/master.key'),
+  masterKeyFile: optionalText('FILE', 'file with the master key; read, never written'),
 } as const satisfies Record<string, Option<unknown>>;
 
 type OptionName = keyof typeof OPTIONS;
@@ -227,6 +239,4 @@ function checkConfig(config: Config): void {
     throw new EngineError('VAL-E001', '--tls-cert and --tls-key go together');
   if (config.bootstrapKey !== undefined && !/^g[rp]_[0-9a-f]{64}$/.test(config.bootstrapKey))
     throw new EngineError('AUT-E003', 'GRANARY_BOOTSTRAP_KEY wants gr_ and 64 hex characters');
-  if (config.masterKey !== undefined && !/^[0-9a-fA-F]{64}$/.test(config.masterKey))
-    throw new EngineError('AUT-E003', 'GRANARY_MASTER_KEY wants 64 hex characters');
 }

@@ -29,6 +29,7 @@ export class Memories {
   readonly #shards: Shards;
   readonly #clock: Clock;
   readonly #max: number;
+  readonly #byNumber = new Map<number, MemoryRecord>();
   /** By time then id; made again when a memory came or went. */
   #sorted: readonly MemoryRecord[] | undefined;
 
@@ -37,9 +38,18 @@ export class Memories {
     this.#shards = parts.shards;
     this.#clock = parts.clock;
     this.#max = parts.memoriesMax;
-    parts.store.watch('memory', () => {
+    for (const memory of parts.store.values('memory')) this.#byNumber.set(memory.number, memory);
+    parts.store.watch('memory', (_, value, before) => {
       this.#sorted = undefined;
+      if (before !== undefined) this.#byNumber.delete(before.number);
+      if (value !== undefined) this.#byNumber.set(value.number, value);
     });
+  }
+
+  /** Settings by number, for the router; of memories that are being deleted too. */
+  settingsOf(number: number): MemorySettings | undefined {
+    const memory = this.#byNumber.get(number);
+    return memory === undefined ? undefined : settingsOf(memory);
   }
 
   /** The memory, or throws MEM-E003. */

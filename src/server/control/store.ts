@@ -135,9 +135,7 @@ export class ControlStore {
       return Promise.reject(new EngineError('LIM-E001', 'too many changes of the deployment wait'));
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ run: plan, resolve: (value) => resolve(value as T), reject }); // resolved with run's value
-      this.#draining ??= this.#drain().finally(() => {
-        this.#draining = undefined;
-      });
+      this.#draining ??= this.#drain();
     });
   }
 
@@ -145,6 +143,8 @@ export class ControlStore {
     // The first change waits one turn for others that come in the same one.
     await Promise.resolve();
     while (this.#waiting.length > 0) await this.#commitGroup(this.#waiting.splice(0, CONTROL_GROUP_MAX));
+    // In the same turn that found nothing waiting: a change that comes later begins a drain of its own.
+    this.#draining = undefined;
   }
 
   async #commitGroup(members: readonly Waiting[]): Promise<void> {

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../engine/errors.ts';
+import { MemoryLogStore } from '../../engine/log/memory.ts';
+import { makeParts } from '../testing/parts.ts';
+import { slugOf } from './memories.ts';
+
+const BY = { actor: 'system', requestId: 'test' };
+
+test('default is there from the first start on, and made once', async () => {
+  const store = new MemoryLogStore();
+  const first = await makeParts({ store });
+  const number = first.services.memories.get('default').number;
+  await first.close();
+  const second = await makeParts({ store });
+  assert.equal(second.services.memories.get('default').number, number);
+  assert.equal(second.services.memories.count, 1);
+});
+
+test('an id comes from the name, with a suffix where it is taken; a given id that is taken is refused', async () => {
+  const { services } = await makeParts();
+  const ids: string[] = [];
+  for (let round = 0; round < 3; round += 1) ids.push((await services.memories.create({ name: 'Ällo Wörld!' }, BY)).id);
+  assert.deepEqual(ids, ['allo-world', 'allo-world-2', 'allo-world-3']);
+  await assert.rejects(services.memories.create({ id: 'allo-world' }, BY), { code: 'MEM-E004' });
+  await assert.rejects(services.memories.create({ id: 'no spaces' }, BY), { code: 'VAL-E001' });
+  assert.match((await services.memories.create({ name: '日本' }, BY)).id, /^mem_[a-z2-7]{24}$/);
+  assert.match((await services.memories.create({}, BY)).id, /^mem_[a-z2-7]{24}$/);
+});
+
+test('slugs are ids', () => {
+  for (const name of ['a', 'A B', '--x--', 'x'.repeat(200), `${'y'.repeat(62)} z`, '9._-q', '_u', 'Ω mega'])
+    assert.match(slugOf(name), /^[a-z0-9][A-Za-z0-9._-]{0,62}$/, name);
+});
+
+test('a deletion that was cut off goes on at the next start', async () => {
+  const store = new MemoryLogStore();
+  const first = await makeParts({ store, instead: { dropMemory: () => Promise.reject(new EngineError('STO-E002')) } });
+  const memory = await first.services.memories.create({ id: 'gone' }, BY);
+  await assert.rejects(first.services.memories.delete(memory, BY), { code: 'STO-E002' });
+  assert.equal(first.services.memories.find('gone'), undefined);
+  assert.ok(first.services.memories.list().every(({ id }) => id !== 'gone'));
+  await first.close();
+  const dropped: unknown[] = [];
+  const second = await makeParts({
+    store,
+    instead: {
+      dropMemory: (input) => {
+        dropped.push(input);
+        return Promise.resolve({ keyFingerprint: 'f' });
+      },
+    },
+  });
+  assert.equal(dropped.length, 1);
+  assert.equal(second.services.control.get('memory', 'gone'), undefined);
+});
+
+test('a memory whose keys cannot be made is not there', async () => {
+  let made = 0;
+  const { services } = await makeParts({
+    instead: {
+      attachMemory: () => {
+        made += 1;
+        return made === 1 ? Promise.resolve({}) : Promise.reject(new EngineError('STO-E001'));
+      },
+    },
+  });
+  await assert.rejects(services.memories.create({ id: 'never' }, BY), { code: 'STO-E001' });
+  assert.equal(services.memories.find('never'), undefined);
+  assert.ok(services.memories.find('default') !== undefined);
+});
+
+test('a deployment has so many memories and no more', async () => {
+  const { services } = await makeParts({ flags: { memoriesMax: 2 } });
+  await services.memories.create({ id: 'second' }, BY);
+  await assert.rejects(services.memories.create({ id: 'third' }, BY), { code: 'LIM-E002' });
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SERVICES } from '../grpc/descriptor.ts';
+import { LATER_FIELDS, RecallInput } from './grains/recall-fields.ts';
+import { isMembers } from './names.ts';
+import { fullPath, openApiDocument } from './openapi.ts';
+import { OPERATIONS } from './table.ts';
+import {
+  UNIMPLEMENTED_COMMANDS,
+  UNIMPLEMENTED_ROUTE_ROWS,
+  UNIMPLEMENTED_ROUTES,
+  UNIMPLEMENTED_RPCS,
+} from './unimplemented.ts';
+
+/** Routes of the contract that this build serves, by number. What is not here has a line in unimplemented.ts. */
+const SERVED: Readonly<Record<number, string>> = {
+  1: 'POST M/add',
+  2: 'POST M/batch-add',
+  3: 'POST M/recall',
+  4: 'POST M/search',
+  5: 'GET M/grains',
+  6: 'GET M/grains/{hash}',
+  7: 'GET M/grains/{hash}/raw',
+  10: 'POST M/supersede',
+  11: 'POST M/accumulate',
+  12: 'POST M/forget',
+  13: 'POST M/flush',
+  14: 'POST M/app/exec',
+  74: 'GET /config',
+  75: 'GET /health',
+  76: 'GET /auth/keys',
+  77: 'POST /auth/keys',
+  78: 'DELETE /auth/keys/{key_id}',
+  79: 'GET /memories',
+  80: 'POST /memories',
+  81: 'GET M',
+  82: 'DELETE M',
+  83: 'GET M/stats',
+  84: 'GET M/stats/history',
+  85: 'GET M/tier-info',
+  92: 'POST M/import-file',
+  93: 'GET M/export-file',
+};
+/** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
+const UNIMPLEMENTED_ROUTES_MAX = 95;
+const UNIMPLEMENTED_RPCS_MAX = 19;
+
+test('every rpc of the contract has one row or is in the unimplemented list', () => {
+  const served = OPERATIONS.flatMap(({ grpc }) => (grpc === undefined ? [] : [grpc.rpc]));
+  const listed = Object.keys(UNIMPLEMENTED_RPCS);
+  const methods = SERVICES.flatMap((service) => service.methods);
+  assert.deepEqual([...served, ...listed].sort(), [...methods].sort());
+});
+
+test('every route of the contract is served or in the unimplemented list, never both', () => {
+  const rows = OPERATIONS.flatMap(({ http }) => http.map(({ verb, path }) => `${verb} ${path}`));
+  assert.deepEqual([...rows].sort(), [...Object.values(SERVED), 'GET /openapi.json'].sort());
+  const numbers = [...Object.keys(SERVED).map(Number), ...UNIMPLEMENTED_ROUTES.map(({ number }) => number)];
+  numbers.sort((one, other) => one - other);
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 121 }, (_, at) => at + 1),
+  );
+});
+
+test('the unimplemented list only shrinks', () => {
+  assert.ok(UNIMPLEMENTED_ROUTES.length <= UNIMPLEMENTED_ROUTES_MAX, String(UNIMPLEMENTED_ROUTES.length));
+  assert.ok(Object.keys(UNIMPLEMENTED_RPCS).length <= UNIMPLEMENTED_RPCS_MAX);
+  for (const { verb, path } of UNIMPLEMENTED_ROUTES)
+    assert.match(`${verb} ${path}`, /^(GET|POST|PUT|DELETE|PATCH) [M/]/);
+});
+
+test('no two routes collide, whatever their parameters are called', () => {
+  const seen = new Set<string>();
+  for (const row of [...OPERATIONS, ...UNIMPLEMENTED_ROUTE_ROWS])
+    for (const { verb, path } of row.http) {
+      const shape = `${verb} ${fullPath(path).replace(/\{\w+\}/g, '{}')}`;
+      assert.ok(!seen.has(shape), shape);
+      seen.add(shape);
+    }
+});
+
+test('names of operations and commands are unique, and no command is both there and not', () => {
+  const names = OPERATIONS.map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length);
+  const commands = OPERATIONS.flatMap(({ exec }) => (exec === undefined ? [] : [exec.command]));
+  assert.equal(new Set(commands).size, commands.length);
+  for (const command of Object.keys(UNIMPLEMENTED_COMMANDS)) assert.ok(!commands.includes(command), command);
+});
+
+test('a recall has the 60 fields of the contract', () => {
+  const names = Object.keys(RecallInput.properties);
+  assert.equal(names.length, 60);
+  assert.equal(new Set(names).size, 60);
+  for (const name of LATER_FIELDS) assert.match(name, /^[a-z_]+$/);
+});
+
+test('the OpenAPI document names every route, its scope and its schemas in outside names', () => {
+  const document = openApiDocument(OPERATIONS);
+  assert.equal(document['openapi'], '3.1.0');
+  const { paths } = document;
+  assert.ok(isMembers(paths));
+  for (const row of OPERATIONS)
+    for (const { verb, path } of row.http) {
+      const item = paths[`/api${fullPath(path)}`];
+      assert.ok(isMembers(item) && isMembers(item[verb.toLowerCase()]), `${verb} ${path}`);
+    }
+  const text = JSON.stringify(document);
+  assert.match(text, /"exclude_superseded"/);
+  assert.doesNotMatch(text, /"excludeSuperseded"/);
+});

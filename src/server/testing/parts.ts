@@ -1,0 +1,214 @@
+// A server without sockets, threads and disk, for tests: the real wrapper, table, control store and router over fake
+// engines and a log in heap.
+import { createSecretKey, hash } from 'node:crypto';
+import type { Clock } from '../../engine/clock.ts';
+import type { EngineError } from '../../engine/errors.ts';
+import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
+import { directShard } from '../../shards/direct.ts';
+import { Router } from '../../shards/router.ts';
+import { FakeEngine } from '../../shards/testing/fake-engine.ts';
+import { Authenticator } from '../auth/authenticate.ts';
+import type { Scope } from '../auth/principal.ts';
+import { RateLimiter } from '../auth/rate-limit.ts';
+import { type Config, readConfig } from '../config.ts';
+import type { Services } from '../context.ts';
+import { Keys, type NewKey } from '../control/keys.ts';
+import { Memories } from '../control/memories.ts';
+import { ControlStore } from '../control/store.ts';
+import { readImportedFile } from '../jobs/read-import.ts';
+import { makeLog } from '../log.ts';
+import { Metrics } from '../metrics.ts';
+import type { HttpParts, HttpReply, Operation } from '../operations/define.ts';
+import { fullPath } from '../operations/openapi.ts';
+import { OPERATIONS } from '../operations/table.ts';
+import type { Shards } from '../shards.ts';
+import { type Answer, Wrapper } from '../wrapper.ts';
+
+export const CONTROL_KEY = createSecretKey(Buffer.alloc(32, 7));
+/** The key every part set starts with: admin, bound to nothing. */
+export const ADMIN = `gr_${'a'.repeat(64)}`;
+
+export class StepClock implements Clock {
+  now = 1_700_000_000_000;
+  nowMs(): number {
+    return this.now;
+  }
+}
+
+export interface PartsOptions {
+  readonly flags?: Readonly<Record<string, string | boolean | number>>;
+  readonly store?: MemoryLogStore;
+  readonly shards?: number;
+  /** Takes the log's lines. */
+  readonly logLines?: string[];
+  /** Answers calls of these methods in the shards' place. */
+  readonly instead?: Readonly<Record<string, (input: unknown) => Promise<unknown>>>;
+}
+
+export interface Parts {
+  readonly clock: StepClock;
+  readonly config: Config;
+  readonly services: Services;
+  readonly wrapper: Wrapper;
+  readonly authenticator: Authenticator;
+  readonly engines: readonly FakeEngine[];
+  readonly logStore: MemoryLogStore;
+  close(): Promise<void>;
+}
+
+export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
+  const clock = new StepClock();
+  const config = readConfig({ ...options.flags }, {});
+  const logStore = options.store ?? new MemoryLogStore();
+  const control = ControlStore.open(new MemoryLog(logStore), CONTROL_KEY, clock);
+  const engines = Array.from({ length: options.shards ?? 2 }, (_, shard) => new FakeEngine(shard));
+  let memories: Memories | undefined;
+  const router = new Router({
+    shards: engines.map((engine, shard) => directShard(shard, engine, { clock })),
+    settingsOf: (number) => memories?.settingsOf(number),
+    // Not asked for by memories of one partition.
+    placementOf: () => ({ grainType: '', fields: {} }),
+  });
+  const shards = insteadOf(router, options.instead ?? {});
+  memories = new Memories({ store: control, shards, clock, memoriesMax: config.memoriesMax });
+  await memories.start();
+  const keys = new Keys(control, clock);
+  await keys.setBootstrap(ADMIN);
+  const services: Services = {
+    config,
+    clock,
+    shards,
+    control,
+    memories,
+    keys,
+    startedAtMs: clock.nowMs(),
+    readImport: async (bytes) => readImportedFile(bytes),
+    httpListener: () => 'node',
+  };
+  const authenticator = new Authenticator({
+    mode: config.auth === 'none' ? 'none' : 'api-key',
+    open: config.insecure,
+    keys,
+    clock,
+  });
+  const lines = options.logLines;
+  const wrapper = new Wrapper({
+    services,
+    authenticator,
+    limiter:
+      config.rateLimit === 0
+        ? undefined
+        : new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock }),
+    metrics: new Metrics({ memories: () => services.memories.count, keys: () => control.count('key') }),
+    log: makeLog(lines === undefined ? 'silent' : 'debug', { write: (line: string) => void lines?.push(line) }),
+  });
+  return { clock, config, services, wrapper, authenticator, engines, logStore, close: () => control.close() };
+}
+
+function insteadOf(router: Router, answers: NonNullable<PartsOptions['instead']>): Shards {
+  return {
+    shardCount: router.shardCount,
+    attach: (memories) => router.attach(memories),
+    call(method, context, input) {
+      const answer = answers[method];
+      // A test's answer is of the method that it stands in for.
+      return answer === undefined ? router.call(method, context, input) : (answer(input) as Promise<never>);
+    },
+    callPartition: (method, context, input) => router.callPartition(method, context, input),
+    health: () => router.health(),
+    verify: () => router.verify(),
+    backup: (directory) => router.backup(directory),
+  };
+}
+
+export interface Asked {
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: HttpParts['query'];
+  readonly json?: unknown;
+  readonly file?: HttpParts['file'];
+  readonly address?: string;
+}
+
+export interface Told {
+  readonly status: number;
+  /** The JSON body of an answer, or the error's code and text. */
+  readonly body: Record<string, unknown>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly error: EngineError | undefined;
+  readonly reply: HttpReply | undefined;
+}
+
+/** Asks a route as the HTTP transport does, without a socket. `path` as in the table, with parameters filled in. */
+export async function ask(parts: Parts, verb: string, path: string, asked: Asked = {}): Promise<Told> {
+  const { operation, face, params } = routeOf(verb, path);
+  const headers: Record<string, string> = { ...asked.headers };
+  if (asked.key !== undefined) headers['authorization'] = `Bearer ${asked.key}`;
+  const { id, ...rest } = params;
+  const request: HttpParts = {
+    params: operation.on === 'memory' ? rest : params,
+    query: asked.query ?? {},
+    json: asked.json,
+    file: asked.file,
+    ifNoneMatch: headers['if-none-match'],
+  };
+  const answer: Answer<HttpReply> = await parts.wrapper.perform<HttpReply>(
+    {
+      operation,
+      face: 'http',
+      memoryId: operation.on === 'memory' ? id : undefined,
+      header: (name) => headers[name],
+      remoteAddress: asked.address ?? '127.0.0.1',
+    },
+    {
+      read: () => ({ candidate: face.read(request), bytes: Buffer.from(JSON.stringify(asked.json ?? null)) }),
+      write: (output) => face.reply(output, request),
+    },
+  );
+  if (!answer.ok) {
+    const { code, message } = answer.error;
+    return { status: 0, body: { code, message }, headers: answer.headers, error: answer.error, reply: undefined };
+  }
+  const { reply } = answer;
+  return {
+    status: reply.status,
+    // Through JSON, as it goes out.
+    body: reply.kind === 'json' ? (JSON.parse(JSON.stringify(reply.value)) as Record<string, unknown>) : {},
+    headers: answer.headers,
+    error: undefined,
+    reply,
+  };
+}
+
+function routeOf(verb: string, path: string) {
+  const segments = path.split('/');
+  for (const operation of OPERATIONS)
+    for (const face of operation.http) {
+      const pattern = fullPath(face.path).split('/');
+      if (face.verb !== verb || pattern.length !== segments.length) continue;
+      const params: Record<string, string> = {};
+      const matches = pattern.every((part, at) => {
+        const segment = segments[at] ?? '';
+        if (!part.startsWith('{')) return part === segment;
+        params[part.slice(1, -1)] = segment;
+        return true;
+      });
+      if (matches) return { operation, face, params };
+    }
+  throw new Error(`no route ${verb} ${path}`);
+}
+
+export function operationNamed(name: string): Operation {
+  const found = OPERATIONS.find((operation) => operation.name === name);
+  if (found === undefined) throw new Error(`no operation ${name}`);
+  return found;
+}
+
+/** A key with these scopes and bindings. */
+export async function makeKey(parts: Parts, scopes: readonly Scope[], bound: Partial<NewKey> = {}): Promise<string> {
+  return (await parts.services.keys.create({ name: 'test', scopes, ...bound }, 'system')).raw;
+}
+
+export function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
+}
