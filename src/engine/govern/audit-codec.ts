@@ -29,38 +29,49 @@ const FRAGMENTS: readonly string[] = [
   '","reason_sha256":"',
   '"}',
 ];
+const FRAGMENT_NUMBERS = new Map(FRAGMENTS.map((fragment, i) => [fragment, i]));
 const HEX_RUN = /[0-9a-f]{64}/g;
+
+/** Grows to the largest group seen; what is returned is a copy. */
+let out = Buffer.allocUnsafeSlow(64 * 1024);
+
+function room(at: number, bytes: number): void {
+  if (at + bytes <= out.length) return;
+  const grown = Buffer.allocUnsafeSlow(Math.max(out.length * 2, at + bytes));
+  out.copy(grown, 0, 0, at);
+  out = grown;
+}
 
 export function encodeAuditBody(entries: readonly AuditEntry[]): Buffer {
   assert(entries.length > 0 && entries.length < 65_536, 'an audit record has entries, and a u16 of them');
-  const actors = [...new Set(entries.map((entry) => entry.actor))];
-  assert(actors.length < 256, 'a group has few actors');
-  const parts: Buffer[] = [];
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(entries[0]!.seq, 0);
-  head.writeUInt16BE(entries.length, 4);
-  head.writeUIntBE(entries[0]!.timestamp, 6, 6);
-  head[12] = actors.length;
-  parts.push(head);
-  for (const actor of actors) {
-    const text = Buffer.from(actor);
-    parts.push(Buffer.from([text.length >> 8, text.length & 255]), text);
+  const actors = new Map<string, number>();
+  for (const { actor } of entries) if (!actors.has(actor)) actors.set(actor, actors.size);
+  assert(actors.size < 256, 'a group has few actors');
+  out.writeUInt32BE(entries[0]!.seq, 0);
+  out.writeUInt16BE(entries.length, 4);
+  out.writeUIntBE(entries[0]!.timestamp, 6, 6);
+  out[12] = actors.size;
+  let at = 13;
+  for (const actor of actors.keys()) {
+    room(at, 2 + actor.length * 3);
+    const length = out.write(actor, at + 2);
+    out.writeUInt16BE(length, at);
+    at += 2 + length;
   }
-  for (const entry of entries) {
-    const subject = pack(entry.subject);
-    const details = pack(entry.details);
-    assert(subject.length < 256 && details.length < 65_536, 'audit texts are short');
-    const bytes = Buffer.allocUnsafe(5 + subject.length + details.length + 32);
-    bytes[0] = AUDIT_EVENTS[entry.event];
-    bytes[1] = actors.indexOf(entry.actor);
-    bytes[2] = subject.length;
-    bytes.set(subject, 3);
-    bytes.writeUInt16BE(details.length, 3 + subject.length);
-    bytes.set(details, 5 + subject.length);
-    bytes.write(entry.hash, 5 + subject.length + details.length, 'hex');
-    parts.push(bytes);
+  for (const { event, actor, subject, details, hash } of entries) {
+    room(at, 48 + (subject.length + details.length) * 3);
+    out[at] = AUDIT_EVENTS[event];
+    out[at + 1] = actors.get(actor)!;
+    const subjectEnd = pack(subject, at + 3);
+    assert(subjectEnd - at - 3 < 256, 'a subject is short');
+    out[at + 2] = subjectEnd - at - 3;
+    const detailsEnd = pack(details, subjectEnd + 2);
+    assert(detailsEnd - subjectEnd - 2 < 65_536, 'details are short');
+    out.writeUInt16BE(detailsEnd - subjectEnd - 2, subjectEnd);
+    out.write(hash, detailsEnd, 'hex');
+    at = detailsEnd + 32;
   }
-  return Buffer.concat(parts);
+  return Buffer.from(out.subarray(0, at));
 }
 
 /** Throws RangeError or AssertionError on bytes that `encodeAuditBody` did not make. */
@@ -101,24 +112,29 @@ export function decodeAuditBody(body: Uint8Array): AuditEntry[] {
   return entries;
 }
 
-function pack(text: string): Buffer {
-  if (text === '') return Buffer.alloc(0);
-  const parts: Buffer[] = [];
+/** Writes `text` packed at `at`; returns its end. */
+function pack(text: string, at: number): number {
+  if (text.length < 64) return packPlain(text, at);
   let from = 0;
-  for (const match of text.matchAll(HEX_RUN)) {
-    packPlain(text.slice(from, match.index), parts);
-    parts.push(Buffer.from([1]), Buffer.from(match[0], 'hex'));
+  HEX_RUN.lastIndex = 0;
+  for (let match = HEX_RUN.exec(text); match !== null; match = HEX_RUN.exec(text)) {
+    at = packPlain(text.slice(from, match.index), at);
+    out[at] = 1;
+    out.write(match[0], at + 1, 'hex');
+    at += 33;
     from = match.index + 64;
   }
-  packPlain(text.slice(from), parts);
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  return packPlain(from === 0 ? text : text.slice(from), at);
 }
 
 /** Between two runs of hex the text is usually one fragment as a whole. */
-function packPlain(text: string, parts: Buffer[]): void {
-  if (text === '') return;
-  const fragment = FRAGMENTS.indexOf(text);
-  parts.push(fragment < 0 ? Buffer.from(text) : Buffer.from([2, fragment]));
+function packPlain(text: string, at: number): number {
+  if (text === '') return at;
+  const fragment = FRAGMENT_NUMBERS.get(text);
+  if (fragment === undefined) return at + out.write(text, at);
+  out[at] = 2;
+  out[at + 1] = fragment;
+  return at + 2;
 }
 
 function unpack(bytes: Buffer): string {

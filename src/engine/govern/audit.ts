@@ -79,26 +79,35 @@ export function canonicalDetails(details: AuditDraft['details']): string {
   return `${text}}`;
 }
 
-const scratch = Buffer.allocUnsafe(64 * 1024);
+const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
  * SHA-256 over seq (8 bytes BE), timestamp (8 bytes BE), then event type, actor, subject, details and the previous
  * hash (as hex text), each behind its length (4 bytes BE).
  */
 export function entryHash(entry: Omit<AuditEntry, 'hash'>, previousHash: string): string {
-  const texts = [entry.event, entry.actor, entry.subject, entry.details, previousHash];
-  let worst = 16;
-  for (const text of texts) worst += 4 + text.length * 3;
+  const { event, actor, subject, details } = entry;
+  const worst = 36 + 3 * (event.length + actor.length + subject.length + details.length + previousHash.length);
   const bytes = worst <= scratch.length ? scratch : Buffer.allocUnsafe(worst);
-  bytes.writeBigUInt64BE(BigInt(entry.seq), 0);
-  bytes.writeBigUInt64BE(BigInt(entry.timestamp), 8);
-  let at = 16;
-  for (const text of texts) {
-    const length = bytes.write(text, at + 4, 'utf8');
-    bytes.writeUInt32BE(length, at);
-    at += 4 + length;
-  }
+  writeU64(bytes, entry.seq, 0);
+  writeU64(bytes, entry.timestamp, 8);
+  let at = writeText(bytes, event, 16);
+  at = writeText(bytes, actor, at);
+  at = writeText(bytes, subject, at);
+  at = writeText(bytes, details, at);
+  at = writeText(bytes, previousHash, at);
   return hash('sha256', bytes.subarray(0, at), 'hex');
+}
+
+function writeU64(bytes: Buffer, value: number, at: number): void {
+  bytes.writeUInt32BE(Math.floor(value / 0x1_0000_0000), at);
+  bytes.writeUInt32BE(value >>> 0, at + 4);
+}
+
+function writeText(bytes: Buffer, text: string, at: number): number {
+  const length = text === '' ? 0 : bytes.write(text, at + 4);
+  bytes.writeUInt32BE(length, at);
+  return at + 4 + length;
 }
 
 /** Continues the chain at `head` with `drafts`, in order. */
