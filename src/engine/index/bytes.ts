@@ -83,6 +83,20 @@ export class ByteWriter {
   }
 }
 
+/** Writers kept for the next who needs one: a chunk of a small memory would spend more on buffers than on bytes. */
+const WRITERS_KEPT_MAX = 16;
+const kept: ByteWriter[] = [];
+
+/** An empty writer. Give it back when its view is used no more; one that is not given back is garbage. */
+export function takeWriter(): ByteWriter {
+  return kept.pop() ?? new ByteWriter();
+}
+
+export function giveWriter(writer: ByteWriter): void {
+  writer.clear();
+  if (kept.length < WRITERS_KEPT_MAX) kept.push(writer);
+}
+
 /** Reads a byte string from front to back. Reading past its end is a bug of the codec (the bytes were authenticated). */
 export class ByteReader {
   readonly #bytes: Uint8Array;

@@ -10,10 +10,13 @@ import { TokenMemo } from './token-memo.ts';
 /** What a memory's index sees of its shard. */
 export interface ShardView extends Pick<ChunkPartOptions, 'keys' | 'budget'> {
   readonly segments: SegmentSet;
-  /** Grows whenever the segments or the tails that a memory may have change. */
+  /** Grows whenever the chunks that a memory may have change. */
   readonly version: number;
-  /** The memory's tails, oldest first: one that is being sealed, one that takes what is published. */
-  tails(memory: number): readonly Tail[];
+  /** The memory's tail that is being sealed, and the one that takes what is published. */
+  frozenTail(memory: number): Tail | undefined;
+  activeTail(memory: number): Tail | undefined;
+  /** Told when chunks were opened or, below 0, let go. */
+  opened(chunks: number): void;
   isDamaged(file: SegmentFile, memory: number): boolean;
   onCorrupt(file: SegmentFile, memory: number): NonNullable<ChunkPartOptions['onCorrupt']>;
 }
@@ -23,7 +26,12 @@ export class MemoryIndex {
   readonly #shard: ShardView;
   readonly #tokens: TokenMemo;
   #version = -1;
+  #frozen: Tail | undefined;
+  #active: Tail | undefined;
+  #counted = 0;
+  #closed = false;
   #chunks = new Map<SegmentFile, ChunkPart>();
+  #sealed: readonly ChunkPart[] = [];
   #parts: readonly IndexPart[] = [];
 
   constructor(shard: ShardView, number: number) {
@@ -34,13 +42,15 @@ export class MemoryIndex {
 
   /** Sealed chunks, then the tails; ordinals ascend from part to part. Valid until the next publish or commit. */
   get parts(): readonly IndexPart[] {
+    const frozen = this.#shard.frozenTail(this.number);
+    const active = this.#shard.activeTail(this.number);
+    if (this.#version === this.#shard.version && frozen === this.#frozen && active === this.#active) return this.#parts;
     if (this.#version !== this.#shard.version) this.#refresh();
+    this.#frozen = frozen;
+    this.#active = active;
+    const tails = [frozen, active].filter((tail) => tail !== undefined);
+    this.#parts = [...this.#sealed, ...tails];
     return this.#parts;
-  }
-
-  /** Open chunks. */
-  get chunkCount(): number {
-    return this.#chunks.size;
   }
 
   /** Gives back the heap of its chunks. */
@@ -48,6 +58,15 @@ export class MemoryIndex {
     for (const chunk of this.#chunks.values()) chunk.close();
     this.#chunks.clear();
     this.#version = -1;
+    this.#count(0);
+    this.#closed = true;
+  }
+
+  /** Who still holds a closed memory may ask it; only it is not counted. */
+  #count(chunks: number): void {
+    if (this.#closed) return;
+    this.#shard.opened(chunks - this.#counted);
+    this.#counted = chunks;
   }
 
   #refresh(): void {
@@ -65,8 +84,8 @@ export class MemoryIndex {
     }
     for (const [file, chunk] of this.#chunks) if (!chunks.has(file)) chunk.close();
     this.#chunks = chunks;
-    const sealed = [...chunks.values()].sort((a, b) => a.entry.first - b.entry.first);
-    this.#parts = [...sealed, ...this.#shard.tails(this.number)];
+    this.#count(chunks.size);
+    this.#sealed = [...chunks.values()].sort((a, b) => a.entry.first - b.entry.first);
     this.#version = this.#shard.version;
   }
 }

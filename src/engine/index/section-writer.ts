@@ -2,15 +2,15 @@
 // its pieces are, so that it can be written from front to back without knowing them before.
 //
 //   trailer := variable-length integers, then the length of these in one byte
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, giveWriter, takeWriter } from './bytes.ts';
 import type { SectionSink, SectionSource } from './section.ts';
 
 const GATHER_BYTES = 4_096;
 
 export class SectionWriter {
   readonly #sink: SectionSink;
-  /** Write here, then call `settle` at a place where the section may be handed on. */
-  readonly bytes = new ByteWriter();
+  /** Write here, then call `settle` at a place where the section may be handed on. Not used after `end` or `finish`. */
+  readonly bytes = takeWriter();
 
   constructor(sink: SectionSink) {
     this.#sink = sink;
@@ -22,12 +22,13 @@ export class SectionWriter {
   }
 
   settle(): void {
-    if (this.bytes.length >= GATHER_BYTES) this.flush();
+    if (this.bytes.length >= GATHER_BYTES) this.#flush();
   }
 
-  flush(): void {
-    this.#sink.write(this.bytes.view());
-    this.bytes.clear();
+  /** Ends the section as it is. */
+  end(): void {
+    this.#flush();
+    giveWriter(this.bytes);
   }
 
   /** Ends the section with a trailer of `numbers` (none negative). */
@@ -35,7 +36,12 @@ export class SectionWriter {
     const before = this.bytes.length;
     for (const number of numbers) this.bytes.varint(number);
     this.bytes.u8(this.bytes.length - before);
-    this.flush();
+    this.end();
+  }
+
+  #flush(): void {
+    this.#sink.write(this.bytes.view());
+    this.bytes.clear();
   }
 }
 

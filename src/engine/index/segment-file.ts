@@ -24,6 +24,8 @@ const FOOTER_BYTES = 40;
 /** Bytes gathered before they are written, and written before they are synced: a sync of more would stall the shard. */
 const WRITE_BYTES = 262_144;
 const SYNC_BYTES = 1_048_576;
+/** Chunk ids drawn at once. */
+const IDS_DRAWN = 256;
 
 /** A chunk of a file, as its directory tells. */
 export interface ChunkEntry extends ChunkPlace {
@@ -58,6 +60,7 @@ export class SegmentWriter {
   #gatheredBytes = 0;
   #unsynced = 0;
   #length = 0;
+  #idsLeft = new Uint8Array(0);
   readonly #entries: ChunkEntry[] = [];
   #open: { facts: Pick<ChunkFacts, 'memory' | 'keyId'>; id: Uint8Array; offset: number } | undefined;
 
@@ -84,7 +87,7 @@ export class SegmentWriter {
   /** Begins the chunk of `memory`; memories come ascending. Write to `chunk`, then call `endChunk`. */
   beginChunk(memory: number, keyId: number, key: Uint8Array): void {
     assert(memory > (this.#entries.at(-1)?.memory ?? -1), 'memories are written in ascending order');
-    const id = randomFillSync(new Uint8Array(CHUNK_ID_BYTES));
+    const id = this.#chunkId();
     this.#open = { facts: { memory, keyId }, id, offset: this.#length };
     this.chunk.begin(key, id);
   }
@@ -140,6 +143,14 @@ export class SegmentWriter {
   abandon(): void {
     closeSync(this.#fd);
     unlinkSync(this.path);
+  }
+
+  /** Random bytes are drawn for many ids at once: a draw costs more than a small chunk's encryption. */
+  #chunkId(): Uint8Array {
+    if (this.#idsLeft.length === 0) this.#idsLeft = randomFillSync(new Uint8Array(CHUNK_ID_BYTES * IDS_DRAWN));
+    const id = this.#idsLeft.subarray(0, CHUNK_ID_BYTES);
+    this.#idsLeft = this.#idsLeft.subarray(CHUNK_ID_BYTES);
+    return id;
   }
 
   #append(bytes: Uint8Array): void {

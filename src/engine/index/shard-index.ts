@@ -20,14 +20,15 @@ import type { SegmentChange } from './segment-change.ts';
 import { SegmentFile, SegmentWriter } from './segment-file.ts';
 import { type SegmentEdit, SegmentSet } from './segment-set.ts';
 import { Bitmap, type StateEntry } from './standing.ts';
-import { Generation, type Tail } from './tail.ts';
+import { Generation } from './tail.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 
 export type { IndexKeys, IndexTokens } from './index-keys.ts';
 export type { SegmentChange } from './segment-change.ts';
 
-/** Memories whose parts are kept open; the longest unused one is closed beyond. */
-const MEMORIES_OPEN_MAX = 4_096;
+/** Memories kept open and the chunks of these, about a kilobyte each beside the heap budget; then the first opened close. */
+const MEMORIES_OPEN_MAX = 8_192;
+const CHUNKS_OPEN_MAX = 16_384;
 /** Problems that are told in words; more are only counted in the last of them. */
 const PROBLEMS_MAX = 100;
 
@@ -69,6 +70,7 @@ export class ShardIndex {
   #publishedSequence: Sequence;
   #nextChange = 1;
   #version = 0;
+  #openChunks = 0;
 
   private constructor(options: ShardIndexOptions) {
     this.#segments = SegmentSet.open(options.directory, options.log);
@@ -132,14 +134,15 @@ export class ShardIndex {
     const known = this.#memories.get(number);
     if (known !== undefined) return known;
     const made = new MemoryIndex(this.#view, number);
-    if (this.#memories.size >= MEMORIES_OPEN_MAX) this.#closeOldest();
+    if (this.#memories.size >= MEMORIES_OPEN_MAX || this.#openChunks >= CHUNKS_OPEN_MAX) this.#closeOldest();
     this.#memories.set(number, made);
     return made;
   }
 
   /** Grains of a memory that are not in a segment yet. */
   unsealedGrains(memory: number): number {
-    return this.#tails(memory).reduce((total, tail) => total + tail.docCount, 0);
+    const { frozenTail, activeTail } = this.#view;
+    return (frozenTail(memory)?.docCount ?? 0) + (activeTail(memory)?.docCount ?? 0);
   }
 
   /** Stored bytes of a memory's live chunks. */
@@ -154,7 +157,6 @@ export class ShardIndex {
   publish(memory: number, grain: IndexedGrain): void {
     if (this.#dropped.has(memory)) return;
     this.#reached(grain.ordinal);
-    if (!this.#active.tails.has(memory)) this.#version += 1;
     this.#active.publish(memory, grain);
   }
 
@@ -162,7 +164,6 @@ export class ShardIndex {
   publishKeyed(memory: number, kind: Keyed, key: string | number, sequence: Sequence): void {
     if (this.#dropped.has(memory)) return;
     this.#reached(sequence);
-    if (!this.#active.tails.has(memory)) this.#version += 1;
     this.#active.publishKeyed(memory, kind, key, sequence);
   }
 
@@ -462,20 +463,12 @@ export class ShardIndex {
     if (sequence > this.#publishedSequence) this.#publishedSequence = sequence;
   }
 
-  #tails(memory: number): Tail[] {
-    const tails: Tail[] = [];
-    for (const generation of [this.#frozen?.generation, this.#active]) {
-      const tail = generation?.tails.get(memory);
-      if (tail !== undefined) tails.push(tail);
-    }
-    return tails;
-  }
-
+  /** Closes the memories that were opened first until there is room again. */
   #closeOldest(): void {
     for (const [number, memory] of this.#memories) {
       memory.close();
       this.#memories.delete(number);
-      return;
+      if (this.#memories.size < MEMORIES_OPEN_MAX && this.#openChunks < CHUNKS_OPEN_MAX) return;
     }
   }
 
@@ -492,7 +485,11 @@ export class ShardIndex {
       get version() {
         return version();
       },
-      tails: (memory) => this.#tails(memory),
+      frozenTail: (memory) => this.#frozen?.generation.tails.get(memory),
+      activeTail: (memory) => this.#active.tails.get(memory),
+      opened: (chunks) => {
+        this.#openChunks += chunks;
+      },
       isDamaged: (file, memory) => this.#damaged.get(file)?.has(memory) ?? false,
       onCorrupt: (file, memory) => (error) => this.#damage(file, memory, error),
     };

@@ -108,6 +108,8 @@ export function smallest(cursors: readonly TableCursor[], keyBytes: number): Tab
   return best;
 }
 
+/** Up to this, insertion beats the sort's own buffers. */
+const INSERTION_COUNT_MAX = 32;
 /** Above this a composite of prefix and index would leave the exact integers of a double. */
 const ORDER_COUNT_MAX = 1 << 20;
 
@@ -121,6 +123,19 @@ export function sortedOrder(
   compare: (a: number, b: number) => number,
 ): Uint32Array {
   const order = new Uint32Array(count);
+  if (count <= INSERTION_COUNT_MAX) {
+    for (let i = 0; i < count; i++) {
+      const front = prefix(i);
+      let at = i;
+      for (; at > 0; at--) {
+        const before = order[at - 1]!;
+        if ((prefix(before) - front || compare(before, i)) <= 0) break;
+        order[at] = before;
+      }
+      order[at] = i;
+    }
+    return order;
+  }
   if (count > ORDER_COUNT_MAX) {
     for (let i = 0; i < count; i++) order[i] = i;
     return order.sort((a, b) => prefix(a) - prefix(b) || compare(a, b));

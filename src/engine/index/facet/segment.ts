@@ -7,7 +7,7 @@
 //   facetNames       the values of NAMED_FACETS in plain text (length, UTF-8), in the order of the dictionary
 import { assert } from '../../assert.ts';
 import { TAGS_MAX } from '../../limits.ts';
-import { ByteWriter, readUint, widthOf } from '../bytes.ts';
+import { giveWriter, readUint, takeWriter, widthOf } from '../bytes.ts';
 import type { DecodedCache } from '../heap-budget.ts';
 import { DROPPED, type MergeInput } from '../merge-input.ts';
 import { FACETS, type Facet } from '../part.ts';
@@ -54,7 +54,7 @@ export class FacetWriter {
   readonly #dictionary: SectionWriter;
   readonly #postings: SectionSink;
   readonly #names: SectionWriter;
-  readonly #list = new ByteWriter();
+  readonly #list = takeWriter();
   readonly #referenceWidth: number;
   readonly #counts = new Array<number>(FACET_IDS_MAX + 1).fill(0);
 
@@ -92,9 +92,10 @@ export class FacetWriter {
 
   /** Ends the sections; without a value none is written. */
   finish(): void {
-    if (this.#counts.every((count) => count === 0)) return;
-    this.#names.flush();
-    this.#dictionary.finish([this.#referenceWidth, ...this.#counts.slice(1)]);
+    giveWriter(this.#list);
+    this.#names.end();
+    if (this.#counts.every((count) => count === 0)) this.#dictionary.end();
+    else this.#dictionary.finish([this.#referenceWidth, ...this.#counts.slice(1)]);
   }
 }
 
@@ -237,7 +238,8 @@ export function* encodeFacets(
   const scratch = new Uint32Array(docCount);
   let values = 0;
   for (const id of FACET_IDS) {
-    const entries = byFacet.get(id) ?? [];
+    const entries = byFacet.get(id);
+    if (entries === undefined) continue;
     const named = NAMED_IDS.includes(id);
     const order = sortedOrder(
       entries.length,

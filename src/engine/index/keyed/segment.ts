@@ -47,7 +47,8 @@ export interface KeyedEntry {
 export function* encodeKeyed(byKind: ReadonlyMap<number, readonly KeyedEntry[]>, sink: ChunkSink): Sliced<void> {
   const writer = new KeyedWriter(sink);
   for (const id of KIND_IDS) {
-    const entries = byKind.get(id) ?? [];
+    const entries = byKind.get(id);
+    if (entries === undefined) continue;
     const order = sortedOrder(
       entries.length,
       (i) => readUint(entries[i]!.key, 0, 4),
@@ -79,6 +80,7 @@ class KeyedWriter {
 
   finish(): void {
     if (this.#counts.some((count) => count > 0)) this.#section.finish(this.#counts.slice(1));
+    else this.#section.end();
   }
 }
 
