@@ -171,6 +171,7 @@ function wordLeg(
       allowed: docs === undefined ? undefined : docBits(docs, part.docCount),
       createdAtMs: part.createdAtMs,
       ordinals: part.ordinals,
+      chronological: part.chronological,
     };
   });
   return searchText(

@@ -17,10 +17,10 @@ export function removedDocs(store: Store, part: IndexPart): Uint32Array {
   const { removed } = store.index;
   if (removed.count === 0) return NONE;
   const last = known.get(part);
-  if (last !== undefined && last.version === removed.version && last.docCount === part.docCount) return last.docs;
+  if (last !== undefined && last.version === removed.count && last.docCount === part.docCount) return last.docs;
   const docs: number[] = [];
   for (let doc = 0; doc < part.docCount; doc++) if (removed.get(part.ordinals[doc]!)) docs.push(doc);
   const found = docs.length === 0 ? NONE : Uint32Array.from(docs);
-  known.set(part, { version: removed.version, docCount: part.docCount, docs: found });
+  known.set(part, { version: removed.count, docCount: part.docCount, docs: found });
   return found;
 }
