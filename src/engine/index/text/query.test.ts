@@ -72,7 +72,7 @@ test('a quote that is not at a token or not closed is text', () => {
   for (const text of ['a 5" pipe and 6" pipe', 'he said "hello', 'x"y z"', '"']) {
     assert.deepEqual(parse(text).clauses, [], text);
   }
-  assert.deepEqual(parse('he said "hello').terms, ['said', 'hello']);
+  assert.deepEqual(parse('he said "hello').terms, ['he', 'said', 'hello']);
 });
 
 test('what is beyond the bounds is left out and said', () => {
