@@ -72,7 +72,7 @@ const ENGINE = {
   keysDirectory: '',
   shard: 0,
   shards: 1,
-  masterKey: new Uint8Array(32),
+  masterKeys: [new Uint8Array(32)],
   indexHeapBytes: 0,
 };
 

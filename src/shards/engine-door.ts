@@ -1,18 +1,9 @@
 // The engine as its worker sees it: the door of one shard. Types only.
+import type { EngineOptions as Options } from '../engine/engine.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, WriteMethod } from './protocol.ts';
 
-/** What one shard's engine is opened with. Crosses threads by structured clone: plain data only. */
-export interface EngineOptions {
-  /** The shard's own data folder. */
-  readonly directory: string;
-  /** The shard's own key folder. */
-  readonly keysDirectory: string;
-  readonly shard: number;
-  /** Shards of the data directory, for the format stamp. */
-  readonly shards: number;
-  readonly masterKey: Uint8Array;
-  readonly indexHeapBytes: number;
-}
+/** What one shard's engine is opened with, as far as it crosses threads (by structured clone): plain data only. */
+export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal'>;
 
 export interface EngineDoor {
   /** Answers at once from published state. Throws EngineError; anything else thrown is a bug. */

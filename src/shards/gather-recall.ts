@@ -2,7 +2,7 @@
 // with raw scores, and they are fused here as if they had come from one. Only the final hits are read.
 import { type Fused, fuse } from '../engine/recall/fuse.ts';
 import type { Fan } from './fan.ts';
-import { mergeTextStatistics, sumOf } from './merge.ts';
+import { mergeTextStatistics } from './merge.ts';
 import type { Candidate, GrainView, Output, RecallHit, RecallQuery, TextStatistics } from './protocol.ts';
 
 interface PartitionCandidate extends Candidate {
@@ -13,7 +13,8 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
   const statistics =
     query.query === undefined ? NO_STATISTICS : mergeTextStatistics(await fan.all('recallStatistics', query));
   const answers = await fan.all('recallCandidates', { query, statistics });
-  const ranked = fuse(distinct(answers), query);
+  const candidates = cutLegs(distinct(answers), query);
+  const ranked = fuse(candidates, query);
   const grains = await fetchGrains(fan, ranked);
   const hits = ranked.flatMap(({ candidate, ...scores }): RecallHit[] => {
     const grain = grains.get(candidate.hash);
@@ -22,7 +23,7 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
   });
   return {
     hits,
-    total: sumOf(answers, 'total'),
+    total: candidates.length,
     coverage: query.query === undefined ? null : topicCoverage(statistics, hits.length),
   };
 }
@@ -38,6 +39,29 @@ function distinct(answers: readonly Output<'recallCandidates'>[]): PartitionCand
     }
   });
   return [...candidates.values()];
+}
+
+/**
+ * The best of each leg, as many as one partition would have given: every partition gave that many of its own, and
+ * ranks in longer legs would be other ranks.
+ */
+function cutLegs(candidates: readonly PartitionCandidate[], query: RecallQuery): PartitionCandidate[] {
+  const words = candidates.filter(({ bm25 }) => bm25 !== undefined);
+  words.sort((a, b) => b.bm25! - a.bm25! || newestFirst(a, b));
+  const structural = candidates.filter((candidate) => candidate.structural === true).sort(newestFirst);
+  const inWords = new Set(words.slice(0, query.candidateLimit));
+  const inStructural = new Set(structural.slice(0, query.query === undefined ? query.limit : query.candidateLimit));
+  return candidates.flatMap((candidate) => {
+    const { bm25, structural: _, ...rest } = candidate;
+    if (inWords.has(candidate) && bm25 !== undefined) {
+      return { ...rest, bm25, ...(inStructural.has(candidate) ? { structural: true } : {}) };
+    }
+    return inStructural.has(candidate) ? { ...rest, structural: true } : [];
+  });
+}
+
+function newestFirst(a: Candidate, b: Candidate): number {
+  return b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1);
 }
 
 async function fetchGrains(

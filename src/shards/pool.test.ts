@@ -28,7 +28,7 @@ async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
       keysDirectory: `keys-${shard}`,
       shard,
       shards: 4,
-      masterKey: new Uint8Array(32),
+      masterKeys: [new Uint8Array(32)],
       indexHeapBytes: 1_000,
     }),
     log: { info: log, error: log },
@@ -132,7 +132,7 @@ test('a shard that cannot be opened is reported at the start, and nothing is lef
     keysDirectory: '',
     shard,
     shards: 4,
-    masterKey: new Uint8Array(32),
+    masterKeys: [new Uint8Array(32)],
     indexHeapBytes: 0,
   });
   await assert.rejects(
@@ -159,4 +159,32 @@ test('draining answers what is pending and takes nothing new; closing ends the t
     ['closed', 'closed'],
   );
   await assert.rejects(pool.caller(1).call('statistics', CONTEXT, {}), retryable);
+});
+
+test('closing answers what was sent before it', async (t) => {
+  const { pool } = await setUp(t);
+  await addOne(pool, 2, 'x');
+  const pending = Array.from({ length: 50 }, () => pool.caller(2).call('flush', CONTEXT, {}));
+  // One turn, so that the batch has left.
+  await new Promise((resolve) => setImmediate(resolve));
+  await pool.close();
+  assert.deepEqual(
+    await Promise.all(pending),
+    pending.map(() => ({ flushed: 1, pending: 0 })),
+  );
+});
+
+test('a worker that does not come to an end is ended at the deadline', async (t) => {
+  const { pool } = await setUp(t);
+  const stuck = pool
+    .caller(1)
+    .call('add', { ...CONTEXT, reason: 'hang' }, { grainType: 'hang', fields: {}, sync: false });
+  const refused = assert.rejects(stuck, retryable);
+  await new Promise((resolve) => setImmediate(resolve));
+  await pool.close(0);
+  await refused;
+  assert.deepEqual(
+    pool.health().map(({ state }) => state),
+    ['closed', 'closed'],
+  );
 });

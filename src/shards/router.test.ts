@@ -75,9 +75,14 @@ test('a memory of four partitions answers every call as one of a single partitio
     }),
     fc.record({
       kind: fc.constant('recall' as const),
-      query: word,
+      query: fc.oneof(
+        word,
+        fc.tuple(word, word).map((two) => two.join(' ')),
+        fc.constant(''),
+      ),
       structural: fc.boolean(),
       limit: fc.integer({ min: 1, max: 5 }),
+      candidateLimit: fc.integer({ min: 5, max: 20 }),
     }),
     fc.record({ kind: fc.constantFrom('statistics', 'flush', 'rebuildIndexes') }),
   );
@@ -129,8 +134,9 @@ test('a memory of four partitions answers every call as one of a single partitio
             return { pages, grains: grains.map(({ hash }) => hash), total, more };
           }
           case 'recall': {
-            const { query, structural, limit } = one;
-            const asked: RecallQuery = { query, structural, limit, candidateLimit: 100, filter: {} };
+            const { query, structural, limit, candidateLimit } = one;
+            const words = query === '' ? {} : { query };
+            const asked: RecallQuery = { ...words, structural, limit, candidateLimit, filter: {} };
             const { hits, total } = await router.call('recall', by, asked);
             return {
               total,
@@ -155,7 +161,7 @@ test('a memory of four partitions answers every call as one of a single partitio
       }
       assert.deepEqual(await exported(router, 2), await exported(router, 1));
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
 });
 
@@ -362,4 +368,15 @@ test('health names the shard that does not answer', async () => {
     [true, true, true, false, true],
   );
   assert.deepEqual(health[3]!.reasons, ['STO-E002: restarting']);
+});
+
+test('topic coverage over partitions: by the words of the query that the memory knows', async () => {
+  const { router } = await setUp();
+  for (const i of [1, 2, 3, 4, 5]) await add(router, 2, { session_id: `s${i}`, content: `apple bread number${i}` });
+  const asked = { structural: false, limit: 3, candidateLimit: 10, filter: {} };
+  const coverage = async (query: string) => (await router.call('recall', context(2), { ...asked, query })).coverage;
+  assert.equal(await coverage('apple bread'), 'full');
+  assert.equal(await coverage('apple zebra'), 'partial');
+  assert.equal(await coverage('zebra'), 'none');
+  assert.equal((await router.call('recall', context(2), asked)).coverage, null);
 });

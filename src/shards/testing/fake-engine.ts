@@ -71,6 +71,10 @@ export class FakeEngine implements EngineDoor {
 
   write<M extends WriteMethod | LongMethod>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>> {
     this.calls.push({ method, context });
+    if (context.reason === 'hang') {
+      this.#committing = true;
+      return new Promise(() => undefined);
+    }
     return new Promise((resolve, reject) => {
       this.#queue.push(() => {
         try {
@@ -89,9 +93,9 @@ export class FakeEngine implements EngineDoor {
     return this.maintenanceLeft > 0;
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    while (this.#committing) await new Promise((resolve) => setImmediate(resolve));
     this.closed = true;
-    return Promise.resolve();
   }
 
   /** One group after the other; what is queued while one commits is the next. */
@@ -333,31 +337,19 @@ export class FakeEngine implements EngineDoor {
   }
 
   #candidates(context: CallContext, query: RecallQuery, statistics: TextStatistics): Output<'recallCandidates'> {
-    const found = newestFirst(
-      [...this.#partition(context).grains.values()].filter((grain) => matches(grain, query.filter)),
-    );
-    const candidates = found.flatMap((grain): Candidate[] => {
-      const words = wordsOf(grain);
-      let score = 0;
-      for (const term of new Set(query.query?.split(' '))) {
-        const df = statistics.documentFrequency[term] ?? 0;
-        const tf = words.filter((word) => word === term).length;
-        const idf = Math.log(1 + (statistics.docs - df + 0.5) / (df + 0.5));
-        score +=
-          (idf * tf * 2.2) / (tf + 1.2 * (0.25 + (0.75 * words.length * statistics.docs) / statistics.totalLength));
-      }
-      const { ordinal, createdAtMs } = grain;
-      const structural = query.structural || query.query === undefined;
-      if (score === 0 && !structural) return [];
-      return [
-        {
-          hash: grain.hash,
-          ordinal,
-          createdAtMs,
-          ...(score > 0 ? { bm25: score } : {}),
-          ...(structural ? { structural } : {}),
-        },
-      ];
+    const grains = [...this.#partition(context).grains.values()].filter((grain) => matches(grain, query.filter));
+    const scored = newestFirst(grains).map((grain) => ({ grain, bm25: bm25Of(grain, query, statistics) }));
+    const words = scored.filter(({ bm25 }) => bm25 > 0).toSorted((a, b) => b.bm25 - a.bm25);
+    const inWords = new Set(words.slice(0, query.candidateLimit));
+    const isStructural = query.structural || query.query === undefined;
+    const newest = scored.slice(0, query.query === undefined ? query.limit : query.candidateLimit);
+    const inStructural = new Set(isStructural ? newest : []);
+    const candidates = scored.flatMap((one): Candidate[] => {
+      if (!inWords.has(one) && !inStructural.has(one)) return [];
+      const { ordinal, hash: address, createdAtMs } = one.grain;
+      const bm25 = inWords.has(one) ? { bm25: one.bm25 } : {};
+      const structural = inStructural.has(one) ? { structural: true } : {};
+      return [{ hash: address, ordinal, createdAtMs, ...bm25, ...structural }];
     });
     return { candidates, total: candidates.length };
   }
@@ -472,6 +464,22 @@ function list(all: readonly Grain[], { filter, limit, order, after, offset = 0 }
     more,
     ...(more && last !== undefined ? { next: { createdAtMs: last.createdAtMs, hash: last.hash } } : {}),
   };
+}
+
+function bm25Of(
+  grain: Grain,
+  { query }: RecallQuery,
+  { docs, totalLength, documentFrequency }: TextStatistics,
+): number {
+  const words = wordsOf(grain);
+  let score = 0;
+  for (const term of new Set(query?.split(' '))) {
+    const df = documentFrequency[term] ?? 0;
+    const tf = words.filter((word) => word === term).length;
+    const idf = Math.log(1 + (docs - df + 0.5) / (df + 0.5));
+    score += (idf * tf * 2.2) / (tf + 1.2 * (0.25 + (0.75 * words.length * docs) / totalLength));
+  }
+  return score;
 }
 
 function wordsOf({ fields }: Grain): string[] {
