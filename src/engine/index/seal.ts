@@ -14,7 +14,7 @@ import { encodeKeyed, type KeyedEntry, keyOf } from './keyed/segment.ts';
 import { mergeChunks } from './merge.ts';
 import { SLICE_STEPS } from './merge-input.ts';
 import { encodeNumbers } from './numbers/segment.ts';
-import { FACETS, type Facet, KEYED, type Keyed } from './part.ts';
+import { FACETS, type Facet, KEYED, type Keyed, type NumberField } from './part.ts';
 import type { ChunkSink, Sliced } from './section.ts';
 import type { SegmentWriter } from './segment-file.ts';
 import type { Generation, Tail } from './tail.ts';
@@ -120,9 +120,15 @@ function* encodeTail(tail: Tail, tokens: IndexTokens, target: TailTarget): Slice
   if (addresses !== undefined) yield* encodePrefixes('address', addresses, docCount, sink);
   if (identities !== undefined) yield* encodePrefixes('identity', identities, docCount, sink);
   yield* encodeFacets(yield* facetsOf(tail, tokens), docCount, sink);
-  yield* encodeNumbers((field) => tail.numbers(field), docCount, sink);
+  yield* encodeNumbers((field) => columnOf(tail, field), docCount, sink);
   yield* encodeKeyed(yield* keyedOf(tail, tokens), sink);
   yield* encodeText(tail.text, (term) => tokens.term(term), sink);
+}
+
+/** A tail has its columns at hand; a merge makes them, in slices. */
+function* columnOf(tail: Tail, field: NumberField): Sliced<Float64Array | undefined> {
+  yield;
+  return tail.numbers(field);
 }
 
 function* facetsOf(tail: Tail, tokens: IndexTokens): Sliced<Map<number, FacetEntry[]>> {

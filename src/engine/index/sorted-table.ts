@@ -3,7 +3,7 @@
 // interpolation finds one in a few probes that lie close together, mostly in one block.
 import { assert } from '../assert.ts';
 import { readUint } from './bytes.ts';
-import type { SectionSource } from './section.ts';
+import type { SectionSource, Sliced } from './section.ts';
 
 export interface SortedTable {
   readonly section: SectionSource;
@@ -110,46 +110,73 @@ export function smallest(cursors: readonly TableCursor[], keyBytes: number): Tab
 
 /** Up to this, insertion beats the sort's own buffers. */
 const INSERTION_COUNT_MAX = 32;
-/** Above this a composite of prefix and index would leave the exact integers of a double. */
+/** Beyond this a composite of prefix and index would leave the exact integers of a double. */
 const ORDER_COUNT_MAX = 1 << 20;
+
+/** Sorted natively at once; and steps of a merge of such runs between two yields. */
+const RUN_COUNT = 2_048;
+const SLICE_STEPS_SORT = 16_384;
 
 /**
  * The order that sorts `count` entries: by `prefix` (unsigned 32 bits of the key's front) and, where those are equal, by
- * `compare` of two entry numbers. Native numeric sort; the comparator only sees ties.
+ * `compare` of two entry numbers. Numbers are sorted; the comparator only sees ties.
  */
-export function sortedOrder(
+export function* sortedOrder(
   count: number,
   prefix: (index: number) => number,
   compare: (a: number, b: number) => number,
-): Uint32Array {
+): Sliced<Uint32Array> {
   const order = new Uint32Array(count);
   if (count <= INSERTION_COUNT_MAX) {
-    for (let i = 0; i < count; i++) {
-      const front = prefix(i);
-      let at = i;
-      for (; at > 0; at--) {
-        const before = order[at - 1]!;
-        if ((prefix(before) - front || compare(before, i)) <= 0) break;
-        order[at] = before;
-      }
-      order[at] = i;
-    }
+    insertionSort(order, (a, b) => prefix(a) - prefix(b) || compare(a, b));
     return order;
   }
-  if (count > ORDER_COUNT_MAX) {
-    for (let i = 0; i < count; i++) order[i] = i;
-    return order.sort((a, b) => prefix(a) - prefix(b) || compare(a, b));
-  }
-  const composites = new Float64Array(count);
+  assert(count <= ORDER_COUNT_MAX, 'a tail has fewer entries');
+  let composites = new Float64Array(count);
   for (let i = 0; i < count; i++) composites[i] = prefix(i) * ORDER_COUNT_MAX + i;
-  composites.sort();
+  composites = yield* sortInRuns(composites);
   for (let i = 0; i < count; i++) order[i] = composites[i]! % ORDER_COUNT_MAX;
   for (let i = 0; i < count; ) {
     let end = i + 1;
-    const front = prefix(order[i]!);
-    while (end < count && prefix(order[end]!) === front) end += 1;
+    const front = Math.floor(composites[i]! / ORDER_COUNT_MAX);
+    while (end < count && Math.floor(composites[end]! / ORDER_COUNT_MAX) === front) end += 1;
     if (end - i > 1) order.subarray(i, end).sort(compare);
     i = end;
   }
   return order;
+}
+
+function insertionSort(order: Uint32Array, compare: (a: number, b: number) => number): void {
+  for (let i = 0; i < order.length; i++) {
+    let at = i;
+    for (; at > 0 && compare(order[at - 1]!, i) > 0; at--) order[at] = order[at - 1]!;
+    order[at] = i;
+  }
+}
+
+/** Sorts runs natively and merges them pair by pair. The result is one of two arrays, the given one or its twin. */
+function* sortInRuns(values: Float64Array<ArrayBuffer>): Sliced<Float64Array<ArrayBuffer>> {
+  const count = values.length;
+  for (let start = 0; start < count; start += RUN_COUNT) {
+    values.subarray(start, start + RUN_COUNT).sort();
+    yield;
+  }
+  let from = values;
+  let to = new Float64Array(count > RUN_COUNT ? count : 0);
+  let steps = 0;
+  for (let width = RUN_COUNT; width < count; width *= 2) {
+    for (let start = 0; start < count; start += width * 2) {
+      const middle = Math.min(count, start + width);
+      const end = Math.min(count, start + width * 2);
+      let left = start;
+      let right = middle;
+      for (let at = start; at < end; at++) {
+        const takesLeft = left < middle && (right >= end || from[left]! <= from[right]!);
+        to[at] = takesLeft ? from[left++]! : from[right++]!;
+        if (++steps % SLICE_STEPS_SORT === 0) yield;
+      }
+    }
+    [from, to] = [to, from];
+  }
+  return from;
 }

@@ -71,7 +71,7 @@ export function* encodePrefixes(
 ): Sliced<void> {
   const { high, low, docs } = entries;
   if (docs.length === 0) return;
-  const order = sortedOrder(
+  const order = yield* sortedOrder(
     docs.length,
     (i) => high[i]!,
     (a, b) => low[a]! - low[b]! || docs[a]! - docs[b]!,

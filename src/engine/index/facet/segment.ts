@@ -241,7 +241,7 @@ export function* encodeFacets(
     const entries = byFacet.get(id);
     if (entries === undefined) continue;
     const named = NAMED_IDS.includes(id);
-    const order = sortedOrder(
+    const order = yield* sortedOrder(
       entries.length,
       (i) => readUint(entries[i]!.token, 0, 4),
       (a, b) => compareKeys(entries[a]!.token, entries[b]!.token),

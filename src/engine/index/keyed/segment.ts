@@ -49,7 +49,7 @@ export function* encodeKeyed(byKind: ReadonlyMap<number, readonly KeyedEntry[]>,
   for (const id of KIND_IDS) {
     const entries = byKind.get(id);
     if (entries === undefined) continue;
-    const order = sortedOrder(
+    const order = yield* sortedOrder(
       entries.length,
       (i) => readUint(entries[i]!.key, 0, 4),
       (a, b) => compareKeys(entries[a]!.key, entries[b]!.key) || entries[a]!.sequence - entries[b]!.sequence,

@@ -23,14 +23,15 @@ const CODES_MAX = 256;
 /** Signed distances of values above this would leave the exact integers of a double. */
 const INTEGER_MAX = 2 ** 51;
 
-type Column = (field: NumberField) => Float64Array | undefined;
+/** Makes the column of a field, which is read before the next is made; undefined when no doc has that number. */
+type Column = (field: NumberField) => Sliced<Float64Array | undefined>;
 
 /** Writes the columns (NaN: none). Without a number the section is not written. */
 export function* encodeNumbers(column: Column, docCount: number, sink: ChunkSink): Sliced<void> {
   let section: SectionWriter | undefined;
   const trailer: number[] = [];
   for (const field of NUMBER_FIELDS) {
-    const values = column(field);
+    const values = yield* column(field);
     if (values === undefined) continue;
     const shape = yield* measure(values, docCount);
     if (shape.present === 0) continue;
@@ -226,17 +227,18 @@ export function* mergeNumbers(inputs: readonly MergeInput[], newDocCount: number
   const layouts = inputs.map((input) => readLayout(input.source));
   const merged = new Float64Array(newDocCount);
   yield* encodeNumbers(
-    (field) => {
+    function* (field) {
       const id = NUMBERS[field];
       if (layouts.every((layout) => !layout.has(id))) return undefined;
       merged.fill(Number.NaN);
-      inputs.forEach(({ source, docCount, docMap }, i) => {
+      for (const [i, { source, docCount, docMap }] of inputs.entries()) {
         const start = layouts[i]!.get(id);
-        if (start === undefined) return;
+        if (start === undefined) continue;
         const values = readColumn(source, start, docCount);
         assert(values.length === docMap.length, 'a doc map has an entry a doc');
         for (let doc = 0; doc < docCount; doc++) if (docMap[doc] !== DROPPED) merged[docMap[doc]!] = values[doc]!;
-      });
+        yield;
+      }
       return merged;
     },
     newDocCount,
