@@ -140,6 +140,8 @@ export const SLOW_REQUEST_MS = 3_600_000;
 export const TRANSFER_BYTES = 512 * 1_024;
 /** Grains of one call of an import. */
 export const TRANSFER_GRAINS_MAX = 500;
+/** A server that ends waits this long for each of: its listeners, the requests under way, its shards. */
+export const DRAIN_MS = 10_000;
 /** Health is answered after this, whether every shard was heard or not. */
 export const HEALTH_WAIT_MS = 2_000;
 /** Failed authentications an address may make in a minute; beyond: LIM-E001 instead of AUT-E004. */
