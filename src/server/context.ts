@@ -23,6 +23,8 @@ export interface Services {
   readonly readImport: (bytes: Uint8Array) => Promise<ImportedFile>;
   /** The HTTP listener in use, which may be another than asked for. */
   readonly httpListener: () => string;
+  /** True when the server is shutting down: health says so. */
+  readonly isEnding: () => boolean;
 }
 
 /** Members of a shard call's context that an operation may set for one call. */

@@ -12,6 +12,7 @@ import type { RateLimiter } from './auth/rate-limit.ts';
 import type { CallExtras, Context, Services } from './context.ts';
 import { randomId } from './control/ids.ts';
 import { DEFAULT_MEMORY, type MemoryRecord } from './control/memories.ts';
+import { RequestAborted } from './http/listener.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Operation } from './operations/define.ts';
@@ -227,6 +228,8 @@ export class Wrapper {
       this.#log.debug({ operation, request: requestId, code: caught.code }, caught.message);
       return caught;
     }
+    // Nobody is there to be answered.
+    if (caught instanceof RequestAborted) return new EngineError('SYS-E005', 'the caller has gone');
     // A bug of this server: the caller learns that it is one, the log what it is.
     this.#log.error({ operation, request: requestId, err: caught }, 'internal error');
     return new EngineError('SYS-E001', 'internal error');

@@ -3,6 +3,7 @@
 // is the JSON text of `x`.
 import type { TSchema } from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
+import { parseJson, stringifyJson } from '../../engine/grain/api-json.ts';
 
 export type Members = Record<string, unknown>;
 
@@ -155,7 +156,7 @@ function fromMember(node: SchemaNode, value: unknown): unknown {
 
 export function parsedJson(text: string, field: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new EngineError('VAL-E002', `${field} is not JSON`, { details: [{ field, issue: 'not JSON' }] });
   }
@@ -170,7 +171,7 @@ export function toMessage(node: SchemaNode, value: Members, shape: Members): Mem
   for (const { inside: name } of renamesOf(node)) {
     const member = value[name];
     if (member === undefined || member === null) continue;
-    if (`${name}Json` in shape) message[`${name}Json`] = JSON.stringify(member);
+    if (`${name}Json` in shape) message[`${name}Json`] = stringifyJson(member);
     else if (name in shape) message[name] = member;
   }
   return message;

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
+import { LAYOUT_FILE } from '../../data-directory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
 
@@ -30,6 +31,7 @@ export const backup = defineOperation({
     // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
     const bytes = await services.shards.backup(path);
     await services.control.backup(control);
+    await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
     await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
     const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
     await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`);

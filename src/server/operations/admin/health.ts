@@ -19,10 +19,11 @@ async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
   const shards = await heard(services.shards.health());
   const control = services.control.poisoned;
   const reasons = control === undefined ? [] : [`control log: ${control}`];
+  if (services.isEnding()) reasons.push('the server is shutting down');
   for (const { shard, reasons: own } of shards ?? [])
     for (const reason of own) reasons.push(`shard ${shard}: ${reason}`);
   if (shards === undefined) reasons.push(`shards did not answer within ${HEALTH_WAIT_MS} ms`);
-  const isOk = control === undefined && shards !== undefined && shards.every(({ ok }) => ok);
+  const isOk = !services.isEnding() && control === undefined && shards?.every(({ ok }) => ok) === true;
   return {
     status: isOk ? 'ok' : 'unavailable',
     version: VERSION,

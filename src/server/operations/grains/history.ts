@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { stringifyJson } from '../../../engine/grain/api-json.ts';
 import { GetHistoryRequest, GetHistoryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { Fields } from './fields.ts';
@@ -28,7 +29,7 @@ export const history = defineOperation({
     request: GetHistoryRequest,
     response: GetHistoryResponse,
     write: ({ versions }: Type.Static<typeof Output>) => ({
-      versions: versions.map(({ fields, ...version }) => ({ ...version, fieldsJson: JSON.stringify(fields) })),
+      versions: versions.map(({ fields, ...version }) => ({ ...version, fieldsJson: stringifyJson(fields) })),
     }),
   }),
   run: async ({ hash }, context) => ({ versions: [...(await context.call('history', { hash })).versions] }),

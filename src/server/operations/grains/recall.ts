@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
+import { stringifyJson } from '../../../engine/grain/api-json.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
@@ -74,7 +75,7 @@ export const recall = defineOperation({
         hash: hit.hash,
         grainType: hit.grainType,
         score: hit.score,
-        fieldsJson: JSON.stringify(hit.fields),
+        fieldsJson: stringifyJson(hit.fields),
         sourceNamespace: hit.sourceNamespace,
         scopeDepth: hit.scopeDepth,
         recallSource: hit.recallSource,

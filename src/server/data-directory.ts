@@ -1,0 +1,46 @@
+// What a data directory says of itself: its format and its number of shards, fixed when it was made.
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile } from '../engine/durable-file.ts';
+import { EngineError } from '../engine/errors.ts';
+import { SHARDS_MAX } from '../engine/limits.ts';
+
+export const LAYOUT_FILE = 'layout.json';
+const FORMAT = 1;
+
+export interface Layout {
+  readonly shards: number;
+  /** True when it was made just now. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Reads the layout of `directory`, or makes it with `wanted` shards (`fallback` when nobody said). Throws STO-E001 for
+ * another format, VAL-E001 when other shards are asked for than it has.
+ */
+export function openLayout(directory: string, wanted: number | undefined, fallback: number): Layout {
+  const path = join(directory, LAYOUT_FILE);
+  if (existsSync(path)) {
+    const shards = read(path);
+    if (wanted !== undefined && wanted !== shards)
+      throw new EngineError('VAL-E001', `--shards ${wanted}: ${directory} was made with ${shards}, which is fixed`);
+    return { shards, isNew: false };
+  }
+  if (existsSync(join(directory, 'control')))
+    throw new EngineError('STO-E001', `${directory} holds data and no ${LAYOUT_FILE}`);
+  mkdirSync(join(directory, 'keys'), { recursive: true, mode: 0o700 });
+  const shards = wanted ?? fallback;
+  replaceFile(path, Buffer.from(`${JSON.stringify({ format: FORMAT, shards })}\n`));
+  return { shards, isNew: true };
+}
+
+function read(path: string): number {
+  try {
+    const { format, shards } = JSON.parse(readFileSync(path, 'utf8')) as { format: unknown; shards: unknown }; // checked
+    if (format === FORMAT && Number.isInteger(shards) && Number(shards) >= 1 && Number(shards) <= SHARDS_MAX)
+      return Number(shards);
+  } catch {
+    // Not JSON: said below, as for another format.
+  }
+  throw new EngineError('STO-E001', `${path} is not of a format that this build reads`);
+}

@@ -1,0 +1,149 @@
+// The HTTP face of the table: a request to its row, the row's answer as a response.
+import { unreachable } from '../engine/assert.ts';
+import { EngineError } from '../engine/errors.ts';
+import { stringifyJson } from '../engine/grain/api-json.ts';
+import { MESSAGE_BYTES_MAX } from '../engine/limits.ts';
+import type { Cors } from './http/cors.ts';
+import { respondError } from './http/errors.ts';
+import { jsonBody } from './http/json.ts';
+import type { HttpHandler, HttpRequest, ResponseHeaders } from './http/listener.ts';
+import { fileUpload } from './http/multipart.ts';
+import { Router } from './http/router.ts';
+import type { HttpParts, HttpReply, HttpRow, Operation, UploadedFile } from './operations/define.ts';
+import { fullPath } from './operations/openapi.ts';
+import { OPERATIONS } from './operations/table.ts';
+import { UNIMPLEMENTED_ROUTE_ROWS } from './operations/unimplemented.ts';
+import { requestIdOf, type Wrapper } from './wrapper.ts';
+
+interface Route {
+  readonly operation: Operation;
+  readonly row: HttpRow;
+}
+
+/** Answers every request. `extra` are rows beside the table, whose paths are whole (`/metrics`). */
+export function httpHandler(parts: { wrapper: Wrapper; cors: Cors; extra: readonly Operation[] }): HttpHandler {
+  const { wrapper, cors } = parts;
+  const router = new Router<Route>();
+  for (const operation of [...OPERATIONS, ...UNIMPLEMENTED_ROUTE_ROWS])
+    for (const row of operation.http) router.add(row.verb, `/api${fullPath(row.path)}`, { operation, row });
+  for (const operation of parts.extra)
+    for (const row of operation.http) router.add(row.verb, row.path, { operation, row });
+
+  return async (request) => {
+    if (cors.preflight(request)) return;
+    const always = cors.headers(request);
+    let match: ReturnType<typeof router.match>;
+    try {
+      match = router.match(request.method, request.path);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      return refuse(request, error, always);
+    }
+    if (match.found === 'nothing') return refuse(request, new EngineError('SYS-E003', 'no such route'), always);
+    if (match.found === 'methods')
+      return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
+    await answer(wrapper, request, match, always);
+  };
+}
+
+function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeaders): void {
+  const id = requestIdOf(request.header('x-request-id'));
+  respondError(request, error, id, [...headers, ['x-request-id', id]]);
+}
+
+async function answer(
+  wrapper: Wrapper,
+  request: HttpRequest,
+  match: { readonly route: Route; readonly params: Readonly<Record<string, string>> },
+  always: ResponseHeaders,
+): Promise<void> {
+  const { operation, row } = match.route;
+  const { id, ...rest } = match.params;
+  const isOfMemory = operation.on === 'memory';
+  let parts: HttpParts | undefined;
+  const told = await wrapper.perform<HttpReply>(
+    {
+      operation,
+      face: 'http',
+      memoryId: isOfMemory ? id : undefined,
+      header: (name) => request.header(name),
+      remoteAddress: request.remoteAddress,
+    },
+    {
+      read: async () => {
+        const { json, file, bytes } = await bodyOf(request, row);
+        parts = {
+          params: isOfMemory ? rest : match.params,
+          query: queryOf(request.query),
+          json,
+          file,
+          ifNoneMatch: request.header('if-none-match'),
+        };
+        return { candidate: row.read(parts), bytes };
+      },
+      write: (output) => row.reply(output, parts ?? NO_PARTS),
+    },
+  );
+  const headers: ResponseHeaders = [...always, ...Object.entries(told.headers)];
+  if (told.ok) await send(request, told.reply, headers);
+  else respondError(request, told.error, told.requestId, headers);
+}
+
+const NO_BYTES = new Uint8Array(0);
+const NO_PARTS: HttpParts = { params: {}, query: {}, json: undefined, file: undefined, ifNoneMatch: undefined };
+
+interface Body {
+  readonly json: unknown;
+  readonly file: UploadedFile | undefined;
+  readonly bytes: Uint8Array;
+}
+
+async function bodyOf(request: HttpRequest, row: HttpRow): Promise<Body> {
+  switch (row.body) {
+    case 'none':
+      return { json: undefined, file: undefined, bytes: NO_BYTES };
+    case 'json': {
+      const { value, bytes } = await jsonBody(request, MESSAGE_BYTES_MAX);
+      return { json: value, file: undefined, bytes };
+    }
+    case 'file': {
+      const { fileName, bytes, body } = await fileUpload(request);
+      return { json: undefined, file: { name: fileName, bytes }, bytes: body };
+    }
+    default:
+      return unreachable(row.body);
+  }
+}
+
+const NO_QUERY: HttpParts['query'] = {};
+
+function queryOf(query: string): HttpParts['query'] {
+  if (query === '') return NO_QUERY;
+  const values: Record<string, string[]> = Object.create(null) as Record<string, string[]>; // a name may be __proto__
+  for (const [name, value] of new URLSearchParams(query)) {
+    const known = values[name];
+    if (known === undefined) values[name] = [value];
+    else known.push(value);
+  }
+  return values;
+}
+
+async function send(request: HttpRequest, reply: HttpReply, headers: ResponseHeaders): Promise<void> {
+  switch (reply.kind) {
+    case 'json':
+      request.respond(reply.status, [['content-type', 'application/json'], ...headers], stringifyJson(reply.value));
+      return;
+    case 'bytes':
+      request.respond(reply.status, [...Object.entries(reply.headers), ...headers], reply.body);
+      return;
+    case 'stream': {
+      const stream = request.stream(reply.status, [...Object.entries(reply.headers), ...headers]);
+      // What fails on the way is thrown to the listener, which cuts the connection: the caller sees an end too early.
+      for await (const chunk of reply.body) await stream.write(chunk);
+      stream.end();
+      return;
+    }
+    default:
+      unreachable(reply);
+  }
+}

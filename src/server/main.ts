@@ -1,0 +1,288 @@
+// The server, wired from the bottom to the top: lock, keys, control log, shards, services, wrapper, listeners.
+
+import type { KeyObject } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../engine/clock.ts';
+import { replaceFile } from '../engine/durable-file.ts';
+import { loadMasterKey, type MasterKey } from '../engine/keys/master-key.ts';
+import { DRAIN_MS, KEY_USE_WRITE_MS, SHARDS_MAX } from '../engine/limits.ts';
+import { lockDirectory } from '../engine/log/directory-lock.ts';
+import { openLmdbLog } from '../engine/log/lmdb/lmdb-log.ts';
+import { ShardPool } from '../shards/pool.ts';
+import { Router } from '../shards/router.ts';
+import { Authenticator } from './auth/authenticate.ts';
+import { RateLimiter } from './auth/rate-limit.ts';
+import { type Config, isLoopback, SHARDS_DEFAULT } from './config.ts';
+import type { Services } from './context.ts';
+import { ensureBootstrapKey } from './control/bootstrap-key.ts';
+import { openControlKey } from './control/control-key.ts';
+import { Keys } from './control/keys.ts';
+import { Memories } from './control/memories.ts';
+import { ControlStore } from './control/store.ts';
+import { openLayout } from './data-directory.ts';
+import { listenGrpc } from './grpc/grpc-js.ts';
+import { grpcHandler } from './grpc.ts';
+import { Cors } from './http/cors.ts';
+import { chooseListener } from './http/listen.ts';
+import { httpHandler } from './http.ts';
+import { ImportReader } from './jobs/read-import.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { type Logger, makeLog } from './log.ts';
+import { Metrics } from './metrics.ts';
+import { metricsOperation } from './operations/admin/metrics.ts';
+import { placementOf } from './placement-of.ts';
+import { requestIdOf, Wrapper } from './wrapper.ts';
+
+export const SERVER_FILE = 'server.json';
+/** Of the control log; raised when its records change in a way that an older build cannot read. */
+const CONTROL_FORMAT = 1;
+
+export interface ServerDeps {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** The worker's entry file, in place of the one with the real engine. */
+  readonly entry?: URL;
+  /** True: the fault hook of shards works. Tests alone. */
+  readonly faults?: boolean;
+}
+
+export interface RunningServer {
+  readonly httpPort: number;
+  readonly grpcPort: number;
+  /** `http://host:port` or `https://…`, as another process on this machine reaches it. */
+  readonly http: string;
+  /** `host:port`. */
+  readonly grpc: string;
+  readonly httpListener: 'uws' | 'node';
+  /** The first key, when it was made by this start: it is told here and nowhere else. */
+  readonly firstKey: string | undefined;
+  /** What an operator should know. */
+  readonly warnings: readonly string[];
+  /** Drains and closes everything; the same promise however often it is called. */
+  close(): Promise<void>;
+}
+
+/** Starts a server. Rejects with EngineError or the system's error, with nothing left open. */
+export async function startServer(config: Config, deps: ServerDeps = {}): Promise<RunningServer> {
+  const log = deps.log ?? makeLog(config.logLevel);
+  const lifecycle = new Lifecycle(log);
+  try {
+    return await start(config, { ...deps, clock: deps.clock ?? systemClock }, log, lifecycle);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+type Deps = ServerDeps & { readonly clock: Clock };
+
+async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecycle): Promise<RunningServer> {
+  const { clock } = deps;
+  const warnings: string[] = [];
+  const warn = (text: string): void => {
+    warnings.push(text);
+    log.warn(text);
+  };
+
+  const lock = lockDirectory(config.dataDir);
+  lifecycle.opened('lock', () => lock.release());
+  const layout = openLayout(config.dataDir, config.shards, SHARDS_DEFAULT);
+  const master = loadMasterKey({
+    dataDirectory: config.dataDir,
+    value: config.masterKey,
+    file: config.masterKeyFile,
+    warn,
+  });
+  const controlKey = openControlKey(config.dataDir, master.key, layout.isNew);
+  const control = openControl(config, controlKey, layout.shards, clock);
+  lifecycle.opened('control log', () => control.close());
+
+  const pool = await startPool(config, deps, { shards: layout.shards, master: master.key, log });
+  lifecycle.opened('shards', () => pool.close());
+  let memories: Memories | undefined;
+  const router = new Router({
+    shards: Array.from({ length: pool.shards }, (_, shard) => pool.caller(shard)),
+    settingsOf: (number) => memories?.settingsOf(number),
+    placementOf,
+  });
+  memories = new Memories({ store: control, shards: router, clock, memoriesMax: config.memoriesMax });
+  await memories.start();
+  const keys = new Keys(control, clock);
+  const firstKey = await ensureBootstrapKey(config.dataDir, keys, config.bootstrapKey);
+  lifecycle.opened('uses of keys', () => keys.writeUses({ all: true }));
+  lifecycle.opened('calls under way', async () => {
+    await pool.drain(DRAIN_MS);
+  });
+
+  const reader = new ImportReader();
+  lifecycle.opened('import thread', () => reader.close());
+  const listener = chooseListener(config.http);
+  if (listener.reason !== undefined) warn(`HTTP is served by node:http: ${listener.reason}`);
+  const services: Services = {
+    config,
+    clock,
+    shards: router,
+    control,
+    memories,
+    keys,
+    startedAtMs: clock.nowMs(),
+    readImport: (bytes) => reader.read(bytes),
+    httpListener: () => listener.kind,
+    isEnding: () => lifecycle.isEnding,
+  };
+  const authenticator = new Authenticator({
+    mode: config.auth === 'none' ? 'none' : 'api-key',
+    open: !isLoopback(config.host),
+    keys,
+    clock,
+  });
+  lifecycle.opened('timers', keepTime({ keys, control, authenticator, log }));
+  const metrics = new Metrics({ memories: () => services.memories.count, keys: () => control.count('key') });
+  const wrapper = new Wrapper({ services, authenticator, limiter: limiterOf(config, clock), metrics, log });
+  lifecycle.opened('requests under way', () => within(wrapper.idle(), DRAIN_MS));
+
+  const onError = (error: unknown): void => log.error({ err: error }, 'a listener met an error');
+  const tls =
+    config.tlsCert === undefined || config.tlsKey === undefined
+      ? {}
+      : { tls: { certFile: config.tlsCert, keyFile: config.tlsKey } };
+  const http = await listener.listen(
+    { host: config.host, port: config.httpPort, onError, ...tls },
+    httpHandler({ wrapper, cors: new Cors(config.corsOrigins), extra: [metricsOperation(metrics)] }),
+  );
+  lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
+  const grpc = await listenGrpc(
+    {
+      host: config.host,
+      port: config.grpcPort,
+      onError,
+      ...tls,
+      requestIdOf,
+      allowReflection: (header, remoteAddress) => {
+        authenticator.authenticate({
+          authorization: header('authorization'),
+          apiKey: header('x-api-key'),
+          remoteAddress,
+        });
+      },
+    },
+    grpcHandler(wrapper),
+  );
+  // Before HTTP, so that whoever watches its health is told first.
+  lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
+
+  const host = reachable(config.host);
+  const addresses = {
+    http: `${config.tlsCert === undefined ? 'http' : 'https'}://${host}:${http.port}`,
+    grpc: `${host}:${grpc.port}`,
+  };
+  const serverFile = join(config.dataDir, SERVER_FILE);
+  replaceFile(serverFile, Buffer.from(readyLine(addresses)), 0o644);
+  lifecycle.opened(SERVER_FILE, () => rmSync(serverFile, { force: true }));
+  log.info({ ...addresses, shards: layout.shards, listener: listener.kind }, 'ready');
+  return {
+    httpPort: http.port,
+    grpcPort: grpc.port,
+    ...addresses,
+    httpListener: listener.kind,
+    firstKey,
+    warnings,
+    close: () => lifecycle.close(),
+  };
+}
+
+/** The line that tells another process where the server is: on stdout, and in server.json while it runs. */
+export function readyLine({ http, grpc }: { readonly http: string; readonly grpc: string }): string {
+  return `${JSON.stringify({ ready: true, http, grpc, pid: process.pid })}\n`;
+}
+
+function openControl(config: Config, key: KeyObject, shards: number, clock: Clock): ControlStore {
+  // No shard has this number: a shard's log in its place is refused.
+  const stamp = { formatVersion: CONTROL_FORMAT, shard: SHARDS_MAX, shards };
+  const log = openLmdbLog(join(config.dataDir, 'control'), { stamp });
+  try {
+    return ControlStore.open(log, key, clock);
+  } catch (error) {
+    void log.close();
+    throw error;
+  }
+}
+
+function startPool(
+  config: Config,
+  deps: Deps,
+  { shards, master, log }: { readonly shards: number; readonly master: MasterKey; readonly log: Logger },
+): Promise<ShardPool> {
+  // The engines' threads need the raw keys; they cross to them once, at start.
+  const masterKeys = master
+    .toText()
+    .trim()
+    .split('\n')
+    .map((line) => new Uint8Array(Buffer.from(line, 'hex')));
+  return ShardPool.start({
+    shards,
+    workers: Math.min(config.workers, shards),
+    entry: deps.entry ?? new URL('./shard-worker.ts', import.meta.url),
+    engineOptions: (shard) => ({
+      directory: join(config.dataDir, `shard-${shard}`),
+      keysDirectory: join(config.dataDir, 'keys', `shard-${shard}`),
+      shard,
+      shards,
+      masterKeys,
+      indexHeapBytes: Math.floor((config.indexHeapMb * 1024 * 1024) / shards),
+    }),
+    log,
+    ...(deps.faults === undefined ? {} : { faults: deps.faults }),
+  });
+}
+
+function limiterOf(config: Config, clock: Clock): RateLimiter | undefined {
+  if (config.rateLimit === 0) return undefined;
+  return new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock });
+}
+
+/** What is written down now and then: when keys were used, how many authentications failed. Returns what ends it. */
+function keepTime(parts: {
+  readonly keys: Keys;
+  readonly control: ControlStore;
+  readonly authenticator: Authenticator;
+  readonly log: Logger;
+}): () => Promise<void> {
+  const { keys, control, authenticator, log } = parts;
+  const write = async (): Promise<void> => {
+    try {
+      await keys.writeUses();
+      const count = authenticator.takeFailed();
+      if (count === 0) return;
+      await control.commit((change) =>
+        change.audit({ event: 'auth.failed', actor: 'system', subject: '', details: { count } }),
+      );
+    } catch (error) {
+      log.error({ err: error }, 'uses of keys were not written down');
+    }
+  };
+  const timer = setInterval(() => void write(), KEY_USE_WRITE_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await write();
+  };
+}
+
+/** Waits for `work`, but not longer than `ms`. */
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
+
+/** The address that a process on this machine calls: a wildcard is reached by loopback. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::' || host === '[::]') return '[::1]';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}

@@ -1,0 +1,29 @@
+import Type from 'typebox';
+import type { Metrics } from '../../metrics.ts';
+import { defineOperation, type Operation } from '../define.ts';
+
+/** The row of GET /metrics: the counters of this process as Prometheus reads them. Not of the contract's /api. */
+export function metricsOperation(metrics: Metrics): Operation {
+  return defineOperation({
+    name: 'metrics',
+    summary: 'Counters of this process in the Prometheus text form.',
+    needs: 'admin',
+    on: 'deployment',
+    mutates: false,
+    input: Type.Object({}),
+    output: Type.Object({ contentType: Type.String(), text: Type.String() }),
+    http: [
+      {
+        verb: 'GET',
+        path: '/metrics',
+        reply: ({ contentType, text }) => ({
+          kind: 'bytes',
+          status: 200,
+          headers: { 'content-type': contentType },
+          body: Buffer.from(text, 'utf8'),
+        }),
+      },
+    ],
+    run: () => metrics.text(),
+  });
+}
