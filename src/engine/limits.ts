@@ -69,7 +69,7 @@ export const PACK_BYTES_MAX = 1_048_576;
 /** Requests and bytes waiting for one worker; beyond: LIM-E001 at once. */
 export const PENDING_ITEMS_MAX = 20_000;
 export const PENDING_BYTES_MAX = 64 * 1_048_576;
-/** Batches sent to a worker that it has not run yet; what is asked meanwhile gathers in the next one. */
+/** Batches sent to a worker that it has not run yet; what is asked meanwhile gathers in the next. Two gained nothing. */
 export const BATCHES_OUT_MAX = 1;
 /** A worker that died is started again after this long, doubled by each death that follows, up to the second. */
 export const RESTART_DELAY_MIN_MS = 100;

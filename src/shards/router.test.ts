@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EngineError } from '../engine/errors.ts';
+import { PENDING_ITEMS_MAX } from '../engine/limits.ts';
 import { directShard } from './direct.ts';
 import type { RouterContext } from './fan.ts';
 import { shardOf } from './placement.ts';
@@ -355,6 +356,19 @@ test('an unknown memory, partition or shard is refused', async () => {
   const beyond = { ...context(2), partition: 4 };
   await assert.rejects(router.callPartition('statistics', beyond, {}), (error) => codeOf(error) === 'VAL-E001');
   await assert.rejects(router.callShard(SHARDS, 'health', {}), (error) => codeOf(error) === 'VAL-E001');
+});
+
+test('more memories than calls may wait for a worker can be attached', async () => {
+  const { engines, router } = await setUp();
+  const memories = Array.from({ length: PENDING_ITEMS_MAX / 2 }, (_, i) => ({
+    ...FOUR,
+    number: i + 10,
+    partitions: SHARDS,
+  }));
+  await router.attach(memories);
+  for (const { calls } of engines) {
+    assert.equal(calls.filter(({ context: { memory } }) => memory >= 10).length, memories.length);
+  }
 });
 
 test('health names the shard that does not answer', async () => {

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../engine/errors.ts';
+import { PACK_ITEMS_MAX } from '../engine/limits.ts';
 import type { RawShardCaller } from './client.ts';
 import type { ShardCodecs } from './codec.ts';
 import { Fan, type RouterContext, valuesOf } from './fan.ts';
@@ -40,12 +41,19 @@ export class Router {
     return this.#options.shards.length;
   }
 
-  /** Tells the shards of these memories. Rejects with the first error, once all have answered. */
+  /** Tells the shards of these memories, as many at a time as one batch holds. Rejects with the first error. */
   async attach(memories: readonly MemorySettings[]): Promise<void> {
-    const attached = memories.map((settings) =>
-      this.call('attachMemory', { ...SYSTEM, memory: settings.number }, { settings }),
-    );
-    valuesOf(await Promise.allSettled(attached));
+    let attaching: Promise<unknown>[] = [];
+    let calls = 0;
+    for (const settings of memories) {
+      attaching.push(this.call('attachMemory', { ...SYSTEM, memory: settings.number }, { settings }));
+      calls += settings.partitions;
+      if (calls < PACK_ITEMS_MAX) continue;
+      valuesOf(await Promise.allSettled(attaching));
+      attaching = [];
+      calls = 0;
+    }
+    valuesOf(await Promise.allSettled(attaching));
   }
 
   /**

@@ -2,9 +2,9 @@
 // one line: `export default serveShards({ openEngine, codecs })`.
 //
 // Piscina owns the thread, with one `run` that lasts as long as the thread serves; batches travel over a MessagePort
-// of our own. Measured with 300-byte items, medians, ratios within one run (bench/scenarios/handoff.ts): a `run` a batch
-// costs 1.4 to 1.6 times the CPU and latency of the port at 1 and 64 in flight, and its one answer a batch would make
-// the reads of a batch wait for its writes' commit, or need a port beside it.
+// of our own. Measured (bench/scenarios/handoff.ts, ratios within one run): a `run` a batch costs 1.3 to 1.5 times the
+// CPU of the port and 1.4 to 2 times its latency, at 1, 64 and 256 in flight; and its one answer a batch would make the
+// reads of a batch wait for its writes' commit, or need a port beside it (1.1 to 1.3 times the CPU).
 import { isMainThread, type MessagePort } from 'node:worker_threads';
 import { assert } from '../engine/assert.ts';
 import { EngineError, type WireError } from '../engine/errors.ts';
