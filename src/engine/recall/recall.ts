@@ -79,7 +79,9 @@ function statisticsOf(store: Store, parts: readonly IndexPart[], text: TextQuery
     }),
   );
   const { docs, totalLength, documentFrequency } = collectStatistics(live, text.terms);
-  return { docs, totalLength, documentFrequency: Object.fromEntries(documentFrequency) };
+  // A term that is nowhere says so: topic coverage counts it.
+  const frequencies = text.terms.map((term) => [term, documentFrequency.get(term) ?? 0] as const);
+  return { docs, totalLength, documentFrequency: Object.fromEntries(frequencies) };
 }
 
 export function recallCandidates(
