@@ -95,6 +95,11 @@ export const REPLAY_RECORDS_MAX = 65_536;
 export const MERGE_FANOUT = 8;
 /** Segment files of a shard, beyond which the cheapest neighbours are merged whatever their sizes. */
 export const SEGMENTS_MAX = 64;
+/** Memories that a shard's index keeps open, and the chunks of these (a kilobyte each beside the heap budget). */
+export const INDEX_MEMORIES_OPEN_MAX = 8_192;
+export const INDEX_CHUNKS_OPEN_MAX = 16_384;
+/** Bad segments and blocks that health names. */
+export const INDEX_PROBLEMS_MAX = 100;
 /** Plaintext bytes of one sealed block. */
 export const BLOCK_BYTES = 32_768;
 /** A maintenance slice's share of a worker's time. */

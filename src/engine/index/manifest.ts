@@ -4,6 +4,7 @@
 //   manifest := format version 1, then variable-length integers: sealed sequence, next file id,
 //               files (id, first, last), dead chunks (file id, memory), each after its count
 import { assert } from '../assert.ts';
+import { EngineError } from '../errors.ts';
 import type { Sequence } from '../log/log.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 
@@ -42,7 +43,8 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 export function decodeManifest(bytes: Uint8Array): Manifest {
   const reader = new ByteReader(bytes);
   const version = reader.u8();
-  if (version !== FORMAT_VERSION) throw new Error(`segments were written by another version (manifest ${version})`);
+  if (version !== FORMAT_VERSION)
+    throw new EngineError('STO-E001', `segments have format ${version}, not ${FORMAT_VERSION}`);
   const sealedSequence = reader.varint();
   const nextFileId = reader.varint();
   const files = Array.from({ length: reader.varint() }, () => ({

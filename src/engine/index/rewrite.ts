@@ -131,7 +131,7 @@ function openParts(files: readonly SegmentFile[], memory: number, options: Rewri
 }
 
 /** Memories of all the files, ascending, each once. */
-export function* memoriesOf(files: readonly SegmentFile[]): IterableIterator<number> {
+function* memoriesOf(files: readonly SegmentFile[]): IterableIterator<number> {
   const places = files.map(() => 0);
   for (;;) {
     let next = Number.POSITIVE_INFINITY;

@@ -9,10 +9,11 @@
 //
 // Integers are big-endian. Names and values of a memory are only inside its sealed chunk.
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../assert.ts';
+import { syncDirectory, writeFully } from '../durable-file.ts';
 import { CHUNK_ID_BYTES, type ChunkPlace, ChunkWriter, checksumFits, storedBlocks } from './chunk.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
 
@@ -44,16 +45,6 @@ export interface ChunkEntry extends ChunkPlace {
 /** What the writer of a chunk knows of it. */
 export type ChunkFacts = Pick<ChunkEntry, 'memory' | 'keyId' | 'first' | 'last' | 'docs'>;
 
-/** Opens the folder and makes its names durable. */
-export function syncDirectory(path: string): void {
-  const fd = openSync(path, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
 /** Writes a segment file; nothing reads it before `finish`. */
 export class SegmentWriter {
   readonly path: string;
@@ -62,6 +53,7 @@ export class SegmentWriter {
   readonly #gathered = Buffer.allocUnsafe(WRITE_BYTES);
   #gatheredBytes = 0;
   #unsynced = 0;
+  #written = 0;
   #length = 0;
   #idsLeft = new Uint8Array(0);
   readonly #entries: ChunkEntry[] = [];
@@ -168,8 +160,8 @@ export class SegmentWriter {
   }
 
   #flush(): void {
-    for (let from = 0; from < this.#gatheredBytes; )
-      from += writeSync(this.#fd, this.#gathered, from, this.#gatheredBytes - from);
+    writeFully(this.#fd, this.#gathered.subarray(0, this.#gatheredBytes), this.#written);
+    this.#written += this.#gatheredBytes;
     this.#unsynced += this.#gatheredBytes;
     this.#gatheredBytes = 0;
     if (this.#unsynced < SYNC_BYTES) return;

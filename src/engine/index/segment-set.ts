@@ -1,7 +1,7 @@
 // The live segment files of a shard: opened by their manifest, changed by edits that become true with a transaction.
 import { existsSync, mkdirSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { EngineError } from '../errors.ts';
+import { isFileError, storageError, syncDirectory } from '../durable-file.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import {
   decodeManifest,
@@ -13,7 +13,7 @@ import {
   type Manifest,
 } from './manifest.ts';
 import { CorruptBlock } from './section.ts';
-import { SegmentFile, syncDirectory } from './segment-file.ts';
+import { SegmentFile } from './segment-file.ts';
 
 export interface SegmentEdit {
   readonly added?: SegmentFile;
@@ -152,8 +152,7 @@ export class SegmentSet {
       file.release();
       problem = `${fileName(id)} holds another range than the manifest says`;
     } catch (error) {
-      if (!(error instanceof CorruptBlock) && !isMissing(error))
-        throw new EngineError('STO-E001', `segment ${fileName(id)}: ${String(error)}`);
+      if (!(error instanceof CorruptBlock) && !isMissing(error)) throw storageError(`segment ${fileName(id)}`, error);
       problem = error instanceof CorruptBlock ? error.message : `${fileName(id)} is missing`;
     }
     if (existsSync(path)) {
@@ -188,5 +187,5 @@ function sorted(files: readonly SegmentFile[]): SegmentFile[] {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return isFileError(error) && error.code === 'ENOENT';
 }

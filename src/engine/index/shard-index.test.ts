@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -55,7 +55,7 @@ function filled(options: { files: number; memories?: number; grains?: number; ke
 }
 
 test('tails and chunks answer alike, with room in the heap for nothing too', () => {
-  const { shard, log, directory, check } = filled({ files: 1, memories: 1, grains: 400 });
+  const { shard, log, directory, check } = filled({ files: 1, memories: 1, grains: 120 });
   check(shard);
   shard.close();
   const again = openShard(directory, log, new TestKeys(), 0);
@@ -129,6 +129,24 @@ test('a seal whose transaction failed is tried again with the same grains', () =
   commit(shard, log, again);
   assert.equal(shard.sealedSequence, 1_000);
   assert.equal(shard.memory(9).parts.length, 1);
+  check(shard);
+  shard.close();
+});
+
+test('a seal that the disk refuses loses nothing', () => {
+  const { shard, log, check, directory } = filled({ files: 1 });
+  shard.publish(9, grainOf(1_000, 3));
+  const inTheWay = join(directory, '00000002.seg');
+  mkdirSync(inTheWay);
+  assert.throws(() => finish(shard.seal(1_000)), { code: 'STO-E001' });
+  assert.equal(shard.memory(9).parts.length, 1);
+  shard.publish(9, grainOf(1_001, 4));
+  assert.equal(shard.tailGrains, 2);
+  sealAll(shard, log);
+  assert.equal(shard.sealedSequence, 1_000);
+  sealAll(shard, log);
+  assert.equal(shard.sealedSequence, 1_001);
+  assert.equal(shard.tailGrains, 0);
   check(shard);
   shard.close();
 });

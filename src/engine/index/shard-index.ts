@@ -6,7 +6,8 @@
 // manifest names; a crash after it, the new files: never a mixture.
 
 import { assert } from '../assert.ts';
-import { TAIL_GRAINS_MAX } from '../limits.ts';
+import { isFileError, storageError } from '../durable-file.ts';
+import { INDEX_CHUNKS_OPEN_MAX, INDEX_MEMORIES_OPEN_MAX, INDEX_PROBLEMS_MAX, TAIL_GRAINS_MAX } from '../limits.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import type { HeapBudget } from './heap-budget.ts';
 import { type IndexKeys, newestKey } from './index-keys.ts';
@@ -25,12 +26,6 @@ import { type SegmentReport, verifySegments } from './verify.ts';
 
 export type { IndexKeys, IndexTokens } from './index-keys.ts';
 export type { SegmentChange } from './segment-change.ts';
-
-/** Memories kept open and the chunks of these, about a kilobyte each beside the heap budget; then the first opened close. */
-const MEMORIES_OPEN_MAX = 8_192;
-const CHUNKS_OPEN_MAX = 16_384;
-/** Problems that are told in words; more are only counted in the last of them. */
-const PROBLEMS_MAX = 100;
 
 export interface ShardIndexOptions {
   /** `shard-N/segments`; made when it is not there. */
@@ -134,7 +129,8 @@ export class ShardIndex {
     const known = this.#memories.get(number);
     if (known !== undefined) return known;
     const made = new MemoryIndex(this.#view, number);
-    if (this.#memories.size >= MEMORIES_OPEN_MAX || this.#openChunks >= CHUNKS_OPEN_MAX) this.#closeOldest();
+    if (this.#memories.size >= INDEX_MEMORIES_OPEN_MAX || this.#openChunks >= INDEX_CHUNKS_OPEN_MAX)
+      this.#closeOldest();
     this.#memories.set(number, made);
     return made;
   }
@@ -182,7 +178,7 @@ export class ShardIndex {
   /**
    * Freezes the tails and writes them as a segment file; `upTo` is the sequence up to which everything was published.
    * A seal that was given up or abandoned is tried again first, with its own `upTo`: look at `sealedSequence`.
-   * Rejects with what the file system throws; nothing is lost then, and `seal` may be called again.
+   * STO-E001 when the disk refuses; nothing is lost then, and `seal` may be called again.
    */
   seal(upTo: Sequence): Sliced<SegmentChange> {
     assert(!this.#sealing, 'one seal runs at a time');
@@ -419,17 +415,19 @@ export class ShardIndex {
     fill: (writer: SegmentWriter) => Sliced<void>,
   ): Sliced<SegmentFile | undefined> {
     const { id, path } = this.#segments.allocate();
-    const writer = new SegmentWriter(path);
-    let finished = false;
+    let writer: SegmentWriter | undefined;
     try {
+      writer = new SegmentWriter(path);
       yield* fill(writer);
       if (writer.chunks === 0) return undefined;
       yield* writer.finish(range);
-      finished = true;
+      writer = undefined;
+      return SegmentFile.open(path, id);
+    } catch (error) {
+      throw isFileError(error) ? storageError('a segment cannot be written', error) : error;
     } finally {
-      if (!finished) writer.abandon();
+      writer?.abandon();
     }
-    return SegmentFile.open(path, id);
   }
 
   #change(kind: SegmentChange['kind'], edit: SegmentEdit, done?: () => void): SegmentChange {
@@ -468,12 +466,12 @@ export class ShardIndex {
     for (const [number, memory] of this.#memories) {
       memory.close();
       this.#memories.delete(number);
-      if (this.#memories.size < MEMORIES_OPEN_MAX && this.#openChunks < CHUNKS_OPEN_MAX) return;
+      if (this.#memories.size < INDEX_MEMORIES_OPEN_MAX && this.#openChunks < INDEX_CHUNKS_OPEN_MAX) return;
     }
   }
 
   #problem(text: string): void {
-    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push(text);
+    if (this.#problems.length < INDEX_PROBLEMS_MAX) this.#problems.push(text);
   }
 
   #makeView(options: ShardIndexOptions): ShardView {

@@ -67,8 +67,10 @@ function* measure(values: Float64Array, docCount: number): Sliced<Shape> {
     if (!Number.isInteger(value) || Math.abs(value) >= INTEGER_MAX || Object.is(value, -0)) integers = false;
     integerBytes += 1 + Math.max(1, Math.ceil(Math.log2(2 * Math.abs(value - before) + 1) / 7));
     before = value;
+    // A Map takes negative zero for zero.
+    if (Object.is(value, -0)) codes = undefined;
     if (codes === undefined || codes.has(value)) continue;
-    if (codes.size === CODES_MAX - 1 || Object.is(value, -0)) codes = undefined;
+    if (codes.size === CODES_MAX - 1) codes = undefined;
     else codes.set(value, codes.size);
   }
   return { present, integers, codes, integerBytes };
