@@ -1,8 +1,5 @@
 #!/usr/bin/env node
-// The command line: one program, a file a command.
-import { Command } from 'commander';
-import { registerGrain } from './grain.ts';
+// The command line's entry.
+import { runProgram } from './program.ts';
 
-const program = new Command('granary').description('A database server for the memory of AI agents');
-registerGrain(program);
-await program.parseAsync();
+process.exitCode = await runProgram(process.argv.slice(2));
