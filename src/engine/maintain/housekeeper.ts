@@ -119,10 +119,12 @@ export class Housekeeper {
     }
     const behind = index.publishedSequence - index.sealedSequence;
     const idle = nowMs - this.#lastWriteMs >= IDLE_SEAL_MS;
-    const wanted = this.#waiters.length > 0 || idle || purgePending.size > 0;
+    // A purge rewrites segments: what it is to rewrite must be in them. Later writes do not hold it up.
+    const unsealed = [...purgePending.values()].some((upTo) => upTo > index.sealedSequence);
+    const wanted = this.#waiters.length > 0 || idle || unsealed;
     if (behind > 0 && (wanted || index.tailGrains >= this.#sealGrains || behind >= REPLAY_RECORDS_MAX))
       return { name: 'seal', steps: index.seal(index.publishedSequence) };
-    for (const memory of purgePending) return this.#purge(memory);
+    for (const memory of purgePending.keys()) return this.#purge(memory);
     for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
     const merge = index.mergeStep();
     if (merge !== undefined) return { name: 'merge', steps: merge };

@@ -66,19 +66,20 @@ export async function rebuild(
   }
 }
 
-/** Replays everything that is published, sealing on the way; ends within one slice of the log's end. */
+/**
+ * Replays everything that is published, sealing on the way; ends within one slice of the log's end. Always ends with a
+ * seal: the shard's state must name the new segments, not those that are about to go.
+ */
 function* fill(store: Store, fresh: ShardIndex, state: HeldState): Generator<void, Replayed, void> {
-  const total: Replayed = { grains: 0, errors: 0 };
   const steps = replayAfter(store, fresh, undefined);
   for (;;) {
     const step = steps.next();
-    if (step.done === true)
-      return { grains: total.grains + step.value.grains, errors: total.errors + step.value.errors };
-    if (fresh.tailGrains >= TAIL_GRAINS_SEAL) {
+    if (step.done === true || fresh.tailGrains >= TAIL_GRAINS_SEAL) {
       const change = yield* fresh.seal(fresh.publishedSequence);
       state.put(change.state);
       fresh.commit(change);
     }
+    if (step.done === true) return step.value;
     yield;
   }
 }

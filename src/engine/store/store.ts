@@ -52,8 +52,8 @@ export class Store {
   /** Records that could not be read: ordinal to reason. */
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;
-  /** Memories whose index blocks still have to be rewritten after an erasure. */
-  readonly purgePending = new Set<number>();
+  /** Memories whose index blocks still have to be rewritten after an erasure, each with what must be sealed before. */
+  readonly purgePending = new Map<number, Sequence>();
   /** Dropped memories whose records still lie in the log, unreadable. */
   readonly dropPending = new Set<number>();
   /** Memories written to since their last statistics point. */
@@ -70,7 +70,7 @@ export class Store {
     if (nextKey !== undefined) keys.reserve(Buffer.from(nextKey).readUInt32BE(0) - 1);
     for (const [key, value] of log.scanState('memory/'))
       this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
-    for (const [key] of log.scanState('purge/')) this.purgePending.add(Number(key.slice('purge/'.length)));
+    for (const [key] of log.scanState('purge/')) this.purgePending.set(Number(key.slice('purge/'.length)), log.nextSequence - 1);
     for (const [key] of log.scanState('drop/')) this.dropPending.add(Number(key.slice('drop/'.length)));
   }
 

@@ -241,9 +241,10 @@ export class Group {
     value.set(pending);
     value.writeUInt32BE(old.index, pending.length);
     this.setState(`purge/${memory.number}`, value);
+    const upTo = this.#first + this.#records.length - 1;
     this.#publish.push(() => {
       memory.keyIds = renewed;
-      this.store.purgePending.add(memory.number);
+      this.store.purgePending.set(memory.number, upTo);
     });
   }
 

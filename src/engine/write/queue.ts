@@ -22,7 +22,10 @@ export interface WritePlan<I, O> {
     input: I,
     prepared: PreparedGrain | undefined,
   ): O;
-  /** True when it searches broadly: it must not share a group with earlier writes of its memory. */
+  /**
+   * True when it searches broadly or takes away: it must not share a group with earlier writes of its memory, nor later
+   * ones of it with this one, which they could not see.
+   */
   readonly settled?: boolean;
 }
 
@@ -175,6 +178,8 @@ export class WriteQueue {
 
   #gather(granted: Granted[]): Group {
     const group = new Group(this.#store);
+    /** Memories that a settled write has changed in this group. */
+    const closed = new Set<Memory>();
     let count = 0;
     while (this.#head < this.#jobs.length && count < GROUP_WRITES_MAX && group.bytes < GROUP_BYTES_MAX) {
       const job = this.#jobs[this.#head]!;
