@@ -1,0 +1,118 @@
+// One shard's engine in this process, with maintenance given the time that a worker gives it.
+import { join } from 'node:path';
+import type { AddItem, CallContext, MemorySettings } from '../../src/engine/calls.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { EngineError } from '../../src/engine/errors.ts';
+import { Maintenance } from '../../src/shards/maintenance.ts';
+
+const MASTER_KEY = Buffer.alloc(32, 7);
+const INDEX_HEAP_MB = 512;
+/** Answers awaited at once: while a group is committed the next is prepared. */
+const CALLS_IN_FLIGHT = 4;
+/** Grains of a call, as a batch of the service has them at most. */
+export const BATCH_GRAINS = 1_000;
+
+export interface OpenShard {
+  readonly engine: Engine;
+  /** Maintenance, which whoever adds tells of every call, as a worker does of every batch. */
+  readonly maintenance: Maintenance;
+  close(): Promise<void>;
+}
+
+export async function openShard(folder: string, options: { indexHeapMb?: number } = {}): Promise<OpenShard> {
+  const fail = (error: unknown): void => {
+    throw error;
+  };
+  const engine = await Engine.open({
+    directory: join(folder, 'shard-0'),
+    keysDirectory: join(folder, 'keys', 'shard-0'),
+    shard: 0,
+    shards: 1,
+    masterKeys: [MASTER_KEY],
+    indexHeapBytes: (options.indexHeapMb ?? INDEX_HEAP_MB) * 1_048_576,
+    onFatal: fail,
+  });
+  const maintenance = new Maintenance({ engines: [engine], onBug: fail });
+  const close = async (): Promise<void> => {
+    maintenance.stop();
+    await engine.close();
+  };
+  return { engine, maintenance, close };
+}
+
+export function contextOf(memory: number): CallContext {
+  return { memory, partition: 0, actor: 'key:bench', requestId: 'bench' };
+}
+
+/** Makes memories `first` to `first + count - 1`. */
+export async function makeMemories(engine: Engine, first: number, count: number): Promise<void> {
+  const made: Promise<unknown>[] = [];
+  for (let number = first; number < first + count; number++) {
+    const settings: MemorySettings = {
+      number,
+      id: `memory-${number}`,
+      partitions: 1,
+      language: 'en',
+      dedup: 'exact',
+      dedupThreshold: 0.85,
+      createdAtMs: Date.now(),
+    };
+    made.push(engine.write('attachMemory', contextOf(number), { settings }));
+  }
+  await Promise.all(made);
+}
+
+/** One call to `addBatch`. */
+export interface Batch {
+  readonly memory: number;
+  readonly items: readonly AddItem[];
+}
+
+/** Batches of at most BATCH_GRAINS for one memory. */
+export function batchesOf(memory: number, items: readonly AddItem[], grains = BATCH_GRAINS): Batch[] {
+  const batches: Batch[] = [];
+  for (let from = 0; from < items.length; from += grains)
+    batches.push({ memory, items: items.slice(from, from + grains) });
+  return batches;
+}
+
+/** Adds all batches, a few in flight at once. Throws when a grain was refused or was there already. */
+export async function addAll(shard: OpenShard, batches: Iterable<Batch>): Promise<number> {
+  const { engine, maintenance } = shard;
+  const queue = batches[Symbol.iterator]();
+  let added = 0;
+  const lane = async (): Promise<void> => {
+    for (let next = queue.next(); next.done !== true; next = queue.next()) {
+      const { memory, items } = next.value;
+      const answer = engine.write('addBatch', contextOf(memory), { items });
+      maintenance.batchRan();
+      for (const outcome of (await answer).outcomes) {
+        if ('error' in outcome) throw EngineError.fromWire(outcome.error);
+        if (outcome.duplicate) throw new Error('the scenario made the same grain twice');
+        added += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CALLS_IN_FLIGHT }, lane));
+  return added;
+}
+
+/** Turns without maintenance to do after which there is none: what was merged is committed between turns. */
+const QUIET_TURNS = 10;
+const TURN_MS = 5;
+
+/** Resolves when everything is sealed and no merge is left. */
+export async function settle({ engine }: OpenShard): Promise<void> {
+  for (const number of engine.store.memoryNumbers()) {
+    await engine.write('flush', contextOf(number), {});
+    break; // a shard is flushed as a whole
+  }
+  for (let quiet = 0; quiet < QUIET_TURNS; ) {
+    if (engine.maintain(TURN_MS)) quiet = 0;
+    else {
+      quiet += 1;
+      await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,26 @@
+// Folders to measure in, and what lies in them.
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Runs `work` in a fresh folder, which is gone afterwards. A temporary folder may be no disk at all: BENCH_DIR names
+ * a better one. */
+export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'granary-bench-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Bytes that the files below a folder take on disk, holes left out. */
+export function bytesOnDisk(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => {
+      const { blocks, size } = lstatSync(join(entry.parentPath, entry.name));
+      // Windows counts no blocks.
+      return sum + (blocks === undefined ? size : blocks * 512);
+    }, 0);
+}

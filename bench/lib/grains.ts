@@ -1,0 +1,49 @@
+// The grains of the scenarios: beliefs of about 250 bytes with 14 to 26 words, drawn by Zipf's law from 30,000.
+import type { AddItem } from '../../src/engine/calls.ts';
+import { generator, makeWords, zipf } from './random.ts';
+
+const WORDS = 30_000;
+const RELATIONS = 30;
+const USERS = 50;
+const SUBJECTS = 2_000;
+
+export interface GrainSource {
+  /** The next grains, all different: no two have the same words. */
+  take(count: number): AddItem[];
+  /** Two to four words of grains like those, a space between. */
+  question(): string;
+  /** A subject of grains like those. */
+  subject(): string;
+}
+
+/** Sources of different seeds give different grains over one vocabulary. */
+export function grainSource(seed: number): GrainSource {
+  const words = makeWords(WORDS, generator(7));
+  const random = generator(seed);
+  const rank = zipf(WORDS, random);
+  const below = (bound: number): number => Math.floor(random() * bound);
+  const subject = (): string => `customer-${below(SUBJECTS)}`;
+  const grain = (): AddItem => {
+    const object = Array.from({ length: 14 + below(13) }, () => words[rank()]!).join(' ');
+    return {
+      grainType: 'belief',
+      fields: {
+        subject: subject(),
+        relation: `relation-${below(RELATIONS)}`,
+        object,
+        confidence: below(100) / 100,
+        user_id: `user-${below(USERS)}`,
+      },
+    };
+  };
+  return {
+    take: (count) => Array.from({ length: count }, grain),
+    question: () => {
+      // Words of texts, as people ask: the frequent ones come back, the very most frequent say nothing.
+      const asked = new Set<string>();
+      for (const count = 2 + below(3); asked.size < count; ) asked.add(words[rank()]!);
+      return [...asked].join(' ');
+    },
+    subject,
+  };
+}

@@ -1,0 +1,42 @@
+// Medians, percentiles, and rounds in which the things compared take turns: a shared machine's mood moves single
+// figures by half, but hits neighbours in time alike.
+
+/** The middle one; of an even number the upper of the two. NaN for none. */
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** `share` from 0 to 1. NaN for none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** The median of the rounds' own ratios, which is steadier than the ratio of medians. */
+export function medianRatio(over: readonly number[], under: readonly number[]): number {
+  return median(over.map((value, round) => value / under[round]!));
+}
+
+/** Runs every way once a round, in turns, the order reversed every other round; gives each way's figures by round. */
+export async function inTurns<K extends string, T>(
+  rounds: number,
+  ways: Readonly<Record<K, (round: number) => T | Promise<T>>>,
+): Promise<Record<K, T[]>> {
+  // The keys of an object literal, which its type forgets.
+  const names = Object.keys(ways) as K[];
+  const figures = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<K, T[]>;
+  for (let round = 0; round < rounds; round++) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) figures[name].push(await ways[name](round));
+  }
+  return figures;
+}
+
+/** Figures to four digits: more is noise. */
+export function rounded(values: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      Math.abs(value) >= 10_000 ? Math.round(value) : Number(value.toPrecision(4)),
+    ]),
+  );
+}

@@ -1,0 +1,175 @@
+// What a grain costs once it is settled, and how long a shard takes to open: bytes on disk after merges, bytes of heap
+// and of buffers outside it, opening after a clean stop and after a process was killed while it took grains.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
+import { bytesOnDisk, inFolder } from '../lib/folder.ts';
+import { type GrainSource, grainSource } from '../lib/grains.ts';
+import { heldBytes } from '../lib/heap.ts';
+import type { Aim, Measured, Size } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { median, rounded } from '../lib/statistics.ts';
+
+const STEP = 10_000;
+
+export const scenario = {
+  name: 'footprint',
+  about: 'bytes of disk and heap a grain, opening after a clean stop and after a kill, in process',
+  run,
+};
+
+async function run(size: Size): Promise<Measured> {
+  const steps = sized(size, { full: [100_000, 1_000_000], quick: [30_000, 100_000], tiny: [300] });
+  const opens = sized(size, { full: 5, quick: 3, tiny: 1 });
+  const questions = sized(size, { full: 1_000, quick: 1_000, tiny: 20 });
+  const metrics: Record<string, number> = {};
+  const large = steps.at(-1) ?? 0;
+  await inFolder(async (folder) => {
+    for (const grains of steps) Object.assign(metrics, await measure({ folder, grains, opens, questions }));
+  });
+  const aims: Aim[] = [
+    { metric: `disk_bytes_per_grain_${large / 1_000}k`, atMost: 700 },
+    { metric: `held_bytes_per_grain_${large / 1_000}k`, atMost: 200 },
+    { metric: `open_after_stop_s_${large / 1_000}k`, atMost: 1 },
+    { metric: `open_after_kill_s_${large / 1_000}k`, atMost: 5 },
+  ];
+  return { parameters: { grains: steps.join(' then '), opens, questions }, metrics: rounded(metrics), aims };
+}
+
+interface Step {
+  readonly folder: string;
+  readonly grains: number;
+  /** Times it is opened, and times it is killed. */
+  readonly opens: number;
+  /** Recalls after which the heap is looked at again. */
+  readonly questions: number;
+}
+
+/** Fills the shard in `folder` up to `grains`, in processes of their own, and measures it. */
+async function measure({ folder, grains, opens: times, questions }: Step): Promise<Record<string, number>> {
+  const suffix = `${grains / 1_000}k`;
+  const filled = await ask<Filled>({ kind: 'fill', folder, grains });
+  const disk = bytesOnDisk(folder);
+  const opens: Opened[] = [];
+  for (let i = 0; i < times; i++) opens.push(await ask<Opened>({ kind: 'open', folder, questions }));
+  // Killed while it adds: what was acknowledged and not sealed is replayed.
+  const killed: Opened[] = [];
+  for (let i = 0; i < times; i++) {
+    await killWhileAdding(folder, grains, i);
+    killed.push(await ask<Opened>({ kind: 'open', folder, questions }));
+  }
+  const of = (figures: readonly Opened[], key: keyof Opened): number => median(figures.map((one) => one[key]));
+  return {
+    [`blob_bytes_${suffix}`]: filled.blobBytes,
+    [`disk_bytes_per_grain_${suffix}`]: disk / grains,
+    [`log_bytes_per_grain_${suffix}`]: filled.logBytes / grains,
+    [`index_bytes_per_grain_${suffix}`]: filled.indexBytes / grains,
+    [`held_bytes_per_grain_${suffix}`]: of(opens, 'heldBytes') / grains,
+    [`held_after_recalls_bytes_per_grain_${suffix}`]: of(opens, 'heldAfterRecallsBytes') / grains,
+    [`open_after_stop_s_${suffix}`]: of(opens, 'openMs') / 1_000,
+    [`open_after_kill_s_${suffix}`]: of(killed, 'openMs') / 1_000,
+    [`replayed_grains_${suffix}`]: of(killed, 'replayedGrains'),
+    [`grains_held_${suffix}`]: of(opens, 'grains'),
+    [`grains_lost_${suffix}`]: Math.max(0, grains - Math.min(...killed.map((one) => one.grains))),
+  };
+}
+
+type Task =
+  | { readonly kind: 'fill'; readonly folder: string; readonly grains: number }
+  | { readonly kind: 'open'; readonly folder: string; readonly questions: number }
+  | { readonly kind: 'addUntilKilled'; readonly folder: string; readonly grains: number; readonly seed: number };
+
+interface Filled {
+  readonly blobBytes: number;
+  readonly logBytes: number;
+  readonly indexBytes: number;
+}
+
+interface Opened {
+  readonly openMs: number;
+  readonly grains: number;
+  readonly replayedGrains: number;
+  readonly heldBytes: number;
+  readonly heldAfterRecallsBytes: number;
+}
+
+async function ask<T>(task: Task): Promise<T> {
+  const child = fork(import.meta.filename);
+  child.send(task);
+  const [answer] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${task.kind} ended with ${code}`))),
+  ]);
+  await once(child, 'exit');
+  return answer as T; // what the task's function below sent
+}
+
+/** A process that adds half as many grains as a tail holds, and is killed at once. */
+async function killWhileAdding(folder: string, grains: number, seed: number): Promise<void> {
+  const task: Task = { kind: 'addUntilKilled', folder, grains, seed };
+  const child = fork(import.meta.filename);
+  child.send(task);
+  await once(child, 'message');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+async function serve(task: Task): Promise<unknown> {
+  const openStart = performance.now();
+  const empty = await heldBytes();
+  const collectMs = performance.now() - openStart;
+  const shard = await openShard(task.folder);
+  const openMs = performance.now() - openStart - collectMs;
+  const { engine } = shard;
+  if (task.kind === 'open') {
+    const { tailGrains } = engine.read('health', contextOf(0), {});
+    const held = (await heldBytes()) - empty;
+    const { totalGrains } = engine.read('statistics', contextOf(1), {});
+    recallOften(shard, grainSource(1), task.questions);
+    const after = (await heldBytes()) - empty;
+    await engine.abandon();
+    const opened: Opened = {
+      openMs,
+      grains: totalGrains,
+      replayedGrains: tailGrains,
+      heldBytes: held,
+      heldAfterRecallsBytes: after,
+    };
+    return opened;
+  }
+  if (task.kind === 'addUntilKilled') {
+    // Other seeds than `fill` uses: all grains are new.
+    const source = grainSource(1_000_000 + task.grains + task.seed);
+    await addAll(shard, batchesOf(1, source.take(Math.min(8_000, task.grains))));
+    process.send?.('added');
+    for (;;) await addAll(shard, batchesOf(1, source.take(1_000)));
+  }
+  if (!engine.store.holds(1)) await makeMemories(engine, 1, 1);
+  const held = engine.read('statistics', contextOf(1), {}).totalGrains;
+  const source = grainSource(2 + held);
+  for (let left = task.grains - held; left > 0; left -= STEP)
+    await addAll(shard, batchesOf(1, source.take(Math.min(left, STEP))));
+  await settle(shard);
+  const { diskSpaceBytes, totalGrains } = engine.read('statistics', contextOf(1), {});
+  const indexBytes = engine.store.index.bytesOnDisk;
+  const filled: Filled = {
+    blobBytes: (diskSpaceBytes - engine.store.index.memoryBytes(1)) / totalGrains,
+    logBytes: engine.store.log.bytesOnDisk(),
+    indexBytes,
+  };
+  await shard.close();
+  return filled;
+}
+
+function recallOften({ engine }: OpenShard, source: GrainSource, questions: number): void {
+  for (let i = 0; i < questions; i++) {
+    const asked = { filter: {}, structural: false, limit: 20, candidateLimit: 100, query: source.question() };
+    engine.read('recall', contextOf(1), asked);
+  }
+}
+
+if (import.meta.main && process.send !== undefined)
+  process.once('message', async (task) => {
+    process.send?.(await serve(task as Task)); // what `ask` sent
+    process.disconnect();
+  });

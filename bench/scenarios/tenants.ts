@@ -1,0 +1,133 @@
+// Many memories of a hundred grains beside one memory of as many grains in all: how quickly they take them, what they
+// hold in heap, how quickly a shard with them opens, and how long the first recall of a memory takes that nobody has
+// asked since. Each side has a process of its own.
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { Batch } from '../lib/engine.ts';
+import { addAll, batchesOf, contextOf, makeMemories, openShard, settle } from '../lib/engine.ts';
+import { inFolder } from '../lib/folder.ts';
+import { grainSource } from '../lib/grains.ts';
+import { heldBytes } from '../lib/heap.ts';
+import type { Measured, Size } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { percentile, rounded } from '../lib/statistics.ts';
+
+const GRAINS_EACH = 100;
+/** Memories that take turns in one stretch: an agent's grains come a few at a time, between those of others. */
+const STRETCH_MEMORIES = 100;
+const TURN_GRAINS = 10;
+
+export const scenario = { name: 'tenants', about: 'many small memories beside one large one, in process', run };
+
+interface Side {
+  readonly addedMs: number;
+  readonly settledMs: number;
+  readonly heldBytes: number;
+  readonly openMs: number;
+  readonly firstRecallUs: readonly number[];
+  readonly recallHits: number;
+}
+
+async function run(size: Size): Promise<Measured> {
+  const memories = sized(size, { full: 10_000, quick: 1_000, tiny: 20 });
+  const grains = memories * GRAINS_EACH;
+  return inFolder(async (folder) => {
+    const inProcess = size === 'tiny';
+    const side = (count: number): Promise<Side> => {
+      const task: Task = { folder: join(folder, `of-${count}`), memories: count, grains };
+      return inProcess ? measure(task) : inChild(task);
+    };
+    const many = await side(memories);
+    const one = await side(1);
+    const perSecond = ({ addedMs }: Side): number => (grains * 1_000) / addedMs;
+    const settledPerSecond = ({ addedMs, settledMs }: Side): number => (grains * 1_000) / (addedMs + settledMs);
+    return {
+      parameters: { memories, grains_each: GRAINS_EACH, turn_grains: TURN_GRAINS },
+      metrics: rounded({
+        many_grains_per_s: perSecond(many),
+        one_grains_per_s: perSecond(one),
+        many_over_one_ratio: perSecond(many) / perSecond(one),
+        many_over_one_settled_ratio: settledPerSecond(many) / settledPerSecond(one),
+        many_open_s: many.openMs / 1_000,
+        one_open_s: one.openMs / 1_000,
+        cold_recall_p50_ms: percentile(many.firstRecallUs, 0.5) / 1_000,
+        cold_recall_p99_ms: percentile(many.firstRecallUs, 0.99) / 1_000,
+        cold_recall_hits_mean: many.recallHits / many.firstRecallUs.length,
+        many_held_bytes_per_grain: many.heldBytes / grains,
+        one_held_bytes_per_grain: one.heldBytes / grains,
+        held_ratio: many.heldBytes / one.heldBytes,
+      }),
+      aims: [
+        { metric: 'many_over_one_ratio', atLeast: 0.7 },
+        { metric: 'many_open_s', atMost: 2 },
+        { metric: 'cold_recall_p99_ms', atMost: 10 },
+        { metric: 'held_ratio', atMost: 1.3 },
+      ],
+    };
+  });
+}
+
+interface Task {
+  readonly folder: string;
+  readonly memories: number;
+  readonly grains: number;
+}
+
+async function measure({ folder, memories, grains }: Task): Promise<Side> {
+  let shard = await openShard(folder);
+  await makeMemories(shard.engine, 1, memories);
+  const source = grainSource(1);
+  let addedMs = 0;
+  const stretch = Math.min(memories === 1 ? grains : STRETCH_MEMORIES * GRAINS_EACH, 10_000);
+  for (let from = 0; from < grains; from += stretch) {
+    const items = source.take(Math.min(stretch, grains - from));
+    const batches = memories === 1 ? batchesOf(1, items) : turns(items, from / GRAINS_EACH);
+    const start = performance.now();
+    await addAll(shard, batches);
+    addedMs += performance.now() - start;
+  }
+  const settleStart = performance.now();
+  await settle(shard);
+  const settledMs = performance.now() - settleStart;
+  await shard.close();
+  const empty = await heldBytes();
+  const openStart = performance.now();
+  shard = await openShard(folder);
+  const openMs = performance.now() - openStart;
+  const firstRecallUs: number[] = [];
+  let recallHits = 0;
+  const asked = { filter: {}, structural: false, limit: 20, candidateLimit: 100 };
+  for (let memory = 1; memory <= memories; memory++) {
+    const query = source.question();
+    const start = performance.now();
+    recallHits += shard.engine.read('recall', contextOf(memory), { ...asked, query }).hits.length;
+    firstRecallUs.push((performance.now() - start) * 1_000);
+  }
+  const held = (await heldBytes()) - empty;
+  await shard.close();
+  return { addedMs, settledMs, heldBytes: held, openMs, firstRecallUs, recallHits };
+}
+
+/** The stretch's memories in turn, a few grains each time, until each has its grains. */
+function* turns(items: ReturnType<ReturnType<typeof grainSource>['take']>, firstMemory: number): Generator<Batch> {
+  const memories = items.length / GRAINS_EACH;
+  for (let from = 0; from < items.length; from += TURN_GRAINS) {
+    const memory = 1 + firstMemory + ((from / TURN_GRAINS) % memories);
+    yield { memory, items: items.slice(from, from + TURN_GRAINS) };
+  }
+}
+
+function inChild(task: Task): Promise<Side> {
+  const child = fork(import.meta.filename, { serialization: 'advanced' });
+  return new Promise((resolve, reject) => {
+    child.once('message', (side) => resolve(side as Side)); // what `measure` sent
+    child.once('exit', (code) => reject(new Error(`the process of ${task.memories} memories ended with ${code}`)));
+    child.send(task);
+  });
+}
+
+if (import.meta.main)
+  process.once('message', async (task) => {
+    process.send?.(await measure(task as Task)); // what `inChild` sent
+    process.disconnect();
+  });
