@@ -139,9 +139,9 @@ const OPTIONS = {
   }),
   deployment: text('NAME', 'name of this deployment, as /config tells it', 'self-hosted'),
   logLevel: choice('lines of the log', ['silent', 'error', 'warn', 'info', 'debug'], 'info'),
+  masterKeyFile: optionalText('FILE', 'file with the master key; read, never written'),
   bootstrapKey: secret('first admin key (gr_ and 64 hex); without it one is made and kept in keys/bootstrap.key'),
   masterKey: secret('master key (64 hex); without it one is made and kept in keys/master.key'),
-  masterKeyFile: optionalText('FILE', 'file with the master key; read, never written'),
 } as const satisfies Record<string, Option<unknown>>;
 
 type OptionName = keyof typeof OPTIONS;
@@ -156,7 +156,7 @@ export interface OptionLine {
   /** `--data-dir <DIR>`; absent for a secret. */
   readonly flag?: string;
   readonly env: string;
-  /** What it does, its default and its variable. */
+  /** What it does, its default and, where it has a flag, its variable. */
   readonly description: string;
 }
 
@@ -171,10 +171,11 @@ export function optionLines(): readonly OptionLine[] {
     const env = `GRANARY_${hyphenated(name).replaceAll('-', '_').toUpperCase()}`;
     const shown = option.fallbackText ?? shownDefault(option.fallback);
     const flag = `--${hyphenated(name)}${option.argument === undefined ? '' : ` <${option.argument}>`}`;
+    const origins = [...(shown === undefined ? [] : [`default ${shown}`]), ...(option.secret ? [] : [env])];
     return {
       name,
       env,
-      description: `${option.help} (${shown === undefined ? '' : `default ${shown}; `}${env})`,
+      description: origins.length === 0 ? option.help : `${option.help} (${origins.join('; ')})`,
       ...(option.secret ? {} : { flag }),
     };
   });

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { helpText, isLoopback, optionLines, readConfig } from './config.ts';
+
+test('the help text says every option, its default and its variable', (t) => {
+  t.assert.snapshot(helpText(), { serializers: [String] });
+});
+
+test('a flag wins over its variable, which wins over the default', () => {
+  const env = { GRANARY_HTTP_PORT: '1', GRANARY_CORS_ORIGINS: 'https://a.example, https://b.example', OTHER: 'x' };
+  const config = readConfig({ httpPort: '2' }, env);
+  assert.equal(config.httpPort, 2);
+  assert.deepEqual(config.corsOrigins, ['https://a.example', 'https://b.example']);
+  assert.equal(config.grpcPort, 50_051);
+  assert.equal(config.shards, undefined);
+  assert.equal(readConfig({}, env).httpPort, 1);
+  assert.equal(readConfig({ insecure: true }, {}).insecure, true);
+  assert.equal(readConfig({}, { GRANARY_INSECURE: '1' }).insecure, true);
+  assert.throws(() => Object.assign(config, { httpPort: 3 }), TypeError);
+});
+
+test('a secret comes from the environment alone', () => {
+  const key = `gr_${'0'.repeat(64)}`;
+  const flags = optionLines().map(({ flag }) => flag ?? '');
+  assert.equal(
+    flags.some((flag) => flag.startsWith('--master-key ') || flag.startsWith('--bootstrap-key')),
+    false,
+  );
+  assert.equal(readConfig({ bootstrapKey: key }, {}).bootstrapKey, undefined);
+  assert.equal(readConfig({}, { GRANARY_BOOTSTRAP_KEY: key }).bootstrapKey, key);
+});
+
+test('a bad value is refused by the name of its option', () => {
+  for (const [flags, text] of [
+    [{ httpPort: 'eighty' }, '--http-port wants an integer from 0 to 65535'],
+    [{ httpPort: '65536' }, '--http-port'],
+    [{ shards: '0' }, '--shards'],
+    [{ auth: 'password' }, '--auth wants one of none, api-key'],
+    [{ tlsCert: 'cert.pem' }, '--tls-key'],
+  ] as const)
+    assert.throws(() => readConfig(flags, {}), { code: 'VAL-E001', message: new RegExp(text) });
+  assert.throws(() => readConfig({}, { GRANARY_INSECURE: 'maybe' }), { code: 'VAL-E001', message: /--insecure/ });
+});
+
+test('auth that is not here, or that would let anybody in, is refused', () => {
+  for (const auth of ['oidc', 'composite'])
+    assert.throws(() => readConfig({ auth }, {}), { code: 'AUT-E003', message: /not in this build/ });
+  assert.throws(() => readConfig({ auth: 'none', host: '0.0.0.0' }, {}), { code: 'AUT-E003', message: /--insecure/ });
+  assert.equal(readConfig({ auth: 'none', host: '0.0.0.0', insecure: true }, {}).auth, 'none');
+  assert.equal(readConfig({ auth: 'none' }, {}).auth, 'none');
+  assert.throws(() => readConfig({}, { GRANARY_BOOTSTRAP_KEY: 'short' }), { code: 'AUT-E003' });
+});
+
+test('loopback is what only this machine reaches', () => {
+  for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]'])
+    assert.equal(isLoopback(host), true, host);
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', '127.0.0.1.example', ''])
+    assert.equal(isLoopback(host), false, host);
+});
