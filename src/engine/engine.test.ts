@@ -285,3 +285,40 @@ test('verify finds nothing wrong after seals, merges and removals', async (t) =>
   assert.deepEqual((await shard.engine.write('verify', context, {})).findings, []);
   assert.equal(shard.engine.read('statistics', context, {}).totalGrains, 12 * 49);
 });
+
+test('what a forget or an erasure has taken is not there for the writes that come with it', async (t) => {
+  const shard = await openShard(t);
+  const item = belief('Ada', 'says', 'the same', { user_id: 'ada', created_at: 1_700_000_000 });
+  const { hash } = await shard.engine.write('add', context, item);
+  const [, again, refused] = await Promise.allSettled([
+    shard.engine.write('forget', context, { hashes: [hash], check: false }),
+    shard.engine.write('add', context, item),
+    shard.engine.write('supersede', context, { oldHash: 'f'.repeat(64), fields: {} }),
+  ]);
+  assert.deepEqual(again.status === 'fulfilled' && again.value.duplicate, false);
+  assert.equal(refused.status, 'rejected');
+  const [, later] = await Promise.all([
+    shard.engine.write('eraseUser', context, { userId: 'ada' }),
+    shard.engine.write('add', context, belief('Ada', 'says', 'something new', { user_id: 'ada' })),
+  ]);
+  for (const how of ['none', 'abandon'] as const) {
+    if (how !== 'none') await shard.reopen(how);
+    assert.equal(shard.engine.read('get', context, { hash: later.hash }).userId, 'ada', how);
+    assert.throws(() => shard.engine.read('get', context, { hash }), code('MEM-E001'));
+  }
+  const [, orphan] = await Promise.allSettled([
+    shard.engine.write('dropMemory', context, {}),
+    shard.engine.write('add', context, belief('a', 'b', 'c')),
+  ]);
+  assert.ok(orphan.status === 'rejected' && code('MEM-E003')(orphan.reason));
+});
+
+test('a crash right after a rebuild finds the rebuilt segments', async (t) => {
+  const shard = await openShard(t);
+  const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c'));
+  await shard.engine.write('flush', context, {});
+  await shard.engine.write('rebuildIndexes', context, {});
+  await shard.reopen('abandon');
+  assert.deepEqual(shard.engine.read('health', context, {}).reasons, []);
+  assert.equal(shard.engine.read('get', context, { hash }).hash, hash);
+});

@@ -190,8 +190,11 @@ export class WriteQueue {
       }
       try {
         const memory = this.#store.holds(job.context.memory) ? this.#store.memory(job.context.memory) : undefined;
-        if (job.write.settled === true && memory !== undefined && group.touches(memory)) break;
+        const isSettled = job.write.settled === true;
+        if (memory !== undefined && (closed.has(memory) || (isSettled && group.touches(memory)))) break;
+        const bytesBefore = group.bytes;
         granted.push({ job, error: undefined, output: this.#plan(group, job, memory) });
+        if (isSettled && memory !== undefined && group.bytes > bytesBefore) closed.add(memory);
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
         granted.push({ job, error, output: undefined });
