@@ -146,5 +146,5 @@ function mergeForgets(input: Input<'forget'>, answers: readonly Forgotten[]): Ou
   const refused = answers.find(({ error }) => error !== undefined)?.error;
   if (refused !== undefined && answers.every(({ error }) => error !== undefined)) throw refused;
   const gone = new Set(hashes);
-  return { hashes, notFound: (input.hashes ?? []).filter((address) => !gone.has(address)) };
+  return { hashes, notFound: [...new Set(input.hashes)].filter((address) => !gone.has(address)) };
 }
