@@ -17,10 +17,10 @@ import type { IndexedGrain, Keyed, Ordinal } from './part.ts';
 import { holdsRemoved, hullOf, type RewriteOptions, rewriteFiles, rewriteMemory } from './rewrite.ts';
 import { writeGeneration } from './seal.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
-import type { SegmentChange } from './segment-change.ts';
+import { type SegmentChange, SegmentChanges } from './segment-change.ts';
 import { SegmentFile, SegmentWriter } from './segment-file.ts';
-import { type SegmentEdit, SegmentSet } from './segment-set.ts';
-import { Bitmap, type StateEntry } from './standing.ts';
+import { SegmentSet } from './segment-set.ts';
+import { Bitmap } from './standing.ts';
 import { Generation } from './tail.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 
@@ -36,16 +36,6 @@ export interface ShardIndexOptions {
   readonly keys: IndexKeys;
 }
 
-interface Pending {
-  readonly kind: SegmentChange['kind'];
-  readonly edit: SegmentEdit;
-  /** Memories in the added file that were dropped meanwhile are dead in it. */
-  state: readonly StateEntry[] | undefined;
-  /** What the edit became when the state was made. */
-  applied: SegmentEdit;
-  readonly done?: () => void;
-}
-
 export class ShardIndex {
   readonly removed = new Bitmap('removed');
   readonly superseded = new Bitmap('superseded');
@@ -53,7 +43,7 @@ export class ShardIndex {
   readonly #keys: IndexKeys;
   readonly #view: ShardView;
   readonly #memories = new Map<number, MemoryIndex>();
-  readonly #changes = new Map<number, Pending>();
+  readonly #changes: SegmentChanges;
   readonly #dropped = new Set<number>();
   /** Chunks with a bad block, by file: memories. */
   readonly #damaged = new Map<SegmentFile, Set<number>>();
@@ -63,7 +53,6 @@ export class ShardIndex {
   #sealing = false;
   #rewriting = false;
   #publishedSequence: Sequence;
-  #nextChange = 1;
   #version = 0;
   #openChunks = 0;
 
@@ -75,6 +64,7 @@ export class ShardIndex {
     this.#publishedSequence = this.#segments.sealedSequence;
     this.removed.load(options.log);
     this.superseded.load(options.log);
+    this.#changes = new SegmentChanges(this.#segments, [this.removed, this.superseded], this.#dropped);
     this.#view = this.#makeView(options);
   }
 
@@ -231,7 +221,7 @@ export class ShardIndex {
   /** Forgets every segment and tail with the change: the whole log is to be published again, from sequence 1. */
   reset(): SegmentChange {
     assert(!this.#sealing && !this.#rewriting, 'nothing else changes the segments');
-    return this.#change('reset', { removed: this.#segments.files, sealedSequence: 0 }, () => {
+    return this.#changes.make('reset', { removed: this.#segments.files, sealedSequence: 0 }, () => {
       this.#active = new Generation(0);
       this.#frozen = undefined;
       this.#publishedSequence = 0;
@@ -265,33 +255,19 @@ export class ShardIndex {
 
   /** Makes a change true, after the transaction with its state. */
   commit(change: SegmentChange): void {
-    const pending = this.#changes.get(change.id);
-    assert(pending?.state !== undefined, 'a change is committed once, after its state was written');
-    this.#changes.delete(change.id);
-    this.#segments.apply(pending.applied);
-    this.removed.exportDone(true);
-    this.superseded.exportDone(true);
-    pending.done?.();
+    this.#changes.commit(change);
     for (const file of this.#damaged.keys()) if (!this.#segments.files.includes(file)) this.#damaged.delete(file);
     this.#version += 1;
   }
 
   /** Gives a change up: its transaction failed or will not be. Its file is deleted. */
   abandon(change: SegmentChange): void {
-    const pending = this.#changes.get(change.id);
-    if (pending === undefined) return;
-    this.#changes.delete(change.id);
-    if (pending.state !== undefined) {
-      this.removed.exportDone(false);
-      this.superseded.exportDone(false);
-    }
-    pending.edit.added?.replace();
+    this.#changes.abandon(change);
   }
 
   /** Lets go of the files. What is not sealed will be published again from the log. */
   close(): void {
-    for (const pending of this.#changes.values()) pending.edit.added?.replace();
-    this.#changes.clear();
+    this.#changes.close();
     for (const memory of this.#memories.values()) memory.close();
     this.#memories.clear();
     this.#segments.close();
@@ -309,7 +285,7 @@ export class ShardIndex {
               writeGeneration(generation, writer, { keys: this.#keys, isRemoved: (at) => this.removed.get(at) }),
             );
       const edit = { ...(added === undefined ? {} : { added }), sealedSequence: upTo };
-      return this.#change('seal', edit, () => {
+      return this.#changes.make('seal', edit, () => {
         this.#frozen = undefined;
       });
     } finally {
@@ -323,7 +299,7 @@ export class ShardIndex {
       const files = yield* closeUnderOrder(this.#segments, chosen, this.#isUsable);
       if (files === undefined) return undefined;
       const added = yield* this.#write(hullOf(files), (writer) => rewriteFiles(files, writer, this.#rewriteOptions()));
-      return this.#change(kind, { ...(added === undefined ? {} : { added }), removed: files });
+      return this.#changes.make(kind, { ...(added === undefined ? {} : { added }), removed: files });
     } catch (error) {
       // The bad chunk is known now; the next choice goes round its file.
       if (error instanceof CorruptBlock) return undefined;
@@ -355,7 +331,7 @@ export class ShardIndex {
             rewriteMemory(files, memory, writer, this.#rewriteOptions()),
           );
           const dead = all.map((file) => [file, memory] as const);
-          return this.#change('purge', { ...(added === undefined ? {} : { added }), dead });
+          return this.#changes.make('purge', { ...(added === undefined ? {} : { added }), dead });
         } catch (error) {
           // What cannot be read is purged, too; the chunk is damaged now, and the next round passes over it.
           if (!(error instanceof CorruptBlock)) throw error;
@@ -379,7 +355,7 @@ export class ShardIndex {
   /** One step, but callers run every change in the same way. */
   *#drop(memory: number): Sliced<SegmentChange> {
     const files = this.#segments.files.filter((file) => liveEntry(this.#segments, file, memory) !== undefined);
-    return this.#change('drop', { dead: files.map((file) => [file, memory] as const) });
+    return this.#changes.make('drop', { dead: files.map((file) => [file, memory] as const) });
   }
 
   /** One rewrite at a time; the files that it may read stay open until the returned function is called. */
@@ -428,33 +404,6 @@ export class ShardIndex {
     } finally {
       writer?.abandon();
     }
-  }
-
-  #change(kind: SegmentChange['kind'], edit: SegmentEdit, done?: () => void): SegmentChange {
-    const id = this.#nextChange++;
-    const pending: Pending = { kind, edit, state: undefined, applied: edit, ...(done === undefined ? {} : { done }) };
-    this.#changes.set(id, pending);
-    const stateOf = (): readonly StateEntry[] => {
-      pending.state ??= this.#stateOf(pending);
-      return pending.state;
-    };
-    return {
-      id,
-      kind,
-      get state() {
-        return stateOf();
-      },
-      sealedSequence: edit.sealedSequence ?? this.sealedSequence,
-    };
-  }
-
-  #stateOf(pending: Pending): readonly StateEntry[] {
-    for (const other of this.#changes.values())
-      assert(other === pending || other.state === undefined, 'one change is written at a time');
-    const { added, dead = [] } = pending.edit;
-    const dropped = added === undefined ? [] : [...this.#dropped].filter((memory) => added.find(memory) !== undefined);
-    pending.applied = { ...pending.edit, dead: [...dead, ...dropped.map((memory) => [added!, memory] as const)] };
-    return [this.#segments.manifestAfter(pending.applied), ...this.removed.export(), ...this.superseded.export()];
   }
 
   #reached(sequence: Sequence): void {
