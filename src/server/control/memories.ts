@@ -12,6 +12,8 @@ import type { ControlStore } from './store.ts';
 export type { MemoryRecord } from './records.ts';
 
 export const DEFAULT_MEMORY = 'default';
+/** Memories told to the shards at once; with several partitions each is several calls. */
+const ATTACH_ROUND = 250;
 const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 export interface NewMemory {
@@ -83,7 +85,10 @@ export class Memories {
   async start(): Promise<void> {
     const all = [...this.#store.values('memory')];
     for (const memory of all) if (memory.deleting === true) await this.#destroy(memory, 'system', 'start');
-    await this.#shards.attach(all.filter((memory) => memory.deleting !== true).map(settingsOf));
+    const living = all.filter((memory) => memory.deleting !== true).map(settingsOf);
+    // In rounds, as workers take a bounded number of calls at once.
+    for (let from = 0; from < living.length; from += ATTACH_ROUND)
+      await this.#shards.attach(living.slice(from, from + ATTACH_ROUND));
     if (this.find(DEFAULT_MEMORY) === undefined && all.length === 0)
       await this.create({ id: DEFAULT_MEMORY }, { actor: 'system', requestId: 'start' });
   }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { comparePlaces, pageOf, readPage, writeCursor } from './page.ts';
+
+interface Item {
+  readonly timeMs: number;
+  readonly id: string;
+}
+
+test('pages, one after the other, give every item once in order, whatever comes and goes between them', () => {
+  const items = fc.uniqueArray(fc.record({ timeMs: fc.nat(5), id: fc.string({ maxLength: 2 }) }), {
+    selector: ({ timeMs, id }) => `${timeMs} ${id}`,
+    maxLength: 30,
+  });
+  fc.assert(
+    fc.property(
+      items,
+      items,
+      fc.integer({ min: 1, max: 7 }),
+      fc.constantFrom('asc' as const, 'desc' as const),
+      (all, later, limit, order) => {
+        let sorted = [...all].sort(comparePlaces);
+        const seen: Item[] = [];
+        let cursor: string | undefined;
+        for (let round = 0; round < 40; round += 1) {
+          const page = readPage({ limit, order, ...(cursor === undefined ? {} : { cursor }) }, 'items');
+          const { items: got, total, nextCursor } = pageOf(sorted, page, (item) => item, 'items');
+          assert.equal(total, sorted.length);
+          seen.push(...got);
+          if (nextCursor === null) break;
+          cursor = nextCursor;
+          // Items that were there from the start stay; others may come at any place.
+          if (round === 0) {
+            const fresh = later.filter((one) => !sorted.some((other) => comparePlaces(one, other) === 0));
+            sorted = [...sorted, ...fresh].sort(comparePlaces);
+          }
+        }
+        const direction = order === 'asc' ? 1 : -1;
+        for (const [at, item] of seen.entries())
+          if (at > 0) assert.ok(comparePlaces(seen[at - 1] ?? item, item) * direction < 0, 'in order, none twice');
+        for (const item of all)
+          assert.ok(
+            seen.some((one) => comparePlaces(one, item) === 0),
+            'none is missing',
+          );
+      },
+    ),
+  );
+});
+
+test('a cursor of another list, or of nobody, is VAL-E004', () => {
+  const cursor = writeCursor({ timeMs: 1, id: 'a' }, 'keys');
+  assert.deepEqual(readPage({ cursor }, 'keys').after, { timeMs: 1, id: 'a' });
+  for (const bad of [
+    cursor.slice(2),
+    'x',
+    '',
+    Buffer.from('[1,2,3]').toString('base64url'),
+    Buffer.from('["keys",1.5,"a"]').toString('base64url'),
+  ])
+    assert.throws(() => readPage({ cursor: bad }, 'keys'), { code: 'VAL-E004' });
+  assert.throws(() => readPage({ cursor }, 'memories'), { code: 'VAL-E004' });
+});
+
+test('a page has 50 items when nobody says, and never more than 500', () => {
+  assert.equal(readPage({}, 'x').limit, 50);
+  assert.equal(readPage({ limit: 501 }, 'x').limit, 500);
+});
