@@ -12,9 +12,9 @@ import {
   mergeTextStatistics,
   sumOf,
 } from './merge.ts';
-import { gatherExportPage, gatherList } from './pages.ts';
+import { comesBefore, gatherExportPage, gatherList } from './pages.ts';
 import { partitionFor } from './placement.ts';
-import type { Input, MemoryCalls, Output } from './protocol.ts';
+import type { GrainView, Input, MemoryCalls, Output } from './protocol.ts';
 
 /** What gathering needs of those who can decode a blob. */
 export interface GatherTools {
@@ -99,11 +99,10 @@ async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<O
     return partition === undefined ? fan.found('accumulate', input) : fan.one(partition, 'accumulate', input);
   }
   const newest = await fan.withoutIdempotency().all('list', { filter: target, limit: 1, order: 'desc' });
-  let best: { readonly partition: number; readonly createdAtMs: number } | undefined;
+  let best: { readonly partition: number; readonly grain: GrainView } | undefined;
   newest.forEach(({ grains: [grain] }, partition) => {
     if (grain === undefined) return;
-    const { createdAtMs } = grain;
-    if (best === undefined || createdAtMs > best.createdAtMs) best = { partition, createdAtMs };
+    if (best === undefined || comesBefore(grain, best.grain, 'desc')) best = { partition, grain };
   });
   return best === undefined ? fan.found('accumulate', input) : fan.one(best.partition, 'accumulate', input);
 }

@@ -88,7 +88,8 @@ function positionOf({ createdAtMs, hash }: GrainView): Position {
   return { createdAtMs, hash };
 }
 
-function comesBefore(a: GrainView, b: GrainView, order: ListInput['order']): boolean {
+/** True when `a` stands before `b` in a list. */
+export function comesBefore(a: GrainView, b: GrainView, order: ListInput['order']): boolean {
   if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs < b.createdAtMs === (order === 'asc');
   return a.hash < b.hash;
 }

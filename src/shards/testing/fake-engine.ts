@@ -302,7 +302,7 @@ export class FakeEngine implements EngineDoor {
     if (!check) for (const grain of named) grains.delete(grain.hash);
     return {
       hashes: named.map((grain) => grain.hash),
-      notFound: hashes.filter((address) => !named.some((one) => one.hash === address)),
+      notFound: [...new Set(hashes)].filter((address) => !named.some((one) => one.hash === address)),
     };
   }
 
