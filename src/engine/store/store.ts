@@ -70,7 +70,8 @@ export class Store {
     if (nextKey !== undefined) keys.reserve(Buffer.from(nextKey).readUInt32BE(0) - 1);
     for (const [key, value] of log.scanState('memory/'))
       this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
-    for (const [key] of log.scanState('purge/')) this.purgePending.set(Number(key.slice('purge/'.length)), log.nextSequence - 1);
+    for (const [key] of log.scanState('purge/'))
+      this.purgePending.set(Number(key.slice('purge/'.length)), log.nextSequence - 1);
     for (const [key] of log.scanState('drop/')) this.dropPending.add(Number(key.slice('drop/'.length)));
   }
 

@@ -36,9 +36,12 @@ function shownFields(store: Store, memory: Memory, stored: StoredGrain, predeces
 }
 
 function predecessorAddress(store: Store, memory: Memory, stored: StoredGrain): string | undefined {
-  // Only a grain that names sources can be a new version; the last of them is what it superseded.
+  // A new version names what it superseded as the last of its sources.
   const sources = stored.grain.fields['derived_from'];
   const last = Array.isArray(sources) ? sources[sources.length - 1] : undefined;
   if (typeof last !== 'string') return undefined;
-  return store.predecessor(memory.number, stored.ordinal) === undefined ? undefined : last;
+  const link = store.predecessor(memory.number, stored.ordinal);
+  if (link === undefined) return undefined;
+  // What replaced another as an upsert has sources of its own. Of a removed predecessor only its name is left.
+  return store.addressAt(link.oldOrdinal) ?? last;
 }

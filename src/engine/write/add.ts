@@ -1,5 +1,7 @@
 // Plans an add: a duplicate is answered with what is there, anything else is granted.
 import type { CallContext } from '../calls.ts';
+import { mayInvalidate } from '../grain/api-invalidation.ts';
+import { tripleForm } from '../grain/api-text.ts';
 import { pairKey } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { StoredGrain } from '../store/store.ts';
@@ -14,13 +16,24 @@ export interface Added {
   readonly warnings: readonly string[];
 }
 
+type Rival = Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>;
+
 /** Current versions of a subject and relation that the fuzzy and upsert rules look at, newest first. */
 const RIVALS_MAX = 100;
 
 export function planAdd(group: Group, memory: Memory, context: CallContext, prepared: PreparedGrain): Added {
   const duplicate = findDuplicate(group, memory, prepared);
   if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings: prepared.warnings };
-  const replaced = memory.settings.dedup === 'upsert' ? rivals(group, memory, prepared)[0] : undefined;
+  const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
+  if (replaced !== undefined) {
+    const refusal = mayInvalidate(replaced.grain, {
+      actor: context.actor,
+      act: 'supersede',
+      nowMs: group.nowMs,
+      ...(context.reason === undefined ? {} : { reason: context.reason }),
+    });
+    if (refusal !== undefined) throw refusal;
+  }
   const planned = group.addGrain(memory, prepared);
   if (replaced !== undefined) group.supersede(memory, replaced.ordinal, planned);
   group.audit(memory, {
@@ -45,8 +58,19 @@ function findDuplicate(group: Group, memory: Memory, prepared: PreparedGrain): s
   if (exact !== undefined || dedup !== 'fuzzy') return exact;
   const { object } = prepared.indexed;
   return rivals(group, memory, prepared).find(
-    (rival) => object !== undefined && similarity(String(rival.grain.fields['object'] ?? ''), object) >= dedupThreshold,
+    (rival) => object !== undefined && similarity(objectOf(rival), object) >= dedupThreshold,
   )?.address;
+}
+
+/** What an upsert supersedes: the newest belief that says another object. */
+function replacedBy(group: Group, memory: Memory, prepared: PreparedGrain): Rival | undefined {
+  return rivals(group, memory, prepared).find((rival) => objectOf(rival) !== prepared.indexed.object);
+}
+
+/** As the triple index has it. */
+function objectOf({ grain }: Rival): string {
+  const { object } = grain.fields;
+  return typeof object === 'string' ? tripleForm(object) : '';
 }
 
 /** A current grain with the same identity (service contract section 1, Dedup), in this group or committed. */
@@ -69,13 +93,9 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
   return undefined;
 }
 
-/** Current beliefs of the same subject, relation, namespace and user with another object, newest first. */
-function rivals(
-  group: Group,
-  memory: Memory,
-  prepared: PreparedGrain,
-): Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>[] {
-  const { subject, relation, object, namespace, user, type } = prepared.indexed;
+/** Current beliefs of the same subject, relation, namespace and user, newest first. */
+function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] {
+  const { subject, relation, namespace, user, type } = prepared.indexed;
   if (type !== 'belief' || subject === undefined || relation === undefined) return [];
   const { store } = group;
   const pair = pairKey(subject, relation);
@@ -86,7 +106,7 @@ function rivals(
     const docs = part.facet('pair', pair) ?? [];
     for (let j = docs.length - 1; j >= 0 && ordinals.length < RIVALS_MAX; j--) ordinals.push(part.ordinals[docs[j]!]!);
   }
-  const found: Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>[] = [];
+  const found: Rival[] = [];
   for (const ordinal of ordinals) {
     if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) continue;
     const stored = group.read(memory, ordinal);
@@ -94,7 +114,7 @@ function rivals(
     const { fields, type: storedType } = stored.grain;
     const same =
       storedType === 'belief' && fields['namespace'] === namespace && (fields['user_id'] ?? undefined) === user;
-    if (same && fields['object'] !== object) found.push(stored);
+    if (same) found.push(stored);
   }
   return found;
 }

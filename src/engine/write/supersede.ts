@@ -5,6 +5,8 @@ import { EngineError } from '../errors.ts';
 import { mayInvalidate } from '../grain/api-invalidation.ts';
 import { accumulateFields, supersedeFields } from '../grain/api-merge.ts';
 import { toApi } from '../grain/api-output.ts';
+import { tripleForm } from '../grain/api-text.ts';
+import { intersect } from '../index/docset.ts';
 import { type Ordinal, pairKey } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { StoredGrain } from '../store/store.ts';
@@ -98,32 +100,45 @@ function sourcesOf(fields: JsonObject): JsonValue[] {
   return Array.isArray(sent) ? sent : [sent];
 }
 
-/** The newest current grain of a subject and relation (and namespace, if given). */
+/**
+ * The newest current grain of a subject and relation (and namespace, if given) that the caller sees and that has not
+ * expired; of equally new ones the one with the lowest address, as in a list.
+ */
 function newestCurrent(
   group: Group,
   memory: Memory,
   context: CallContext,
   target: { readonly namespace?: string; readonly subject: string; readonly relation: string },
 ): Ordinal | undefined {
-  const pair = pairKey(target.subject.normalize('NFC').trim(), target.relation.normalize('NFC').trim());
+  const pair = pairKey(tripleForm(target.subject), tripleForm(target.relation));
   const { store } = group;
-  const namespace = context.namespace ?? target.namespace;
-  let newest: { ordinal: Ordinal; createdAtMs: number } | undefined;
-  const consider = (ordinal: Ordinal, createdAtMs: number): void => {
-    if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) return;
-    if (newest === undefined || createdAtMs >= newest.createdAtMs) newest = { ordinal, createdAtMs };
+  let newest: { ordinal: Ordinal; createdAtMs: number; address?: string | undefined } | undefined;
+  const consider = (ordinal: Ordinal, createdAtMs: number, expiresAtMs = Number.NaN, planned?: string): void => {
+    if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal) || expiresAtMs <= group.nowMs) return;
+    if (newest !== undefined && createdAtMs < newest.createdAtMs) return;
+    if (newest?.createdAtMs === createdAtMs) {
+      newest.address ??= store.addressAt(newest.ordinal) ?? '';
+      const address = planned ?? store.addressAt(ordinal) ?? '';
+      if (address < newest.address) newest = { ordinal, createdAtMs, address };
+    } else newest = { ordinal, createdAtMs, address: planned };
   };
+  const { namespace, userId } = context;
   for (const part of store.parts(memory.number)) {
-    const within = namespace === undefined ? undefined : new Set(part.facet('namespace', namespace) ?? []);
-    for (const doc of part.facet('pair', pair) ?? []) {
-      if (within === undefined || within.has(doc)) consider(part.ordinals[doc]!, part.createdAtMs[doc]!);
-    }
+    const lists: Uint32Array[] = [part.facet('pair', pair) ?? NOTHING];
+    for (const name of [namespace, target.namespace])
+      if (name !== undefined) lists.push(part.facet('namespace', name) ?? NOTHING);
+    if (userId !== undefined) lists.push(part.facet('user', userId) ?? NOTHING);
+    const expires = part.numbers('expiresAtMs');
+    for (const doc of intersect(lists)) consider(part.ordinals[doc]!, part.createdAtMs[doc]!, expires?.[doc]);
   }
   for (const { ordinal, prepared } of group.peek(memory)?.byPair.get(pair) ?? []) {
-    if (namespace === undefined || prepared.indexed.namespace === namespace)
-      consider(ordinal, prepared.indexed.createdAtMs);
+    const { indexed, address } = prepared;
+    const isNamed = target.namespace === undefined || indexed.namespace === target.namespace;
+    if (isNamed && isWithin(context, prepared.grain))
+      consider(ordinal, indexed.createdAtMs, indexed.numbers.expiresAtMs, address);
   }
   return newest?.ordinal;
 }
 
+const NOTHING = new Uint32Array(0);
 const EMPTY_HEADER = { version: 1, flags: 0, typeByte: 0, namespaceHash: 0, createdAtSeconds: 0 };
