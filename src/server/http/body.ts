@@ -2,6 +2,7 @@
 import { assert } from '../../engine/assert.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { BODY_UNASKED_BYTES_MAX } from '../../engine/limits.ts';
+import { RequestAborted } from './listener.ts';
 
 const EMPTY = new Uint8Array(0);
 
@@ -79,6 +80,12 @@ export class Body {
       this.paused = false;
       this.flow.resume();
     }
+  }
+
+  /** Nobody will ask, or needs it any more. */
+  discard(): void {
+    // An error with its stack costs more than the rest of a short request.
+    if (!this.complete) this.fail(new RequestAborted());
   }
 
   private join(): Uint8Array {

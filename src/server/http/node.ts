@@ -235,7 +235,7 @@ class NodeRequest implements HttpRequest {
 
   /** A connection can serve its next request only when this one's body is out of the way. */
   private discardBody(): void {
-    this.pendingBody?.fail(new RequestAborted());
+    this.pendingBody?.discard();
   }
 
   private headerList(headers: ResponseHeaders, own: ResponseHeaders): string[] {

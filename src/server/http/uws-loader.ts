@@ -16,8 +16,15 @@ export interface UwsModule {
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
 }
 
+type Register = (pattern: string, handler: (response: HttpResponse, request: HttpRequest) => void) => UwsApp;
+
 export interface UwsApp {
-  any(pattern: string, handler: (response: HttpResponse, request: HttpRequest) => void): UwsApp;
+  get: Register;
+  post: Register;
+  put: Register;
+  patch: Register;
+  del: Register;
+  any: Register;
   filter(callback: (response: HttpResponse, change: number) => void): UwsApp;
   listen(host: string, port: number, options: number, callback: (socket: us_listen_socket | false) => void): UwsApp;
   close(): UwsApp;

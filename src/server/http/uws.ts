@@ -8,7 +8,7 @@ import { accessSync, constants } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../engine/limits.ts';
-import { Body } from './body.ts';
+import { Body, type Flow } from './body.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -61,6 +61,8 @@ class UwsServer implements HttpListener {
   private readonly bodyTimeoutMs: number;
   /** Requests whose body is still arriving, oldest first. */
   private readonly receiving = new Set<UwsRequest>();
+  /** Requests of this turn of the event loop: most have their body before it ends, and are not worth remembering. */
+  private fresh: UwsRequest[] = [];
   private sweep: NodeJS.Timeout | undefined;
   private inFlight = 0;
   private connections = 0;
@@ -80,7 +82,13 @@ class UwsServer implements HttpListener {
       if (change > 0 && this.connections > connectionsMax) response.close();
     };
     app.filter(count);
-    app.any('/*', (response, request) => this.accept(response, request));
+    // A method that is known from where the request came in need not be asked for.
+    app.get('/*', (response, request) => this.accept('GET', response, request));
+    app.post('/*', (response, request) => this.accept('POST', response, request));
+    app.put('/*', (response, request) => this.accept('PUT', response, request));
+    app.patch('/*', (response, request) => this.accept('PATCH', response, request));
+    app.del('/*', (response, request) => this.accept('DELETE', response, request));
+    app.any('/*', (response, request) => this.accept(request.getCaseSensitiveMethod(), response, request));
   }
 
   start(uws: UwsModule, socket: ListenSocket): void {
@@ -113,7 +121,7 @@ class UwsServer implements HttpListener {
   }
 
   finished(request: UwsRequest): void {
-    this.receiving.delete(request);
+    if (request.receiving) this.received(request);
     this.inFlight--;
     if (this.draining) this.settle();
   }
@@ -133,17 +141,23 @@ class UwsServer implements HttpListener {
   }
 
   received(request: UwsRequest): void {
-    this.receiving.delete(request);
+    request.receiving = false;
+    if (request.bodyDeadlineMs !== 0) this.receiving.delete(request);
   }
 
   report(error: unknown): void {
     if (!(error instanceof RequestAborted)) this.options.onError?.(error);
   }
 
-  private accept(response: NativeResponse, native: NativeRequest): void {
+  private accept(method: string, response: NativeResponse, native: NativeRequest): void {
     const headers = collectHeaders(native);
     this.inFlight++;
-    const request = new UwsRequest(this, response, native, headers);
+    const request = new UwsRequest(this, response, {
+      method,
+      path: native.getUrl(),
+      query: native.getQuery() ?? '',
+      headers,
+    });
     response.onAborted(() => request.abort());
     const declared = bodyBytes(headers);
     if (declared === MALFORMED) {
@@ -151,8 +165,8 @@ class UwsServer implements HttpListener {
       return;
     }
     if (declared !== 0) {
-      this.receiving.add(request);
-      request.expect(declared, Date.now() + this.bodyTimeoutMs);
+      request.expect(declared);
+      if (this.fresh.push(request) === 1) setImmediate(this.watchFresh);
     }
     try {
       const running = this.handler(request);
@@ -161,6 +175,16 @@ class UwsServer implements HttpListener {
       request.failed(error);
     }
   }
+
+  private readonly watchFresh = (): void => {
+    const deadlineMs = Date.now() + this.bodyTimeoutMs;
+    for (const request of this.fresh) {
+      if (!request.receiving) continue;
+      request.bodyDeadlineMs = deadlineMs;
+      this.receiving.add(request);
+    }
+    this.fresh = [];
+  };
 
   private expireBodies(): void {
     const now = Date.now();
@@ -178,10 +202,22 @@ const STREAMING = 2;
 const DONE = 3;
 const GONE = 4;
 
-class UwsRequest implements HttpRequest {
+/** What the native request says, which does not outlive its callback. */
+interface RequestHead {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+}
+
+class UwsRequest implements HttpRequest, Flow {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Its body has not arrived, and is still wanted. */
+  receiving = false;
+  /** 0 until the server watches the body. */
   bodyDeadlineMs = 0;
   private readonly server: UwsServer;
   private readonly response: NativeResponse;
@@ -192,13 +228,13 @@ class UwsRequest implements HttpRequest {
   private pendingStream: UwsStream | undefined;
   private controller: AbortController | undefined;
 
-  constructor(server: UwsServer, response: NativeResponse, request: NativeRequest, headers: readonly string[]) {
+  constructor(server: UwsServer, response: NativeResponse, head: RequestHead) {
     this.server = server;
     this.response = response;
-    this.headers = headers;
-    this.method = request.getCaseSensitiveMethod();
-    this.path = request.getUrl();
-    this.query = request.getQuery() ?? '';
+    this.method = head.method;
+    this.path = head.path;
+    this.query = head.query;
+    this.headers = head.headers;
   }
 
   get remoteAddress(): string {
@@ -267,13 +303,10 @@ class UwsRequest implements HttpRequest {
 
   // ---- what the server tells ----
 
-  expect(declaredBytes: number, deadlineMs: number): void {
+  expect(declaredBytes: number): void {
     const { response } = this;
-    this.bodyDeadlineMs = deadlineMs;
-    const body = new Body(declaredBytes, {
-      pause: () => this.alive() && response.pause(),
-      resume: () => this.alive() && response.resume(),
-    });
+    this.receiving = true;
+    const body = new Body(declaredBytes, this);
     this.pendingBody = body;
     response.onData((chunk, isLast) => {
       // The memory is the library's again when this returns.
@@ -283,6 +316,14 @@ class UwsRequest implements HttpRequest {
         body.finish();
       }
     });
+  }
+
+  pause(): void {
+    if (this.alive()) this.response.pause();
+  }
+
+  resume(): void {
+    if (this.alive()) this.response.resume();
   }
 
   /** The connection has closed. */
@@ -316,7 +357,7 @@ class UwsRequest implements HttpRequest {
 
   private begin(status: number, headers: ResponseHeaders): void {
     this.response.writeStatus(statusLine(status));
-    for (const [name, value] of headers) this.response.writeHeader(name, value);
+    for (const header of headers) this.response.writeHeader(header[0], header[1]);
     if (this.server.draining) this.response.writeHeader('connection', 'close');
   }
 
@@ -378,7 +419,6 @@ const collect = (name: string, value: string): void => {
   collecting.push(name, value);
 };
 
-/** Names and values in turn; the native request does not outlive its callback. */
 function collectHeaders(request: NativeRequest): readonly string[] {
   collecting = [];
   request.forEach(collect);
