@@ -138,3 +138,27 @@ test('memory numbers are never given twice, not even after their memory is gone 
   }
   assert.equal(given.size, 9);
 });
+
+test('a verification names a record that does not open and an audit entry that is gone', async () => {
+  const disk = new MemoryLogStore();
+  const store = ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock);
+  for (let round = 0; round < 3; round += 1)
+    await store.commit((change) => {
+      change.put('setting', setting(`s${round}`, round));
+      change.audit({ event: 'settings.changed', actor: 'key:k', subject: '', details: { round } });
+    });
+  assert.deepEqual(await store.verify(), { records: 6, auditEntries: 3, findings: [] });
+  const sequences = [...disk.records.keys()];
+  const damaged = disk.records.get(sequences[0]!)!;
+  damaged[damaged.length - 1]! ^= 1;
+  disk.records.delete(sequences[3]!);
+  const { records, findings } = await store.verify();
+  assert.equal(records, 5);
+  assert.deepEqual(
+    findings.map(({ kind, where }) => [kind, where]),
+    [
+      ['record', 'sequence 1'],
+      ['audit', 'seq 3'],
+    ],
+  );
+});

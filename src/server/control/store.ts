@@ -1,11 +1,19 @@
 // The control store: entities in memory, their records in the control log, changes in groups of one transaction.
 import { hash, type KeyObject } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { assert } from '../../engine/assert.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { open, seal } from '../../engine/crypto/envelope.ts';
 import { EngineError } from '../../engine/errors.ts';
-import { type AuditDraft, type AuditEntry, type AuditHead, extendChain, GENESIS } from '../../engine/govern/audit.ts';
-import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX } from '../../engine/limits.ts';
+import {
+  type AuditDraft,
+  type AuditEntry,
+  type AuditHead,
+  checkChain,
+  extendChain,
+  GENESIS,
+} from '../../engine/govern/audit.ts';
+import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, FINDINGS_MAX } from '../../engine/limits.ts';
 import { CorruptRecord, type Log, type Sequence } from '../../engine/log/log.ts';
 import { ENTITY_KINDS, type Entities, type EntityKind, entityId, RECORD_KINDS } from './records.ts';
 
@@ -19,6 +27,22 @@ function aadOf(kind: string): Buffer {
   const aad = AADS.get(kind);
   assert(aad !== undefined, 'every record kind has its context');
   return aad;
+}
+
+const KIND_NAMES = new Map(Object.entries(RECORD_KINDS).map(([kind, byte]) => [byte as number, kind]));
+/** Records that a verification reads before others get their turn. */
+const VERIFY_SLICE = 500;
+
+export interface ControlFinding {
+  readonly kind: 'record' | 'audit';
+  readonly where: string;
+  readonly problem: string;
+}
+export interface ControlReport {
+  readonly records: number;
+  readonly auditEntries: number;
+  /** At most `FINDINGS_MAX`. */
+  readonly findings: readonly ControlFinding[];
 }
 
 interface Held<T> {
@@ -124,6 +148,46 @@ export class ControlStore {
       const entry = JSON.parse(text) as AuditEntry; // sealed by #record
       if (entry.seq > after) yield entry;
     }
+  }
+
+  /**
+   * Reads everything again: every record must open, and the audit entries must be one chain up to its head. Other work
+   * goes on in between.
+   */
+  async verify(): Promise<ControlReport> {
+    const findings: ControlFinding[] = [];
+    const found = (finding: ControlFinding): void => {
+      if (findings.length < FINDINGS_MAX) findings.push(finding);
+    };
+    const committed = this.#auditHead;
+    let head: AuditHead = GENESIS;
+    let records = 0;
+    for (const record of this.#log.scan(1, this.#log.nextSequence)) {
+      records += 1;
+      if (records % VERIFY_SLICE === 0) await setImmediate();
+      const where = `sequence ${record.sequence}`;
+      if (record instanceof CorruptRecord) {
+        found({ kind: 'record', where, problem: record.message });
+        continue;
+      }
+      const kind = KIND_NAMES.get(record.bytes[0]!);
+      try {
+        if (kind === undefined) throw new Error(`unknown kind ${record.bytes[0]}`);
+        const text = open(this.#key, record.bytes.subarray(1), aadOf(kind)).toString('utf8');
+        if (kind !== 'audit') continue;
+        const entry = JSON.parse(text) as AuditEntry; // sealed by #record
+        if (entry.seq > committed.seq) continue;
+        const checked = checkChain(head, [entry]);
+        if ('badSeq' in checked)
+          found({ kind: 'audit', where: `seq ${entry.seq}`, problem: 'the audit chain breaks here' });
+        head = { seq: entry.seq, hash: entry.hash };
+      } catch (error) {
+        found({ kind: 'record', where, problem: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    if (head.seq < committed.seq)
+      found({ kind: 'audit', where: `seq ${head.seq + 1}`, problem: 'the audit chain ends before its head' });
+    return { records, auditEntries: head.seq, findings };
   }
 
   /**

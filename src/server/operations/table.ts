@@ -13,6 +13,7 @@ import { memoryGet } from './admin/memory-get.ts';
 import { stats } from './admin/stats.ts';
 import { statsHistory } from './admin/stats-history.ts';
 import { tierInfo } from './admin/tier-info.ts';
+import { verify } from './admin/verify.ts';
 import type { Operation } from './define.ts';
 import { execOperation } from './exec.ts';
 import { accumulate } from './grains/accumulate.ts';
@@ -63,6 +64,7 @@ const ROWS: readonly Operation[] = [
   rebuildIndexes,
   compact,
   rotateKeys,
+  verify,
   backup,
 ];
 

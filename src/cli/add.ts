@@ -1,0 +1,89 @@
+// `granary add`: one grain.
+import type { Command } from 'commander';
+import { type JsonObject, parseJson, stringifyJson } from '../engine/grain/api-json.ts';
+import { usage } from './failure.ts';
+import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson, printLine } from './output.ts';
+
+interface AddOptions extends ServerOptions {
+  readonly memory: string;
+  readonly type: string;
+  readonly fields?: string;
+  readonly namespace?: string;
+  readonly user?: string;
+  readonly tag?: readonly string[];
+}
+
+export function registerAdd(program: Command): void {
+  const command = program
+    .command('add')
+    .description('Add a grain: a belief of three words, a text, or any type with --fields')
+    .argument('[words...]', 'SUBJECT RELATION OBJECT of a belief, or the text of an event')
+    .option('--type <type>', 'grain type', 'belief')
+    .option('--fields <json>', 'fields as a JSON object')
+    .option('--namespace <name>', 'namespace of the grain')
+    .option('--user <id>', 'the user that it is about')
+    .option('--tag <tag>', 'a tag; may be given several times', gather)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  granary add ada likes tea
+  granary add --type event "Met Ada at the station"
+  granary add --type goal --fields '{"description":"find the keys","priority":"high"}'`,
+    );
+  withServerOptions(withMemoryOption(command)).action(add);
+}
+
+async function add(words: string[], options: AddOptions): Promise<void> {
+  const fields = { ...fieldsOf(words, options) };
+  if (options.namespace !== undefined) fields['namespace'] = options.namespace;
+  if (options.user !== undefined) fields['user_id'] = options.user;
+  if (options.tag !== undefined) fields['tags'] = [...options.tag];
+  const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
+  const { memory } = options;
+  const { hash } = await withConnection(
+    options,
+    (connection) =>
+      connection.call(RPC.add, { grainType: options.type, fieldsJson: stringifyJson(fields) }, { memory }),
+    { mayCreate: true },
+  );
+  if (options.json) return printJson({ hash });
+  printLine(hash);
+}
+
+function fieldsOf(words: readonly string[], { type, fields }: AddOptions): JsonObject {
+  const given = fields === undefined ? {} : objectOf(fields);
+  if (words.length === 0) {
+    if (fields === undefined) throw usage('say what to add: words, or --fields');
+    return given;
+  }
+  if (type === 'belief') {
+    const [subject, relation, ...object] = words;
+    if (subject === undefined || relation === undefined || object.length === 0)
+      throw usage('a belief wants SUBJECT RELATION OBJECT');
+    return { ...given, subject, relation, object: object.join(' ') };
+  }
+  const said = words.join(' ');
+  switch (type) {
+    case 'event':
+    case 'observation':
+      return { ...given, content: said };
+    case 'goal':
+      return { ...given, description: said };
+    case 'reasoning':
+      return { ...given, conclusion: said };
+    default:
+      throw usage(`a grain of type ${type} wants --fields, not words`);
+  }
+}
+
+function objectOf(text: string): JsonObject {
+  try {
+    const value = parseJson(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw usage('--fields wants a JSON object');
+}

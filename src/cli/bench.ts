@@ -1,0 +1,31 @@
+// `granary bench`: the benchmark suite of a checkout, in a process of its own, with the words that follow.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { EXIT, Failure } from './failure.ts';
+
+const SUITE = fileURLToPath(new URL('../../bench/run.ts', import.meta.url));
+
+export function registerBench(program: Command): void {
+  program
+    .command('bench')
+    .description('Run the benchmarks (bench/run.ts); its own options follow, --help tells them')
+    .argument('[words...]')
+    // All that follows is the suite's, its help too.
+    .helpOption(false)
+    .allowUnknownOption()
+    .action(bench);
+}
+
+async function bench(words: readonly string[]): Promise<void> {
+  if (!existsSync(SUITE))
+    throw new Failure('FILE', 'the benchmarks are not in this package: run them in a checkout of the sources');
+  const child = spawn(process.execPath, [SUITE, ...words], { stdio: 'inherit' });
+  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on('SIGINT', pass).on('SIGTERM', pass);
+  const [code] = (await once(child, 'exit')) as [number | null]; // node's own event
+  process.removeListener('SIGINT', pass).removeListener('SIGTERM', pass);
+  process.exitCode = code ?? EXIT.failed;
+}

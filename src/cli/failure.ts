@@ -1,0 +1,40 @@
+// How a command fails: a code, words, and the exit code that goes with them.
+
+/** Exit codes of every command. */
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+
+/**
+ * What a command could not do. `code` is the contract's (`MEM-E003`), or one of the command line's own: `USAGE`,
+ * `NO-SERVER`, `FILE`. Printed as `granary: CODE: text`.
+ */
+export class Failure extends Error {
+  override name = 'Failure';
+  readonly code: string;
+  /** True when the same request may succeed a moment later. */
+  readonly retryable: boolean;
+
+  constructor(code: string, text: string, retryable = false) {
+    super(text);
+    this.code = code;
+    this.retryable = retryable;
+  }
+}
+
+/** A command line that cannot be understood: exit code 2. */
+export function usage(text: string): Failure {
+  return new Failure('USAGE', text);
+}
+
+/** Code and text of anything thrown. An error of the engine says its code first in its message. */
+export function failureOf(error: unknown): { readonly code: string; readonly text: string } {
+  if (error instanceof Failure) return { code: error.code, text: error.message };
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
+    const { code, message } = error;
+    return { code, text: message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message };
+  }
+  return { code: 'SYS-E001', text: error instanceof Error ? error.message : String(error) };
+}
+
+export function exitCodeOf(error: unknown): number {
+  return error instanceof Failure && error.code === 'USAGE' ? EXIT.usage : EXIT.failed;
+}

@@ -1,0 +1,57 @@
+// `granary forget`: removes grains, or erases a user.
+import type { Command } from 'commander';
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import { EXIT, Failure, usage } from './failure.ts';
+import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { number, printJson, printLine, printPairs, utc } from './output.ts';
+
+interface ForgetOptions extends ServerOptions {
+  readonly memory: string;
+  readonly subject?: string;
+  readonly user?: string;
+  readonly reason?: string;
+  readonly yes?: true;
+}
+
+export function registerForget(program: Command): void {
+  const command = program
+    .command('forget')
+    .description('Remove grains by hash or subject, or erase a user with --user alone')
+    .argument('[hashes...]')
+    .option('--subject <text>', 'every grain about this subject')
+    .option('--user <id>', 'alone: erase the user, whose key is destroyed; else: only grains of this user')
+    .option('--reason <text>', 'why, for the audit trail')
+    .option('--yes', 'really erase the user');
+  withServerOptions(withMemoryOption(command)).action(forget);
+}
+
+async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
+  const { memory, subject, user, reason } = options;
+  if (hashes.length === 0 && subject === undefined && user === undefined)
+    throw usage('say what to forget: hashes, --subject or --user');
+  const erases = hashes.length === 0 && subject === undefined;
+  if (erases && options.yes !== true)
+    throw new Failure('USAGE', `this cannot be taken back: say --yes to erase user ${user}`);
+  const { withConnection } = await import('./connection.ts');
+  const json: JsonObject = {
+    ...(hashes.length === 0 ? {} : { hashes }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(user === undefined ? {} : { user_id: user }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  const answer = await withConnection(options, (connection) =>
+    connection.json('POST', `/memories/${encodeURIComponent(memory)}/forget`, { json }),
+  );
+  const missing = Array.isArray(answer['not_found']) ? answer['not_found'] : [];
+  if (missing.length > 0) process.exitCode = EXIT.failed;
+  if (options.json) return printJson(answer);
+  if (erases)
+    return printPairs([
+      ['user', String(answer['user_id'])],
+      ['grains erased', Number(answer['count'])],
+      ['key fingerprint', String(answer['key_fingerprint'])],
+      ['at', `${utc(Number(answer['timestamp']))} UTC`],
+    ]);
+  printLine(`${number(Number(answer['deleted']))} forgotten.`);
+  for (const hash of missing) printLine(`Not found: ${String(hash)}`);
+}

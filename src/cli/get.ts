@@ -1,0 +1,20 @@
+// `granary get HASH`: one grain, with all of its fields.
+import type { Command } from 'commander';
+import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
+import { printGrain } from './grain-view.ts';
+import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson } from './output.ts';
+
+export function registerGet(program: Command): void {
+  const command = program.command('get').description('Print a grain, in any version').argument('<hash>');
+  withServerOptions(withMemoryOption(command)).action(get);
+}
+
+async function get(hash: string, options: ServerOptions & { readonly memory: string }): Promise<void> {
+  const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
+  const { memory } = options;
+  const answer = await withConnection(options, (connection) => connection.call(RPC.get, { hash }, { memory }));
+  const fields = parseJson(answer.fieldsJson) as JsonObject; // the contract: an object
+  if (options.json) return printJson({ hash: answer.hash, grain_type: answer.grainType, fields });
+  printGrain({ hash: answer.hash, grainType: answer.grainType, fields });
+}

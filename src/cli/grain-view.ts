@@ -1,0 +1,49 @@
+// Grains as people read them: what a grain says in one line, and all of its fields.
+import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
+import { stringifyJson } from '../engine/grain/api-json.ts';
+import { printable, printLine, printPairs, utc } from './output.ts';
+
+/** Fields that a grain says itself with, by type; others say it with what they have. */
+const SAYING = ['content', 'description', 'conclusion', 'agreed_content', 'thinking_content', 'trigger'] as const;
+/** Fields in which answers tell a time. */
+const TIMES = new Set(['created_at', 'valid_from', 'valid_to', 'expires_at']);
+
+/** What a grain says, of whatever type. */
+export function sayingOf(grainType: string, fields: JsonObject): string {
+  if (grainType === 'consent') {
+    const verb = fields['is_withdrawal'] === true ? 'withdraws' : 'grants';
+    return `${text(fields['subject_did'] ?? fields['user_id'])} ${verb} ${text(fields['scope'] ?? fields['grantee_did'])}`;
+  }
+  const triple = ['subject', 'relation', 'object'].map((name) => text(fields[name])).filter((part) => part !== '');
+  if (grainType === 'belief') return triple.join(' ');
+  const said = SAYING.map((name) => text(fields[name])).find((part) => part !== '');
+  if (grainType === 'action') return [text(fields['tool_name']), said ?? ''].filter((part) => part !== '').join(': ');
+  const speaker = text(fields['speaker'] ?? fields['role']);
+  if (said !== undefined) return speaker === '' ? said : `${speaker}: ${said}`;
+  if (fields['data'] !== undefined) return stringifyJson(fields['data']);
+  return triple.join(' ');
+}
+
+export function printGrain(grain: { hash: string; grainType: string; fields: JsonObject }): void {
+  const names = Object.keys(grain.fields).filter((name) => !isEmpty(grain.fields[name]));
+  printPairs([
+    ['hash', grain.hash],
+    ['type', grain.grainType],
+  ]);
+  if (names.length > 0) printLine();
+  printPairs(names.map((name) => [name, shown(name, grain.fields[name])]));
+}
+
+function shown(name: string, value: JsonValue | undefined): string {
+  if (TIMES.has(name) && typeof value === 'number') return `${utc(value)} UTC`;
+  return printable(text(value));
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+export function text(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : stringifyJson(value);
+}

@@ -1,0 +1,112 @@
+// Unary calls to a server over gRPC: a method's name and a message in, a message out.
+import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import type { DeepPartial, MessageFns } from '../server/gen/memory/v1/memory.ts';
+import { Failure } from './failure.ts';
+
+/** A method of the contract with its codecs. */
+export interface Method<Req, Res> {
+  /** `/memory.v1.MemoryService/Recall`. */
+  readonly path: string;
+  readonly request: MessageFns<Req>;
+  readonly response: MessageFns<Res>;
+}
+
+export function method<Req, Res>(
+  name: string,
+  request: MessageFns<Req>,
+  response: MessageFns<Res>,
+  service = 'MemoryService',
+): Method<Req, Res> {
+  return { path: `/memory.v1.${service}/${name}`, request, response };
+}
+
+export interface CallOptions {
+  readonly memory?: string;
+  readonly reason?: string;
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 60_000;
+/** What may fail now and succeed later. */
+const RETRYABLE: ReadonlySet<string> = new Set(['LIM-E001', 'STO-E002', 'NO-SERVER']);
+
+export class GrpcCaller {
+  readonly #client: Client;
+  readonly #address: string;
+  readonly #key: string | undefined;
+
+  /** `tlsRoots`: PEM certificates to trust; true: those of the system; undefined: no TLS. */
+  constructor(options: { address: string; key: string | undefined; tlsRoots: Buffer | true | undefined }) {
+    this.#address = options.address;
+    this.#key = options.key;
+    this.#client = new Client(options.address, credentialsOf(options.tlsRoots), {
+      'grpc.max_send_message_length': -1,
+      'grpc.max_receive_message_length': -1,
+      // A server that comes back is tried again soon: commands are short.
+      'grpc.initial_reconnect_backoff_ms': 200,
+      'grpc.max_reconnect_backoff_ms': 2_000,
+      'grpc.enable_retries': 0,
+    });
+  }
+
+  /** Rejects with Failure: the contract's code, or NO-SERVER when nobody answers there. */
+  call<Req, Res>(
+    { path, request, response }: Method<Req, Res>,
+    message: DeepPartial<Req>,
+    options: CallOptions = {},
+  ): Promise<Res> {
+    const metadata = new Metadata();
+    if (this.#key !== undefined) metadata.set('authorization', `Bearer ${this.#key}`);
+    if (options.memory !== undefined) metadata.set('x-memory-id', options.memory);
+    if (options.reason !== undefined) metadata.set('x-reason', options.reason);
+    return new Promise((resolve, reject) => {
+      this.#client.makeUnaryRequest(
+        path,
+        (value: Req) => Buffer.from(request.encode(value).finish()),
+        (bytes: Buffer) => response.decode(bytes),
+        request.fromPartial(message),
+        metadata,
+        { deadline: Date.now() + (options.timeoutMs ?? TIMEOUT_MS) },
+        (error, answer) => {
+          if (error !== null) reject(this.#failure(error));
+          else resolve(answer!);
+        },
+      );
+    });
+  }
+
+  #failure(error: ServiceError): Failure {
+    const given = error.metadata.get('x-error-code')[0];
+    const code = typeof given === 'string' ? given : codeOf(error.code);
+    if (code === 'NO-SERVER')
+      return new Failure(code, `no server answers at ${this.#address} (gRPC): ${error.details}`, true);
+    const prefix = `${code}: `;
+    const text = error.details.startsWith(prefix) ? error.details.slice(prefix.length) : error.details;
+    return new Failure(code, text, RETRYABLE.has(code));
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+/** For errors that come from gRPC itself, not from an operation. */
+function codeOf(code: status): string {
+  switch (code) {
+    case status.UNAVAILABLE:
+      return 'NO-SERVER';
+    case status.DEADLINE_EXCEEDED:
+      return 'SYS-E005';
+    case status.RESOURCE_EXHAUSTED:
+      return 'LIM-E003';
+    case status.UNIMPLEMENTED:
+      return 'SYS-E002';
+    default:
+      return 'SYS-E001';
+  }
+}
+
+function credentialsOf(tlsRoots: Buffer | true | undefined): ChannelCredentials {
+  if (tlsRoots === undefined) return credentials.createInsecure();
+  return credentials.createSsl(tlsRoots === true ? null : tlsRoots);
+}

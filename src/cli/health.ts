@@ -1,0 +1,22 @@
+// `granary health`: whether the server answers.
+import type { Command } from 'commander';
+import { EXIT } from './failure.ts';
+import { type ServerOptions, withServerOptions } from './options.ts';
+import { duration, printJson, printPairs } from './output.ts';
+
+export function registerHealth(program: Command): void {
+  const command = program.command('health').description('Ask a server how it is; exit code 1 when it is not well');
+  withServerOptions(command).action(health);
+}
+
+async function health(options: ServerOptions): Promise<void> {
+  const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
+  const answer = await withConnection(options, (connection) => connection.call(RPC.health, {}));
+  if (answer.status !== 'ok') process.exitCode = EXIT.failed;
+  if (options.json) return printJson(answer);
+  printPairs([
+    ['status', answer.status],
+    ['version', answer.version],
+    ['up', duration(Number(answer.uptimeSeconds) * 1000)],
+  ]);
+}

@@ -1,0 +1,39 @@
+// `granary history HASH`: every version of a grain.
+import type { Command } from 'commander';
+import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
+import { sayingOf } from './grain-view.ts';
+import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { clipped, printJson, printTable, terminalColumns, utc } from './output.ts';
+
+export function registerHistory(program: Command): void {
+  const command = program
+    .command('history')
+    .description('Print every version of a grain, oldest first')
+    .argument('<hash>', 'of any of them');
+  withServerOptions(withMemoryOption(command)).action(history);
+}
+
+async function history(hash: string, options: ServerOptions & { readonly memory: string }): Promise<void> {
+  const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
+  const { memory } = options;
+  const { versions } = await withConnection(options, (connection) =>
+    connection.call(RPC.history, { hash }, { memory }),
+  );
+  const read = versions.map((version) => ({
+    hash: version.hash,
+    grain_type: version.grainType,
+    relation: version.relation,
+    created_at: Number(version.createdAt),
+    fields: parseJson(version.fieldsJson) as JsonObject, // the contract: an object
+  }));
+  if (options.json) return printJson({ versions: read });
+  printTable(
+    [{ title: 'made (UTC)' }, { title: 'hash' }, { title: 'relation' }, { title: 'says' }],
+    read.map((version) => [
+      utc(version.created_at),
+      version.hash.slice(0, 16),
+      version.relation,
+      clipped(sayingOf(version.grain_type, version.fields), terminalColumns() - 56),
+    ]),
+  );
+}

@@ -1,0 +1,44 @@
+// What a recall found, as a table for people and as JSON.
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import { sayingOf } from './grain-view.ts';
+import { bar, clipped, printTable, terminalColumns, utc } from './output.ts';
+
+export interface Hit {
+  readonly hash: string;
+  readonly grainType: string;
+  readonly score: number;
+  readonly fields: JsonObject;
+}
+
+const BAR_COLUMNS = 8;
+/** Columns of everything but what a grain says. */
+const FIXED_COLUMNS = 64;
+
+/** Scores show as bars: a full one is the best hit of this answer. */
+export function printHits(hits: readonly Hit[]): void {
+  const best = Math.max(...hits.map(({ score }) => score), Number.EPSILON);
+  printTable(
+    [
+      { title: '#', align: 'right' },
+      { title: 'score' },
+      { title: '' },
+      { title: 'said (UTC)' },
+      { title: 'hash' },
+      { title: 'type' },
+      { title: 'says' },
+    ],
+    hits.map(({ hash, grainType, score, fields }, at) => [
+      String(at + 1),
+      score.toFixed(3),
+      bar(score / best, BAR_COLUMNS),
+      typeof fields['created_at'] === 'number' ? utc(fields['created_at']).slice(0, 16) : '',
+      hash.slice(0, 12),
+      grainType,
+      clipped(sayingOf(grainType, fields), terminalColumns() - FIXED_COLUMNS),
+    ]),
+  );
+}
+
+export function hitJson({ hash, grainType, score, fields }: Hit): unknown {
+  return { hash, grain_type: grainType, score, fields };
+}

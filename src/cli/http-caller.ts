@@ -1,0 +1,140 @@
+// Requests to a server over HTTP, for what gRPC does not carry. node:http rather than fetch: it takes a certificate of
+// one's own, and streams both ways.
+import { randomBytes } from 'node:crypto';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { buffer } from 'node:stream/consumers';
+import { type JsonObject, parseJson, stringifyJson } from '../engine/grain/api-json.ts';
+import { Failure } from './failure.ts';
+
+export type Verb = 'GET' | 'POST' | 'DELETE';
+
+export interface Asked {
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  readonly json?: unknown;
+  readonly reason?: string;
+}
+
+const RETRYABLE: ReadonlySet<string> = new Set(['LIM-E001', 'STO-E002', 'NO-SERVER']);
+/** An error's body that is read to be shown. */
+const ERROR_BYTES_MAX = 65_536;
+
+export class HttpCaller {
+  readonly #base: string;
+  readonly #key: string | undefined;
+  readonly #tlsRoots: Buffer | undefined;
+  readonly #agent: HttpAgent;
+
+  /** `base`: `http://host:port`, without `/api`. */
+  constructor(options: { base: string; key: string | undefined; tlsRoots: Buffer | undefined }) {
+    this.#base = options.base.replace(/\/+$/, '');
+    this.#key = options.key;
+    this.#tlsRoots = options.tlsRoots;
+    this.#agent = this.#base.startsWith('https:')
+      ? new HttpsAgent({ keepAlive: true })
+      : new HttpAgent({ keepAlive: true });
+  }
+
+  /** A JSON answer. Rejects with Failure: the contract's code, or NO-SERVER. `path` begins after `/api`. */
+  async json(verb: Verb, path: string, asked: Asked = {}): Promise<JsonObject> {
+    const body = asked.json === undefined ? undefined : Buffer.from(stringifyJson(asked.json), 'utf8');
+    const headers = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
+    return this.#object(await this.#send(verb, path, asked, headers, body));
+  }
+
+  /** Uploads one file as the part `file` of a form. */
+  async upload(path: string, fileName: string, bytes: Buffer): Promise<JsonObject> {
+    const boundary = `granary-${randomBytes(12).toString('hex')}`;
+    const head =
+      `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${fileName.replace(/["\r\n\\]/g, '_')}"\r\n` +
+      'content-type: application/octet-stream\r\n\r\n';
+    const body = Buffer.concat([Buffer.from(head, 'utf8'), bytes, Buffer.from(`\r\n--${boundary}--\r\n`, 'ascii')]);
+    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': body.length };
+    return this.#object(await this.#send('POST', path, {}, headers, body));
+  }
+
+  /** The body of a 2xx answer as it comes. */
+  async *download(path: string, asked: Asked = {}): AsyncGenerator<Buffer> {
+    const response = await this.#send('GET', path, asked, {}, undefined);
+    if (!isOk(response)) throw await failureOf(response);
+    try {
+      for await (const chunk of response) yield chunk as Buffer; // no encoding is set
+    } catch (error) {
+      // The server cuts the connection when it cannot finish what it began.
+      throw new Failure('STO-E002', `the answer ended too early: ${String(error)}`, true);
+    }
+    if (!response.complete) throw new Failure('STO-E002', 'the answer ended too early', true);
+  }
+
+  async #object(response: IncomingMessage): Promise<JsonObject> {
+    if (!isOk(response)) throw await failureOf(response);
+    const value = parseJson((await buffer(response)).toString('utf8'));
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new Failure('SYS-E001', 'the server answered something that is not a JSON object');
+    return value;
+  }
+
+  #send(
+    verb: Verb,
+    path: string,
+    asked: Asked,
+    headers: Readonly<Record<string, string | number>>,
+    body: Buffer | undefined,
+  ): Promise<IncomingMessage> {
+    const url = new URL(`${this.#base}/api${path}`);
+    for (const [name, value] of Object.entries(asked.query ?? {}))
+      for (const one of Array.isArray(value) ? value : [value])
+        if (one !== undefined) url.searchParams.append(name, String(one));
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    return new Promise((resolve, reject) => {
+      const request = send(
+        url,
+        {
+          method: verb,
+          agent: this.#agent,
+          ...(this.#tlsRoots === undefined ? {} : { ca: this.#tlsRoots }),
+          headers: {
+            ...headers,
+            ...(this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }),
+            ...(asked.reason === undefined ? {} : { 'x-reason': asked.reason }),
+          },
+        },
+        resolve,
+      );
+      request.on('error', (error) =>
+        reject(new Failure('NO-SERVER', `no server answers at ${this.#base}: ${error.message}`, true)),
+      );
+      request.end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function isOk({ statusCode }: IncomingMessage): boolean {
+  return statusCode !== undefined && statusCode >= 200 && statusCode < 300;
+}
+
+async function failureOf(response: IncomingMessage): Promise<Failure> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    pieces.push(chunk);
+    bytes += chunk.length;
+    if (bytes > ERROR_BYTES_MAX) break;
+  }
+  const body = Buffer.concat(pieces).toString('utf8');
+  try {
+    const { error } = JSON.parse(body) as { error: { code: string; message: string } }; // checked by what follows
+    const text = error.message.startsWith(`${error.code}: `)
+      ? error.message.slice(error.code.length + 2)
+      : error.message;
+    return new Failure(error.code, text, RETRYABLE.has(error.code));
+  } catch {
+    // /health says it is unavailable with a body of its own.
+    const words = body === '' ? '' : `: ${body.slice(0, 500)}`;
+    return new Failure('SYS-E001', `the server answered ${response.statusCode}${words}`);
+  }
+}

@@ -1,0 +1,311 @@
+// `granary import FILE`: grains, beliefs, transcripts and documents as JSON lines, and .mg files, into one memory or,
+// by a field of each line, into many.
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { stringifyJson } from '../engine/grain/api-json.ts';
+import { BATCH_GRAINS_MAX } from '../engine/limits.ts';
+import type { Connection } from './connection.ts';
+import { EXIT, Failure, failureOf, usage } from './failure.ts';
+import { readLines } from './import/lines.ts';
+import type { ImportedGrain, RecordOptions } from './import/record.ts';
+import { ImportReport } from './import/report.ts';
+import type { Outgoing } from './import/sender.ts';
+import { gather, integer, type ServerOptions, withServerOptions } from './options.ts';
+import { number as grouped, printJson, printNote, printPairs } from './output.ts';
+import { Progress } from './progress.ts';
+
+interface ImportOptions extends ServerOptions {
+  readonly memory?: string;
+  readonly memoryFrom?: string;
+  readonly create: boolean;
+  readonly namespace?: string;
+  readonly user?: string;
+  readonly tag?: readonly string[];
+  readonly errors?: string;
+  readonly dryRun?: true;
+  readonly fromLine: number;
+  readonly inFlight: number;
+  readonly batch: number;
+}
+
+/** Bytes of fields in one call: a fraction of what a message may have, so that several in flight stay small. */
+const BATCH_BYTES_MAX = 2 * 1_048_576;
+
+export function registerImport(program: Command): void {
+  const command = program
+    .command('import')
+    .description('Import grains, beliefs, transcripts or documents (JSON lines), or a .mg file')
+    .argument('<file>', 'the file; - is standard input')
+    .addOption(new Option('-m, --memory <id>', 'the memory (default: default)').env('GRANARY_MEMORY'))
+    .option('--memory-from <field>', 'the field of each line that names its memory, in place of --memory')
+    .option('--no-create', 'refuse lines for memories that are missing, instead of making them')
+    .option('--namespace <name>', 'namespace of grains that say none')
+    .option('--user <id>', 'user of grains that say none')
+    .option('--tag <tag>', 'a tag for every grain; may be given several times', gather)
+    .option('--errors <file>', 'write every error to this file, a JSON line each')
+    .option('--dry-run', 'read and check everything, store nothing')
+    .option('--from-line <n>', 'begin with this line', integer(1, 4_294_967_295), 1)
+    .option('--batch <n>', 'grains in one call', integer(1, BATCH_GRAINS_MAX), BATCH_GRAINS_MAX)
+    .option('--in-flight <n>', 'calls at a time', integer(1, 64), 4)
+    .addHelpText('after', HELP);
+  withServerOptions(command).action(importFile);
+}
+
+const HELP = `
+Lines may be
+  {"grain_type":"belief","fields":{...}}      grains of any type
+  {"subject":...,"relation":...,"object":...} beliefs
+  {"role":"user","text":...,"time":...}       turns of a conversation: events. session, conv and speaker are known;
+                                              other fields are kept (_id too). Turns of one conversation that have the
+                                              same time, or only a day, are set one second apart to keep their order
+  {"turns":[{...},...]}                       a conversation in one line
+  {"text":...,"title":...}                    documents: events
+
+Grains that are there already are counted as duplicates, so an import that was cut off can simply be run again.`;
+
+async function importFile(path: string, options: ImportOptions): Promise<void> {
+  if (options.memory !== undefined && options.memoryFrom !== undefined)
+    throw usage('--memory and --memory-from exclude each other');
+  if (path !== '-' && (await isMgFile(path))) return importMg(path, options);
+  const report = new ImportReport(options.errors);
+  let stopped: number | undefined;
+  let problem: unknown;
+  try {
+    stopped = options.dryRun ? await dryRun(path, options, report) : await send(path, options, report);
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    ({ problem, line: stopped } = error);
+  } finally {
+    await report.close();
+  }
+  if (report.errors > 0 || problem !== undefined) process.exitCode = EXIT.failed;
+  report.print({ json: options.json === true, dryRun: options.dryRun === true, stopped });
+  if (stopped !== undefined)
+    printNote(`The import stopped. Everything before line ${stopped} is done: go on with --from-line ${stopped}`);
+  if (problem !== undefined) throw problem;
+}
+
+/** Ended by something that the next line would meet too. */
+class Stopped extends Error {
+  readonly problem: unknown;
+  readonly line: number | undefined;
+  constructor(problem: unknown, line: number | undefined) {
+    super('the import stopped');
+    this.problem = problem;
+    this.line = line;
+  }
+}
+
+/** Resolves to the line to go on from when somebody interrupted it. */
+async function send(path: string, options: ImportOptions, report: ImportReport): Promise<number | undefined> {
+  const [{ withConnection }, { RPC }, { Sender }, { ImportMemories }] = await Promise.all([
+    import('./connection.ts'),
+    import('./rpcs.ts'),
+    import('./import/sender.ts'),
+    import('./import/memories.ts'),
+  ]);
+  return withConnection(
+    options,
+    async (connection) => {
+      const memories = new ImportMemories(connection, options.create);
+      const sender = new Sender({
+        batchItemsMax: options.batch,
+        batchBytesMax: BATCH_BYTES_MAX,
+        inFlightMax: options.inFlight,
+        send: async (memory, items) => {
+          await memories.ready(memory);
+          const answer = await connection.call(RPC.batchAdd, { items: items.map(toRequest) }, { memory });
+          return answer.results;
+        },
+        onResult: (item, { duplicate, errorCode, errorMessage }) => {
+          if (errorCode === '') report.took(item.memory, duplicate);
+          else report.refused(item.line, errorCode, errorMessage);
+        },
+      });
+      const stop = new AbortController();
+      const interrupt = (): void => stop.abort();
+      process.once('SIGINT', interrupt);
+      let line = 0;
+      try {
+        for await (const { grain, number } of grainsOf(path, options, report)) {
+          line = number;
+          if (stop.signal.aborted) break;
+          await sender.add({ ...toOutgoing(grain), line: number });
+        }
+        await sender.finish();
+      } catch (error) {
+        throw new Stopped(error, sender.firstUnanswered);
+      } finally {
+        process.removeListener('SIGINT', interrupt);
+      }
+      if (memories.created > 0 && !options.json) printNote(`${grouped(memories.created)} memories were made.`);
+      return stop.signal.aborted ? line : undefined;
+    },
+    { mayCreate: true },
+  );
+}
+
+function toOutgoing({ memory, grainType, fields }: ImportedGrain): Omit<Outgoing, 'line'> {
+  return { memory, grainType, fieldsJson: stringifyJson(fields) };
+}
+
+function toRequest({ grainType, fieldsJson }: Outgoing): { grainType: string; fieldsJson: string } {
+  return { grainType, fieldsJson };
+}
+
+/** Checks every grain as the server would, but for what only its memory knows. */
+async function dryRun(path: string, options: ImportOptions, report: ImportReport): Promise<undefined> {
+  const { fromApi } = await import('../engine/grain/api-input.ts');
+  const nowMs = Date.now();
+  for await (const { grain, number } of grainsOf(path, options, report)) {
+    try {
+      fromApi(grain.grainType, grain.fields, { nowMs });
+      report.took(grain.memory, false);
+    } catch (error) {
+      const { code, text } = failureOf(error);
+      report.refused(number, code, text);
+    }
+  }
+}
+
+/** Every grain of the file with its line; lines that hold none go to the report. */
+async function* grainsOf(
+  path: string,
+  options: ImportOptions,
+  report: ImportReport,
+): AsyncGenerator<{ readonly grain: ImportedGrain; readonly number: number }> {
+  const { readRecord } = await import('./import/record.ts');
+  const { input, size, modifiedSeconds } = await openInput(path);
+  const records = await recordOptions(options, modifiedSeconds, report);
+  const progress = new Progress('importing', 'grains', options.json !== true);
+  let sent = 0;
+  try {
+    for await (const line of readLines(input)) {
+      report.lines = line.number;
+      report.bytes += line.bytes;
+      if (line.number < options.fromLine) continue;
+      try {
+        if ('error' in line) throw line.error;
+        for (const grain of readRecord(line.value, records)) {
+          sent += 1;
+          yield { grain, number: line.number };
+        }
+      } catch (error) {
+        // Of the line; what the consumer throws does not come here.
+        if (!(error instanceof Failure)) throw error;
+        report.refused(line.number, error.code, error.message);
+      }
+      progress.update(sent, size === undefined || size === 0 ? undefined : report.bytes / size);
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+async function recordOptions(
+  options: ImportOptions,
+  modifiedSeconds: number,
+  report: ImportReport,
+): Promise<RecordOptions> {
+  const { TurnTimes } = await import('./import/turn-times.ts');
+  const { memory, memoryFrom, namespace, user, tag } = options;
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  // A transcript without times begins with the day of its file, so that a second import finds the same grains.
+  const fallback = modifiedSeconds - (modifiedSeconds % 86_400);
+  return {
+    ...(memoryFrom === undefined ? { memory: memory ?? 'default' } : { memoryFrom }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(user === undefined ? {} : { userId: user }),
+    ...(tag === undefined ? {} : { tags: tag }),
+    times: new TurnTimes({ fallback, nowSeconds }),
+    documentSeconds: Math.min(modifiedSeconds, nowSeconds),
+    note: (kind) => report.noted(kind),
+  };
+}
+
+interface Input {
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Bytes, where they are known. */
+  readonly size: number | undefined;
+  readonly modifiedSeconds: number;
+}
+
+async function openInput(path: string): Promise<Input> {
+  if (path === '-') return { input: process.stdin, size: undefined, modifiedSeconds: Math.floor(Date.now() / 1000) };
+  const file = await opened(path);
+  try {
+    const { size, mtimeMs } = await file.stat();
+    const input = createReadStream('', { fd: file, highWaterMark: 1_048_576 });
+    return { input, size, modifiedSeconds: Math.max(0, Math.floor(mtimeMs / 1000)) };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function opened(path: string) {
+  try {
+    const file = await open(path);
+    if (!(await file.stat()).isDirectory()) return file;
+    await file.close();
+  } catch (error) {
+    throw new Failure('FILE', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new Failure('FILE', `${path} is a folder`);
+}
+
+async function isMgFile(path: string): Promise<boolean> {
+  const file = await opened(path);
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(3), 0, 3, 0);
+    const { startsMgFile } = await import('./import/mg-file.ts');
+    return path.endsWith('.mg') || (bytesRead === 3 && startsMgFile(buffer));
+  } finally {
+    await file.close();
+  }
+}
+
+/** A .mg file keeps its grains' hashes, so it goes in as it is. */
+async function importMg(path: string, options: ImportOptions): Promise<void> {
+  if (options.memoryFrom !== undefined) throw usage('the grains of a .mg file say no memory: use --memory');
+  for (const flag of ['namespace', 'user', 'tag', 'dryRun'] as const)
+    if (options[flag] !== undefined)
+      throw usage('the grains of a .mg file are stored as they are: no --namespace, --user, --tag, --dry-run');
+  const memory = options.memory ?? 'default';
+  const [{ withConnection }, { ImportMemories }, { mgParts }] = await Promise.all([
+    import('./connection.ts'),
+    import('./import/memories.ts'),
+    import('./import/mg-file.ts'),
+  ]);
+  const report = new ImportReport(options.errors);
+  const hashes: string[] = [];
+  const upload = async (connection: Connection): Promise<void> => {
+    await new ImportMemories(connection, options.create).ready(memory);
+    const progress = new Progress('importing', 'grains', options.json !== true);
+    for await (const { bytes, from, share } of mgParts(path)) {
+      const answer = await connection.upload(`/memories/${encodeURIComponent(memory)}/import-file`, 'import.mg', bytes);
+      report.added += Number(answer['imported']);
+      report.duplicates += Number(answer['duplicates']);
+      for (const hash of answer['hashes'] as string[]) hashes.push(hash); // the contract: strings
+      for (const error of answer['errors'] as { index: number; code: string; error: string }[])
+        report.refused(from + error.index + 1, error.code, error.error);
+      progress.update(report.added + report.duplicates, share);
+    }
+    progress.end();
+  };
+  try {
+    await withConnection(options, upload, { mayCreate: true });
+  } finally {
+    await report.close();
+  }
+  if (report.errors > 0) process.exitCode = EXIT.failed;
+  const { added, duplicates, errors } = report;
+  if (options.json) return printJson({ imported: added, duplicates, errors, hashes });
+  printPairs([
+    ['imported', added],
+    ['duplicates', duplicates],
+    ['errors', errors],
+  ]);
+  report.printErrors('grain');
+}

@@ -1,0 +1,131 @@
+// A .mg file for the server, in uploads that it takes: small files as they are, larger ones cut into several files,
+// read from the disk piece by piece.
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { addressOf } from '../../engine/grain/address.ts';
+import { FILE_FLAG, FILE_HEAD_BYTES, FOOTER_BYTES, MAGIC } from '../../engine/grain/container.ts';
+import { writeContainer } from '../../engine/grain/container-writer.ts';
+import { endOfEnvelope, openEnvelope, startsEnvelope } from '../../engine/grain/cose.ts';
+import type { Address } from '../../engine/grain/grain.ts';
+import { HEADER_BYTES } from '../../engine/grain/header.ts';
+import { readManifest, type Standing } from '../../engine/grain/manifest.ts';
+import { endOfValue } from '../../engine/grain/msgpack.ts';
+import { BLOB_BYTES_CEILING, GRAIN_DEPTH_MAX, UPLOAD_BYTES_MAX } from '../../engine/limits.ts';
+import { Failure } from '../failure.ts';
+
+/** Files up to this size are one upload: the server checks all of a file before it stores any of it. */
+const WHOLE_BYTES_MAX = UPLOAD_BYTES_MAX - 65_536;
+const PART_BYTES = 8 * 1_048_576;
+const PART_GRAINS = 20_000;
+
+export interface MgPart {
+  readonly bytes: Buffer;
+  /** Place of its first grain in the whole file. */
+  readonly from: number;
+  /** Grains of it; undefined for a file that was not looked into. */
+  readonly grains: number | undefined;
+  /** How much of the whole has left with it, 0 to 1. */
+  readonly share: number;
+}
+
+/** True when a file begins as a .mg file does. */
+export function startsMgFile(head: Uint8Array): boolean {
+  return MAGIC.every((byte, at) => head[at] === byte);
+}
+
+/** The uploads of the file at `path`, in order. Throws Failure FMT-E001 or FMT-E003 for a file that is damaged. */
+export async function* mgParts(path: string): AsyncGenerator<MgPart> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    if (size <= WHOLE_BYTES_MAX) {
+      yield { bytes: await file.readFile(), from: 0, grains: undefined, share: 1 };
+      return;
+    }
+    yield* partsOf(file, size);
+  } finally {
+    await file.close();
+  }
+}
+
+async function* partsOf(file: FileHandle, size: number): AsyncGenerator<MgPart> {
+  const head = await read(file, 0, FILE_HEAD_BYTES);
+  if (!startsMgFile(head)) throw new Failure('FMT-E001', 'not a .mg file, and too large for anything else');
+  const flags = head[3]!;
+  if ((flags & FILE_FLAG.compressed) !== 0)
+    throw new Failure('FMT-E001', `a compressed .mg file of more than ${WHOLE_BYTES_MAX} bytes cannot be cut`);
+  await checkFooter(file, size);
+  const count = head.readUInt32BE(4);
+  const grainsStart = FILE_HEAD_BYTES + 4 * count;
+  const end = size - FOOTER_BYTES;
+  if (grainsStart > end) throw new Failure('FMT-E001', 'more grains than the file can hold');
+  const starts = startsOf(await read(file, FILE_HEAD_BYTES, 4 * count), grainsStart, end);
+  const hasManifest = (flags & FILE_FLAG.manifest) !== 0;
+  const grainsEnd = hasManifest && count > 0 ? await endOfLast(file, starts[count - 1]!, end) : end;
+  const manifest = hasManifest ? readManifest(await read(file, grainsEnd, end - grainsEnd), []) : new Map();
+  for (let from = 0; from < count; ) {
+    let to = from + 1;
+    const startOf = (at: number): number => (at < count ? starts[at]! : grainsEnd);
+    while (to < count && to - from < PART_GRAINS && startOf(to + 1) - starts[from]! <= PART_BYTES) to += 1;
+    const region = await read(file, starts[from]!, startOf(to) - starts[from]!);
+    const grains: Buffer[] = [];
+    for (let at = from; at < to; at += 1)
+      grains.push(region.subarray(starts[at]! - starts[from]!, startOf(at + 1) - starts[from]!));
+    const bytes = writeContainer(grains, { sorted: false, deduplicated: false, manifest: standings(grains, manifest) });
+    yield { bytes, from, grains: grains.length, share: to / count };
+    from = to;
+  }
+}
+
+function standings(grains: readonly Buffer[], manifest: ReadonlyMap<Address, Standing>): Map<Address, Standing> {
+  const own = new Map<Address, Standing>();
+  if (manifest.size === 0) return own;
+  for (const grain of grains) {
+    const address = addressOf(startsEnvelope(grain) ? openEnvelope(grain).blob : grain);
+    const standing = manifest.get(address);
+    if (standing !== undefined) own.set(address, standing);
+  }
+  return own;
+}
+
+function startsOf(index: Buffer, grainsStart: number, end: number): Uint32Array {
+  const starts = new Uint32Array(index.length / 4);
+  if (starts.length === 0) return starts;
+  const first = index.readUInt32BE(0);
+  if (first !== 0 && first !== grainsStart) throw new Failure('FMT-E001', 'first offset points at no grain');
+  for (let at = 0; at < starts.length; at += 1) {
+    const start = index.readUInt32BE(4 * at) - first + grainsStart;
+    if (start >= end || (at > 0 && start <= starts[at - 1]!)) throw new Failure('FMT-E001', 'offsets do not increase');
+    starts[at] = start;
+  }
+  return starts;
+}
+
+/** The last grain's end stands nowhere when a manifest follows: its own bytes say it. */
+async function endOfLast(file: FileHandle, start: number, end: number): Promise<number> {
+  const bytes = await read(file, start, Math.min(end - start, BLOB_BYTES_CEILING));
+  const length = startsEnvelope(bytes)
+    ? endOfEnvelope(bytes, 0, bytes.length)
+    : endOfValue(bytes, HEADER_BYTES, bytes.length, GRAIN_DEPTH_MAX);
+  if (length === -1) throw new Failure('FMT-E001', 'the last grain has no end');
+  return start + length;
+}
+
+/** The whole file against its footer, before any of it is sent. */
+async function checkFooter(file: FileHandle, size: number): Promise<void> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < size - FOOTER_BYTES; at += PART_BYTES)
+    hash.update(await read(file, at, Math.min(PART_BYTES, size - FOOTER_BYTES - at)));
+  if (!hash.digest().equals(await read(file, size - FOOTER_BYTES, FOOTER_BYTES)))
+    throw new Failure('FMT-E003', 'footer does not match: the file is damaged');
+}
+
+async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) throw new Failure('FMT-E001', 'the file ends too early');
+    filled += bytesRead;
+  }
+  return bytes;
+}

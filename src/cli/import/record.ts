@@ -1,0 +1,227 @@
+// One line of a file, give me its grains: which of the known shapes it has, and what of it becomes which field.
+//
+//   {"grain_type","fields",...}              a grain as the service takes it; common fields may stand beside `fields`
+//   {"grain_type",...}                       the same, flat
+//   {"subject","relation","object",...}      a belief
+//   {"role"|"speaker","text"|"content",...}  a turn of a conversation: an event
+//   {"turns"|"messages":[turn,...],...}      a conversation in one line
+//   {"text"|"content",...}                   a document: an event
+import type { JsonObject, JsonValue } from '../../engine/grain/api-json.ts';
+import { Failure } from '../failure.ts';
+import { readTime } from './time-text.ts';
+import type { TurnTimes } from './turn-times.ts';
+
+export interface ImportedGrain {
+  readonly memory: string;
+  readonly grainType: string;
+  readonly fields: JsonObject;
+}
+
+export interface RecordOptions {
+  /** The one memory, or the field that names it. One of the two is there. */
+  readonly memory?: string;
+  readonly memoryFrom?: string;
+  readonly namespace?: string;
+  readonly userId?: string;
+  readonly tags?: readonly string[];
+  readonly times: TurnTimes;
+  /** Seconds of documents that say no time. */
+  readonly documentSeconds: number;
+  /** Told of what was kept in another way than its sender may think. */
+  readonly note?: (kind: string) => void;
+}
+
+const MEMORY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+/** Names under which files say when something was said. */
+const TIME_NAMES = ['time', 'timestamp', 'created_at', 'date', 'ts', 'create_time'] as const;
+const SESSION_NAMES = ['session_id', 'session'] as const;
+const CONVERSATION_NAMES = ['conv', 'conversation_id', 'conversation'] as const;
+const TURN_LISTS = ['turns', 'messages'] as const;
+const ROLES: Readonly<Record<string, string>> = { human: 'user', gpt: 'assistant', ai: 'assistant', bot: 'assistant' };
+
+/** Common fields that may stand beside `fields` (service contract 4.1); other names there are not the grain's. */
+const BESIDE_FIELDS: ReadonlySet<string> = new Set(
+  (
+    'confidence tags structural_tags namespace user_id valid_from valid_to temporal_type related_to source_type ' +
+    'importance created_at session_id derived_from embedding_text author_did origin_did origin_namespace ' +
+    'verification_status processing_basis invalidation_policy supersession_justification context content_refs ' +
+    'embedding_refs provenance_chain consolidation_level success_count failure_count expires_at'
+  ).split(' '),
+);
+
+/** The grains of a line. Throws Failure VAL-E003 or VAL-E001 when it has none of the shapes, or names no memory. */
+export function readRecord(value: JsonValue, options: RecordOptions): ImportedGrain[] {
+  if (!isObject(value)) throw new Failure('VAL-E003', `the line is ${nameOf(value)}, not a JSON object`);
+  const memory = memoryOf(value, options);
+  return grainsOf(value, memory, options).map(({ grainType, fields }) => ({
+    memory,
+    grainType,
+    fields: withDefaults(fields, options),
+  }));
+}
+
+type Shaped = Omit<ImportedGrain, 'memory'>;
+
+function grainsOf(line: JsonObject, memory: string, options: RecordOptions): Shaped[] {
+  if (line['grain_type'] !== undefined) return [ofGrain(line)];
+  const list = TURN_LISTS.find((name) => Array.isArray(line[name]));
+  if (list !== undefined) return ofConversation(line, list, memory, options);
+  if (typeof line['subject'] === 'string' && typeof line['relation'] === 'string' && line['object'] !== undefined)
+    return [{ grainType: 'belief', fields: line }];
+  if (contentOf(line) === undefined)
+    throw new Failure(
+      'VAL-E003',
+      'the line has no grain_type, no subject with relation and object, no text or content',
+    );
+  return [isTurn(line) ? ofTurn(line, memory, options) : ofDocument(line, options)];
+}
+
+function ofGrain(line: JsonObject): Shaped {
+  const { grain_type: grainType, fields, ...rest } = line;
+  if (typeof grainType !== 'string') throw new Failure('VAL-E003', 'invalid type: `grain_type` must be a string');
+  if (fields === undefined) return { grainType, fields: rest };
+  if (!isObject(fields)) throw new Failure('VAL-E003', 'invalid type: `fields` must be an object');
+  const beside = Object.entries(rest).filter(([name, value]) => BESIDE_FIELDS.has(name) && value !== null);
+  return { grainType, fields: { ...fields, ...Object.fromEntries(beside) } };
+}
+
+function ofConversation(line: JsonObject, list: string, memory: string, options: RecordOptions): Shaped[] {
+  const { [list]: turns, ...shared } = line;
+  return (turns as JsonValue[]).map((turn, at) => {
+    // `list` was found to be an array.
+    if (!isObject(turn)) throw new Failure('VAL-E003', `${list}[${at}] is ${nameOf(turn)}, not a JSON object`);
+    // The number tells turns apart that say the same; a turn's own id wins over that of the conversation.
+    const merged: JsonObject = { ...shared, turn: at, ...turn };
+    if (contentOf(merged) === undefined) throw new Failure('VAL-E003', `${list}[${at}] has no text or content`);
+    return ofTurn(merged, memory, options);
+  });
+}
+
+function ofTurn(line: JsonObject, memory: string, options: RecordOptions): Shaped {
+  const taken = new Set<string>(['text', 'content', 'role']);
+  const fields: JsonObject = { ...contentFields(line) };
+  if (typeof line['role'] === 'string') fields['role'] = ROLES[line['role'].toLowerCase()] ?? line['role'];
+  const conversation = firstText(line, CONVERSATION_NAMES);
+  const session = firstText(line, SESSION_NAMES);
+  if (session !== undefined) taken.add(session.name);
+  // Sessions are numbered anew in each conversation: their ids are unique where conversations share a memory.
+  const prefix =
+    conversation === undefined || conversation.name === options.memoryFrom || session?.name === 'session_id'
+      ? undefined
+      : conversation.text;
+  const parts = [prefix, session?.text].filter((part) => part !== undefined);
+  if (parts.length > 0) fields['session_id'] = parts.join('/');
+  const time = timeOf(line, taken, options);
+  const key = `${memory}\n${conversation?.text ?? session?.text ?? ''}`;
+  fields['created_at'] = options.times.take(key, time);
+  return { grainType: 'event', fields: { ...others(line, taken, options), ...fields } };
+}
+
+function ofDocument(line: JsonObject, options: RecordOptions): Shaped {
+  const taken = new Set<string>(['text', 'content']);
+  const fields: JsonObject = { ...contentFields(line) };
+  const { title } = line;
+  const { content } = fields;
+  // Its title is part of what a document says, so it must be found by the words of it.
+  if (typeof title === 'string' && typeof content === 'string' && !content.startsWith(title))
+    fields['content'] = `${title}\n\n${content}`;
+  fields['created_at'] = timeOf(line, taken, options)?.seconds ?? options.documentSeconds;
+  return { grainType: 'event', fields: { ...others(line, taken, options), ...fields } };
+}
+
+/** What has no place of its own is kept as extra fields, `_id` among them. */
+function others(line: JsonObject, taken: ReadonlySet<string>, options: RecordOptions): JsonObject {
+  const kept = Object.entries(line).filter(
+    ([name, value]) => !taken.has(name) && value !== null && name !== options.memoryFrom,
+  );
+  return Object.fromEntries(kept);
+}
+
+function timeOf(line: JsonObject, taken: Set<string>, options: RecordOptions) {
+  for (const name of TIME_NAMES) {
+    const value = line[name];
+    if (value === undefined || value === null || value === '') continue;
+    const point = readTime(value);
+    if (point !== undefined) {
+      taken.add(name);
+      return point;
+    }
+    if (name === 'created_at') throw new Failure('VAL-E001', `\`created_at\` is not a time: ${shown(value)}`);
+    options.note?.(`\`${name}\` is not understood as a time (${shown(value)}): kept as a field, not as the date`);
+  }
+  return undefined;
+}
+
+function isTurn(line: JsonObject): boolean {
+  return typeof line['role'] === 'string' || typeof line['speaker'] === 'string';
+}
+
+/** `text`, else `content`; a list of content blocks counts when any of them holds text. */
+function contentOf(line: JsonObject): string | undefined {
+  for (const name of ['text', 'content']) {
+    const value = line[name];
+    if (typeof value === 'string') return value;
+    if (Array.isArray(value)) {
+      const texts = value.map((block) => (isObject(block) ? block['text'] : block)).filter((text) => isText(text));
+      if (texts.length > 0) return texts.join('\n');
+    }
+  }
+  return undefined;
+}
+
+function contentFields(line: JsonObject): JsonObject {
+  const content = contentOf(line) ?? '';
+  const blocks = Array.isArray(line['text']) ? line['text'] : line['content'];
+  return Array.isArray(blocks) && blocks.every(isObject) ? { content, content_blocks: blocks } : { content };
+}
+
+function firstText(line: JsonObject, names: readonly string[]): { name: string; text: string } | undefined {
+  for (const name of names) {
+    const value = line[name];
+    if (typeof value === 'string' && value !== '') return { name, text: value };
+    if (typeof value === 'number' || typeof value === 'bigint') return { name, text: String(value) };
+  }
+  return undefined;
+}
+
+function memoryOf(line: JsonObject, options: RecordOptions): string {
+  if (options.memoryFrom === undefined) return options.memory ?? 'default';
+  const fields = line['fields'];
+  const found =
+    firstText(line, [options.memoryFrom]) ?? (isObject(fields) ? firstText(fields, [options.memoryFrom]) : undefined);
+  if (found === undefined)
+    throw new Failure('VAL-E003', `missing field \`${options.memoryFrom}\`, which names the memory`);
+  if (!MEMORY_ID.test(found.text))
+    throw new Failure('VAL-E001', `${shown(found.text)} is no memory id: it must match ${MEMORY_ID.source}`);
+  return found.text;
+}
+
+function withDefaults(fields: JsonObject, { namespace, userId, tags }: RecordOptions): JsonObject {
+  const own = fields['tags'];
+  return {
+    ...fields,
+    ...(namespace !== undefined && fields['namespace'] === undefined ? { namespace } : {}),
+    ...(userId !== undefined && fields['user_id'] === undefined ? { user_id: userId } : {}),
+    ...(tags === undefined || tags.length === 0
+      ? {}
+      : { tags: [...new Set([...(Array.isArray(own) ? own : []), ...tags])] }),
+  };
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string';
+}
+
+function nameOf(value: JsonValue): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+/** A value of a file in an error: short, since files hold what nobody wants in a log. */
+function shown(value: JsonValue): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}

@@ -1,0 +1,124 @@
+// What became of the lines of an import, for people, for programs and for a second try.
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { Failure, failureOf } from '../failure.ts';
+import { bytes, duration, number, printJson, printLine, printPairs, printTable } from '../output.ts';
+
+export interface LineError {
+  readonly line: number;
+  readonly code: string;
+  readonly error: string;
+}
+
+/** Errors that are shown when no file takes them; the rest are counted by code. */
+const SHOWN_MAX = 10;
+const MEMORIES_SHOWN = 20;
+
+export class ImportReport {
+  added = 0;
+  duplicates = 0;
+  errors = 0;
+  /** Lines that were read, empty ones included. */
+  lines = 0;
+  bytes = 0;
+  readonly byMemory = new Map<string, number>();
+  readonly #shown: LineError[] = [];
+  readonly #byCode = new Map<string, number>();
+  readonly #notes = new Map<string, number>();
+  readonly #file: WriteStream | undefined;
+  #fileProblem: Error | undefined;
+  readonly #startedMs = performance.now();
+
+  /** `errorsPath`: takes every error as a JSON line. */
+  constructor(errorsPath: string | undefined) {
+    this.#file = errorsPath === undefined ? undefined : createWriteStream(errorsPath, { mode: 0o600 });
+    this.#file?.on('error', (error) => {
+      this.#fileProblem = error;
+    });
+  }
+
+  took(memory: string, isDuplicate: boolean): void {
+    if (isDuplicate) this.duplicates += 1;
+    else this.added += 1;
+    this.byMemory.set(memory, (this.byMemory.get(memory) ?? 0) + 1);
+  }
+
+  refused(line: number, code: string, message: string): void {
+    const error = message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
+    this.errors += 1;
+    this.#byCode.set(code, (this.#byCode.get(code) ?? 0) + 1);
+    if (this.#shown.length < SHOWN_MAX) this.#shown.push({ line, code, error });
+    this.#file?.write(`${JSON.stringify({ line, code, error })}\n`);
+  }
+
+  noted(kind: string): void {
+    // Notes quote values: their number is bounded, not what a file may hold.
+    if (this.#notes.size >= SHOWN_MAX && !this.#notes.has(kind)) return;
+    this.#notes.set(kind, (this.#notes.get(kind) ?? 0) + 1);
+  }
+
+  async close(): Promise<void> {
+    if (this.#file === undefined) return;
+    this.#file.end();
+    await finished(this.#file).catch(() => undefined);
+    if (this.#fileProblem !== undefined) throw new Failure('FILE', `--errors: ${failureOf(this.#fileProblem).text}`);
+  }
+
+  /** `stopped`: the line from which to go on when the import did not come to its end. */
+  print(options: { readonly json: boolean; readonly dryRun: boolean; readonly stopped: number | undefined }): void {
+    const ms = performance.now() - this.#startedMs;
+    if (options.json) {
+      printJson(this.#json(ms, options));
+      return;
+    }
+    const done = this.added + this.duplicates;
+    printPairs([
+      [options.dryRun ? 'would be added' : 'added', this.added],
+      ...(options.dryRun ? [] : [['duplicates', this.duplicates] as const]),
+      ['errors', this.errors],
+      ['lines', this.lines],
+      ['took', `${duration(ms)}, ${number(Math.round((done / ms) * 1000))} grains/s, ${bytes(this.bytes)}`],
+    ]);
+    this.#printMemories();
+    for (const [note, count] of this.#notes) printLine(`Note (${number(count)} lines): ${note}`);
+    this.printErrors('line');
+  }
+
+  #json(ms: number, { dryRun, stopped }: { readonly dryRun: boolean; readonly stopped: number | undefined }): unknown {
+    return {
+      dry_run: dryRun,
+      added: this.added,
+      duplicates: this.duplicates,
+      errors: this.errors,
+      lines: this.lines,
+      elapsed_ms: Math.round(ms),
+      memories: Object.fromEntries(this.byMemory),
+      errors_by_code: Object.fromEntries(this.#byCode),
+      first_errors: this.#shown,
+      notes: [...this.#notes].map(([note, count]) => ({ note, lines: count })),
+      ...(stopped === undefined ? {} : { go_on_from_line: stopped }),
+    };
+  }
+
+  #printMemories(): void {
+    if (this.byMemory.size < 2) return;
+    printLine();
+    const largest = [...this.byMemory].sort(([, one], [, other]) => other - one);
+    printTable([{ title: 'memory' }, { title: 'grains', align: 'right' }], largest.slice(0, MEMORIES_SHOWN));
+    if (largest.length > MEMORIES_SHOWN) printLine(`and ${number(largest.length - MEMORIES_SHOWN)} more memories`);
+  }
+
+  /** `place`: what an error's number counts. */
+  printErrors(place: 'line' | 'grain'): void {
+    if (this.errors === 0) return;
+    printLine();
+    printTable(
+      [{ title: place, align: 'right' }, { title: 'code' }, { title: 'error' }],
+      this.#shown.map(({ line, code, error }) => [line, code, error]),
+    );
+    if (this.errors > this.#shown.length) {
+      const counts = [...this.#byCode].map(([code, count]) => `${code} ${number(count)}`);
+      printLine(`and ${number(this.errors - this.#shown.length)} more: ${counts.join(', ')} (--errors FILE keeps all)`);
+    }
+  }
+}

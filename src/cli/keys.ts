@@ -1,0 +1,124 @@
+// `granary keys`: list, create and revoke API keys.
+import { type Command, InvalidArgumentError } from 'commander';
+import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
+import { gather, type ServerOptions, withServerOptions } from './options.ts';
+import { clipped, printJson, printLine, printNote, printTable, utc } from './output.ts';
+import { allPages } from './pages.ts';
+import { readPhrase } from './time-phrase.ts';
+
+interface CreateOptions extends ServerOptions {
+  readonly name?: string;
+  readonly scope?: readonly string[];
+  readonly memory?: string;
+  readonly namespace?: string;
+  readonly user?: string;
+  readonly expires?: number;
+}
+
+export function registerKeys(program: Command): void {
+  const keys = program.command('keys').description('List, create and revoke API keys');
+  withServerOptions(keys.command('list', { isDefault: true }).description('All keys, without their secrets')).action(
+    list,
+  );
+  withServerOptions(
+    keys
+      .command('create')
+      .description('Make a key; it is printed once')
+      .option('--name <text>', 'name for people')
+      .option(
+        '--scope <scope>',
+        'read, write or admin; may be given several times (default: those of your key)',
+        gather,
+      )
+      .option('-m, --memory <id>', 'the key works in this memory only')
+      .option('--namespace <name>', 'the key sees and writes this namespace only')
+      .option('--user <id>', 'the key sees and writes grains of this user only')
+      .option('--expires <time>', 'YYYY-MM-DD, or seconds since 1970', expiry),
+  ).action(create);
+  withServerOptions(
+    keys.command('revoke').description('Revoke a key: the next call with it fails').argument('<key-id>'),
+  ).action(revoke);
+}
+
+function expiry(value: string): number {
+  if (/^\d{9,10}$/.test(value)) return Number(value);
+  const span = /^\d{4}-\d{2}-\d{2}$/.test(value) ? readPhrase(value, 0) : undefined;
+  if (span?.from === undefined) throw new InvalidArgumentError('It wants YYYY-MM-DD or seconds since 1970.');
+  return span.from;
+}
+
+async function list(options: ServerOptions): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  const keys = await withConnection(options, (connection) => allPages(connection, '/auth/keys', 'keys'));
+  if (options.json) return printJson({ keys, total: keys.length });
+  printTable(
+    [
+      { title: 'key' },
+      { title: 'name' },
+      { title: 'begins' },
+      { title: 'scopes' },
+      { title: 'bound to' },
+      { title: 'state' },
+      { title: 'last used (UTC)' },
+    ],
+    keys.map((key) => [
+      text(key['key_id']),
+      clipped(text(key['name']), 30),
+      text(key['prefix']),
+      Array.isArray(key['scopes']) ? key['scopes'].join(' ') : '',
+      boundTo(key),
+      stateOf(key),
+      time(key['last_used_at']),
+    ]),
+  );
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  const { name, scope, memory, namespace, user, expires } = options;
+  const json: JsonObject = {
+    ...(name === undefined ? {} : { name }),
+    ...(scope === undefined ? {} : { scopes: [...scope] }),
+    ...(memory === undefined ? {} : { memory_id: memory }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(user === undefined ? {} : { user_id: user }),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+  };
+  const key = await withConnection(options, (connection) => connection.json('POST', '/auth/keys', { json }));
+  if (options.json) return printJson(key);
+  printLine(text(key['raw_key']));
+  printNote(`Key ${text(key['key_id'])} (${text(key['name'])}). It is shown only now.`);
+}
+
+async function revoke(keyId: string, options: ServerOptions): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  const answer = await withConnection(options, (connection) =>
+    connection.json('DELETE', `/auth/keys/${encodeURIComponent(keyId)}`),
+  );
+  if (options.json) return printJson(answer);
+  printLine(`Key ${keyId} is revoked.`);
+}
+
+function boundTo(key: JsonObject): string {
+  const bounds = [
+    ['memory', key['memory_id']],
+    ['namespace', key['namespace']],
+    ['user', key['user_id']],
+  ].filter(([, value]) => value !== undefined && value !== null);
+  return bounds.map(([name, value]) => `${text(name)} ${text(value)}`).join(', ');
+}
+
+function stateOf(key: JsonObject): string {
+  if (key['revoked_at'] !== undefined && key['revoked_at'] !== null) return 'revoked';
+  const expires = Number(key['expires_at'] ?? Number.POSITIVE_INFINITY);
+  if (!Number.isFinite(expires)) return 'active';
+  return expires * 1000 <= Date.now() ? 'expired' : `until ${time(expires)}`;
+}
+
+function time(value: JsonValue | undefined): string {
+  return typeof value === 'number' ? utc(value) : '';
+}
+
+function text(value: JsonValue | undefined): string {
+  return value === undefined || value === null ? '' : String(value);
+}

@@ -1,0 +1,100 @@
+// `granary memories`: list, create and delete them.
+import { type Command, Option } from 'commander';
+import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
+import { Failure, usage } from './failure.ts';
+import { integer, type ServerOptions, withServerOptions } from './options.ts';
+import { clipped, printJson, printLine, printTable, utc } from './output.ts';
+import { allPages } from './pages.ts';
+
+interface CreateOptions extends ServerOptions {
+  readonly name?: string;
+  readonly description?: string;
+  readonly partitions?: number;
+  readonly language?: string;
+  readonly dedup?: string;
+  readonly dedupThreshold?: string;
+}
+
+export function registerMemories(program: Command): void {
+  const memories = program.command('memories').description('List, create and delete memories');
+  withServerOptions(memories.command('list', { isDefault: true }).description('All that the key may see')).action(list);
+  withServerOptions(
+    memories
+      .command('create')
+      .description('Make a memory')
+      .argument('[id]', 'letters, digits, ".", "_", "-"; by default made of the name')
+      .option('--name <text>', 'name for people')
+      .option('--description <text>', 'what it is for')
+      .option('--partitions <n>', 'partitions, each in a shard of its own (default 1)', integer(1, 64))
+      .option('--language <code>', 'language of its texts, two letters (default en); fixed from then on')
+      .addOption(
+        new Option('--dedup <how>', 'what a repeated grain is (default exact)').choices([
+          'none',
+          'exact',
+          'fuzzy',
+          'upsert',
+        ]),
+      )
+      .option('--dedup-threshold <share>', 'similarity from 0 to 1 at which fuzzy sees a repetition'),
+  ).action(create);
+  withServerOptions(
+    memories
+      .command('delete')
+      .description('Delete a memory: its keys are destroyed, so no copy of it can be read any more')
+      .argument('<id>')
+      .option('--yes', 'really'),
+  ).action(remove);
+}
+
+async function list(options: ServerOptions): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  const memories = await withConnection(options, (connection) => allPages(connection, '/memories', 'memories'));
+  if (options.json) return printJson({ memories, total: memories.length });
+  if (memories.length === 0) return printLine('No memories.');
+  printTable(
+    [{ title: 'id' }, { title: 'name' }, { title: 'made (UTC)' }, { title: 'description' }],
+    memories.map((memory) => [
+      text(memory['id']),
+      clipped(text(memory['name']), 40),
+      utc(Number(memory['created_at'])),
+      clipped(text(memory['description']), 60),
+    ]),
+  );
+}
+
+async function create(id: string | undefined, options: CreateOptions): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  const { name, description, partitions, language, dedup } = options;
+  const threshold = options.dedupThreshold === undefined ? undefined : Number(options.dedupThreshold);
+  if (threshold !== undefined && !(threshold >= 0 && threshold <= 1))
+    throw usage('--dedup-threshold wants a number from 0 to 1');
+  const json: JsonObject = {
+    ...present({ id, name, description, language, dedup }),
+    ...(partitions === undefined ? {} : { partitions }),
+    ...(threshold === undefined ? {} : { dedup_threshold: threshold }),
+  };
+  const memory = await withConnection(options, (connection) => connection.json('POST', '/memories', { json }), {
+    mayCreate: true,
+  });
+  if (options.json) return printJson(memory);
+  printLine(`Memory ${text(memory['id'])} is there.`);
+}
+
+async function remove(id: string, options: ServerOptions & { readonly yes?: true }): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  if (options.yes !== true) throw new Failure('USAGE', `this cannot be taken back: say --yes to delete memory ${id}`);
+  const answer = await withConnection(options, (connection) =>
+    connection.json('DELETE', `/memories/${encodeURIComponent(id)}`, { query: { confirm: true } }),
+  );
+  if (options.json) return printJson(answer);
+  printLine(`Memory ${id} is deleted; the fingerprint of its destroyed key is ${text(answer['key_fingerprint'])}.`);
+}
+
+function text(value: JsonValue | undefined): string {
+  return value === undefined || value === null ? '' : String(value);
+}
+
+function present(members: Readonly<Record<string, string | undefined>>): JsonObject {
+  const given = Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(given);
+}

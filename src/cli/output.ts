@@ -1,0 +1,131 @@
+// What commands print: tables for people, one JSON value for programs.
+import Table from 'cli-table3';
+import { stringifyJson } from '../engine/grain/api-json.ts';
+
+/** One JSON value on a line of its own. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${stringifyJson(value)}\n`);
+}
+
+export function printLine(text = ''): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** A warning or a note: never among the output that somebody pipes on. */
+export function printNote(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const THIN = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+};
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** Terminal columns at most; longer words are wrapped. */
+  readonly width?: number;
+}
+
+/** Rows under titles, without lines. */
+export function printTable(columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): void {
+  const widths = columns.map(({ width }) => width ?? null);
+  const table = new Table({
+    head: columns.map(({ title }) => title),
+    chars: THIN,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+    colAligns: columns.map(({ align }) => align ?? 'left'),
+    ...(widths.some((width) => width !== null) ? { colWidths: widths, wordWrap: true, wrapOnWordBoundary: true } : {}),
+  });
+  for (const row of rows) table.push(row.map((cell) => (typeof cell === 'number' ? number(cell) : printable(cell))));
+  printLine(trimmed(table.toString()));
+}
+
+/** Names and values, one pair a line. */
+export function printPairs(pairs: readonly (readonly [name: string, value: string | number])[]): void {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  for (const [name, value] of pairs)
+    printLine(`${name.padEnd(width)}  ${typeof value === 'number' ? number(value) : printable(value)}`);
+}
+
+function trimmed(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+/**
+ * Text of a grain for a terminal: characters that would steer it (escape sequences, carriage returns, direction
+ * overrides) are shown as a question mark, so that stored text cannot repaint what a person sees.
+ */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, (character) =>
+    character === '\n' ? character : character === '\t' ? ' ' : '?',
+  );
+}
+
+/** One line of at most `width` characters. */
+export function clipped(text: string, width: number): string {
+  const line = printable(text.replace(/\s+/g, ' ').trim());
+  const characters = [...line];
+  return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
+}
+
+/** Groups of three digits: `1,234,567`. */
+export function number(value: number): string {
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : String(value);
+}
+
+export function bytes(value: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return unit === 0 ? `${value} bytes` : `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
+}
+
+/** `2024-03-15 10:20:30` in UTC. */
+export function utc(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${Math.round(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `share` (0 to 1) as a bar of `width` characters, in eighths. */
+export function bar(share: number, width: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, share)) * width * 8);
+  const rest = ' ▏▎▍▌▋▊▉'[eighths % 8]!;
+  return `${'█'.repeat(Math.floor(eighths / 8))}${rest === ' ' ? '' : rest}`.padEnd(width);
+}
+
+/** Columns of the terminal, or a readable width where there is none. */
+export function terminalColumns(): number {
+  return Math.max(60, process.stdout.columns ?? 110);
+}

@@ -1,0 +1,18 @@
+// A server in this process, on loopback and ports of its own, for a command that found none.
+import { readConfig } from '../server/config.ts';
+import { type RunningServer, startServer } from '../server/main.ts';
+
+/** Opens a data directory. Rejects with EngineError: STO-E001 names the process that has it open. */
+export function openOwnServer(dataDirectory: string): Promise<RunningServer> {
+  // The environment may hold the master key; where to listen is this command's own matter.
+  const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...environment } = process.env;
+  const flags = {
+    dataDir: dataDirectory,
+    host: '127.0.0.1',
+    httpPort: 0,
+    grpcPort: 0,
+    logLevel: 'error',
+    rateLimit: 0,
+  };
+  return startServer(readConfig(flags, environment), {});
+}

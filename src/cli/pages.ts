@@ -1,0 +1,33 @@
+// A list that is answered in pages, whole.
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import { PAGE_LIMIT_MAX } from '../engine/limits.ts';
+import type { Connection } from './connection.ts';
+import { Failure } from './failure.ts';
+import type { Asked } from './http-caller.ts';
+
+/** Each item of the list `member` at `path`, page after page. */
+export async function* itemsOf(
+  connection: Connection,
+  path: string,
+  member: string,
+  query: NonNullable<Asked['query']> = {},
+): AsyncGenerator<JsonObject> {
+  let cursor: string | undefined;
+  do {
+    const page = await connection.json('GET', path, {
+      query: { limit: PAGE_LIMIT_MAX, ...query, ...(cursor === undefined ? {} : { cursor }) },
+    });
+    const items = page[member];
+    if (!Array.isArray(items)) throw new Failure('SYS-E001', `the server answered a page without ${member}`);
+    yield* items as JsonObject[]; // lists of the contract hold objects
+    const next = page['next_cursor'];
+    if (next === cursor && cursor !== undefined) throw new Failure('SYS-E001', 'the server gives the same page again');
+    cursor = typeof next === 'string' ? next : undefined;
+  } while (cursor !== undefined);
+}
+
+export async function allPages(connection: Connection, path: string, member: string): Promise<JsonObject[]> {
+  const items: JsonObject[] = [];
+  for await (const item of itemsOf(connection, path, member)) items.push(item);
+  return items;
+}

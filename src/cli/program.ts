@@ -1,0 +1,81 @@
+// The program: which commands there are and how their end becomes an exit code. Only the file of the command that was
+// asked for is loaded, since reading all of them takes longer than most commands run.
+import { Command, CommanderError } from 'commander';
+import { VERSION } from '../server/version.ts';
+import { EXIT, exitCodeOf, failureOf } from './failure.ts';
+
+type Register = (program: Command) => void;
+
+/** In the order of the help text. */
+const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
+  serve: async () => (await import('./serve.ts')).registerServe,
+  health: async () => (await import('./health.ts')).registerHealth,
+  memories: async () => (await import('./memories.ts')).registerMemories,
+  keys: async () => (await import('./keys.ts')).registerKeys,
+  import: async () => (await import('./import.ts')).registerImport,
+  export: async () => (await import('./export.ts')).registerExport,
+  recall: async () => (await import('./recall.ts')).registerRecall,
+  search: async () => (await import('./search.ts')).registerSearch,
+  add: async () => (await import('./add.ts')).registerAdd,
+  get: async () => (await import('./get.ts')).registerGet,
+  history: async () => (await import('./history.ts')).registerHistory,
+  forget: async () => (await import('./forget.ts')).registerForget,
+  stats: async () => (await import('./stats.ts')).registerStats,
+  verify: async () => (await import('./verify.ts')).registerVerify,
+  backup: async () => (await import('./backup.ts')).registerBackup,
+  'rebuild-indexes': async () => (await import('./rebuild-indexes.ts')).registerRebuildIndexes,
+  compact: async () => (await import('./compact.ts')).registerCompact,
+  'rotate-keys': async () => (await import('./rotate-keys.ts')).registerRotateKeys,
+  bench: async () => (await import('./bench.ts')).registerBench,
+  grain: async () => (await import('./grain.ts')).registerGrain,
+};
+
+/** Runs a command line (without the names of node and script). Resolves to the exit code; never rejects. */
+export async function runProgram(words: readonly string[]): Promise<number> {
+  try {
+    const program = await buildProgram(words[0]);
+    await program.parseAsync([...words], { from: 'user' });
+    return Number(process.exitCode ?? EXIT.ok);
+  } catch (error) {
+    return report(error, words.includes('--json'));
+  }
+}
+
+async function buildProgram(first: string | undefined): Promise<Command> {
+  const program = new Command('granary')
+    .description('A database server for the memory of AI agents')
+    .version(VERSION, '-V, --version', 'print the version')
+    .exitOverride()
+    .showHelpAfterError('(granary help COMMAND says more)')
+    .addHelpText('after', EXAMPLES);
+  const wanted = first !== undefined && Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
+  for (const name of wanted) (await COMMANDS[name]!())(program);
+  inheritExit(program);
+  return program;
+}
+
+const EXAMPLES = `
+Examples:
+  granary serve
+  granary import chats.jsonl --memory-from conv
+  granary recall "where did we park last 7 days" --memory default
+  granary backup /backups/monday
+
+Commands talk to the server that --url or DATA_DIR/server.json names. Where none runs, they open the data directory
+themselves. Exit codes: 0 done, 1 refused or failed, 2 not understood.`;
+
+/** Commands that were added before `exitOverride` do not inherit it. */
+function inheritExit(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inheritExit(child);
+  }
+}
+
+function report(error: unknown, asJson: boolean): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const { code, text } = failureOf(error);
+  process.stderr.write(`granary: ${code}: ${text}\n`);
+  if (asJson) process.stdout.write(`${JSON.stringify({ error: { code, message: text } })}\n`);
+  return exitCodeOf(error);
+}

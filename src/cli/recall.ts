@@ -1,0 +1,138 @@
+// `granary recall`: by words, by structure, or by both, within a time.
+import type { Command } from 'commander';
+import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
+import type { RecallRequest } from '../server/gen/memory/v1/memory.ts';
+import { usage } from './failure.ts';
+import { type Hit, hitJson, printHits } from './hits.ts';
+import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { duration, number, printJson, printLine, printNote, utc } from './output.ts';
+import { readPhrase, type TimeSpan, trailingPhrase } from './time-phrase.ts';
+
+interface RecallOptions extends ServerOptions {
+  readonly memory: string;
+  readonly subject?: string;
+  readonly relation?: string;
+  readonly object?: string;
+  readonly entity?: string;
+  readonly namespace?: string;
+  readonly user?: string;
+  readonly type?: string;
+  readonly tag?: readonly string[];
+  readonly limit: number;
+  readonly since?: string;
+  readonly until?: string;
+  readonly when?: string;
+  readonly timePhrase: boolean;
+  readonly superseded?: true;
+}
+
+export function registerRecall(program: Command): void {
+  const command = program
+    .command('recall')
+    .description('Find grains by words, by structure, or by both')
+    .argument('[words...]', 'a question; it may end with a time, as in "where did we park last 7 days"')
+    .option('--subject <text>', 'exactly this subject')
+    .option('--relation <text>', 'exactly this relation')
+    .option('--object <text>', 'exactly this object')
+    .option('--entity <text>', 'this subject or object')
+    .option('--namespace <name>', 'only this namespace')
+    .option('--user <id>', 'only grains of this user')
+    .option('--type <type>', 'only this grain type')
+    .option('--tag <tag>', 'only grains with this tag; may be given several times', gather)
+    .option('-n, --limit <n>', 'grains at most', integer(1, 500), 10)
+    .option('--since <time>', 'not before: 2024-05-01, 2024-05, yesterday, "3 days ago"')
+    .option('--until <time>', 'not after')
+    .option('--when <phrase>', 'both: "last 7 days", "this month", "between 2024-01 and 2024-03"')
+    .option('--no-time-phrase', 'take the whole question as words')
+    .option('--superseded', 'old versions too');
+  withServerOptions(withMemoryOption(command)).action(recall);
+}
+
+async function recall(words: string[], options: RecallOptions): Promise<void> {
+  const { request, noted } = requestOf(words.join(' ').trim(), options, Math.floor(Date.now() / 1000));
+  const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
+  const { memory } = options;
+  const { answer, ms } = await withConnection(options, async (connection) => {
+    const startedMs = performance.now();
+    const answer = await connection.call(RPC.recall, request, { memory });
+    return { answer, ms: performance.now() - startedMs };
+  });
+  const hits = answer.results.map(
+    (hit): Hit => ({
+      hash: hit.hash,
+      grainType: hit.grainType,
+      score: hit.score,
+      fields: parseJson(hit.fieldsJson) as JsonObject, // the contract: an object
+    }),
+  );
+  for (const warning of answer.warnings) printNote(warning);
+  if (options.json)
+    return printJson({
+      count: hits.length,
+      results: hits.map(hitJson),
+      total_candidates: answer.totalCandidates ?? null,
+      topic_coverage: answer.topicCoverage ?? null,
+    });
+  if (noted !== undefined) printNote(noted);
+  if (hits.length === 0) return printLine('Nothing was found.');
+  printHits(hits);
+  printNote(`${number(hits.length)} of ${number(answer.totalCandidates ?? hits.length)} candidates in ${duration(ms)}`);
+}
+
+/** The request that words and options mean; times in seconds. Throws USAGE. */
+export function requestOf(
+  words: string,
+  options: Omit<RecallOptions, keyof ServerOptions | 'memory'>,
+  nowSeconds: number,
+): { readonly request: Partial<RecallRequest>; readonly noted: string | undefined } {
+  const given = spanOf(options, nowSeconds);
+  const trailing = options.timePhrase && given === undefined ? trailingPhrase(words, nowSeconds) : undefined;
+  const span = given ?? trailing?.span;
+  const { subject, relation, object, entity, namespace, user, type, tag, limit, superseded } = options;
+  const request: Partial<RecallRequest> = {
+    query: trailing?.rest ?? words,
+    limit,
+    ...(subject === undefined ? {} : { subject }),
+    ...(relation === undefined ? {} : { relation }),
+    ...(object === undefined ? {} : { object }),
+    ...(entity === undefined ? {} : { entity }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(user === undefined ? {} : { userId: user }),
+    ...(type === undefined ? {} : { grainType: type }),
+    ...(tag === undefined ? {} : { tags: [...tag] }),
+    ...(span?.from === undefined ? {} : { timeStart: span.from }),
+    ...(span?.to === undefined ? {} : { timeEnd: span.to }),
+    ...(superseded === undefined ? {} : { excludeSuperseded: false }),
+  };
+  return { request, noted: trailing === undefined ? undefined : timeNote(trailing.phrase, trailing.span) };
+}
+
+function timeNote(phrase: string, { from, to }: TimeSpan): string {
+  const ends = [from === undefined ? '' : `from ${utc(from)}`, to === undefined ? '' : `to ${utc(to)}`];
+  return `Time: ${phrase} (${ends.filter((end) => end !== '').join(' ')} UTC)`;
+}
+
+function spanOf(options: Pick<RecallOptions, 'since' | 'until' | 'when'>, nowSeconds: number): TimeSpan | undefined {
+  const { since, until, when } = options;
+  if (since === undefined && until === undefined && when === undefined) return undefined;
+  const of = (flag: string, phrase: string): TimeSpan => {
+    const seconds = /^\d{9,10}$/.test(phrase) ? Number(phrase) : undefined;
+    const span = seconds === undefined ? readPhrase(phrase, nowSeconds) : { from: seconds, to: seconds };
+    if (span === undefined) throw usage(`${flag} does not understand "${phrase}" as a time`);
+    return span;
+  };
+  const spans = [
+    when === undefined ? {} : of('--when', when),
+    since === undefined ? {} : { from: of('--since', since).from },
+    until === undefined ? {} : { to: of('--until', until).to },
+  ];
+  const froms = spans.flatMap(({ from }) => (from === undefined ? [] : [from]));
+  const tos = spans.flatMap(({ to }) => (to === undefined ? [] : [to]));
+  const span = {
+    ...(froms.length === 0 ? {} : { from: Math.max(...froms) }),
+    ...(tos.length === 0 ? {} : { to: Math.min(...tos) }),
+  };
+  if (span.from !== undefined && span.to !== undefined && span.from > span.to)
+    throw usage('the time ends before it begins');
+  return span;
+}

@@ -1,0 +1,34 @@
+// The methods of the contract that commands call.
+import {
+  AddRequest,
+  AddResponse,
+  BatchAddRequest,
+  BatchAddResponse,
+  FlushRequest,
+  FlushResponse,
+  ForgetRequest,
+  ForgetResponse,
+  GetHistoryRequest,
+  GetHistoryResponse,
+  GetRequest,
+  GetResponse,
+  HealthRequest,
+  HealthResponse,
+  RecallRequest,
+  RecallResponse,
+  StatsRequest,
+  StatsResponse,
+} from '../server/gen/memory/v1/memory.ts';
+import { method } from './grpc-caller.ts';
+
+export const RPC = {
+  add: method('Add', AddRequest, AddResponse),
+  batchAdd: method('BatchAdd', BatchAddRequest, BatchAddResponse, 'MemoryBatchService'),
+  flush: method('Flush', FlushRequest, FlushResponse),
+  forget: method('Forget', ForgetRequest, ForgetResponse),
+  get: method('Get', GetRequest, GetResponse),
+  health: method('Health', HealthRequest, HealthResponse),
+  history: method('GetHistory', GetHistoryRequest, GetHistoryResponse),
+  recall: method('Recall', RecallRequest, RecallResponse),
+  stats: method('Stats', StatsRequest, StatsResponse),
+};

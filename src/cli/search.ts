@@ -1,0 +1,54 @@
+// `granary search`: words alone.
+import type { Command } from 'commander';
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import { type Hit, hitJson, printHits } from './hits.ts';
+import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson, printLine, printNote } from './output.ts';
+
+interface SearchOptions extends ServerOptions {
+  readonly memory: string;
+  readonly namespace?: string;
+  readonly user?: string;
+  readonly type?: string;
+  readonly limit: number;
+}
+
+export function registerSearch(program: Command): void {
+  const command = program
+    .command('search')
+    .description('Find grains by words alone (BM25)')
+    .argument('<words...>')
+    .option('--namespace <name>', 'only this namespace')
+    .option('--user <id>', 'only grains of this user')
+    .option('--type <type>', 'only this grain type')
+    .option('-n, --limit <n>', 'grains at most', integer(1, 500), 10);
+  withServerOptions(withMemoryOption(command)).action(search);
+}
+
+async function search(words: string[], options: SearchOptions): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  const { memory, namespace, user, type, limit } = options;
+  const json: JsonObject = {
+    query: words.join(' '),
+    limit,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(user === undefined ? {} : { user_id: user }),
+    ...(type === undefined ? {} : { grain_type: type }),
+  };
+  const answer = await withConnection(options, (connection) =>
+    connection.json('POST', `/memories/${encodeURIComponent(memory)}/search`, { json }),
+  );
+  // The contract: objects with these members.
+  const hits = (answer['results'] as JsonObject[]).map(
+    (hit): Hit => ({
+      hash: String(hit['hash']),
+      grainType: String(hit['grain_type']),
+      score: Number(hit['score']),
+      fields: hit['fields'] as JsonObject,
+    }),
+  );
+  for (const warning of Array.isArray(answer['warnings']) ? answer['warnings'] : []) printNote(String(warning));
+  if (options.json) return printJson({ count: hits.length, results: hits.map(hitJson) });
+  if (hits.length === 0) return printLine('Nothing was found.');
+  printHits(hits);
+}
