@@ -9,6 +9,7 @@ import { type CallOptions, GrpcCaller, type Method } from './grpc-caller.ts';
 import { type Asked, HttpCaller, type Verb } from './http-caller.ts';
 import type { ServerOptions } from './options.ts';
 import { printNote } from './output.ts';
+import { RPC } from './rpcs.ts';
 
 export interface Connection {
   /** The data directory when the server is one of this machine that was found there. */
@@ -16,7 +17,7 @@ export interface Connection {
   /** True when this process opened the data directory itself. */
   readonly isOwn: boolean;
   call<Req, Res>(method: Method<Req, Res>, message: DeepPartial<Req>, options?: CallOptions): Promise<Res>;
-  /** HTTP; `path` begins after `/api`. USAGE when only a gRPC address was given. */
+  /** HTTP; `path` begins after `/api`. */
   json(verb: Verb, path: string, asked?: Asked): Promise<JsonObject>;
   upload(path: string, fileName: string, bytes: Buffer): Promise<JsonObject>;
   download(path: string, asked?: Asked): AsyncGenerator<Buffer>;
@@ -36,27 +37,18 @@ export async function withConnection<T>(
   connect: ConnectOptions = {},
 ): Promise<T> {
   const place = await placeOf(options, connect.mayCreate === true);
+  const callers = new Callers(place, options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa));
   try {
-    const tlsRoots = options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa);
-    const http = place.http === undefined ? undefined : new HttpCaller({ base: place.http, key: place.key, tlsRoots });
-    const grpc = new GrpcCaller({
-      address: place.grpc,
-      key: place.key,
-      tlsRoots: place.isTls ? (tlsRoots ?? true) : undefined,
-    });
-    try {
-      return await work(connectionOf(place, grpc, http));
-    } finally {
-      grpc.close();
-      http?.close();
-    }
+    return await work(connectionOf(place, callers));
   } finally {
+    callers.close();
     await place.close?.();
   }
 }
 
+/** One of the two addresses is there; the server that answers there tells the other. */
 interface Place {
-  readonly grpc: string;
+  readonly grpc: string | undefined;
   readonly http: string | undefined;
   readonly isTls: boolean;
   readonly key: string | undefined;
@@ -64,21 +56,82 @@ interface Place {
   readonly close?: () => Promise<void>;
 }
 
-function connectionOf(place: Place, grpc: GrpcCaller, http: HttpCaller | undefined): Connection {
-  const overHttp = (): HttpCaller => {
-    if (http === undefined) throw usage('this goes over HTTP: say --http-url too, or --data-dir instead of --url');
-    return http;
-  };
+/** Both ways to a server, each made when it is first needed. */
+class Callers {
+  readonly #place: Place;
+  readonly #tlsRoots: Buffer | undefined;
+  #grpc: Promise<GrpcCaller> | undefined;
+  #http: Promise<HttpCaller> | undefined;
+  readonly #made: { close(): void }[] = [];
+
+  constructor(place: Place, tlsRoots: Buffer | undefined) {
+    this.#place = place;
+    this.#tlsRoots = tlsRoots;
+  }
+
+  grpc(): Promise<GrpcCaller> {
+    this.#grpc ??=
+      this.#place.grpc === undefined ? this.#findGrpc() : Promise.resolve(this.#makeGrpc(this.#place.grpc));
+    return this.#grpc;
+  }
+
+  http(): Promise<HttpCaller> {
+    this.#http ??=
+      this.#place.http === undefined ? this.#findHttp() : Promise.resolve(this.#makeHttp(this.#place.http));
+    return this.#http;
+  }
+
+  async #findGrpc(): Promise<GrpcCaller> {
+    const { features } = await (await this.http()).json('GET', '/config');
+    const port = isObject(features) ? features['grpc_port'] : undefined;
+    if (typeof port !== 'number') throw usage('the server does not tell its gRPC port: give it as --url host:port');
+    return this.#makeGrpc(`${new URL(this.#place.http!).hostname}:${port}`); // one of the two is there
+  }
+
+  async #findHttp(): Promise<HttpCaller> {
+    let port: string | undefined;
+    const caller = await this.grpc();
+    await caller.call(RPC.health, {}, {}, (trailers) => {
+      port = trailers.get('x-http-port')[0]?.toString();
+    });
+    if (port === undefined) throw usage('the server does not tell its HTTP port: say --http-url too');
+    const host = this.#place.grpc!.replace(/:\d+$/, ''); // one of the two is there
+    return this.#makeHttp(`${this.#place.isTls ? 'https' : 'http'}://${host}:${port}`);
+  }
+
+  #makeGrpc(address: string): GrpcCaller {
+    const tlsRoots = this.#place.isTls ? (this.#tlsRoots ?? true) : undefined;
+    return this.#keep(new GrpcCaller({ address, key: this.#place.key, tlsRoots }));
+  }
+
+  #makeHttp(base: string): HttpCaller {
+    return this.#keep(new HttpCaller({ base, key: this.#place.key, tlsRoots: this.#tlsRoots }));
+  }
+
+  #keep<T extends { close(): void }>(caller: T): T {
+    this.#made.push(caller);
+    return caller;
+  }
+
+  close(): void {
+    for (const caller of this.#made) caller.close();
+  }
+}
+
+function connectionOf(place: Place, callers: Callers): Connection {
   return {
     dataDirectory: place.dataDirectory,
     isOwn: place.close !== undefined,
-    call: (method, message, options) => grpc.call(method, message, options),
-    json: (verb, path, asked) => overHttp().json(verb, path, asked),
-    upload: (path, fileName, bytes) => overHttp().upload(path, fileName, bytes),
-    download: (path, asked) => overHttp().download(path, asked),
+    call: async (method, message, options) => (await callers.grpc()).call(method, message, options),
+    json: async (verb, path, asked) => (await callers.http()).json(verb, path, asked),
+    upload: async (path, fileName, bytes) => (await callers.http()).upload(path, fileName, bytes),
+    download: async function* (path, asked) {
+      yield* (await callers.http()).download(path, asked);
+    },
     exec: async (memory, command, args) => {
       const json = { command, ...(args === undefined ? {} : { args }) };
-      const answer = await overHttp().json('POST', `/memories/${encodeURIComponent(memory)}/app/exec`, { json });
+      const caller = await callers.http();
+      const answer = await caller.json('POST', `/memories/${encodeURIComponent(memory)}/app/exec`, { json });
       return answer['result'] ?? null;
     },
   };
@@ -91,15 +144,15 @@ async function placeOf(options: ServerOptions, mayCreate: boolean): Promise<Plac
   return { ...running, key: keyOf(options, options.dataDir), dataDirectory: options.dataDir };
 }
 
-/** `host:port`, or with a scheme that says whether it is TLS. */
+/** `host:port` or `grpc(s)://host:port` is the gRPC address, `http(s)://…` the HTTP one. */
 function named({ url, httpUrl, apiKey, dataDir }: ServerOptions): Place {
-  if (url === undefined) throw usage('--http-url goes with --url, the gRPC address');
-  const match = /^(?:(grpc|grpcs|http|https):\/\/)?([^/\s]+:\d{1,5})\/?$/.exec(url);
-  if (match === null) throw usage(`--url wants host:port, not ${url}`);
-  if (httpUrl !== undefined && !/^https?:\/\/[^/\s]+\/?$/.test(httpUrl))
-    throw usage(`--http-url wants http://host:port, not ${httpUrl}`);
-  const isTls = match[1] === undefined ? httpUrl?.startsWith('https:') === true : match[1].endsWith('s');
-  return { grpc: match[2]!, http: httpUrl, isTls, key: apiKey ?? bootstrapKey(dataDir), dataDirectory: undefined };
+  const http = httpUrl ?? (url !== undefined && /^https?:/.test(url) ? url : undefined);
+  const grpc = url === undefined || url === http ? undefined : url;
+  if (http !== undefined && !/^https?:\/\/[^/\s]+\/?$/.test(http)) throw usage(`${http} is not http://host:port`);
+  const match = grpc === undefined ? undefined : /^(?:(grpc|grpcs):\/\/)?([^/\s]+:\d{1,5})\/?$/.exec(grpc);
+  if (match === null) throw usage(`--url wants host:port or http://host:port, not ${grpc}`);
+  const isTls = match?.[1] === undefined ? http?.startsWith('https:') === true : match[1] === 'grpcs';
+  return { grpc: match?.[2], http, isTls, key: apiKey ?? bootstrapKey(dataDir), dataDirectory: undefined };
 }
 
 /** What `<data-dir>/server.json` says, when the process that wrote it still runs. */
@@ -171,4 +224,8 @@ function readCertificates(path: string): Buffer {
   } catch (error) {
     throw new Failure('FILE', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

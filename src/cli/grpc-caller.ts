@@ -1,5 +1,13 @@
 // Unary calls to a server over gRPC: a method's name and a message in, a message out.
-import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  Client,
+  credentials,
+  Metadata,
+  type ServiceError,
+  type StatusObject,
+  status,
+} from '@grpc/grpc-js';
 import type { DeepPartial, MessageFns } from '../server/gen/memory/v1/memory.ts';
 import { Failure } from './failure.ts';
 
@@ -54,13 +62,14 @@ export class GrpcCaller {
     { path, request, response }: Method<Req, Res>,
     message: DeepPartial<Req>,
     options: CallOptions = {},
+    onTrailers: (trailers: Metadata) => void = () => undefined,
   ): Promise<Res> {
     const metadata = new Metadata();
     if (this.#key !== undefined) metadata.set('authorization', `Bearer ${this.#key}`);
     if (options.memory !== undefined) metadata.set('x-memory-id', options.memory);
     if (options.reason !== undefined) metadata.set('x-reason', options.reason);
     return new Promise((resolve, reject) => {
-      this.#client.makeUnaryRequest(
+      const call = this.#client.makeUnaryRequest(
         path,
         (value: Req) => Buffer.from(request.encode(value).finish()),
         (bytes: Buffer) => response.decode(bytes),
@@ -72,6 +81,7 @@ export class GrpcCaller {
           else resolve(answer!);
         },
       );
+      call.on('status', ({ metadata: trailers }: StatusObject) => onTrailers(trailers));
     });
   }
 
@@ -79,7 +89,7 @@ export class GrpcCaller {
     const given = error.metadata.get('x-error-code')[0];
     const code = typeof given === 'string' ? given : codeOf(error.code);
     if (code === 'NO-SERVER')
-      return new Failure(code, `no server answers at ${this.#address} (gRPC): ${error.details}`, true);
+      return new Failure(code, `no server answers at ${this.#address} (gRPC): ${reasonOf(error.details)}`, true);
     const prefix = `${code}: `;
     const text = error.details.startsWith(prefix) ? error.details.slice(prefix.length) : error.details;
     return new Failure(code, text, RETRYABLE.has(code));
@@ -88,6 +98,11 @@ export class GrpcCaller {
   close(): void {
     this.#client.close();
   }
+}
+
+/** grpc-js tells what it tried around what went wrong. */
+function reasonOf(details: string): string {
+  return /Last error: (?:Error: )?(.+?)\. Resolution note:/.exec(details)?.[1] ?? details;
 }
 
 /** For errors that come from gRPC itself, not from an operation. */

@@ -139,7 +139,8 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
       } finally {
         process.removeListener('SIGINT', interrupt);
       }
-      if (memories.created > 0 && !options.json) printNote(`${grouped(memories.created)} memories were made.`);
+      if (memories.created > 0 && !options.json)
+        printNote(memories.created === 1 ? '1 memory was made.' : `${grouped(memories.created)} memories were made.`);
       return stop.signal.aborted ? line : undefined;
     },
     { mayCreate: true },

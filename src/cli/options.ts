@@ -16,11 +16,15 @@ export function withServerOptions(command: Command): Command {
   return command
     .addOption(new Option('--data-dir <dir>', 'data directory').default('./data').env('GRANARY_DATA_DIR'))
     .addOption(
-      new Option('--url <host:port>', 'gRPC address of a server, in place of the one in the data directory').env(
+      new Option('--url <address>', 'a server: host:port of gRPC, or http://host:port; in place of the local one').env(
         'GRANARY_URL',
       ),
     )
-    .addOption(new Option('--http-url <url>', 'HTTP address of that server').env('GRANARY_HTTP_URL'))
+    .addOption(
+      new Option('--http-url <url>', 'its HTTP address, where it does not tell a right one itself').env(
+        'GRANARY_HTTP_URL',
+      ),
+    )
     .addOption(new Option('--api-key <key>', 'API key; by default the local bootstrap key').env('GRANARY_API_KEY'))
     .addOption(new Option('--tls-ca <file>', 'certificates (PEM) to trust beside the system').env('GRANARY_TLS_CA'))
     .option('--json', 'print JSON for programs');

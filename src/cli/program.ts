@@ -62,7 +62,8 @@ Examples:
   granary backup /backups/monday
 
 Commands talk to the server that --url or DATA_DIR/server.json names. Where none runs, they open the data directory
-themselves. Exit codes: 0 done, 1 refused or failed, 2 not understood.`;
+themselves. Exit codes: 0 done; 1 refused, failed, or something was found wrong; 2 the words were not understood. Errors are one
+line on stderr (granary: CODE: text); with --json also an object on stdout.`;
 
 /** Commands that were added before `exitOverride` do not inherit it. */
 function inheritExit(command: Command): void {
@@ -73,9 +74,18 @@ function inheritExit(command: Command): void {
 }
 
 function report(error: unknown, asJson: boolean): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.ok;
+    // commander has told people what is wrong.
+    if (asJson) tellJson('USAGE', error.message.replace(/^error: /, ''));
+    return EXIT.usage;
+  }
   const { code, text } = failureOf(error);
   process.stderr.write(`granary: ${code}: ${text}\n`);
-  if (asJson) process.stdout.write(`${JSON.stringify({ error: { code, message: text } })}\n`);
+  if (asJson) tellJson(code, text);
   return exitCodeOf(error);
+}
+
+function tellJson(code: string, message: string): void {
+  process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
 }

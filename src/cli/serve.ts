@@ -5,7 +5,7 @@ import { optionLines, readConfig } from '../server/config.ts';
 import { type RunningServer, readyLine, startServer } from '../server/main.ts';
 
 export function registerServe(program: Command): void {
-  const command = program.command('serve').description('run the server until SIGINT or SIGTERM');
+  const command = program.command('serve').description('Run the server until SIGINT or SIGTERM');
   for (const { flag, description } of optionLines()) if (flag !== undefined) command.option(flag, description);
   const secrets = optionLines().filter(({ flag }) => flag === undefined);
   command.addHelpText(

@@ -23,6 +23,8 @@ export interface Services {
   readonly readImport: (bytes: Uint8Array) => Promise<ImportedFile>;
   /** The HTTP listener in use, which may be another than asked for. */
   readonly httpListener: () => string;
+  /** The port of gRPC; undefined before it listens. */
+  readonly grpcPort: () => number | undefined;
   /** True when the server is shutting down: health says so. */
   readonly isEnding: () => boolean;
 }

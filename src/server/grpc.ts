@@ -11,7 +11,8 @@ const ROWS: ReadonlyMap<string, Operation> = new Map([
   ...OPERATIONS.flatMap((row) => (row.grpc === undefined ? [] : [[row.grpc.rpc, row] as const])),
 ]);
 
-export function grpcHandler(wrapper: Wrapper): GrpcHandler {
+/** `httpPort`: where the same server answers over HTTP; Health tells it, for callers who know the gRPC address alone. */
+export function grpcHandler(wrapper: Wrapper, httpPort?: number): GrpcHandler {
   return async (call) => {
     const operation = ROWS.get(call.method);
     assert(operation !== undefined, `${call.method} has a row`);
@@ -35,6 +36,8 @@ export function grpcHandler(wrapper: Wrapper): GrpcHandler {
     );
     if (!answer.ok) return { error: answer.error, headers: answer.headers };
     const { bytes, warnings } = answer.reply;
+    if (httpPort !== undefined && call.method === 'Health')
+      return { bytes, headers: { ...answer.headers, 'x-http-port': String(httpPort) } };
     return {
       bytes,
       headers: warnings.length === 0 ? answer.headers : { ...answer.headers, 'x-warnings': JSON.stringify(warnings) },

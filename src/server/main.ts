@@ -119,6 +119,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   lifecycle.opened('import thread', () => reader.close());
   const listener = chooseListener(config.http);
   if (listener.reason !== undefined) warn(`HTTP is served by node:http: ${listener.reason}`);
+  let grpcPort: number | undefined;
   const services: Services = {
     config,
     clock,
@@ -129,6 +130,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => reader.read(bytes),
     httpListener: () => listener.kind,
+    grpcPort: () => grpcPort,
     isEnding: () => lifecycle.isEnding,
   };
   const authenticator = new Authenticator({
@@ -167,8 +169,9 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
         });
       },
     },
-    grpcHandler(wrapper),
+    grpcHandler(wrapper, http.port),
   );
+  grpcPort = grpc.port;
   // Before HTTP, so that whoever watches its health is told first.
   lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
 

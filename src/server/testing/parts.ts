@@ -84,6 +84,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     startedAtMs: clock.nowMs(),
     readImport: async (bytes) => readImportedFile(bytes),
     httpListener: () => 'node',
+    grpcPort: () => undefined,
     isEnding: () => false,
   };
   const authenticator = new Authenticator({

@@ -12,6 +12,11 @@ import { defineOperation } from '../define.ts';
 
 const Open = Type.Unsafe<Record<string, string | number | boolean>>({ type: 'object' });
 
+/** For callers who know the HTTP address alone. */
+function grpcOf(port: number | undefined): { grpc_port?: number } {
+  return port === undefined ? {} : { grpc_port: port };
+}
+
 export const config = defineOperation({
   name: 'config',
   summary: 'What this deployment is and can do.',
@@ -40,6 +45,7 @@ export const config = defineOperation({
         cal: false,
         chat: false,
         http_listener: services.httpListener(),
+        ...grpcOf(services.grpcPort()),
         tls: tlsCert !== undefined,
         shards: services.shards.shardCount,
       },
