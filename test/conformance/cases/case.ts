@@ -1,0 +1,42 @@
+// A case of the suite: a promise of the contract that every way in keeps.
+import assert from 'node:assert/strict';
+import type { Feature, Fields, Grain, Memory, Target } from '../driver.ts';
+
+export interface Case {
+  readonly name: string;
+  /** Features without which there is nothing to ask. */
+  readonly needs?: readonly Feature[];
+  /** Options of the memory that the case gets for itself. */
+  readonly options?: Fields;
+  run(memory: Memory, target: Target): Promise<void>;
+}
+
+/** An instant of the past, in seconds: what is created at a given one has the same hash everywhere. */
+export const THEN = 1_700_000_000;
+
+export const NO_HASH = 'f'.repeat(64);
+
+/** Fields of a belief that was created at a given instant. */
+export function belief(subject: string, relation: string, object: string, more: Fields = {}): Fields {
+  return { subject, relation, object, created_at: THEN, ...more };
+}
+
+/** Adds a belief and gives its hash. */
+export async function believe(memory: Memory, subject: string, relation: string, object: string, more: Fields = {}) {
+  return (await memory.add('belief', belief(subject, relation, object, more))).hash;
+}
+
+/** Every field that was sent came back as it was. */
+export function assertHolds(grain: Grain, sent: Fields): void {
+  const back = Object.fromEntries(Object.keys(sent).map((name) => [name, grain.fields[name]]));
+  assert.deepEqual(back, sent);
+}
+
+/** Where the way in tells of duplicates, this was (or was not) one. */
+export function assertDuplicate(added: { readonly duplicate?: boolean }, expected: boolean): void {
+  if (added.duplicate !== undefined) assert.equal(added.duplicate, expected);
+}
+
+export function hashesOf(grains: readonly { readonly hash: string }[]): string[] {
+  return grains.map(({ hash }) => hash);
+}

@@ -1,0 +1,67 @@
+// The suite on every way in: an engine, shards without and with threads, both HTTP listeners, gRPC.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { ADD } from './cases/add.ts';
+import type { Case } from './cases/case.ts';
+import type { Target } from './driver.ts';
+import { directTarget, engineTarget, threadsTarget } from './engine-driver.ts';
+import { GrpcClient } from './grpc-client.ts';
+import { grpcTarget } from './grpc-driver.ts';
+import { HttpClient } from './http-client.ts';
+import { httpTarget } from './http-driver.ts';
+
+const CASES: readonly Case[] = [...ADD];
+
+/** Server flags; gRPC is served beside either listener. */
+const SERVERS = new Map<string, Promise<TestServer>>();
+function server(listener: 'uws' | 'node'): Promise<TestServer> {
+  const running = SERVERS.get(listener) ?? startTestServer({ http: listener, shards: '4', workers: '2' });
+  SERVERS.set(listener, running);
+  return running;
+}
+
+async function overHttp(listener: 'uws' | 'node', partitions: number): Promise<Target> {
+  const { http, key } = await server(listener);
+  return httpTarget(`HTTP (${listener}), ${partitions} partitions`, new HttpClient(http, key), partitions);
+}
+
+async function overGrpc(partitions: number): Promise<Target> {
+  const { http, grpc, key } = await server('uws');
+  const client = GrpcClient.open(grpc, key);
+  return grpcTarget('gRPC', client, new HttpClient(http, key), partitions);
+}
+
+const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
+  engine: engineTarget,
+  'direct shards': () => directTarget({ shards: 4, partitions: 3 }),
+  'threads, 1 partition': () => threadsTarget({ shards: 4, partitions: 1, workers: 2 }),
+  'threads, 4 partitions': () => threadsTarget({ shards: 4, partitions: 4, workers: 2 }),
+  'gRPC, 1 partition': () => overGrpc(1),
+  'gRPC, 4 partitions': () => overGrpc(4),
+  'HTTP on uWebSockets.js': () => overHttp('uws', 1),
+  'HTTP on node:http, 4 partitions': () => overHttp('node', 4),
+};
+
+after(async () => {
+  for (const running of SERVERS.values()) {
+    const { errors, close } = await running;
+    await close();
+    assert.deepEqual(errors, []);
+  }
+});
+
+for (const [name, open] of Object.entries(TARGETS))
+  describe(name, () => {
+    let target: Target;
+    before(async () => {
+      target = await open();
+    });
+    after(() => target.close());
+    for (const { name: what, needs = [], options, run } of CASES)
+      test(what, async (t) => {
+        const missing = needs.find((feature) => !target.features.has(feature));
+        if (missing !== undefined) return t.skip(`there is no "${missing}" here`);
+        await run(await target.memory(options), target);
+      });
+  });

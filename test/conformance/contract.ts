@@ -1,0 +1,91 @@
+// What the service contract promises about refusals, apart from the server's own table: a code, its HTTP status, its
+// gRPC status. Every refusal that any client of this suite meets is held to it.
+import assert from 'node:assert/strict';
+import { status } from '@grpc/grpc-js';
+
+/** Contract section 2, the rows that this build can answer with. */
+const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | undefined]>> = {
+  'VAL-E001': [400, status.INVALID_ARGUMENT],
+  'VAL-E002': [400, status.INVALID_ARGUMENT],
+  'VAL-E003': [422, status.INVALID_ARGUMENT],
+  'VAL-E004': [400, status.INVALID_ARGUMENT],
+  'VAL-E005': [409, status.ALREADY_EXISTS],
+  'VAL-E006': [415, status.INVALID_ARGUMENT],
+  'MEM-E001': [404, status.NOT_FOUND],
+  'MEM-E002': [409, status.ABORTED],
+  'MEM-E003': [404, status.NOT_FOUND],
+  'MEM-E004': [409, status.ALREADY_EXISTS],
+  'MEM-E005': [400, status.INVALID_ARGUMENT],
+  'MEM-E006': [410, status.NOT_FOUND],
+  'FMT-E001': [400, status.INVALID_ARGUMENT],
+  'FMT-E003': [400, status.INVALID_ARGUMENT],
+  'STO-E002': [503, status.UNAVAILABLE],
+  'CRY-E002': [410, status.FAILED_PRECONDITION],
+  'AUT-E001': [403, status.PERMISSION_DENIED],
+  'AUT-E004': [401, status.UNAUTHENTICATED],
+  'AUT-E005': [401, status.UNAUTHENTICATED],
+  'POL-E003': [403, status.PERMISSION_DENIED],
+  'POL-E004': [403, status.PERMISSION_DENIED],
+  'POL-E009': [400, status.INVALID_ARGUMENT],
+  'POL-E012': [403, status.FAILED_PRECONDITION],
+  'EXE-E001': [400, undefined],
+  'LIM-E001': [429, status.RESOURCE_EXHAUSTED],
+  'LIM-E002': [429, status.RESOURCE_EXHAUSTED],
+  'LIM-E003': [413, status.RESOURCE_EXHAUSTED],
+  'SYS-E002': [501, status.UNIMPLEMENTED],
+  'SYS-E003': [404, undefined],
+  'SYS-E004': [405, undefined],
+  'SYS-E005': [504, status.DEADLINE_EXCEEDED],
+};
+
+export interface RefusalDetail {
+  readonly field: string;
+  readonly issue: string;
+}
+
+/** A refusal as any transport gives it. */
+export class Refusal extends Error {
+  readonly code: string;
+  readonly details: readonly RefusalDetail[];
+  readonly requestId: string | undefined;
+
+  constructor(code: string, message: string, details: readonly RefusalDetail[] = [], requestId?: string) {
+    super(message);
+    this.code = code;
+    this.details = details;
+    this.requestId = requestId;
+  }
+}
+
+function known(code: string, where: string): readonly [number, number | undefined] {
+  const row = REFUSALS[code];
+  assert.ok(row, `${where} refused with ${code}, which nothing here should cause`);
+  return row;
+}
+
+export function checkHttpStatus(code: string, http: number, where: string): void {
+  assert.equal(http, known(code, where)[0], `HTTP status of ${code} from ${where}`);
+}
+
+export function checkGrpcStatus(code: string, grpc: number, where: string): void {
+  assert.equal(grpc, known(code, where)[1], `gRPC status of ${code} from ${where}`);
+}
+
+/** Codes that are a caller's to cause. */
+export function isCallersCode(code: string): boolean {
+  const row = REFUSALS[code];
+  return row !== undefined && row[0] < 500;
+}
+
+/** Resolves with the refusal; fails when the call succeeds or refuses with another code. */
+export async function refused(call: Promise<unknown>, ...codes: readonly string[]): Promise<Refusal> {
+  const outcome = await call.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  if ('value' in outcome) assert.fail(`expected ${codes.join(' or ')}, got ${JSON.stringify(outcome.value)?.slice(0, 500)}`);
+  const { error } = outcome;
+  if (!(error instanceof Refusal)) throw error;
+  assert.ok(codes.includes(error.code), `expected ${codes.join(' or ')}, got ${error.message}`);
+  return error;
+}

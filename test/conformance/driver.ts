@@ -1,0 +1,143 @@
+// What the suite asks of a memory, however it is reached. Members and fields go by their wire names.
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type Fields = { readonly [name: string]: Json };
+
+/** What not every way in offers. */
+export type Feature =
+  /** Lists, raw blobs, search, erasure of a user, the audit chain, and forgetting by more than one hash. */
+  | 'many'
+  /** What the server adds to the engine: the whole RecallRequest with its warnings, warnings of options. */
+  | 'server'
+  /** Answers to a repeated write (the idempotency key). */
+  | 'repeat';
+
+export interface Item {
+  readonly grain_type: string;
+  readonly fields: Fields;
+}
+
+export interface Grain {
+  readonly hash: string;
+  readonly grain_type: string;
+  readonly fields: Record<string, Json>;
+}
+
+export interface Listed extends Grain {
+  readonly version_status: string;
+  readonly superseded_by?: string;
+}
+
+export interface Added {
+  readonly hash: string;
+  /** Undefined where the way in does not tell. */
+  readonly duplicate?: boolean;
+}
+
+export interface BatchAnswer {
+  readonly added: readonly { readonly index: number; readonly hash: string }[];
+  readonly duplicates: readonly { readonly index: number; readonly hash: string }[];
+  readonly errors: readonly { readonly index: number; readonly code: string }[];
+}
+
+export interface Hit extends Grain {
+  readonly score: number;
+  readonly superseded: boolean;
+}
+
+export interface RecallAnswer {
+  readonly hits: readonly Hit[];
+  readonly total: number;
+  readonly coverage: string | null;
+  readonly warnings: readonly string[];
+  readonly entities: readonly string[];
+}
+
+export interface ListAnswer {
+  readonly grains: readonly Listed[];
+  readonly total: number | null;
+  readonly next: string | null;
+}
+
+export interface Version extends Grain {
+  readonly relation: string;
+  readonly created_at: number;
+}
+
+export interface Accumulated {
+  readonly old_hash: string;
+  readonly new_hash: string;
+  readonly applied: Json;
+  readonly fields: Fields;
+}
+
+export interface Forgotten {
+  readonly hashes: readonly string[];
+  readonly not_found: readonly string[];
+}
+
+export interface Proof {
+  readonly user_id: string;
+  readonly count: number;
+  readonly key_fingerprint: string;
+  readonly timestamp: number;
+}
+
+export interface Statistics {
+  readonly total_grains: number;
+  readonly superseded_grains: number;
+  readonly type_counts: Readonly<Record<string, number>>;
+  readonly namespaces: readonly string[];
+  readonly users: number;
+  readonly audit_entries: number;
+}
+
+export type AccumulateTarget =
+  | { readonly hash: string }
+  | { readonly namespace?: string; readonly subject: string; readonly relation: string };
+
+/** How a caller differs from the one that made the memory. */
+export interface Caller {
+  /** Bound to it: sees and writes only that. */
+  readonly namespace?: string;
+  readonly user_id?: string;
+  readonly idempotencyKey?: string;
+}
+
+/** One memory. Rejects with `Refusal` for what the contract refuses. */
+export interface Memory {
+  add(grainType: string, fields: Fields, options?: Fields): Promise<Added>;
+  batchAdd(items: readonly Item[]): Promise<BatchAnswer>;
+  get(hash: string): Promise<Grain>;
+  recall(query: Fields): Promise<RecallAnswer>;
+  supersede(hash: string, fields: Fields, options?: { grainType?: string; reason?: string }): Promise<string>;
+  accumulate(target: AccumulateTarget, deltas: Fields, set?: Fields): Promise<Accumulated>;
+  forget(hash: string): Promise<void>;
+  flush(): Promise<{ readonly pending: number }>;
+  statistics(): Promise<Statistics>;
+  history(hash: string): Promise<readonly Version[]>;
+  /** The same memory as another caller sees it. */
+  as(caller: Caller): Promise<Memory>;
+  // Feature 'many'.
+  raw(hash: string): Promise<Uint8Array>;
+  list(query: Fields): Promise<ListAnswer>;
+  search(query: string, options?: Fields): Promise<RecallAnswer>;
+  forgetMany(which: { hashes?: readonly string[]; subject?: string; user_id?: string }): Promise<Forgotten>;
+  eraseUser(userId: string): Promise<Proof>;
+  verifyAudit(): Promise<{ readonly valid: boolean; readonly checked: number }>;
+}
+
+/** One way to reach memories. */
+export interface Target {
+  readonly name: string;
+  /** Of the memories that it makes. */
+  readonly partitions: number;
+  readonly features: ReadonlySet<Feature>;
+  /** A new, empty memory; `options` are `dedup`, `dedup_threshold` and `language` of POST /memories. */
+  memory(options?: Fields): Promise<Memory>;
+  close(): Promise<void>;
+}
+
+/** For a feature that a driver lacks; the suite asks no driver for more than it says it has. */
+export function lacks(): Promise<never> {
+  return Promise.reject(new Error('this way in has no such call'));
+}

@@ -1,0 +1,390 @@
+// The suite's calls of an engine: directly, over shards without threads, and over worker threads. What the server does
+// with names and defaults is done here again, by the contract.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type {
+  AddItem,
+  CallContext,
+  GrainFilter,
+  GrainView,
+  JsonObject,
+  MemoryCalls,
+  MemorySettings,
+  RecallQuery,
+} from '../../src/engine/calls.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { EngineError } from '../../src/engine/errors.ts';
+import { placementOf } from '../../src/server/placement-of.ts';
+import { directShard } from '../../src/shards/direct.ts';
+import type { EngineOptions } from '../../src/shards/engine-door.ts';
+import { ShardPool } from '../../src/shards/pool.ts';
+import { METHOD_KINDS, type Method } from '../../src/shards/protocol.ts';
+import { Router } from '../../src/shards/router.ts';
+import { Refusal } from './contract.ts';
+import type {
+  Added,
+  BatchAnswer,
+  Caller,
+  Fields,
+  Forgotten,
+  Item,
+  ListAnswer,
+  Listed,
+  Memory,
+  RecallAnswer,
+  Target,
+} from './driver.ts';
+
+type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
+type Out<M extends keyof MemoryCalls> = MemoryCalls[M]['output'];
+type Call = <M extends keyof MemoryCalls>(method: M, context: CallContext, input: In<M>) => Promise<Out<M>>;
+type Shape = { readonly shards: number; readonly partitions: number };
+
+const MASTER = Buffer.alloc(32, 9);
+const FEATURES = new Set(['many', 'repeat'] as const);
+
+/** Options of a shard of a store that is made in `root`. */
+function optionsIn(root: string, shards: number): (shard: number) => EngineOptions {
+  return (shard) => ({
+    directory: join(root, `shard-${shard}`),
+    keysDirectory: join(root, 'keys', `shard-${shard}`),
+    shard,
+    shards,
+    masterKeys: [MASTER],
+    indexHeapBytes: 64 << 20,
+  });
+}
+
+function newRoot(): string {
+  return mkdtempSync(join(tmpdir(), 'granary-conformance-'));
+}
+
+/** Opens an engine; what only a bug can cause ends the test process. */
+function openEngine(options: EngineOptions): Promise<Engine> {
+  const onFatal = (error: unknown): void => {
+    queueMicrotask(() => {
+      throw error;
+    });
+  };
+  return Engine.open({ ...options, onFatal });
+}
+
+/** One engine, called as its shard calls it. */
+export async function engineTarget(): Promise<Target> {
+  const root = newRoot();
+  const engine = await openEngine(optionsIn(root, 1)(0));
+  const call: Call = async (method, context, input) => {
+    // Both sides of the table go by the same method, which TypeScript does not follow through the two doors.
+    if (METHOD_KINDS[method as Method] === 'read')
+      return engine.read(method as 'get', context, input as In<'get'>) as never;
+    return engine.write(method as 'add', context, input as In<'add'>) as never;
+  };
+  return targetOf('engine', 1, call, async () => {
+    await engine.close();
+    rmSync(root, { recursive: true });
+  });
+}
+
+/** Shards without threads. */
+export async function directTarget({ shards, partitions }: Shape): Promise<Target> {
+  const root = newRoot();
+  const options = optionsIn(root, shards);
+  const engines = await Promise.all(Array.from({ length: shards }, (_, shard) => openEngine(options(shard))));
+  const callers = engines.map((engine, shard) => directShard(shard, engine));
+  return routedTarget(`direct, ${partitions} of ${shards} shards`, partitions, callers, async () => {
+    for (const engine of engines) await engine.close();
+    rmSync(root, { recursive: true });
+  });
+}
+
+/** Shards in worker threads. */
+export async function threadsTarget({ shards, partitions, workers }: Shape & { workers: number }): Promise<Target> {
+  const root = newRoot();
+  const pool = await ShardPool.start({
+    shards,
+    workers,
+    entry: new URL('../../src/server/shard-worker.ts', import.meta.url),
+    engineOptions: optionsIn(root, shards),
+    log: { info: () => undefined, error: (fields, message) => console.error(message, fields) },
+  });
+  const callers = Array.from({ length: shards }, (_, shard) => pool.caller(shard));
+  return routedTarget(`threads, ${partitions} of ${shards} shards`, partitions, callers, async () => {
+    await pool.close();
+    rmSync(root, { recursive: true });
+  });
+}
+
+function routedTarget(
+  name: string,
+  partitions: number,
+  shards: ConstructorParameters<typeof Router>[0]['shards'],
+  close: () => Promise<void>,
+): Target {
+  const known = new Map<number, MemorySettings>();
+  const router = new Router({ shards, settingsOf: (memory) => known.get(memory), placementOf });
+  const call: Call = async (method, context, input) => {
+    const answer = await router.call(method, context, input);
+    // As the server's control log does: known from then on.
+    if (method === 'attachMemory') known.set(context.memory, (input as In<'attachMemory'>).settings);
+    return answer;
+  };
+  return targetOf(name, partitions, call, close);
+}
+
+function targetOf(name: string, partitions: number, call: Call, close: () => Promise<void>): Target {
+  let number = 0;
+  return {
+    name,
+    partitions,
+    features: FEATURES,
+    memory: async (options = {}) => {
+      number += 1;
+      const settings: MemorySettings = {
+        number,
+        id: `m${number}`,
+        partitions,
+        language: String(options['language'] ?? 'en'),
+        dedup: (options['dedup'] ?? 'exact') as MemorySettings['dedup'], // the suite asks for none but these
+        dedupThreshold: Number(options['dedup_threshold'] ?? 0.85),
+        createdAtMs: Date.now(),
+      };
+      const context: CallContext = { memory: number, partition: 0, actor: 'key:suite', requestId: 'req_suite' };
+      await call('attachMemory', context, { settings });
+      return new EngineMemory(call, context);
+    },
+    close,
+  };
+}
+
+class EngineMemory implements Memory {
+  readonly #call: Call;
+  readonly #context: CallContext;
+  readonly #repeatKey: string | undefined;
+
+  constructor(call: Call, context: CallContext, repeatKey?: string) {
+    this.#call = call;
+    this.#context = context;
+    this.#repeatKey = repeatKey;
+  }
+
+  async as({ namespace, user_id: userId, idempotencyKey }: Caller): Promise<Memory> {
+    const context = {
+      ...this.#context,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(userId === undefined ? {} : { userId }),
+    };
+    return new EngineMemory(this.#call, context, idempotencyKey);
+  }
+
+  async #ask<M extends keyof MemoryCalls>(method: M, input: In<M>, reason?: string): Promise<Out<M>> {
+    const key = this.#repeatKey;
+    const bodyHash = createHash('sha256')
+      .update(`${method}${JSON.stringify(input)}`)
+      .digest('hex');
+    const context = {
+      ...this.#context,
+      ...(reason === undefined ? {} : { reason }),
+      ...(key === undefined ? {} : { idempotency: { key, bodyHash } }),
+    };
+    try {
+      return await this.#call(method, context, input);
+    } catch (error) {
+      if (error instanceof EngineError) throw new Refusal(error.code, error.message, error.details);
+      throw error;
+    }
+  }
+
+  async add(grainType: string, fields: Fields, options: Fields = {}): Promise<Added> {
+    const { hash, duplicate } = await this.#ask('add', {
+      ...itemOf({ grain_type: grainType, fields }),
+      sync: options['sync'] === true,
+    });
+    return { hash, duplicate };
+  }
+
+  async batchAdd(items: readonly Item[]): Promise<BatchAnswer> {
+    const { outcomes } = await this.#ask('addBatch', { items: items.map(itemOf) });
+    const answer = { added: [], duplicates: [], errors: [] } as {
+      added: { index: number; hash: string }[];
+      duplicates: { index: number; hash: string }[];
+      errors: { index: number; code: string }[];
+    };
+    outcomes.forEach((outcome, index) => {
+      if ('error' in outcome) answer.errors.push({ index, code: outcome.error.code });
+      else (outcome.duplicate ? answer.duplicates : answer.added).push({ index, hash: outcome.hash });
+    });
+    return answer;
+  }
+
+  async get(hash: string) {
+    return grainOf(await this.#ask('get', { hash }));
+  }
+
+  async raw(hash: string) {
+    return (await this.#ask('getRaw', { hash })).blob;
+  }
+
+  async list(query: Fields): Promise<ListAnswer> {
+    const { limit, cursor, offset, order, created_after: after, created_before: before, ...conditions } = query;
+    const { grains, total, more, next } = await this.#ask('list', {
+      filter: filterOf({ ...conditions, time_start: after, time_end: before } as Fields),
+      limit: Number(limit ?? 50),
+      order: order === 'asc' ? 'asc' : 'desc',
+      ...(offset === undefined ? {} : { offset: Number(offset) }),
+      ...(cursor === undefined ? {} : { after: JSON.parse(String(cursor)) }),
+    });
+    return { grains: grains.map(listedOf), total, next: more ? JSON.stringify(next) : null };
+  }
+
+  recall(query: Fields): Promise<RecallAnswer> {
+    return this.#recall(query);
+  }
+
+  search(query: string, options: Fields = {}): Promise<RecallAnswer> {
+    return this.#recall({ query, ...options });
+  }
+
+  async #recall(fields: Fields): Promise<RecallAnswer> {
+    const limit = Number(fields['limit'] ?? 20);
+    const filter = filterOf(fields);
+    const { subject, relation, object, entity } = filter;
+    const query: RecallQuery = {
+      ...(typeof fields['query'] === 'string' ? { query: fields['query'] } : {}),
+      filter,
+      limit,
+      candidateLimit: Number(fields['candidate_limit'] ?? Math.max(100, 5 * limit)),
+      structural: [subject, relation, object, entity].some((one) => one !== undefined),
+    };
+    const { hits, total, coverage } = await this.#ask('recall', query);
+    return {
+      hits: hits.map(({ grain, score, superseded }) => ({ ...grainOf(grain), score, superseded })),
+      total,
+      coverage,
+      warnings: [],
+      entities: [],
+    };
+  }
+
+  async supersede(hash: string, fields: Fields, { grainType, reason }: { grainType?: string; reason?: string } = {}) {
+    const input = {
+      oldHash: hash,
+      fields: fields as JsonObject,
+      ...(grainType === undefined ? {} : { grainType }),
+    };
+    return (await this.#ask('supersede', input, reason)).newHash;
+  }
+
+  async accumulate(target: Fields, deltas: Fields, set: Fields = {}) {
+    const input = {
+      target: target as In<'accumulate'>['target'],
+      deltas: deltas as Record<string, number>, // a wrong one is what the engine is to refuse
+      set: set as JsonObject,
+    };
+    const { oldHash, newHash, applied, fields } = await this.#ask('accumulate', input);
+    return { old_hash: oldHash, new_hash: newHash, applied: applied as never, fields: fields as Fields };
+  }
+
+  async forget(hash: string): Promise<void> {
+    const { hashes, notFound } = await this.#ask('forget', { hashes: [hash], check: false });
+    // One hash that is not there is the server's to refuse: the call names it, as it names one of many.
+    if (notFound.length > 0) throw new Refusal('MEM-E001', 'MEM-E001: grain not found');
+    if (hashes.length !== 1) throw new Error(`forgot ${hashes.length} grains by one hash`);
+  }
+
+  async forgetMany(which: { hashes?: readonly string[]; subject?: string; user_id?: string }): Promise<Forgotten> {
+    const { user_id: userId, ...rest } = which;
+    const { hashes, notFound } = await this.#ask('forget', {
+      ...rest,
+      ...(userId === undefined ? {} : { userId }),
+      check: false,
+    });
+    return { hashes, not_found: notFound };
+  }
+
+  async eraseUser(userId: string) {
+    const {
+      userId: user_id,
+      count,
+      keyFingerprint: key_fingerprint,
+      timestamp,
+    } = await this.#ask('eraseUser', { userId });
+    return { user_id, count, key_fingerprint, timestamp };
+  }
+
+  async flush() {
+    return { pending: (await this.#ask('flush', {})).pending };
+  }
+
+  async statistics() {
+    const told = await this.#ask('statistics', {});
+    return {
+      total_grains: told.totalGrains,
+      superseded_grains: told.supersededGrains,
+      type_counts: told.typeCounts,
+      namespaces: told.namespaces,
+      users: told.userCount,
+      audit_entries: told.auditEntries,
+    };
+  }
+
+  async history(hash: string) {
+    const { versions } = await this.#ask('history', { hash });
+    return versions.map(({ hash, grainType, fields, createdAt, relation }) => ({
+      hash,
+      grain_type: grainType,
+      fields: fields as Listed['fields'],
+      created_at: createdAt,
+      relation,
+    }));
+  }
+
+  async verifyAudit() {
+    const { valid, checked } = await this.#ask('verifyAudit', {});
+    return { valid, checked };
+  }
+}
+
+function itemOf({ grain_type: grainType, fields }: Item): AddItem {
+  return { grainType, fields: fields as JsonObject };
+}
+
+/** `fields` of the suite hold no integers past 2^53, so that they are plain JSON. */
+function grainOf({ hash, grainType, fields }: GrainView) {
+  return { hash, grain_type: grainType, fields: fields as Listed['fields'] };
+}
+
+function listedOf(view: GrainView): Listed {
+  return {
+    ...grainOf(view),
+    version_status: view.supersededBy === undefined ? 'current' : 'superseded',
+    ...(view.supersededBy === undefined ? {} : { superseded_by: view.supersededBy }),
+  };
+}
+
+function filterOf(fields: Fields): GrainFilter {
+  const seconds = (name: string) => (fields[name] === undefined ? undefined : Number(fields[name]));
+  const [from, to] = [seconds('time_start'), seconds('time_end')];
+  const list = (value: unknown) => (value === undefined ? undefined : Array.isArray(value) ? value : [value]);
+  const filter = {
+    grainTypes: list(fields['grain_type']),
+    namespace: fields['namespace'],
+    userId: fields['user_id'],
+    sessionId: fields['session_id'],
+    subject: fields['subject'],
+    relation: fields['relation'],
+    object: fields['object'],
+    entity: fields['entity'],
+    tags: list(fields['tags'] ?? fields['tag']),
+    excludeTags: list(fields['exclude_tags']),
+    createdFromMs: from === undefined ? undefined : from * 1000,
+    createdToMs: to === undefined ? undefined : to * 1000 + 999,
+    confidenceMin: fields['confidence_threshold'],
+    importanceMin: fields['importance_threshold'],
+    includeSuperseded:
+      fields['exclude_superseded'] === false || fields['include_superseded'] === true ? true : undefined,
+  };
+  // Members that nobody gave are left out, and the rest are of the types that the suite writes.
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as GrainFilter;
+}

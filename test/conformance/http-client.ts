@@ -1,0 +1,99 @@
+// HTTP as a stranger speaks it: requests out, replies in, and every error body held to the contract.
+import assert from 'node:assert/strict';
+import { checkHttpStatus, Refusal, type RefusalDetail } from './contract.ts';
+
+export interface Asking {
+  readonly json?: unknown;
+  readonly body?: RequestInit['body'];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Instead of the client's key; null sends none. */
+  readonly key?: string | null;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+  readonly text: string;
+  /** The body as JSON; undefined when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: members are asserted one by one where they are used
+  readonly json: any;
+}
+
+export class HttpClient {
+  readonly base: string;
+  readonly key: string;
+
+  /** `base` without `/api`. */
+  constructor(base: string, key: string) {
+    this.base = base;
+    this.key = key;
+  }
+
+  with(key: string): HttpClient {
+    return new HttpClient(this.base, key);
+  }
+
+  /** Any reply; `path` is relative to `/api`. */
+  async ask(method: string, path: string, { json, body, headers = {}, key }: Asking = {}): Promise<Reply> {
+    const bearer = key === undefined ? this.key : key;
+    const response = await fetch(`${this.base}/api${path}`, {
+      method,
+      headers: {
+        ...(bearer === null || bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(json === undefined ? (body === undefined ? {} : { body }) : { body: JSON.stringify(json) }),
+    });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const text = new TextDecoder().decode(bytes);
+    const reply = { status: response.status, headers: response.headers, bytes, text, json: parsed(text) };
+    assert.ok(reply.headers.get('x-request-id'), `${method} ${path} says no request id`);
+    return reply;
+  }
+
+  /** A 2xx reply's JSON; throws `Refusal` for everything else. */
+  async call(method: string, path: string, asking?: Asking): Promise<Reply['json']> {
+    return accepted(await this.ask(method, path, asking), `${method} ${path}`).json;
+  }
+
+  get(path: string, asking?: Asking): Promise<Reply['json']> {
+    return this.call('GET', path, asking);
+  }
+
+  post(path: string, json: unknown, asking?: Asking): Promise<Reply['json']> {
+    return this.call('POST', path, { json, ...asking });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The reply itself when it is a success; else throws its refusal, once its shape was found right. */
+export function accepted(reply: Reply, where: string): Reply {
+  if (reply.status >= 200 && reply.status < 300) return reply;
+  throw refusalOf(reply, where);
+}
+
+/** The refusal in an error reply, whose body and status must be those of the contract. */
+export function refusalOf(reply: Pick<Reply, 'status' | 'text' | 'headers'>, where: string): Refusal {
+  const body = parsed(reply.text) as { error?: Record<string, unknown> } | undefined; // checked member by member below
+  assert.ok(body?.error, `${where} answered ${reply.status} without an error body: ${reply.text.slice(0, 200)}`);
+  assert.deepEqual(Object.keys(body), ['error']);
+  const { code, message, details, request_id: requestId } = body.error;
+  assert.ok(typeof code === 'string' && /^[A-Z]{3}-[EW]\d{3}$/.test(code), `${where}: code ${code}`);
+  assert.ok(typeof message === 'string' && message.startsWith(`${code}: `), `${where}: message ${message}`);
+  assert.ok(Array.isArray(details), `${where}: details`);
+  for (const detail of details)
+    assert.ok(typeof detail.field === 'string' && typeof detail.issue === 'string', `${where}: detail`);
+  assert.equal(requestId, reply.headers.get('x-request-id'), `${where}: request id of body and header`);
+  assert.match(reply.headers.get('content-type') ?? '', /^application\/json/);
+  checkHttpStatus(code, reply.status, where);
+  return new Refusal(code, message, details as RefusalDetail[], String(requestId));
+}

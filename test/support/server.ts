@@ -1,0 +1,33 @@
+// A whole server in the test's own process, on free ports of the loopback, over a folder that goes away with it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../../src/server/config.ts';
+import { makeLog } from '../../src/server/log.ts';
+import { type RunningServer, type ServerDeps, startServer } from '../../src/server/main.ts';
+
+export interface TestServer extends RunningServer {
+  /** The first key; empty with `auth` none. */
+  readonly key: string;
+  /** What the server logged as errors, a JSON line each. */
+  readonly errors: readonly string[];
+}
+
+/** `flags` by their names in the config. */
+export async function startTestServer(flags: Record<string, string> = {}, deps: ServerDeps = {}): Promise<TestServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'granary-test-server-'));
+  const errors: string[] = [];
+  const config = readConfig({ dataDir, httpPort: '0', grpcPort: '0', shards: '2', workers: '1', ...flags }, {});
+  const log = makeLog('error', { write: (line: string) => void errors.push(line) });
+  try {
+    const server = await startServer(config, { log, ...deps });
+    const close = async (): Promise<void> => {
+      await server.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    };
+    return { ...server, key: config.auth === 'none' ? '' : (server.firstKey ?? ''), errors, close };
+  } catch (error) {
+    rmSync(dataDir, { recursive: true, force: true });
+    throw error;
+  }
+}
