@@ -252,6 +252,36 @@ test('a dropped memory is gone at once and after a restart', async (t) => {
   assert.deepEqual(report.findings, []);
 });
 
+test('verify passes over what a dropped memory has left in the segments', async (t) => {
+  const { engine } = await openShard(t);
+  await engine.write('add', context, belief('a', 'b', 'c'));
+  await engine.write('flush', context, {});
+  await engine.write('dropMemory', context, {});
+  const { findings, blocks } = await engine.write('verify', context, {});
+  assert.deepEqual(findings, []);
+  assert.ok(blocks > 0, 'its chunk is still there');
+});
+
+test('a file may hold a new version before the old one', async (t) => {
+  const { engine } = await openShard(t);
+  const { hash: a } = await engine.write('add', context, belief('Ada', 'lives_in', 'London'));
+  const { newHash: b } = await engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
+  const blobs = [b, a].map((hash) => engine.read('getRaw', context, { hash }).blob);
+  const other = { ...context, memory: 2 };
+  await engine.write('attachMemory', other, { settings: { ...settings, number: 2, id: 'other' } });
+  await engine.write('importBlobs', other, { blobs, manifest: [{ hash: a, supersededBy: b }] });
+  for (const hash of [a, b]) {
+    const { versions } = engine.read('history', other, { hash });
+    assert.deepEqual(
+      versions.map((version) => [version.hash, version.relation]),
+      [
+        [a, 'original'],
+        [b, 'supersedes'],
+      ],
+    );
+  }
+});
+
 test('a bound caller sees and writes only its namespace and user', async (t) => {
   const { engine } = await openShard(t);
   const bound = { ...context, namespace: 'mine', userId: 'u1' };

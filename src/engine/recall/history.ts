@@ -33,21 +33,26 @@ export function history(
   return { versions };
 }
 
+/** Old to new. Ordinals need not ascend: the file of an import may hold a new version before the old one. */
 function chainOf(store: Store, memory: Memory, ordinal: Ordinal): Ordinal[] {
   const chain: Ordinal[] = [ordinal];
+  const seen = new Set(chain);
+  const meet = (at: Ordinal): void => {
+    assert(!seen.has(at), 'a chain of versions has two ends');
+    seen.add(at);
+    chain.push(at);
+  };
   for (let at = ordinal; ; ) {
     const earlier = store.predecessor(memory.number, at)?.oldOrdinal;
     if (earlier === undefined) break;
-    assert(earlier < at, 'a version is younger than what it supersedes');
-    chain.push(earlier);
+    meet(earlier);
     at = earlier;
   }
   chain.reverse();
   for (let at = ordinal; ; ) {
     const later = store.supersession(memory.number, at)?.newOrdinal;
     if (later === undefined) break;
-    assert(later > at, 'a version is older than what supersedes it');
-    chain.push(later);
+    meet(later);
     at = later;
   }
   return chain;
