@@ -63,6 +63,14 @@ test('a session goes together, without one a user, without both a triple', () =>
   assert.equal(of({ content: 'x', created_at: 1 }), of({ content: 'x', created_at: 2 }));
 });
 
+test('what becomes one text in a grain lies in one place', () => {
+  const of = (fields: Placed['fields']) => partitionFor({ grainType: 'belief', fields }, 64);
+  assert.equal(of({ user_id: 'Zoe\u0308' }), of({ user_id: 'Zoë' }));
+  assert.equal(of({ subject: ' Zoe\u0308 ', relation: 'is\n' }), of({ subject: 'Zoë', relation: 'is' }));
+  assert.equal(of({ content: 'cafe\u0301' }), of({ content: 'café' }));
+  assert.notEqual(of({ user_id: ' a' }), of({ user_id: 'a' }), 'users are not trimmed');
+});
+
 test('what a caller is narrowed to places grains that do not say it', () => {
   const grain = { grainType: 'event', fields: { content: 'x' } };
   const own = { grainType: 'event', fields: { content: 'y', user_id: 'alice' } };

@@ -10,7 +10,8 @@
 //                        ["user", user_id]
 //                        ["triple", namespace, subject, relation]
 //                        ["grain", type, fields without created_at]
-//                      the first whose parts are all there; an empty string counts as absent
+//                      the first whose parts are all there; an empty string counts as absent; all text in NFC, as the
+//                      grain will have it, and subject and relation trimmed, as the triple index compares them
 import { hash } from 'node:crypto';
 import { assert } from '../engine/assert.ts';
 import { SHARDS_MAX } from '../engine/limits.ts';
@@ -43,7 +44,7 @@ export function shardOf(memory: number, partition: number, shards: number): numb
 /** The partition, of `partitions`, that a new grain belongs to. A new version of a grain stays where its chain is. */
 export function partitionFor(grain: Placed, partitions: number, narrowing: Narrowing = {}): number {
   assert(partitions >= 1 && partitions <= SHARDS_MAX, 'the number of partitions is in range');
-  return partitions === 1 ? 0 : hash32(placementKey(grain, narrowing)) % partitions;
+  return partitions === 1 ? 0 : hash32(placementKey(grain, narrowing).normalize('NFC')) % partitions;
 }
 
 function placementKey({ grainType, fields }: Placed, narrowing: Narrowing): string {
@@ -51,13 +52,17 @@ function placementKey({ grainType, fields }: Placed, narrowing: Narrowing): stri
   if (session !== undefined) return canonicalJson(['session', session]);
   const user = text(fields['user_id']) ?? text(narrowing.userId);
   if (user !== undefined) return canonicalJson(['user', user]);
-  const subject = text(fields['subject']);
-  const relation = text(fields['relation']);
+  const subject = text(trimmed(fields['subject']));
+  const relation = text(trimmed(fields['relation']));
   if (subject !== undefined && relation !== undefined) {
     const namespace = text(fields['namespace']) ?? text(narrowing.namespace) ?? NAMESPACE_DEFAULT;
     return canonicalJson(['triple', namespace, subject, relation]);
   }
   return canonicalJson(['grain', grainType, { ...fields, created_at: undefined }]);
+}
+
+function trimmed(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim() : value;
 }
 
 function text(value: unknown): string | undefined {
