@@ -24,8 +24,8 @@ export async function gatherAddBatch(fan: Fan, { items }: Input<'addBatch'>): Pr
 }
 
 /**
- * Imports each blob where it was placed when it was written: a new version goes with its chain, whose first member
- * decides. The chain is known from the manifest and from the blobs; its older part may have been imported before.
+ * Imports each blob where its chain of versions is, as far as the manifest, the blobs and what is held already tell;
+ * a chain that is new here goes by its oldest member.
  */
 export async function gatherImport(
   fan: Fan,
@@ -33,11 +33,11 @@ export async function gatherImport(
   placementOf: PlacementOf,
 ): Promise<Output<'importBlobs'>> {
   const failures = new Map<number, EngineError>();
-  const placed = new Map<number, PlacedBlob>();
+  const placed = new Map<string, PlacedBlob>();
   const hashes = blobs.map((blob) => hash('sha256', blob, 'hex'));
   blobs.forEach((blob, index) => {
     try {
-      placed.set(index, placementOf(blob));
+      placed.set(hashes[index]!, placementOf(blob));
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       failures.set(index, error);
@@ -45,42 +45,43 @@ export async function gatherImport(
   });
 
   const older = new Map<string, string>();
-  for (const { hash: from, supersededBy } of manifest) if (supersededBy !== undefined) older.set(supersededBy, from);
-  for (const [index, { supersedes }] of placed) if (supersedes !== undefined) older.set(hashes[index]!, supersedes);
-  const roots = hashes.map((address) => rootOf(address, older));
-  const indexOf = new Map(hashes.map((address, index) => [address, index]));
-  const held = await locateAll(fan, [...new Set(roots.filter((root) => !indexOf.has(root)))]);
+  const newer = new Map<string, string>();
+  const link = (from: string, to: string): void => {
+    older.set(to, from);
+    newer.set(from, to);
+  };
+  for (const [address, { supersedes }] of placed) if (supersedes !== undefined) link(supersedes, address);
+  for (const { hash: from, supersededBy } of manifest) if (supersededBy !== undefined) link(from, supersededBy);
+  const held = await locateAll(fan, [...new Set([...placed.keys(), ...older.keys(), ...newer.keys()])]);
 
-  const partitions = blobs.map((_, index) => {
-    const root = roots[index]!;
-    const rootIndex = indexOf.get(root);
-    const own = placed.get(rootIndex ?? index) ?? placed.get(index);
-    return held.get(root) ?? (own === undefined ? 0 : partitionFor(own, fan.partitions, fan.context));
+  const partitions = hashes.map((address) => {
+    const own = placed.get(address);
+    if (own === undefined) return 0;
+    const before = pathFrom(address, older);
+    const near = [...before, ...pathFrom(address, newer)].find((other) => held.has(other));
+    if (near !== undefined) return held.get(near)!;
+    const oldest = before.findLast((other) => placed.has(other)) ?? address;
+    return partitionFor(placed.get(oldest) ?? own, fan.partitions, fan.context);
   });
+  const home = new Map([...held, ...hashes.map((address, index) => [address, partitions[index]!] as const)]);
   const outcomes = await byPartition(
     partitions,
-    (index) => placed.get(index)?.grainType ?? '',
-    (partition, indexes) => {
-      const here = new Set(indexes.map((index) => hashes[index]!));
-      return fan.one(partition, 'importBlobs', {
+    (index) => placed.get(hashes[index]!)?.grainType ?? '',
+    (partition, indexes) =>
+      fan.one(partition, 'importBlobs', {
         blobs: indexes.map((index) => blobs[index]!),
-        manifest: manifest.filter((entry) => here.has(entry.hash)),
-      });
-    },
+        manifest: manifest.filter((entry) => home.get(entry.hash) === partition),
+      }),
     failures,
   );
   return { outcomes };
 }
 
-/** The oldest member of the chain that `address` is in, as far as the chain is known. */
-function rootOf(address: string, older: ReadonlyMap<string, string>): string {
-  const seen = new Set([address]);
-  let root = address;
-  for (let next = older.get(root); next !== undefined && !seen.has(next); next = older.get(root)) {
-    seen.add(next);
-    root = next;
-  }
-  return root;
+/** `address` and what follows it, nearest first. */
+function pathFrom(address: string, next: ReadonlyMap<string, string>): string[] {
+  const path = new Set([address]);
+  for (let at = next.get(address); at !== undefined && !path.has(at); at = next.get(at)) path.add(at);
+  return [...path];
 }
 
 async function locateAll(fan: Fan, hashes: readonly string[]): Promise<ReadonlyMap<string, number>> {

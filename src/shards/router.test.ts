@@ -6,7 +6,7 @@ import { EngineError } from '../engine/errors.ts';
 import { PENDING_ITEMS_MAX } from '../engine/limits.ts';
 import { directShard } from './direct.ts';
 import type { RouterContext } from './fan.ts';
-import { shardOf } from './placement.ts';
+import { canonicalJson, shardOf } from './placement.ts';
 import type { ExportedGrain, GrainView, Input, JsonObject, RecallQuery } from './protocol.ts';
 import { Router } from './router.ts';
 import { ADD_CODEC, addCodec } from './testing/add-codec.ts';
@@ -309,6 +309,36 @@ test('imported versions go with the chain that they continue', async () => {
       [true],
       'one partition holds both',
     );
+  }
+});
+
+test('what comes in several imports finds the rest of its chain, whichever came first, and its manifest with it', async () => {
+  const blobOf = (fields: JsonObject) => Buffer.from(canonicalJson({ fields, grainType: 'event' }));
+  const blobs = ['a', 'b', 'c', 'd'].map((session) => blobOf({ session_id: session, content: session }));
+  const chain = blobs.map((blob) => hash('sha256', blob, 'hex'));
+  const manifest = chain.map((address, i) => {
+    const supersededBy = chain[i + 1];
+    return { hash: address, ...(supersededBy === undefined ? {} : { supersededBy }) };
+  });
+  for (const order of [
+    [0, 1, 2, 3],
+    [3, 2, 1, 0],
+    [1, 2, 0, 3],
+  ]) {
+    const { engines, router } = await setUp();
+    for (const [round, at] of order.entries()) {
+      const known = new Set(order.slice(0, round + 1).map((i) => chain[i]!));
+      const told = manifest.filter((entry) => known.has(entry.hash) || known.has(entry.supersededBy ?? ''));
+      await router.call('importBlobs', context(2), { blobs: [blobs[at]!], manifest: told });
+    }
+    const partitions = engines.flatMap(({ calls, imported }) => {
+      const held = calls.filter(({ method }) => method === 'importBlobs').map((call) => call.context.partition);
+      for (const { hash: old, supersededBy } of manifest.slice(0, -1))
+        if (held.length > 0) assert.ok(imported.some((one) => one.hash === old && one.supersededBy === supersededBy));
+      return held;
+    });
+    assert.equal(partitions.length, 4);
+    assert.equal(new Set(partitions).size, 1, `${order}: ${partitions}`);
   }
 });
 

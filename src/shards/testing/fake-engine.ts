@@ -44,6 +44,8 @@ interface Partition {
 export class FakeEngine implements EngineDoor {
   readonly shard: number;
   readonly calls: { readonly method: string; readonly context: CallContext }[] = [];
+  /** Manifest entries of imports. */
+  readonly imported: Input<'importBlobs'>['manifest'][number][] = [];
   /** Sizes of the groups that were committed. */
   readonly groups: number[] = [];
   nowMs = 1_700_000_000_000;
@@ -194,6 +196,7 @@ export class FakeEngine implements EngineDoor {
       case 'addBatch':
         return { outcomes: call.input.items.map((item) => this.#outcome(context, item)) };
       case 'importBlobs':
+        this.imported.push(...call.input.manifest);
         return { outcomes: call.input.blobs.map((blob) => this.#outcome(context, itemOf(blob))) };
       case 'supersede': {
         const old = this.#grain(context, call.input.oldHash);
