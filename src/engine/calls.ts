@@ -280,7 +280,8 @@ export interface MemoryCalls {
     output: { grainsScanned: number; ftsIndexed: number; vectorsIndexed: number; errors: number; elapsedMs: number };
   };
   compact: { input: Record<never, never>; output: { reclaimedBytes: number } };
-  rotateKeys: { input: { scope: 'memory' | 'kek' }; output: { rotated: number; fingerprint: string } };
+  /** A new version of the memory's blob key. What older ones sealed is sealed anew by `compact`. */
+  rotateKeys: { input: { scope: 'memory' }; output: { rotated: number; fingerprint: string } };
   /** Grains in ordinal order, for exports. `after` is the last ordinal of the page before. */
   exportPage: {
     input: { after: number; limitBytes: number; filter: GrainFilter };
@@ -294,6 +295,11 @@ export interface ShardWideCalls {
   verify: { input: Record<never, never>; output: VerifyReport };
   /** Copies the shard's data into `dataDirectory` and its keys into `keysDirectory` (both made by the caller). */
   backup: { input: { dataDirectory: string; keysDirectory: string }; output: { bytes: number } };
+  /**
+   * Wraps every key of the shard under the first of these master keys (raw, 32 bytes each); the others open what is
+   * wrapped under them until then. Calling again completes what was cut short.
+   */
+  rewrapKeys: { input: { masterKeys: readonly Uint8Array[] }; output: { rewrapped: number } };
   /** Fault hook for tests; refused unless the server was started for tests. */
   fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };
 }

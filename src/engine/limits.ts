@@ -164,6 +164,9 @@ export const KEYS_STAGED_MAX = 65_536;
 export const FINDINGS_MAX = 1_000;
 /** Records, removals and state changes of one append. */
 export const APPEND_ITEMS_MAX = 250_000;
+/** Blobs sealed anew in one group after a rotation; their bytes, but for the last. */
+export const RESEAL_RECORDS_MAX = 256;
+export const RESEAL_BYTES_MAX = 1_048_576;
 /** A scan of the log holds one page: this many records or bytes, whichever comes first. */
 export const SCAN_PAGE_RECORDS = 512;
 export const SCAN_PAGE_BYTES = 1_048_576;

@@ -5,7 +5,7 @@ import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
 import { exportPage } from './maintain/export.ts';
 import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
-import { rotateKeys } from './maintain/rotate.ts';
+import { rewrapKeys } from './maintain/rewrap.ts';
 import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
 import type { Added } from './write/add.ts';
@@ -75,11 +75,12 @@ export function writeCalls(services: WriteServices) {
       rebuild(services, context.memory),
     compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),
     rotateKeys: (context: CallContext, input: In<'rotateKeys'>): Out<'rotateKeys'> =>
-      rotateKeys(services, context, input),
+      queue.push('rotateKeys', plans.rotatePlan, context, input),
     exportPage: (context: CallContext, input: In<'exportPage'>): Out<'exportPage'> =>
       exportPage(store, store.memory(context.memory), context, input),
     verify: (_context: CallContext, _input: ShardWideCalls['verify']['input']) => verify(services),
     backup: (_context: CallContext, input: ShardWideCalls['backup']['input']) => backup(services, input),
+    rewrapKeys: (_context: CallContext, input: ShardWideCalls['rewrapKeys']['input']) => rewrapKeys(store, input),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
 import type { ControlStore } from './control/store.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
+import type { MasterKeys } from './master-keys.ts';
 import type { Shards } from './shards.ts';
 
 /** The parts of a running server. Made once in main.ts. */
@@ -17,6 +18,7 @@ export interface Services {
   readonly control: ControlStore;
   readonly memories: Memories;
   readonly keys: Keys;
+  readonly masterKeys: Pick<MasterKeys, 'rotate' | 'whileStill'>;
   /** Milliseconds since 1970 at which this process began to serve. */
   readonly startedAtMs: number;
   /** Reads a .mg file or a single blob, off this thread when it is large. Throws FMT-E001, FMT-E003. */

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../engine/clock.ts';
 import { replaceFile } from '../engine/durable-file.ts';
-import { loadMasterKey, type MasterKey } from '../engine/keys/master-key.ts';
+import { loadMasterKey } from '../engine/keys/master-key.ts';
 import { DRAIN_MS, KEY_USE_WRITE_MS, SHARDS_MAX } from '../engine/limits.ts';
 import { lockDirectory } from '../engine/log/directory-lock.ts';
 import { openLmdbLog } from '../engine/log/lmdb/lmdb-log.ts';
@@ -29,6 +29,7 @@ import { httpHandler } from './http.ts';
 import { ImportReader } from './jobs/read-import.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type Logger, makeLog } from './log.ts';
+import { MasterKeys } from './master-keys.ts';
 import { Metrics } from './metrics.ts';
 import { metricsOperation } from './operations/admin/metrics.ts';
 import { placementOf } from './placement-of.ts';
@@ -88,17 +89,22 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   const lock = lockDirectory(config.dataDir);
   lifecycle.opened('lock', () => lock.release());
   const layout = openLayout(config.dataDir, config.shards, SHARDS_DEFAULT);
-  const master = loadMasterKey({
+  const masterKeys = new MasterKeys({
     dataDirectory: config.dataDir,
-    value: config.masterKey,
-    file: config.masterKeyFile,
+    loaded: loadMasterKey({
+      dataDirectory: config.dataDir,
+      value: config.masterKey,
+      file: config.masterKeyFile,
+      warn,
+    }),
+    ownFile: config.masterKey === undefined && config.masterKeyFile === undefined,
     warn,
   });
-  const controlKey = openControlKey(config.dataDir, master.key, layout.isNew);
+  const controlKey = openControlKey(config.dataDir, masterKeys.current, layout.isNew);
   const control = openControl(config, controlKey, layout.shards, clock);
   lifecycle.opened('control log', () => control.close());
 
-  const pool = await startPool(config, deps, { shards: layout.shards, master: master.key, log });
+  const pool = await startPool(config, deps, { shards: layout.shards, masterKeys, log });
   lifecycle.opened('shards', () => pool.close());
   let memories: Memories | undefined;
   const router = new Router({
@@ -108,6 +114,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   });
   memories = new Memories({ store: control, shards: router, clock, memoriesMax: config.memoriesMax });
   await memories.start();
+  await masterKeys.start({ shards: router, control });
   const keys = new Keys(control, clock);
   const firstKey = await ensureBootstrapKey(config.dataDir, keys, config.bootstrapKey);
   lifecycle.opened('uses of keys', () => keys.writeUses({ all: true }));
@@ -127,6 +134,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     control,
     memories,
     keys,
+    masterKeys,
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => reader.read(bytes),
     httpListener: () => listener.kind,
@@ -215,14 +223,8 @@ function openControl(config: Config, key: KeyObject, shards: number, clock: Cloc
 function startPool(
   config: Config,
   deps: Deps,
-  { shards, master, log }: { readonly shards: number; readonly master: MasterKey; readonly log: Logger },
+  { shards, masterKeys, log }: { readonly shards: number; readonly masterKeys: MasterKeys; readonly log: Logger },
 ): Promise<ShardPool> {
-  // The engines' threads need the raw keys; they cross to them once, at start.
-  const masterKeys = master
-    .toText()
-    .trim()
-    .split('\n')
-    .map((line) => new Uint8Array(Buffer.from(line, 'hex')));
   return ShardPool.start({
     shards,
     workers: Math.min(config.workers, shards),
@@ -232,7 +234,8 @@ function startPool(
       keysDirectory: join(config.dataDir, 'keys', `shard-${shard}`),
       shard,
       shards,
-      masterKeys,
+      // A worker that is started again gets those of that time.
+      masterKeys: masterKeys.current.raw,
       indexHeapBytes: Math.floor((config.indexHeapMb * 1024 * 1024) / shards),
     }),
     log,

@@ -25,4 +25,6 @@ export interface Shards {
   verify(): Promise<readonly VerifyReport[]>;
   /** Copies every shard: data into `directory/data`, keys into `directory/keys`. Resolves to bytes written. */
   backup(directory: string): Promise<number>;
+  /** Wraps every shard's keys under the first of these master keys; resolves to how many were wrapped anew. */
+  rewrapKeys(masterKeys: readonly Uint8Array[]): Promise<number>;
 }

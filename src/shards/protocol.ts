@@ -70,6 +70,7 @@ export const METHOD_KINDS = {
   health: 'read',
   verify: 'long',
   backup: 'long',
+  rewrapKeys: 'long',
   fault: 'host',
 } as const satisfies Record<Method, 'read' | 'write' | 'long' | 'host'>;
 

@@ -137,6 +137,12 @@ export class Router {
     return sumOf(valuesOf(copies), 'bytes');
   }
 
+  /** Wraps the keys of every shard under the first of these master keys. Resolves to how many were wrapped anew. */
+  async rewrapKeys(masterKeys: readonly Uint8Array[]): Promise<number> {
+    const answers = await this.#eachShard((shard) => this.callShard(shard, 'rewrapKeys', { masterKeys }));
+    return sumOf(valuesOf(answers), 'rewrapped');
+  }
+
   #eachShard<T>(call: (shard: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
     return Promise.allSettled(this.#options.shards.map((_, shard) => call(shard)));
   }
@@ -167,6 +173,7 @@ const SHARD_WIDE: { readonly [M in keyof ShardWideCalls]: true } = {
   health: true,
   verify: true,
   backup: true,
+  rewrapKeys: true,
   fault: true,
 };
 

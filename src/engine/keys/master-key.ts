@@ -82,6 +82,11 @@ export class MasterKey {
     return open(version.key, wrapped, Buffer.from(name));
   }
 
+  /** The keys themselves, 32 bytes each, the current one first: copies, the caller's. */
+  get raw(): readonly Uint8Array[] {
+    return this.#versions.map((version) => new Uint8Array(version.raw));
+  }
+
   /** The hex lines of a key file. */
   toText(): string {
     return `${this.#versions.map((version) => version.raw.toString('hex')).join('\n')}\n`;

@@ -76,6 +76,25 @@ export function logConformance(name: string, harness: LogHarness): void {
     );
   });
 
+  suite('a replacement takes the place of its record, in the transaction of the append', async (log, directory) => {
+    await log.append({ records: [bytes('a'), bytes('b'), bytes('c')] });
+    await log.append({ records: [bytes('d')], replacements: [[2, bytes('longer than b')]], removals: [1] });
+    assert.equal(text(log.read(2)), 'longer than b');
+    assert.equal(await log.append({ records: [], replacements: [[4, bytes('')]] }), 5);
+    await log.close();
+    const again = harness.open(directory);
+    try {
+      assert.deepEqual(scanned(again), [
+        [2, 'longer than b'],
+        [3, 'c'],
+        [4, ''],
+      ]);
+      assert.equal(again.nextSequence, 5);
+    } finally {
+      await again.close();
+    }
+  });
+
   suite('a removed record is a gap, and its sequence is never given again, reopened or not', async (log, directory) => {
     await log.append({ records: [bytes('a'), bytes('b'), bytes('c')] });
     await log.append({ records: [], removals: [2, 3] });

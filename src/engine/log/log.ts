@@ -7,6 +7,8 @@ export type Sequence = number;
 export interface Append {
   /** Records in order; the i-th gets sequence `log.nextSequence + i`, where nextSequence is that before the append. */
   readonly records: readonly Uint8Array[];
+  /** Records that take the place of one that is there, in the same transaction: its sequence stays. */
+  readonly replacements?: readonly (readonly [sequence: Sequence, bytes: Uint8Array])[];
   /** Sequences whose values are deleted in the same transaction; they stay as gaps. */
   readonly removals?: readonly Sequence[];
   /** Small key-value state, changed in the same transaction; null deletes. Keys are ASCII, at most 200 bytes. */

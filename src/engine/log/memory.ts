@@ -63,7 +63,7 @@ export class MemoryLog implements Log {
     return this.#store.next;
   }
 
-  async append({ records, removals = [], state = [] }: Append): Promise<Sequence> {
+  async append({ records, replacements = [], removals = [], state = [] }: Append): Promise<Sequence> {
     assert(!this.#closed, 'a closed log takes nothing');
     assert(this.#inFlight === undefined, 'one append is in flight at a time');
     const store = this.#store;
@@ -74,7 +74,10 @@ export class MemoryLog implements Log {
         Number.isInteger(sequence) && sequence > 0 && sequence < first,
         'a removal names a record that was written',
       );
+    for (const [sequence] of replacements)
+      assert(store.records.has(sequence), 'a replacement names a record that is there');
     const frames = records.map((record, i) => frame(record, first + i));
+    const replaced = replacements.map(([sequence, bytes]) => [sequence, frame(bytes, sequence)] as const);
     const changes = state.map(([key, value]) => [key, value === null ? null : Uint8Array.from(value)] as const);
     this.#inFlight = this.#commitDelay();
     try {
@@ -83,6 +86,7 @@ export class MemoryLog implements Log {
       this.#inFlight = undefined;
     }
     for (let i = 0; i < frames.length; i++) store.records.set(first + i, frames[i]!);
+    for (const [sequence, framed] of replaced) store.records.set(sequence, framed);
     for (const sequence of removals) store.records.delete(sequence);
     for (const [key, value] of changes) {
       if (value === null) store.state.delete(key);

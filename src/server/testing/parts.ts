@@ -81,6 +81,10 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     control,
     memories,
     keys,
+    masterKeys: {
+      rotate: async () => ({ rotated: 1, fingerprint: '0123456789abcdef' }),
+      whileStill: (work) => work(),
+    },
     startedAtMs: clock.nowMs(),
     readImport: async (bytes) => readImportedFile(bytes),
     httpListener: () => 'node',
@@ -120,6 +124,7 @@ function insteadOf(router: Router, answers: NonNullable<PartsOptions['instead']>
     health: () => router.health(),
     verify: () => router.verify(),
     backup: (directory) => router.backup(directory),
+    rewrapKeys: (masterKeys) => router.rewrapKeys(masterKeys),
   };
 }
 

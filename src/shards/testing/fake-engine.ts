@@ -228,6 +228,8 @@ export class FakeEngine implements EngineDoor {
         return { records: 0, grains: 0, blocks: 0, auditEntries: 0, findings: [] };
       case 'backup':
         return { bytes: 7 };
+      case 'rewrapKeys':
+        return { rewrapped: call.input.masterKeys.length };
       default:
         return unreachable(call);
     }

@@ -168,13 +168,13 @@ class LmdbEnvironmentLog implements LmdbLog {
   async append(append: Append): Promise<Sequence> {
     assert(!this.#closed, 'a closed log takes nothing');
     assert(this.#inFlight === undefined, 'one append is in flight at a time');
-    const { records, removals = [], state = [] } = append;
+    const { records, replacements = [], removals = [], state = [] } = append;
     const first = this.#next;
     checkAppend(append, first);
     if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
     if (first + records.length - 1 > SEQUENCE_MAX)
       throw new EngineError('STO-E001', `the log in ${this.directory} has given every sequence number it has`);
-    if (records.length + removals.length + state.length === 0) return first;
+    if (records.length + replacements.length + removals.length + state.length === 0) return first;
 
     let settle = (): void => undefined;
     this.#inFlight = new Promise((resolve) => {
@@ -182,7 +182,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     });
     const frames = frameRecords(records, first);
     try {
-      await this.#commit(frames, first, removals, state);
+      await this.#commit(frames, first, { replacements, removals, state });
       this.#next = first + records.length;
       return first;
     } catch (error) {
@@ -197,10 +197,10 @@ class LmdbEnvironmentLog implements LmdbLog {
   #commit(
     frames: readonly Uint8Array[],
     first: Sequence,
-    removals: readonly Sequence[],
-    state: NonNullable<Append['state']>,
+    { replacements, removals, state }: Required<Omit<Append, 'records'>>,
   ): Promise<boolean> {
     const databases = this.#databases;
+    const replaced = replacements.map(([sequence, bytes]) => [sequence, asBuffer(frame(bytes, sequence))] as const);
     const stateFrames = state.map(
       ([key, value]) => [stateKey(key), value === null ? null : asBuffer(frame(value, 0))] as const,
     );
@@ -208,6 +208,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     next.writeUInt32LE(first + frames.length);
     return this.#root.batch(() => {
       for (let i = 0; i < frames.length; i++) void databases.records.put(first + i, asBuffer(frames[i]!));
+      for (const [sequence, framed] of replaced) void databases.records.put(sequence, framed);
       for (const sequence of removals) void databases.records.remove(sequence);
       for (const [key, value] of stateFrames)
         void (value === null ? databases.state.remove(key) : databases.state.put(key, value));
@@ -386,9 +387,15 @@ function nextSequenceOf({ records, stamp }: Databases): Sequence {
   return Math.max(last + 1, marked === undefined ? 1 : Buffer.from(marked).readUInt32LE(0));
 }
 
-function checkAppend({ records, removals = [], state = [] }: Append, next: Sequence): void {
-  assert(records.length + removals.length + state.length <= APPEND_ITEMS_MAX, 'an append is a bounded group');
+function checkAppend({ records, replacements = [], removals = [], state = [] }: Append, next: Sequence): void {
+  const items = records.length + replacements.length + removals.length + state.length;
+  assert(items <= APPEND_ITEMS_MAX, 'an append is a bounded group');
   for (const record of records) assert(record instanceof Uint8Array, 'a record is bytes');
+  for (const [sequence, bytes] of replacements)
+    assert(
+      sequence > 0 && sequence < next && bytes instanceof Uint8Array,
+      'a replacement is of a record written before',
+    );
   for (const sequence of removals)
     assert(Number.isInteger(sequence) && sequence > 0 && sequence < next, 'a removal names a record that was written');
   for (const [key, value] of state) {

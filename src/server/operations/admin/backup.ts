@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
+import { requireUnbound } from '../../auth/principal.ts';
 import { LAYOUT_FILE } from '../../data-directory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
@@ -22,17 +23,20 @@ export const backup = defineOperation({
   errors: ['VAL-E001', 'STO-E001'],
   exec: { command: 'backup' },
   async run({ path }, { services, principal }) {
-    if (principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined)
-      throw new EngineError('AUT-E001', 'a bound key does not copy the deployment');
+    requireUnbound(principal, 'a copy of the deployment');
     if (!isAbsolute(path)) throw new EngineError('VAL-E001', 'path must be absolute');
     await makeEmpty(path);
     const control = join(path, 'data', 'control');
     await mkdir(control, { recursive: true });
-    // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
-    const bytes = await services.shards.backup(path);
-    await services.control.backup(control);
-    await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
-    await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
+    // Keys of shards wrapped under one master key beside another master key would be of no use.
+    const bytes = await services.masterKeys.whileStill(async () => {
+      // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
+      const copied = await services.shards.backup(path);
+      await services.control.backup(control);
+      await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
+      await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
+      return copied;
+    });
     const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
     await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`);
     return { path, bytes, shards: services.shards.shardCount };

@@ -1,5 +1,6 @@
 // What only app/exec asks of a memory: checks and upkeep.
 import Type from 'typebox';
+import { requireUnbound } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 
 export const verifyAuditChain = defineOperation({
@@ -54,13 +55,18 @@ export const compact = defineOperation({
 
 export const rotateKeys = defineOperation({
   name: 'rotate_keys',
-  summary: 'Wrap the keys of a memory again, or begin a new version of its key.',
+  summary: 'Begin a new version of the key of a memory, or wrap every key of the deployment under a new master key.',
   needs: 'admin',
   on: 'memory',
   mutates: true,
   slow: true,
   input: Type.Object({ scope: Type.Enum(['memory', 'kek']) }),
   output: Type.Object({ rotated: Type.Integer(), fingerprint: Type.String() }),
+  errors: ['VAL-E001', 'STO-E002'],
   exec: { command: 'rotate_keys' },
-  run: ({ scope }, context) => context.call('rotateKeys', { scope }),
+  async run({ scope }, context) {
+    if (scope === 'memory') return context.call('rotateKeys', { scope });
+    requireUnbound(context.principal, 'the master key of the deployment');
+    return context.services.masterKeys.rotate(context.principal.actor);
+  },
 });

@@ -1,0 +1,12 @@
+import type { ShardWideCalls } from '../calls.ts';
+import { MasterKey } from '../keys/master-key.ts';
+import type { Store } from '../store/store.ts';
+import { inSlices } from './slices.ts';
+
+/** A shard's part of a rotation of the master key. The memories' own keys stay as they are, so nothing else changes. */
+export async function rewrapKeys(
+  store: Store,
+  { masterKeys }: ShardWideCalls['rewrapKeys']['input'],
+): Promise<ShardWideCalls['rewrapKeys']['output']> {
+  return { rewrapped: await inSlices(store.keys.rewrapSlices(MasterKey.of(...masterKeys))) };
+}
