@@ -63,13 +63,16 @@ export class Engine {
 
   private constructor(store: Store, options: EngineOptions, openIndex: OpenIndex) {
     this.store = store;
-    this.#queue = new WriteQueue(store, (error) => {
+    const fatal = (error: unknown): void => {
       this.#fatal ??= new EngineError('SYS-E001', 'the shard stopped after an internal error');
       this.#queue.fail(this.#fatal);
       options.onFatal?.(error);
+    };
+    this.#queue = new WriteQueue(store, fatal);
+    this.#housekeeper = new Housekeeper(store, this.#queue, {
+      ...(options.sealGrains === undefined ? {} : { sealGrains: options.sealGrains }),
+      onFatal: fatal,
     });
-    const housekeeping = options.sealGrains === undefined ? {} : { sealGrains: options.sealGrains };
-    this.#housekeeper = new Housekeeper(store, this.#queue, housekeeping);
     this.#reads = readCalls(store, () => this.#health(options.shard));
     this.#writes = writeCalls({
       store,
@@ -143,7 +146,8 @@ export class Engine {
   async close(): Promise<void> {
     if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
       await this.#queue.idle();
-      await this.#housekeeper.sealed(this.store.index.publishedSequence);
+      // What the disk does not take is replayed at the next open.
+      await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
       await this.#housekeeper.pause();
     }
     this.store.index.close();

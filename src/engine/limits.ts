@@ -89,6 +89,8 @@ export const TAIL_GRAINS_SEAL = 16_384;
 export const TAIL_GRAINS_MAX = 65_536;
 /** A tail that nobody has written to for this long is sealed. */
 export const IDLE_SEAL_MS = 2_000;
+/** Housekeeping that storage refused is tried again after this long. */
+export const HOUSEKEEPING_RETRY_MS = 1_000;
 /** Unsealed records at which a seal begins whatever they are: what a restart replays at most, about. */
 export const REPLAY_RECORDS_MAX = 65_536;
 /** Segments of similar size that are merged into one. */

@@ -14,6 +14,7 @@
 import { crc32 } from 'node:zlib';
 import { AssertionError, assert } from '../assert.ts';
 import { open, SEAL_BYTES, type SealKey, seal, sealKey } from '../crypto/envelope.ts';
+import { EngineError } from '../errors.ts';
 import { BLOCK_BYTES } from '../limits.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 import type { DecodedCache } from './heap-budget.ts';
@@ -321,7 +322,8 @@ export class SealedChunk implements ChunkSource {
     try {
       root = this.#parseRoot(this.#open(ROOT_NUMBER));
     } catch (error) {
-      if (error instanceof CorruptBlock) throw error;
+      // A key that was destroyed, or is missing, says nothing of the block.
+      if (error instanceof CorruptBlock || error instanceof EngineError) throw error;
       throw this.#corrupt(this.#options.place.length - this.#options.place.rootLength, `root: ${String(error)}`);
     }
     this.#options.cache.set(ROOT_NUMBER, root, root.heapBytes);

@@ -21,20 +21,21 @@ export interface MergedChunk {
 }
 
 export interface MergeOptions {
-  readonly keys: IndexKeys;
+  /** What the chunk is sealed under: the memory's newest index key when its turn came. */
+  readonly key: ReturnType<IndexKeys['indexKey']>;
   /** True for an ordinal (or another sequence) whose record was removed. */
   readonly isRemoved: (sequence: Sequence) => boolean;
 }
 
 /**
- * Writes one chunk from `chunks`, whose ordinals ascend from one to the next, under the memory's newest index key.
- * Nothing is written when nothing is left.
+ * Writes one chunk from `chunks`, whose ordinals ascend from one to the next, under `key`. Nothing is written when nothing is
+ * left.
  */
 export function* mergeChunks(
   chunks: readonly MergedChunk[],
   memory: number,
   writer: SegmentWriter,
-  { keys, isRemoved }: MergeOptions,
+  { key: { id, key }, isRemoved }: MergeOptions,
 ): Sliced<void> {
   let docCount = 0;
   const inputs: MergeInput[] = [];
@@ -49,7 +50,6 @@ export function* mergeChunks(
   }
   const sources = chunks.map((chunk) => chunk.source);
   if (docCount === 0 && !hasKeyed(sources, isRemoved)) return;
-  const { id, key } = keys.indexKey(memory);
   const sink = writer.chunk;
   writer.beginChunk(memory, id, key);
   yield* mergeDocs(inputs, sink);

@@ -90,10 +90,11 @@ function* mergeParts(
   writer: SegmentWriter,
   { keys, removed }: RewriteOptions,
 ): Sliced<void> {
-  if (newestKey(keys, memory) === undefined) return;
+  const key = newestKey(keys, memory);
+  if (key === undefined) return;
   const readable = parts.filter((part) => isReadable(part));
   if (readable.length === 0) return;
-  yield* mergeChunks(readable.map(asMerged), memory, writer, { keys, isRemoved: (sequence) => removed.get(sequence) });
+  yield* mergeChunks(readable.map(asMerged), memory, writer, { key, isRemoved: (sequence) => removed.get(sequence) });
 }
 
 function asMerged(part: ChunkPart): Parameters<typeof mergeChunks>[0][number] {
@@ -110,6 +111,11 @@ function isReadable(part: ChunkPart): boolean {
     if (isKeyDestroyed(error)) return false;
     throw error;
   }
+}
+
+/** True for what is thrown of a memory, or of its keys, that went while it was read. */
+export function isGone(error: unknown): boolean {
+  return isKeyDestroyed(error) || (error instanceof EngineError && error.code === 'MEM-E003');
 }
 
 function isKeyDestroyed(error: unknown): boolean {

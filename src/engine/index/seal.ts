@@ -45,14 +45,16 @@ export function* writeGeneration(generation: Generation, writer: SegmentWriter, 
     if (tail === undefined) continue;
     const newest = newestKey(options.keys, memory);
     if (newest === undefined) continue;
+    // Asked for once: a memory that is dropped between two slices has no keys any more, and its chunk ends up dead.
+    const tokens = options.keys.tokens(memory);
     const encode = (sink: ChunkSink): Sliced<void> =>
-      encodeTail(tail, options.keys.tokens(memory), {
+      encodeTail(tail, tokens, {
         sink,
         addresses: addresses.get(tail.number),
         identities: identities.get(tail.number),
       });
     if (hasRemoved(tail, options.isRemoved)) {
-      yield* writeWithoutRemoved(tail, encode, writer, options);
+      yield* writeWithoutRemoved({ tail, tokens, encode, writer, key: newest, isRemoved: options.isRemoved });
     } else {
       writer.beginChunk(memory, newest.id, newest.key);
       yield* encode(writer.chunk);
@@ -71,18 +73,22 @@ function hasRemoved(tail: Tail, isRemoved: SealOptions['isRemoved']): boolean {
  * A tail cannot leave docs out, a merge can: the tail becomes a chunk in the heap, under a key that nobody keeps, and
  * that chunk is merged into the file. So what was removed in time never is on disk, not even sealed.
  */
-function* writeWithoutRemoved(
-  tail: Tail,
-  encode: (sink: ChunkSink) => Sliced<void>,
-  writer: SegmentWriter,
-  options: SealOptions,
-): Sliced<void> {
+function* writeWithoutRemoved(parts: {
+  readonly tail: Tail;
+  readonly tokens: IndexTokens;
+  readonly encode: (sink: ChunkSink) => Sliced<void>;
+  readonly writer: SegmentWriter;
+  /** What the file's chunk is sealed under. */
+  readonly key: ReturnType<IndexKeys['indexKey']>;
+  readonly isRemoved: SealOptions['isRemoved'];
+}): Sliced<void> {
+  const { tail, tokens, writer, isRemoved } = parts;
   const key = randomBytes(KEY_BYTES);
   const id = randomBytes(CHUNK_ID_BYTES);
   const blocks: Uint8Array[] = [];
   const chunk = new ChunkWriter((bytes) => blocks.push(bytes));
   chunk.begin(key, id);
-  yield* encode(chunk);
+  yield* parts.encode(chunk);
   const lengths = chunk.finish();
   const bytes = Buffer.concat(blocks);
   const cache = new HeapBudget(SEAL_HEAP_BYTES).scope();
@@ -93,9 +99,9 @@ function* writeWithoutRemoved(
     cache,
   });
   const { memory, docCount } = tail;
-  const text = new TextChunk(source, docCount, (term) => options.keys.tokens(memory).term(term), cache);
+  const text = new TextChunk(source, docCount, (term) => tokens.term(term), cache);
   const merged = { source, text, docCount, ...rangeOf(tail) };
-  yield* mergeChunks([merged], memory, writer, options);
+  yield* mergeChunks([merged], memory, writer, { key: parts.key, isRemoved });
 }
 
 interface TailTarget {

@@ -9,7 +9,7 @@
 //
 // Integers are big-endian. Names and values of a memory are only inside its sealed chunk.
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, unlinkSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, rmSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../assert.ts';
@@ -58,6 +58,8 @@ export class SegmentWriter {
   #idsLeft = new Uint8Array(0);
   readonly #entries: ChunkEntry[] = [];
   #open: { facts: Pick<ChunkFacts, 'memory' | 'keyId'>; id: Uint8Array; offset: number } | undefined;
+
+  #closed = false;
 
   /** Creates the file; it must not exist. */
   constructor(path: string) {
@@ -129,14 +131,21 @@ export class SegmentWriter {
     this.#flush();
     yield;
     fsyncSync(this.#fd);
-    closeSync(this.#fd);
+    this.#close();
     syncDirectory(dirname(this.path));
   }
 
   /** Removes the unfinished file. */
   abandon(): void {
+    this.#close();
+    rmSync(this.path, { force: true });
+  }
+
+  /** Once: the number of a closed descriptor soon belongs to another file. */
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     closeSync(this.#fd);
-    unlinkSync(this.path);
   }
 
   /** Random bytes are drawn for many ids at once: a draw costs more than a small chunk's encryption. */

@@ -14,7 +14,7 @@ import { type IndexKeys, newestKey } from './index-keys.ts';
 import { MemoryIndex, type ShardView } from './memory-index.ts';
 import { chooseMerge, closeUnderOrder, liveEntry } from './merge-plan.ts';
 import type { IndexedGrain, Keyed, Ordinal } from './part.ts';
-import { holdsRemoved, hullOf, type RewriteOptions, rewriteFiles, rewriteMemory } from './rewrite.ts';
+import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './rewrite.ts';
 import { writeGeneration } from './seal.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
 import { type SegmentChange, SegmentChanges } from './segment-change.ts';
@@ -301,8 +301,9 @@ export class ShardIndex {
       const added = yield* this.#write(hullOf(files), (writer) => rewriteFiles(files, writer, this.#rewriteOptions()));
       return this.#changes.make(kind, { ...(added === undefined ? {} : { added }), removed: files });
     } catch (error) {
-      // The bad chunk is known now; the next choice goes round its file.
-      if (error instanceof CorruptBlock) return undefined;
+      // The bad chunk is known now; the next choice goes round its file. A memory that was dropped meanwhile is dead
+      // before it.
+      if (error instanceof CorruptBlock || isGone(error)) return undefined;
       throw error;
     } finally {
       release();

@@ -1,10 +1,11 @@
 // Work that follows the log: seal tails, rewrite what an erasure touched, remove what a drop left, merge segments, keep
 // statistics points. One job at a time, in slices; a job's result is named in one transaction of the write queue.
 
+import { EngineError } from '../errors.ts';
 import type { Sliced } from '../index/section.ts';
 import type { SegmentChange } from '../index/shard-index.ts';
-import { IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../limits.ts';
-import type { Store } from '../store/store.ts';
+import { HOUSEKEEPING_RETRY_MS, IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../limits.ts';
+import { purgeState, type Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import { removeDropped } from './drop.ts';
 import { recordPoints } from './points.ts';
@@ -26,6 +27,8 @@ interface Waiter {
 export interface HousekeeperOptions {
   /** Grains in the tail at which a seal begins; tests lower it. */
   readonly sealGrains?: number;
+  /** Told of what only a bug can cause; nothing is done after that. */
+  readonly onFatal: (error: unknown) => void;
 }
 
 export class Housekeeper {
@@ -36,17 +39,24 @@ export class Housekeeper {
   #committing = false;
   #driving = false;
   #paused = false;
+  /** Callers of `pause` come one after the other: resolves when the one before has resumed. */
+  #lastPause: Promise<void> = Promise.resolve();
+  #endPause: () => void = () => {};
+  /** After a job that storage refused, only what somebody waits for is tried before this. */
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #onFatal: (error: unknown) => void;
   readonly #waiters: Waiter[] = [];
   #lastWriteMs = 0;
   #lastSequence = 0;
   #lastPointHour: number;
 
-  constructor(store: Store, queue: WriteQueue, options: HousekeeperOptions = {}) {
+  constructor(store: Store, queue: WriteQueue, options: HousekeeperOptions) {
     this.#store = store;
     this.#queue = queue;
     this.#sealGrains = options.sealGrains ?? TAIL_GRAINS_SEAL;
+    this.#onFatal = options.onFatal;
     this.#lastPointHour = hourOf(store.clock.nowMs());
-    queue.onFull(() => void this.sealed(store.index.publishedSequence).catch(() => queue.resume()));
+    queue.onFull(() => void this.sealed(store.index.publishedSequence).catch((error) => queue.refuse(error)));
   }
 
   /** Runs slices for at most `budgetMs`. True when there is more that could be done now. */
@@ -56,10 +66,20 @@ export class Housekeeper {
       if (this.#committing || this.#paused) return false;
       this.#job ??= this.#next();
       if (this.#job === undefined) return false;
-      const step = this.#job.steps.next();
-      if (step.done === true) this.#finish(this.#job, step.value);
+      const step = this.#step(this.#job);
+      if (step?.done === true) this.#finish(this.#job, step.value);
     } while (performance.now() < until);
     return true;
+  }
+
+  /** One slice of a job; undefined when it failed, which ends it. */
+  #step(job: Job): IteratorResult<void, SegmentChange | undefined> | undefined {
+    try {
+      return job.steps.next();
+    } catch (error) {
+      this.#finished(job, error);
+      return undefined;
+    }
   }
 
   /** Resolves when everything written so far is sealed. Drives itself: nobody has to call `run`. */
@@ -71,8 +91,13 @@ export class Housekeeper {
     });
   }
 
-  /** Waits for the job under way and starts no other until `resume`. */
+  /** Waits for the job under way and starts no other until `resume`. One caller at a time holds a pause. */
   async pause(): Promise<void> {
+    const before = this.#lastPause;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#lastPause = promise;
+    await before;
+    this.#endPause = resolve;
     while (this.#job !== undefined || this.#committing) {
       if (!this.#committing) this.run(10);
       await new Promise((resolve) => setImmediate(resolve));
@@ -82,6 +107,7 @@ export class Housekeeper {
 
   resume(): void {
     this.#paused = false;
+    this.#endPause();
     if (this.#waiters.length > 0) this.#drive();
   }
 
@@ -121,9 +147,11 @@ export class Housekeeper {
     const idle = nowMs - this.#lastWriteMs >= IDLE_SEAL_MS;
     // A purge rewrites segments: what it is to rewrite must be in them. Later writes do not hold it up.
     const unsealed = [...purgePending.values()].some((upTo) => upTo > index.sealedSequence);
-    const wanted = this.#waiters.length > 0 || idle || unsealed;
-    if (behind > 0 && (wanted || index.tailGrains >= this.#sealGrains || behind >= REPLAY_RECORDS_MAX))
+    const resting = nowMs < this.#restUntilMs || log.poisoned !== undefined;
+    const due = idle || unsealed || index.tailGrains >= this.#sealGrains || behind >= REPLAY_RECORDS_MAX;
+    if (behind > 0 && (this.#waiters.length > 0 || (due && !resting)))
       return { name: 'seal', steps: index.seal(index.publishedSequence) };
+    if (resting) return undefined;
     for (const memory of purgePending.keys()) return this.#purge(memory);
     for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
     const merge = index.mergeStep();
@@ -135,19 +163,25 @@ export class Housekeeper {
     return undefined;
   }
 
-  /** The blocks are rewritten first, the key that opened the old ones goes after that, the note of it last. */
+  /**
+   * The blocks are rewritten first, the keys that opened the old ones go after that, the note of them last. An erasure
+   * that came meanwhile has left a note of its own and is purged in the next round.
+   */
   #purge(memory: number): Job {
-    const key = `purge/${memory}`;
+    const store = this.#store;
+    const upTo = store.purgePending.get(memory);
+    const noted = store.notedIndexKeys(memory);
     return {
       name: 'purge',
-      steps: this.#store.index.purge(memory),
+      steps: store.index.purge(memory),
       after: async () => {
-        const pending = Buffer.from(this.#store.log.getState(key) ?? []);
-        const old: number[] = [];
-        for (let at = 0; at + 4 <= pending.length; at += 4) old.push(pending.readUInt32BE(at));
-        this.#store.keys.destroy(old, this.#store.clock.nowMs());
-        await this.#queue.commitState([[key, null]]);
-        this.#store.purgePending.delete(memory);
+        // A memory that was dropped meanwhile took its notes with it.
+        if (!store.holds(memory)) return;
+        const inUse = new Set([store.memory(memory).keyIds.index, ...store.index.indexKeysInUse(memory)]);
+        const done = noted.filter((id) => !inUse.has(id));
+        store.keys.destroy(done, store.clock.nowMs());
+        if (done.length > 0) await this.#queue.commitState(done.map((id) => [purgeState(memory, id), null]));
+        if (store.purgePending.get(memory) === upTo) store.purgePending.delete(memory);
       },
     };
   }
@@ -161,23 +195,30 @@ export class Housekeeper {
         return job.after?.();
       })
       .then(
-        () => this.#finished(),
+        () => this.#finished(job),
         (error) => {
           // Storage refused: the old segments stay as they are, and the work is tried again later.
           if (change !== undefined) this.#store.index.abandon(change);
-          this.#finished(error);
+          this.#finished(job, error);
         },
       );
   }
 
-  #finished(error?: unknown): void {
+  #finished(job: Job, error?: unknown): void {
     this.#committing = false;
     this.#job = undefined;
+    if (error !== undefined) {
+      if (!(error instanceof EngineError)) {
+        this.#onFatal(error);
+        return;
+      }
+      this.#restUntilMs = this.#store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
+    }
     const sealed = this.#store.index.sealedSequence;
     for (let i = this.#waiters.length - 1; i >= 0; i--) {
       const waiter = this.#waiters[i]!;
-      if (error !== undefined) waiter.reject(error);
-      else if (waiter.upTo <= sealed) waiter.resolve();
+      if (waiter.upTo <= sealed) waiter.resolve();
+      else if (error !== undefined && job.name === 'seal') waiter.reject(error);
       else continue;
       this.#waiters.splice(i, 1);
     }

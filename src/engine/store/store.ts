@@ -29,6 +29,16 @@ const QUARANTINE_NAMES_MAX = 100;
 /** State entry with the id that the next key gets. */
 export const NEXT_KEY_STATE = 'next-key';
 
+/** State entry that notes an index key which goes once no block of the memory is sealed under it. */
+export function purgeState(memory: number, key: number): string {
+  return `purge/${memory}/${key}`;
+}
+
+/** State entry that notes a blob key of the memory which a rotation replaced and old grains are sealed under. */
+export function oldBlobKeyState(memory: number, key: number): string {
+  return `blob-key/${memory}/${key}`;
+}
+
 /** A grain read back from the log. */
 export interface StoredGrain {
   readonly ordinal: Ordinal;
@@ -70,8 +80,7 @@ export class Store {
     if (nextKey !== undefined) keys.reserve(Buffer.from(nextKey).readUInt32BE(0) - 1);
     for (const [key, value] of log.scanState('memory/'))
       this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
-    for (const [key] of log.scanState('purge/'))
-      this.purgePending.set(Number(key.slice('purge/'.length)), log.nextSequence - 1);
+    for (const [key] of log.scanState('purge/')) this.purgePending.set(Number(key.split('/')[1]), log.nextSequence - 1);
     for (const [key] of log.scanState('drop/')) this.dropPending.add(Number(key.slice('drop/'.length)));
   }
 
@@ -105,6 +114,16 @@ export class Store {
       this.#settings.delete(number);
       this.#auditHeads.delete(number);
     } else this.#settings.set(number, sequence);
+  }
+
+  /** Replaced index keys of a memory that are still to be destroyed. */
+  notedIndexKeys(memory: number): number[] {
+    return [...this.log.scanState(purgeState(memory, 0).slice(0, -1))].map(([key]) => Number(key.split('/')[2]));
+  }
+
+  /** Blob keys of a memory that a rotation replaced. */
+  oldBlobKeys(memory: number): number[] {
+    return [...this.log.scanState(oldBlobKeyState(memory, 0).slice(0, -1))].map(([key]) => Number(key.split('/')[2]));
   }
 
   parts(memory: number): readonly IndexPart[] {

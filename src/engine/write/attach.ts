@@ -1,6 +1,7 @@
 // Plans the life of a memory in this shard: attached with keys of its own, its settings changed, dropped for good.
 import type { CallContext, MemorySettings } from '../calls.ts';
 import { type Memory, sealSettings } from '../store/memory.ts';
+import { oldBlobKeyState, purgeState } from '../store/store.ts';
 import type { Group } from './group.ts';
 
 /** Makes the memory in this shard, or takes changed settings for one that is there. */
@@ -44,9 +45,12 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
     sealed: Buffer.alloc(0),
   });
   group.setState(`memory/${memory.number}`, null);
-  group.setState(`purge/${memory.number}`, null);
+  const indexKeys = store.notedIndexKeys(memory.number);
+  const blobKeys = store.oldBlobKeys(memory.number);
+  for (const id of indexKeys) group.setState(purgeState(memory.number, id), null);
+  for (const id of blobKeys) group.setState(oldBlobKeyState(memory.number, id), null);
   // The list is kept until every key is gone and every record removed: a crash on the way is finished at open.
-  const doomed = [blob, token, index, ...users];
+  const doomed = [blob, token, index, ...users, ...indexKeys, ...blobKeys];
   const value = Buffer.alloc(4 * doomed.length);
   for (let i = 0; i < doomed.length; i++) value.writeUInt32BE(doomed[i]!, 4 * i);
   group.setState(`drop/${memory.number}`, value);
@@ -54,6 +58,7 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
   group.onPublish(() => {
     memory.dropKeys();
     store.settingChanged(memory.number, undefined);
+    store.purgePending.delete(memory.number);
     store.dropPending.add(memory.number);
   });
   return { keyFingerprint };

@@ -9,10 +9,12 @@ import { type Ordinal, pairKey } from '../index/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
 import { type EngineRecord, encodeRecord, type RemovalCause, type VerificationState } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
-import { NEXT_KEY_STATE, type Store, type StoredGrain } from '../store/store.ts';
+import { NEXT_KEY_STATE, purgeState, type Store, type StoredGrain } from '../store/store.ts';
 import { writeSetting } from './attach.ts';
 import type { PreparedGrain } from './prepare.ts';
 
+/** Value of a state entry whose key says all. */
+const NOTED = Uint8Array.of(1);
 /** Entries of one audit record; a group with more writes several. */
 const AUDIT_ENTRIES_MAX = 4_096;
 
@@ -170,7 +172,6 @@ export class Group {
   }
 
   #link(memory: Memory, oldOrdinal: Ordinal, ordinal: Ordinal, address: Address): void {
-    const { index } = this.store;
     const sequence = this.record({
       kind: 'standing',
       memory: memory.number,
@@ -185,6 +186,8 @@ export class Group {
     overlay.predecessorOf.set(ordinal, oldOrdinal);
     this.#publish.push(() => {
       index.publishKeyed(memory.number, 'standing', oldOrdinal, sequence);
+      // Asked for only now: a rebuild may have put another index in its place.
+      const { index } = this.store;
       index.publishKeyed(memory.number, 'predecessor', ordinal, sequence);
       index.markSuperseded(oldOrdinal);
     });
@@ -236,11 +239,7 @@ export class Group {
     const old = memory.keyIds;
     const renewed = { ...old, index: id };
     writeSetting(this, memory.number, renewed, memory.sealedSettings, true);
-    const pending = this.store.log.getState(`purge/${memory.number}`) ?? new Uint8Array(0);
-    const value = Buffer.alloc(pending.length + 4);
-    value.set(pending);
-    value.writeUInt32BE(old.index, pending.length);
-    this.setState(`purge/${memory.number}`, value);
+    this.setState(purgeState(memory.number, old.index), NOTED);
     const upTo = this.#first + this.#records.length - 1;
     this.#publish.push(() => {
       memory.keyIds = renewed;

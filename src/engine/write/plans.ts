@@ -4,6 +4,7 @@ import { EngineError } from '../errors.ts';
 import type { AuditDraft } from '../govern/audit.ts';
 import { VERIFICATION_STATES } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
+import { oldBlobKeyState } from '../store/store.ts';
 import { type Added, planAdd } from './add.ts';
 import { planAttach, planDrop, writeSetting } from './attach.ts';
 import { planEraseUser, planForget } from './forget.ts';
@@ -114,6 +115,7 @@ export const rotatePlan: MemoryWrite<'rotateKeys'> = {
     group.keyAllocated();
     const renewed = { ...held.keyIds, blob: id };
     writeSetting(group, held.number, renewed, held.sealedSettings, true);
+    group.setState(oldBlobKeyState(held.number, held.keyIds.blob), Uint8Array.of(1));
     group.onPublish(() => {
       held.keyIds = renewed;
     });

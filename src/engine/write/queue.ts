@@ -171,6 +171,14 @@ export class WriteQueue {
     }
   }
 
+  /** Refuses what is queued: no room could be made for it. Later writes are tried again. */
+  refuse(error: EngineError): void {
+    const waiting = this.#jobs.slice(this.#head);
+    this.#jobs = [];
+    this.#head = 0;
+    for (const job of waiting) job.settle(error, undefined as never);
+  }
+
   /** Goes on after maintenance made room in the tail. */
   resume(): void {
     this.#schedule();
