@@ -116,7 +116,9 @@ async function pour(pieces: AsyncIterable<Piece>, stream: Writable, options: Exp
     for await (const piece of pieces) {
       total += piece.bytes.length;
       grains = piece.grains ?? grains;
-      if (!stream.write(piece.bytes)) await once(stream, 'drain');
+      // Whoever reads standard output may have gone, and then there is no drain.
+      if (stream.destroyed) break;
+      if (!stream.write(piece.bytes)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
       progress.update(total, undefined);
     }
   } finally {

@@ -109,6 +109,8 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
     options,
     async (connection) => {
       const memories = new ImportMemories(connection, options.create);
+      let taken = 0;
+      let storing: Progress | undefined;
       const sender = new Sender({
         batchItemsMax: options.batch,
         batchBytesMax: BATCH_BYTES_MAX,
@@ -121,6 +123,8 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
         onResult: (item, { duplicate, errorCode, errorMessage }) => {
           if (errorCode === '') report.took(item.memory, duplicate);
           else report.refused(item.line, errorCode, errorMessage);
+          const answered = report.added + report.duplicates;
+          storing?.update(answered, answered / taken);
         },
       });
       const stop = new AbortController();
@@ -131,12 +135,16 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
         for await (const { grain, number } of grainsOf(path, options, report)) {
           line = number;
           if (stop.signal.aborted) break;
+          taken += 1;
           await sender.add({ ...toOutgoing(grain), line: number });
         }
+        // The file is read; what is left is waiting for answers.
+        storing = new Progress('storing', 'grains', options.json !== true);
         await sender.finish();
       } catch (error) {
         throw new Stopped(error, sender.firstUnanswered);
       } finally {
+        storing?.end();
         process.removeListener('SIGINT', interrupt);
       }
       if (memories.created > 0 && !options.json)

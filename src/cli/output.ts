@@ -127,5 +127,7 @@ export function bar(share: number, width: number): string {
 
 /** Columns of the terminal, or a readable width where there is none. */
 export function terminalColumns(): number {
-  return Math.max(60, process.stdout.columns ?? 110);
+  const { columns } = process.stdout;
+  // Some pseudo-terminals say 0, or a number that no eye can follow.
+  return columns === undefined || columns === 0 ? 110 : Math.min(240, Math.max(60, columns));
 }

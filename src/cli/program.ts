@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   stats: async () => (await import('./stats.ts')).registerStats,
   verify: async () => (await import('./verify.ts')).registerVerify,
   backup: async () => (await import('./backup.ts')).registerBackup,
+  restore: async () => (await import('./restore.ts')).registerRestore,
   'rebuild-indexes': async () => (await import('./rebuild-indexes.ts')).registerRebuildIndexes,
   compact: async () => (await import('./compact.ts')).registerCompact,
   'rotate-keys': async () => (await import('./rotate-keys.ts')).registerRotateKeys,
@@ -32,6 +33,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
 
 /** Runs a command line (without the names of node and script). Resolves to the exit code; never rejects. */
 export async function runProgram(words: readonly string[]): Promise<number> {
+  // Whoever reads may have seen enough (`| head`): the work is done all the same.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   try {
     const program = await buildProgram(words[0]);
     await program.parseAsync([...words], { from: 'user' });

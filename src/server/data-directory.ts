@@ -6,6 +6,9 @@ import { EngineError } from '../engine/errors.ts';
 import { SHARDS_MAX } from '../engine/limits.ts';
 
 export const LAYOUT_FILE = 'layout.json';
+/** What a restore puts in place, inside the data directory, and the file in it that says it is whole. */
+export const RESTORE_FOLDER = 'restore.new';
+export const RESTORE_READY_FILE = 'ready';
 const FORMAT = 1;
 
 export interface Layout {
@@ -20,6 +23,8 @@ export interface Layout {
  */
 export function openLayout(directory: string, wanted: number | undefined, fallback: number): Layout {
   const path = join(directory, LAYOUT_FILE);
+  if (existsSync(join(directory, RESTORE_FOLDER, RESTORE_READY_FILE)))
+    throw new EngineError('STO-E001', `a restore into ${directory} was cut off: granary restore finishes it`);
   if (existsSync(path)) {
     const shards = read(path);
     if (wanted !== undefined && wanted !== shards)

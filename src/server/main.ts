@@ -1,14 +1,12 @@
 // The server, wired from the bottom to the top: lock, keys, control log, shards, services, wrapper, listeners.
 
-import type { KeyObject } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../engine/clock.ts';
 import { replaceFile } from '../engine/durable-file.ts';
 import { loadMasterKey } from '../engine/keys/master-key.ts';
-import { DRAIN_MS, KEY_USE_WRITE_MS, SHARDS_MAX } from '../engine/limits.ts';
+import { DRAIN_MS, KEY_USE_WRITE_MS } from '../engine/limits.ts';
 import { lockDirectory } from '../engine/log/directory-lock.ts';
-import { openLmdbLog } from '../engine/log/lmdb/lmdb-log.ts';
 import { ShardPool } from '../shards/pool.ts';
 import { Router } from '../shards/router.ts';
 import { Authenticator } from './auth/authenticate.ts';
@@ -19,7 +17,8 @@ import { ensureBootstrapKey } from './control/bootstrap-key.ts';
 import { openControlKey } from './control/control-key.ts';
 import { Keys } from './control/keys.ts';
 import { Memories } from './control/memories.ts';
-import { ControlStore } from './control/store.ts';
+import { openControl } from './control/open.ts';
+import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
 import { listenGrpc } from './grpc/grpc-js.ts';
 import { grpcHandler } from './grpc.ts';
@@ -36,8 +35,6 @@ import { placementOf } from './placement-of.ts';
 import { requestIdOf, Wrapper } from './wrapper.ts';
 
 export const SERVER_FILE = 'server.json';
-/** Of the control log; raised when its records change in a way that an older build cannot read. */
-const CONTROL_FORMAT = 1;
 
 export interface ServerDeps {
   readonly clock?: Clock;
@@ -101,7 +98,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     warn,
   });
   const controlKey = openControlKey(config.dataDir, masterKeys.current, layout.isNew);
-  const control = openControl(config, controlKey, layout.shards, clock);
+  const control = openControl(config.dataDir, controlKey, layout.shards, clock);
   lifecycle.opened('control log', () => control.close());
 
   const pool = await startPool(config, deps, { shards: layout.shards, masterKeys, log });
@@ -206,18 +203,6 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
 /** The line that tells another process where the server is: on stdout, and in server.json while it runs. */
 export function readyLine({ http, grpc }: { readonly http: string; readonly grpc: string }): string {
   return `${JSON.stringify({ ready: true, http, grpc, pid: process.pid })}\n`;
-}
-
-function openControl(config: Config, key: KeyObject, shards: number, clock: Clock): ControlStore {
-  // No shard has this number: a shard's log in its place is refused.
-  const stamp = { formatVersion: CONTROL_FORMAT, shard: SHARDS_MAX, shards };
-  const log = openLmdbLog(join(config.dataDir, 'control'), { stamp });
-  try {
-    return ControlStore.open(log, key, clock);
-  } catch (error) {
-    void log.close();
-    throw error;
-  }
 }
 
 function startPool(

@@ -1,0 +1,180 @@
+// What the deployment of today has destroyed, forgotten, deleted and revoked since a backup was taken: found by opening
+// both, side by side, without a server.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../engine/clock.ts';
+import { FORMAT_VERSION } from '../../engine/engine.ts';
+import { KeyStore } from '../../engine/keys/key-store.ts';
+import { loadMasterKey, type MasterKey } from '../../engine/keys/master-key.ts';
+import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
+import type { Log } from '../../engine/log/log.ts';
+import { type Held, heldSince } from '../../engine/maintain/held.ts';
+import type { Config } from '../../server/config.ts';
+import { openControlKey } from '../../server/control/control-key.ts';
+import { heldControl } from '../../server/control/held.ts';
+import { Keys } from '../../server/control/keys.ts';
+import { openControl } from '../../server/control/open.ts';
+import { LAYOUT_FILE, openLayout } from '../../server/data-directory.ts';
+import { Failure, failureOf } from '../failure.ts';
+
+export interface Holding {
+  /** By memory id. */
+  readonly users: readonly { readonly memory: string; readonly userId: string }[];
+  readonly forgotten: readonly { readonly memory: string; readonly hashes: readonly string[] }[];
+  readonly deletedMemories: number;
+  readonly revokedKeys: number;
+  /** What could not be known, for people. */
+  readonly doubts: readonly string[];
+  /** A key with which the restored deployment can be told; it is revoked when that is done. */
+  readonly key: { readonly id: string; readonly raw: string };
+}
+
+/**
+ * Compares the staged copy with the deployment in `dataDirectory`, or with what is left of it. What the control log
+ * holds is settled in the copy at once; users and grains are for the server that opens it. Throws Failure FILE where
+ * something of today cannot be read, unless `force`: then it becomes a doubt.
+ */
+export async function holdingOf(
+  staging: string,
+  dataDirectory: string,
+  options: { readonly config: Config; readonly force: boolean },
+): Promise<Holding> {
+  const { config, force } = options;
+  const doubts: string[] = [];
+  const doubt = (text: string): void => {
+    if (!force) throw new Failure('FILE', `${text}. With --force the restore goes on without knowing that`);
+    doubts.push(text);
+  };
+  const copy = openDeployment(staging, config);
+  try {
+    const control = await attempt(() => todaysControl(dataDirectory, config, copy), doubt);
+    if (control?.isOther === true)
+      doubt(`${dataDirectory} holds another deployment than the backup: what was erased there says nothing of it`);
+    const mayCompare = control?.isOther !== true;
+    const users: { memory: number; userId: string }[] = [];
+    const forgotten: [number, readonly string[]][] = [];
+    for (let shard = 0; mayCompare && shard < copy.shards; shard += 1) {
+      const held = await heldInShard({ shard, copy, staging, dataDirectory, config, doubt });
+      users.push(...held.users);
+      forgotten.push(...held.forgotten);
+      if (held.divergesAt !== undefined)
+        doubts.push(
+          `shard ${shard} went another way from record ${held.divergesAt} on: what was forgotten there is not known`,
+        );
+    }
+    const deletedMemories = control?.held.memories ?? [];
+    const revokedKeys = control?.held.keys ?? [];
+    const nowMs = systemClock.nowMs();
+    await copy.control.commit((change) => {
+      for (const memory of deletedMemories) change.put('memory', { ...memory, deleting: true });
+      for (const key of revokedKeys) change.put('key', { ...key, revokedAtMs: nowMs });
+    });
+    const idOf = new Map<number, string>();
+    for (const memory of copy.control.values('memory'))
+      if (memory.deleting !== true) idOf.set(memory.number, memory.id);
+    const { key, raw } = await new Keys(copy.control, systemClock).create(
+      { name: 'restore', scopes: ['admin'] },
+      'system',
+    );
+    return {
+      users: users.flatMap(({ memory, userId }) => {
+        const id = idOf.get(memory);
+        return id === undefined ? [] : [{ memory: id, userId }];
+      }),
+      forgotten: forgotten.flatMap(([memory, hashes]) => {
+        const id = idOf.get(memory);
+        return id === undefined ? [] : [{ memory: id, hashes }];
+      }),
+      deletedMemories: deletedMemories.length,
+      revokedKeys: revokedKeys.length,
+      doubts,
+      key: { id: key.keyId, raw },
+    };
+  } finally {
+    await copy.control.close();
+  }
+}
+
+type Deployment = ReturnType<typeof openDeployment>;
+
+function openDeployment(directory: string, config: Config) {
+  const { shards } = openLayout(directory, undefined, 0);
+  const master = masterOf(directory, config);
+  const controlKey = openControlKey(directory, master, false);
+  return { shards, master, controlKey, control: openControl(directory, controlKey, shards, systemClock) };
+}
+
+function masterOf(directory: string, { masterKey, masterKeyFile }: Config): MasterKey {
+  return loadMasterKey({ dataDirectory: directory, value: masterKey, file: masterKeyFile }).key;
+}
+
+/** The control log of today against that of the copy; undefined where there is none. */
+async function todaysControl(dataDirectory: string, config: Config, copy: Deployment) {
+  if (!existsSync(join(dataDirectory, LAYOUT_FILE))) return undefined;
+  const now = openDeployment(dataDirectory, config);
+  try {
+    if (now.shards !== copy.shards || !now.controlKey.equals(copy.controlKey))
+      return { isOther: true, held: { memories: [], keys: [] } };
+    return { isOther: false, held: heldControl(copy.control, now.control) };
+  } finally {
+    await now.control.close();
+  }
+}
+
+interface Compared {
+  readonly shard: number;
+  readonly copy: Deployment;
+  readonly staging: string;
+  readonly dataDirectory: string;
+  readonly config: Config;
+  readonly doubt: (text: string) => void;
+}
+
+async function heldInShard({ shard, copy, staging, dataDirectory, config, doubt }: Compared): Promise<Held> {
+  const name = `shard-${shard}`;
+  const stamp = { formatVersion: FORMAT_VERSION, shard, shards: copy.shards };
+  const keysNow = join(dataDirectory, 'keys', name);
+  const logNow = join(dataDirectory, name, 'log');
+  const opened: Log[] = [];
+  const stores: KeyStore[] = [];
+  const openKeys = (directory: string, master: MasterKey): KeyStore => {
+    const store = KeyStore.open(directory, master);
+    stores.push(store);
+    return store;
+  };
+  const openLog = (directory: string): Log => {
+    const log = openLmdbLog(directory, { stamp });
+    opened.push(log);
+    return log;
+  };
+  try {
+    const side = { log: openLog(join(staging, name, 'log')), keys: openKeys(join(staging, 'keys', name), copy.master) };
+    const keys = existsSync(keysNow)
+      ? await attempt(() => openKeys(keysNow, masterOf(dataDirectory, config)), doubt, `the keys of shard ${shard}`)
+      : undefined;
+    const log = existsSync(logNow)
+      ? await attempt(() => openLog(logNow), doubt, `the log of shard ${shard}`)
+      : undefined;
+    if (log === undefined && keys !== undefined && !existsSync(logNow))
+      doubt(`${dataDirectory} has keys of shard ${shard} and no log: which grains were forgotten is not known`);
+    return heldSince(side, { ...(log === undefined ? {} : { log }), ...(keys === undefined ? {} : { keys }) });
+  } finally {
+    for (const store of stores) store.close();
+    for (const log of opened) await log.close();
+  }
+}
+
+async function attempt<T>(
+  work: () => T | Promise<T>,
+  doubt: (text: string) => void,
+  what = 'the deployment of today',
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const { code, text } = failureOf(error);
+    doubt(`${what} cannot be read (${code}: ${text})`);
+    return undefined;
+  }
+}

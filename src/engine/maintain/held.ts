@@ -1,0 +1,106 @@
+// What was destroyed and forgotten in a shard since a copy of it was taken, told by the shard and the copy side by side:
+// so that a restored copy does not bring it back. Nothing here changes the shard.
+import { open, sealKey } from '../crypto/envelope.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import { CorruptRecord, type Log, type Sequence } from '../log/log.ts';
+import { decodeRecord, type EngineRecord, type GrainRecord, grainRecordAddress } from '../record/record.ts';
+
+export interface ShardSide {
+  readonly log: Log;
+  readonly keys: KeyStore;
+}
+
+export interface Held {
+  /** Users of the copy whose key was destroyed since. */
+  readonly users: readonly { readonly memory: number; readonly userId: string }[];
+  /** Hashes (hex) of grains of the copy that were removed since, by memory; those of erased users are not among them. */
+  readonly forgotten: ReadonlyMap<number, readonly string[]>;
+  /** The first sequence at which the shard is no continuation of the copy; undefined: it is one. */
+  readonly divergesAt: Sequence | undefined;
+}
+
+/**
+ * Compares `copy` with `now`, of which either half may be missing. Keys are matched by their fingerprint, grains by
+ * sequence and address as far as the two logs are the same; a grain that was added again since is not among the
+ * removed. Tombstones of keys that the copy never had are written into it, for copies that are restored later.
+ */
+export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
+  const erased = now.keys === undefined ? new Set<number>() : erasedKeys(copy.keys, now.keys);
+  const users = erased.size === 0 ? [] : namesOf(copy, erased);
+  const { removed, divergesAt } = now.log === undefined ? UNKNOWN : removedSince(copy.log, now.log);
+  const forgotten = new Map<number, string[]>();
+  for (const { memory, address, key } of removed) {
+    if (erased.has(key)) continue;
+    const hashes = forgotten.get(memory);
+    if (hashes === undefined) forgotten.set(memory, [address]);
+    else hashes.push(address);
+  }
+  return { users, forgotten, divergesAt };
+}
+
+type Removed = Pick<GrainRecord, 'memory' | 'address' | 'key'>;
+const UNKNOWN = { removed: [] as readonly Removed[], divergesAt: undefined };
+
+/** Ids of user keys that are live in the copy and destroyed now. */
+function erasedKeys(copy: KeyStore, now: KeyStore): Set<number> {
+  const erased = new Set<number>();
+  const tombstones = [...now.tombstones()];
+  copy.applyTombstones(tombstones.filter(({ id }) => copy.state(id) === 'missing'));
+  // The memory's own keys are not erasures: a purge or a resealing replaces them, and the copy still lies under its own.
+  for (const { id, kind, fingerprint } of tombstones)
+    if (kind === 'user' && copy.state(id) === 'live' && copy.fingerprint(id) === fingerprint) erased.add(id);
+  return erased;
+}
+
+function namesOf({ log, keys }: ShardSide, erased: ReadonlySet<number>): { memory: number; userId: string }[] {
+  const users: { memory: number; userId: string }[] = [];
+  for (const [, record] of recordsOf(log)) {
+    if (record.kind !== 'key' || record.action !== 'made' || !erased.has(record.key)) continue;
+    const key = keys.get(record.key);
+    const name = open(sealKey(key), record.sealedName, Buffer.from(`key-name:${record.key}`));
+    key.fill(0);
+    users.push({ memory: record.memory, userId: name.toString('utf8') });
+  }
+  return users;
+}
+
+/** Grains of the copy at whose sequence the log of now has a gap. */
+function removedSince(copy: Log, now: Log): { removed: readonly Removed[]; divergesAt: Sequence | undefined } {
+  const end = Math.min(copy.nextSequence, now.nextSequence);
+  const removed = new Map<string, Removed>();
+  const current = now.scan(1, end);
+  let next = current.next();
+  let divergesAt: Sequence | undefined;
+  for (const item of copy.scan(1, end)) {
+    while (next.done !== true && next.value.sequence < item.sequence) next = current.next();
+    if (item instanceof CorruptRecord) continue;
+    const there = next.done !== true && next.value.sequence === item.sequence ? next.value : undefined;
+    if (there instanceof CorruptRecord) continue;
+    if (there === undefined) {
+      const record = decodeRecord(item.bytes);
+      if (record.kind === 'grain') removed.set(nameOf(record), record);
+    } else if (!isSame(item.bytes, there.bytes)) {
+      divergesAt = item.sequence;
+      break;
+    }
+  }
+  if (removed.size > 0)
+    for (const [, record] of recordsOf(now)) if (record.kind === 'grain') removed.delete(nameOf(record));
+  return { removed: [...removed.values()], divergesAt };
+}
+
+function nameOf({ memory, address }: Removed): string {
+  return `${memory} ${address}`;
+}
+
+/** Grains by memory and address: a resealing gives a record other bytes at the same place. */
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  const address = grainRecordAddress(one);
+  if (address === undefined) return Buffer.compare(one, other) === 0;
+  return address === grainRecordAddress(other) && Buffer.compare(one.subarray(1, 5), other.subarray(1, 5)) === 0;
+}
+
+/** Records that can be read; what cannot is for `verify` to name. */
+function* recordsOf(log: Log): Generator<readonly [Sequence, EngineRecord]> {
+  for (const item of log.scan(1)) if (!(item instanceof CorruptRecord)) yield [item.sequence, decodeRecord(item.bytes)];
+}

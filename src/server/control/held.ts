@@ -1,0 +1,48 @@
+// What was deleted and revoked in a deployment since a copy of it was taken: so that a restored copy does not bring it
+// back.
+import type { KeyRecord, MemoryRecord } from './records.ts';
+import type { ControlStore } from './store.ts';
+
+export interface HeldControl {
+  /** Memories of the copy that were deleted since. */
+  readonly memories: readonly MemoryRecord[];
+  /** Keys of the copy that were revoked since. */
+  readonly keys: readonly KeyRecord[];
+}
+
+/** The audit chain tells which memories the two have in common, and the one of now which were deleted. */
+export function heldControl(copy: ControlStore, now: ControlStore): HeldControl {
+  const hashes = new Map<number, string>();
+  const deleted = new Set<number>();
+  for (const { seq, hash, event, details } of now.auditEntries()) {
+    hashes.set(seq, hash);
+    if (event === 'instance.deleted') deleted.add(memoryIn(details));
+  }
+  const shared = new Set<number>();
+  const sharedKeys = new Set<unknown>();
+  for (const { seq, hash, event, details } of copy.auditEntries()) {
+    // Each hash covers all before it, so from the first difference on nothing is shared.
+    if (hashes.get(seq) !== hash) break;
+    if (event === 'instance.created') shared.add(memoryIn(details));
+    if (event === 'auth.key_created') sharedKeys.add(membersOf(details)['key_id']);
+  }
+  const isRevoked = ({ keyId, revokedAtMs }: KeyRecord): boolean => {
+    if (revokedAtMs !== undefined) return false;
+    const today = now.get('key', keyId);
+    // A first key goes without a trace when another takes its place.
+    return today === undefined ? sharedKeys.has(keyId) : today.revokedAtMs !== undefined;
+  };
+  return {
+    memories: [...copy.values('memory')].filter(({ number }) => shared.has(number) && deleted.has(number)),
+    keys: [...copy.values('key')].filter(isRevoked),
+  };
+}
+
+function memoryIn(details: string): number {
+  const { memory } = membersOf(details);
+  return typeof memory === 'number' ? memory : 0;
+}
+
+function membersOf(details: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(details) as Record<string, unknown>; // details of an entry are an object
+}
