@@ -14,10 +14,11 @@ export interface PartFilter {
 
 const NOTHING = new Uint32Array(0);
 
-/** A facet value that a doc must not have (`-subject:x`). */
-export interface Exclusion {
+/** A facet value that a doc must have (`subject:x`) or must not have (`-subject:x`). */
+export interface FacetTerm {
   readonly facet: Facet;
   readonly value: string;
+  readonly negated: boolean;
 }
 
 export function filterPart(
@@ -25,12 +26,17 @@ export function filterPart(
   part: IndexPart,
   filter: GrainFilter,
   context: CallContext,
-  exclusions: readonly Exclusion[] = [],
+  terms: readonly FacetTerm[] = [],
 ): PartFilter {
-  return { docs: facetDocs(part, filter, context), test: docTest(store, part, filter, exclusions) };
+  return { docs: facetDocs(part, filter, context, terms), test: docTest(store, part, filter, terms) };
 }
 
-function facetDocs(part: IndexPart, filter: GrainFilter, context: CallContext): Uint32Array | undefined {
+function facetDocs(
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+  terms: readonly FacetTerm[],
+): Uint32Array | undefined {
   const lists: Uint32Array[] = [];
   const want = (facet: Facet, value: string | undefined): void => {
     if (value !== undefined) lists.push(part.facet(facet, value) ?? NOTHING);
@@ -57,6 +63,7 @@ function facetDocs(part: IndexPart, filter: GrainFilter, context: CallContext): 
     lists.push(union(inSession, part.facet('namespace', filter.sessionId) ?? NOTHING));
   }
   for (const tag of filter.tags ?? []) want('tag', tag);
+  for (const { facet, value, negated } of terms) if (!negated) want(facet, facetValue(facet, value));
   return lists.length === 0 ? undefined : intersect(lists);
 }
 
@@ -64,7 +71,7 @@ function docTest(
   store: Store,
   part: IndexPart,
   filter: GrainFilter,
-  exclusions: readonly Exclusion[],
+  terms: readonly FacetTerm[],
 ): (doc: Doc) => boolean {
   const { removed, superseded } = store.index;
   const { ordinals } = part;
@@ -76,9 +83,9 @@ function docTest(
     const nowMs = store.clock.nowMs();
     tests.push((doc) => !(expires[doc]! <= nowMs));
   }
-  const excluded = [...(filter.excludeTags ?? []).map((value) => ({ facet: 'tag' as const, value })), ...exclusions];
-  for (const { facet, value } of excluded) {
-    const docs = part.facet(facet, facet === 'tag' ? value : exact(value));
+  const excludedTags = (filter.excludeTags ?? []).map((value) => ({ facet: 'tag' as const, value }));
+  for (const { facet, value } of [...excludedTags, ...terms.filter(({ negated }) => negated)]) {
+    const docs = part.facet(facet, facetValue(facet, value));
     if (docs === undefined) continue;
     const set = DocSet.of(part.docCount, docs);
     tests.push((doc) => !set.has(doc));
@@ -115,6 +122,10 @@ function all(tests: readonly ((doc: Doc) => boolean)[]): (doc: Doc) => boolean {
   if (second === undefined) return first;
   if (tests.length === 2) return (doc) => first(doc) && second(doc);
   return (doc) => tests.every((test) => test(doc));
+}
+
+function facetValue(facet: Facet, value: string): string {
+  return facet === 'tag' ? value : exact(value);
 }
 
 /** Structural values match exactly after NFC and trim (service contract 4.2). */

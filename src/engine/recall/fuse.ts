@@ -15,21 +15,26 @@ export interface Fused<C extends Candidate = Candidate> {
 }
 
 /**
- * Structure only: score 1 each, newest first. Words only: BM25 over the best BM25 of the query. Both: reciprocal rank
+ * Structure only (nothing but `field:term` in the query too): score 1 each, newest first. Words only: BM25 over the best BM25 of the query. Both: reciprocal rank
  * fusion of the two legs, divided by what a candidate first in both would get. Ties: newest first, then by hash.
  */
 export function fuse<C extends Candidate>(
   candidates: readonly C[],
   query: Pick<RecallQuery, 'query' | 'structural' | 'limit'>,
 ): Fused<C>[] {
-  const hasWords = query.query !== undefined;
-  const fused = hasWords
-    ? query.structural
-      ? fuseLegs(candidates)
-      : byWords(candidates)
-    : candidates.map(structuralOnly);
+  const fused = fusedLegs(candidates, query);
   fused.sort(byScore);
   return fused.slice(0, query.limit);
+}
+
+function fusedLegs<C extends Candidate>(
+  candidates: readonly C[],
+  query: Pick<RecallQuery, 'query' | 'structural'>,
+): Fused<C>[] {
+  if (query.query === undefined) return candidates.map(structuralOnly);
+  if (query.structural) return fuseLegs(candidates);
+  const hasWords = candidates.some(({ bm25 }) => bm25 !== undefined);
+  return hasWords ? byWords(candidates) : candidates.map(structuralOnly);
 }
 
 function structuralOnly<C extends Candidate>(candidate: C): Fused<C> {

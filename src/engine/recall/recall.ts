@@ -2,12 +2,12 @@
 // their own, for a memory with several partitions: statistics from all, candidates with the sums, fetch of the hits.
 import type { CallContext, Candidate, MemoryCalls, RecallHit, RecallQuery, TextStatistics } from '../calls.ts';
 import type { Doc, IndexPart, Ordinal } from '../index/part.ts';
-import { type FieldCondition, parseQuery, type TextQuery } from '../index/text/query.ts';
+import { parseQuery, type TextQuery } from '../index/text/query.ts';
 import { collectStatistics, docBits, type SearchPart, searchText } from '../index/text/search.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
-import { type Exclusion, filterPart, type PartFilter } from './filter.ts';
+import { type FacetTerm, filterPart, type PartFilter } from './filter.ts';
 import { fuse } from './fuse.ts';
 import { inOrder } from './ordered.ts';
 import { removedDocs } from './removed.ts';
@@ -37,30 +37,20 @@ interface Plan {
   readonly parts: readonly IndexPart[];
   readonly text: TextQuery | undefined;
   readonly query: RecallQuery;
-  readonly exclusions: readonly Exclusion[];
+  /** The `field:term` operators: they narrow what every leg finds. */
+  readonly facets: readonly FacetTerm[];
 }
 
 function plan(store: Store, memory: Memory, query: RecallQuery): Plan {
   const parts = store.parts(memory.number);
-  if (query.query === undefined) return { parts, text: undefined, query, exclusions: [] };
+  if (query.query === undefined) return { parts, text: undefined, query, facets: [] };
   const text = parseQuery(query.query, memory.analyzer);
-  return { parts, text, query: withFieldTerms(query, text.fields), exclusions: exclusionsOf(text.fields) };
-}
-
-/** `field:term` operators are structural conditions; they narrow, but do not by themselves start the structural leg. */
-function withFieldTerms(query: RecallQuery, fields: readonly FieldCondition[]): RecallQuery {
-  let { filter } = query;
-  for (const { field, value, negated } of fields) {
-    if (negated || field === 'content') continue;
-    filter = field === 'tag' ? { ...filter, tags: [...(filter.tags ?? []), value] } : { ...filter, [field]: value };
-  }
-  return filter === query.filter ? query : { ...query, filter };
-}
-
-function exclusionsOf(fields: readonly FieldCondition[]): Exclusion[] {
-  return fields.flatMap(({ field, value, negated }) =>
-    negated && field !== 'content' ? [{ facet: field, value }] : [],
+  const facets = text.fields.flatMap(({ field, value, negated }) =>
+    field === 'content' ? [] : [{ facet: field, value, negated }],
   );
+  // Without a word to look for, `field:term` is a question about structure.
+  const structural = query.structural || (text.terms.length === 0 && facets.some(({ negated }) => !negated));
+  return { parts, text, query: structural === query.structural ? query : { ...query, structural }, facets };
 }
 
 export function recallStatistics(store: Store, memory: Memory, query: RecallQuery): TextStatistics {
@@ -132,10 +122,10 @@ export function recall(
 function search(
   store: Store,
   context: CallContext,
-  { parts, text, query, exclusions }: Plan,
+  { parts, text, query, facets }: Plan,
   statistics: TextStatistics,
 ): LocalCandidate[] {
-  const filters = parts.map((part) => filterPart(store, part, query.filter, context, exclusions));
+  const filters = parts.map((part) => filterPart(store, part, query.filter, context, facets));
   const candidates = new Map<Ordinal, LocalCandidate>();
   const candidate = (part: IndexPart, doc: Doc): LocalCandidate => {
     const ordinal = part.ordinals[doc]!;
