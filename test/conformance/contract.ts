@@ -83,7 +83,8 @@ export async function refused(call: Promise<unknown>, ...codes: readonly string[
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
-  if ('value' in outcome) assert.fail(`expected ${codes.join(' or ')}, got ${JSON.stringify(outcome.value)?.slice(0, 500)}`);
+  if ('value' in outcome)
+    assert.fail(`expected ${codes.join(' or ')}, got ${JSON.stringify(outcome.value)?.slice(0, 500)}`);
   const { error } = outcome;
   if (!(error instanceof Refusal)) throw error;
   assert.ok(codes.includes(error.code), `expected ${codes.join(' or ')}, got ${error.message}`);
