@@ -3,17 +3,40 @@ import type { Store } from '../store/store.ts';
 import { auditPlan } from '../write/plans.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import type { Housekeeper } from './housekeeper.ts';
+import { resealBlobs } from './reseal.ts';
 import { inSlices } from './slices.ts';
 
-/** Merges every segment of the shard into one and drops what was removed. Reads and writes go on. */
+/**
+ * Seals again what lies under older blob keys of the memory, merges every segment of the shard into one and drops what
+ * was removed. Reads and writes go on.
+ */
 export async function compact(
-  {
-    store,
-    queue,
-    housekeeper,
-  }: { readonly store: Store; readonly queue: WriteQueue; readonly housekeeper: Housekeeper },
+  services: { readonly store: Store; readonly queue: WriteQueue; readonly housekeeper: Housekeeper },
   context: CallContext,
 ): Promise<MemoryCalls['compact']['output']> {
+  const { queue } = services;
+  const resealed = await resealBlobs(services, context);
+  const reclaimedBytes = await mergeAll(services);
+  // After housekeeping has gone on: a full tail lets no write through until it is sealed.
+  await queue.push('audit', auditPlan, context, {
+    event: 'tier.compaction_run',
+    actor: context.actor,
+    subject: '',
+    details: { reclaimed_bytes: reclaimedBytes, ...(resealed === 0 ? {} : { resealed }) },
+  });
+  return { reclaimedBytes };
+}
+
+/** Resolves to the bytes won. */
+async function mergeAll({
+  store,
+  queue,
+  housekeeper,
+}: {
+  readonly store: Store;
+  readonly queue: WriteQueue;
+  readonly housekeeper: Housekeeper;
+}): Promise<number> {
   await housekeeper.sealed(store.index.publishedSequence);
   await housekeeper.pause();
   try {
@@ -23,14 +46,7 @@ export async function compact(
       await queue.commitState(change.state);
       store.index.commit(change);
     }
-    const reclaimedBytes = Math.max(0, before - store.index.bytesOnDisk);
-    await queue.push('audit', auditPlan, context, {
-      event: 'tier.compaction_run',
-      actor: context.actor,
-      subject: '',
-      details: { reclaimed_bytes: reclaimedBytes },
-    });
-    return { reclaimedBytes };
+    return Math.max(0, before - store.index.bytesOnDisk);
   } finally {
     housekeeper.resume();
   }

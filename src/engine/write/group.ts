@@ -41,6 +41,7 @@ export class Group {
   readonly store: Store;
   readonly #first: Sequence;
   readonly #records: Buffer[] = [];
+  readonly #replacements: [Sequence, Buffer][] = [];
   readonly #removals: Sequence[] = [];
   readonly #state: [string, Uint8Array | null][] = [];
   readonly #overlays = new Map<Memory, Overlay>();
@@ -185,9 +186,9 @@ export class Group {
     overlay.supersededBy.set(oldOrdinal, { ordinal, address });
     overlay.predecessorOf.set(ordinal, oldOrdinal);
     this.#publish.push(() => {
-      index.publishKeyed(memory.number, 'standing', oldOrdinal, sequence);
       // Asked for only now: a rebuild may have put another index in its place.
       const { index } = this.store;
+      index.publishKeyed(memory.number, 'standing', oldOrdinal, sequence);
       index.publishKeyed(memory.number, 'predecessor', ordinal, sequence);
       index.markSuperseded(oldOrdinal);
     });
@@ -214,6 +215,14 @@ export class Group {
     this.#publish.push(() => {
       for (const ordinal of ordinals) this.store.index.markRemoved(memory.number, ordinal);
     });
+  }
+
+  /** Puts a record in the place of one that is there: the same grain, sealed anew. */
+  replace(memory: Memory, sequence: Sequence, record: EngineRecord): void {
+    this.overlay(memory);
+    const bytes = encodeRecord(record);
+    this.#replacements.push([sequence, bytes]);
+    this.#bytes += bytes.length;
   }
 
   /** Deletes values of records that nothing refers to any more. */
@@ -307,7 +316,12 @@ export class Group {
       next.writeUInt32BE(this.store.keys.nextId);
       this.#state.push([NEXT_KEY_STATE, next]);
     }
-    return { records: this.#records, removals: this.#removals, state: this.#state };
+    return {
+      records: this.#records,
+      replacements: this.#replacements,
+      removals: this.#removals,
+      state: this.#state,
+    };
   }
 
   #closeAudit(memory: number, drafts: readonly AuditDraft[]): void {
