@@ -310,9 +310,9 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
   }
   if (report.errors > 0) process.exitCode = EXIT.failed;
   const { added, duplicates, errors } = report;
-  if (options.json) return printJson({ imported: added, duplicates, errors, hashes });
+  if (options.json) return printJson({ added, duplicates, errors, memories: { [memory]: hashes.length }, hashes });
   printPairs([
-    ['imported', added],
+    ['added', added],
     ['duplicates', duplicates],
     ['errors', errors],
   ]);

@@ -1,0 +1,267 @@
+// Commands against a server in another process: what they print, as JSON and for people, and how they end.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { granary, granaryJson, type ServeProcess, serve } from './support/cli.ts';
+
+const CHATS = resolve(import.meta.dirname, '../../shared/data/beam100k/corpus.jsonl');
+
+let directory: string;
+let data: string;
+let server: ServeProcess;
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'granary-cli-'));
+  data = join(directory, 'data');
+  server = await serve(data);
+});
+after(async () => {
+  const code = await server.stop();
+  rmSync(directory, { recursive: true, force: true });
+  assert.equal(code, 0);
+});
+
+/** Words with the server's data directory behind them. */
+const here = (...words: string[]): string[] => [...words, '--data-dir', data];
+
+function file(name: string, lines: readonly unknown[]): string {
+  const path = join(directory, name);
+  writeFileSync(path, lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
+  return path;
+}
+
+interface Shown {
+  readonly hash: string;
+  readonly grain_type: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+async function recalled(memory: string, ...words: string[]): Promise<readonly Shown[]> {
+  const answer = await granaryJson(here('recall', ...words, '-m', memory));
+  return answer['results'] as Shown[]; // what recall prints
+}
+
+test('a grain is added, found, shown, followed through its versions, and forgotten', async () => {
+  const { hash } = await granaryJson(here('add', 'ada', 'likes', 'green', 'tea', '--user', 'ada', '--tag', 'taste'));
+  assert.match(String(hash), /^[0-9a-f]{64}$/);
+  const [shown, versions, people, event] = await Promise.all([
+    granaryJson(here('get', String(hash))),
+    granaryJson(here('history', String(hash))),
+    granary(here('recall', 'what does ada drink: tea?')),
+    granary(here('add', '--type', 'event', 'Met Ada at the station', '--user', 'ada')),
+  ]);
+  const { grain_type, fields } = shown as unknown as Shown;
+  assert.deepEqual([grain_type, fields['object'], fields['tags']], ['belief', 'green tea', ['taste']]);
+  assert.equal((versions['versions'] as Shown[])[0]?.hash, hash);
+  assert.equal(people.code, 0);
+  assert.match(people.stdout, /ada likes green tea/);
+  assert.ok(people.stdout.includes(String(hash).slice(0, 12)));
+  assert.match(event.stdout, /^[0-9a-f]{64}\n$/);
+  const words = await granaryJson(here('search', 'station', 'ada'));
+  assert.equal((words['results'] as Shown[])[0]?.hash, event.stdout.trim());
+  const forgotten = await granaryJson(here('forget', String(hash), '0'.repeat(64)), 1);
+  assert.deepEqual([forgotten['deleted'], forgotten['not_found']], [1, ['0'.repeat(64)]]);
+  const refused = await granary(here('forget', '--user', 'ada'));
+  assert.deepEqual([refused.code, refused.stdout], [2, '']);
+  assert.match(refused.stderr, /^granary: USAGE: this cannot be taken back/);
+  const erased = await granaryJson(here('forget', '--user', 'ada', '--yes'));
+  assert.equal(erased['count'], 1);
+  assert.match(String(erased['key_fingerprint']), /^[0-9a-f]{16}$/);
+});
+
+test('a transcript keeps its order, its ids and its sessions; times understood as days get a second a turn', async () => {
+  const said = { conv: 'c1', session: 2, time: 'March-15-2024' };
+  const path = file('chat.jsonl', [
+    { _id: 'a', ...said, role: 'user', text: 'first about the harbour' },
+    { _id: 'b', ...said, role: 'assistant', content: 'second about the harbour' },
+    { _id: 'c', ...said, role: 'human', text: 'third about the harbour', time: '2024-03-16T10:00:00Z' },
+  ]);
+  const report = await granaryJson(here('import', path, '--memory', 'chat'));
+  assert.deepEqual([report['added'], report['duplicates'], report['errors']], [3, 0, 0]);
+  const turns = (await recalled('chat', 'harbour')).map(({ fields }) => fields);
+  turns.sort((one, other) => Number(one['created_at']) - Number(other['created_at']));
+  const day = Date.UTC(2024, 2, 15) / 1000;
+  assert.deepEqual(
+    turns.map(({ _id, role, created_at }) => [_id, role, created_at]),
+    [
+      ['a', 'user', day],
+      ['b', 'assistant', day + 1],
+      ['c', 'user', Date.UTC(2024, 2, 16, 10) / 1000],
+    ],
+  );
+  assert.deepEqual(new Set(turns.map(({ session_id }) => session_id)), new Set(['c1/2']));
+  const within = await recalled('chat', 'harbour', '--when', 'between 2024-03-16 and 2024-03-17');
+  assert.deepEqual(
+    within.map(({ fields }) => fields['_id']),
+    ['c'],
+  );
+  assert.deepEqual(await recalled('chat', 'harbour last 7 days'), []);
+  assert.equal((await recalled('chat', 'harbour last 7 days', '--no-time-phrase')).length, 3);
+});
+
+test('bad lines are named, and the others go in; a second import finds duplicates', async () => {
+  const path = file('mixed.jsonl', [
+    { grain_type: 'belief', fields: { subject: 'a', relation: 'is', object: 'b' } },
+    'not json',
+    '',
+    { subject: 'c', relation: 'is', object: 'd' },
+    { grain_type: 'belief', fields: { subject: 'a' } },
+    { text: 'a note', title: 'A title', time: '2024-05-01' },
+  ]);
+  const errors = join(directory, 'errors.jsonl');
+  const dry = await granaryJson(here('import', path, '--memory', 'mixed', '--dry-run'), 1);
+  assert.deepEqual([dry['added'], dry['errors'], dry['dry_run']], [3, 2, true]);
+  const first = await granaryJson(here('import', path, '--memory', 'mixed', '--errors', errors), 1);
+  assert.deepEqual([first['added'], first['duplicates'], first['errors']], [3, 0, 2]);
+  const named = (first['first_errors'] as { line: number; code: string }[]).map(({ line, code }) => [line, code]);
+  assert.deepEqual(named, [
+    [2, 'VAL-E002'],
+    [5, 'VAL-E003'],
+  ]);
+  assert.equal(readFileSync(errors, 'utf8').trim().split('\n').length, 2);
+  const again = await granary(here('import', path, '--memory', 'mixed'));
+  assert.equal(again.code, 1);
+  assert.match(again.stdout, /^added +0\nduplicates +3\nerrors +2$/m);
+  assert.match(again.stdout, /^ +2 +VAL-E002 +the line is not JSON$/m);
+  // No terminal, no progress.
+  assert.equal(again.stderr, '');
+  const missing = await granary(here('import', path, '--memory', 'nowhere', '--no-create'));
+  assert.match(missing.stdout, /MEM-E003/);
+  assert.equal(missing.code, 1);
+});
+
+test('one memory a value of a field, from standard input; exports come back whole', async () => {
+  const lines = [1, 2, 3, 4].map((n) => ({
+    conv: `conv-${n % 2}`,
+    role: 'user',
+    text: `saying ${n}`,
+    time: 1_700_000_000 + n,
+  }));
+  const input = lines.map((line) => JSON.stringify(line)).join('\n');
+  const report = await granaryJson(here('import', '-', '--memory-from', 'conv'), 0, input);
+  assert.deepEqual(report['memories'], { 'conv-1': 2, 'conv-0': 2 });
+  const [mg, jsonl] = [join(directory, 'conv.mg'), join(directory, 'conv.jsonl')];
+  const [whole, readable] = await Promise.all([
+    granaryJson(here('export', '-m', 'conv-1', '--out', mg)),
+    granaryJson(here('export', '-m', 'conv-1', '--out', jsonl)),
+  ]);
+  assert.deepEqual([whole['format'], whole['grains'], readable['format'], readable['grains']], ['mg', 2, 'jsonl', 2]);
+  const exported = readFileSync(jsonl, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Shown);
+  const same = await granaryJson(here('import', mg, '-m', 'conv-1'));
+  assert.deepEqual([same['added'], same['duplicates'], same['errors']], [0, 2, 0]);
+  const copied = await granaryJson(here('import', mg, '-m', 'copy'));
+  assert.deepEqual(new Set(copied['hashes'] as string[]), new Set(exported.map(({ hash }) => hash)));
+  const read = await granaryJson(here('import', jsonl, '-m', 'read'));
+  assert.equal(read['added'], 2);
+  const stats = await granaryJson(here('stats', '-m', 'read'));
+  assert.deepEqual([stats['memory'], stats['total_grains']], ['read', 2]);
+  const piped = await granary(here('export', '-m', 'conv-1', '--format', 'jsonl'));
+  assert.equal(piped.stdout, readFileSync(jsonl, 'utf8'));
+  writeFileSync(mg, readFileSync(mg).fill(0xff, 60, 64));
+  const damaged = await granary(here('import', mg, '-m', 'copy'));
+  assert.deepEqual([damaged.code, damaged.stdout], [1, '']);
+  assert.match(damaged.stderr, /^granary: FMT-E00\d: /);
+});
+
+test('memories and keys come and go', async () => {
+  const made = await granaryJson(here('memories', 'create', 'short', '--name', 'Short lived', '--partitions', '2'));
+  assert.equal(made['id'], 'short');
+  const taken = await granary(here('memories', 'create', 'short'));
+  assert.match(taken.stderr, /^granary: MEM-E004: /);
+  const key = await granaryJson(
+    here('keys', 'create', '--name', 'reader', '--scope', 'read', '--expires', '2199-01-01'),
+  );
+  const reading = { env: { GRANARY_API_KEY: String(key['raw_key']) } };
+  const [listed, keys, allowed, refused] = await Promise.all([
+    granaryJson(here('memories')),
+    granary(here('keys', 'list')),
+    granary(here('stats', '-m', 'short', '--json'), reading),
+    granary(here('add', 'a', 'b', 'c', '--json'), reading),
+  ]);
+  assert.ok((listed['memories'] as { id: string }[]).some(({ id }) => id === 'short'));
+  assert.match(keys.stdout, /reader .* read +until 2199-01-01/);
+  assert.equal(allowed.code, 0);
+  assert.equal(refused.code, 1);
+  assert.equal((JSON.parse(refused.stdout) as { error: { code: string } }).error.code, 'AUT-E001');
+  await granaryJson(here('keys', 'revoke', String(key['key_id'])));
+  const revoked = await granary(here('stats'), reading);
+  assert.match(revoked.stderr, /^granary: AUT-E004: /);
+  const unsure = await granary(here('memories', 'delete', 'short'));
+  assert.equal(unsure.code, 2);
+  const gone = await granaryJson(here('memories', 'delete', 'short', '--yes'));
+  assert.match(String(gone['key_fingerprint']), /^[0-9a-f]{16}$/);
+  const missing = await granary(here('stats', '-m', 'short'));
+  assert.match(missing.stderr, /^granary: MEM-E003: /);
+});
+
+test('a server is found by either of its addresses', async () => {
+  const env = { GRANARY_API_KEY: readFileSync(join(data, 'keys/bootstrap.key'), 'utf8').trim() };
+  // `health` is an rpc and `memories` a route: each has to find the other address.
+  const [rpc, route, byHttp] = await Promise.all([
+    granary(['health', '--url', server.http, '--json'], { env }),
+    granary(['memories', '--url', server.grpc, '--json'], { env }),
+    granary(['memories', '--url', server.http, '--json'], { env }),
+  ]);
+  assert.equal((JSON.parse(rpc.stdout) as { status: string }).status, 'ok');
+  assert.equal(route.code, 0);
+  assert.deepEqual(JSON.parse(route.stdout), JSON.parse(byHttp.stdout));
+});
+
+test('upkeep: verify, compact, rebuild-indexes, rotate-keys, backup, while the server serves', async () => {
+  await granaryJson(here('add', 'upkeep', 'needs', 'grains', '-m', 'default'));
+  const verified = await granaryJson(here('verify'));
+  assert.deepEqual([verified['shards'], verified['findings'], verified['finding_count']], [2, [], 0]);
+  assert.ok(Number(verified['grains']) > 0 && Number(verified['audit_entries']) > 0);
+  const rebuilt = await granaryJson(here('rebuild-indexes'));
+  assert.deepEqual([rebuilt['memory'], rebuilt['errors']], ['default', 0]);
+  assert.ok(Number(rebuilt['grains_scanned']) > 0);
+  const compacted = await granaryJson(here('compact', '--all'));
+  assert.ok((compacted['memories'] as { memory: string }[]).some(({ memory }) => memory === 'default'));
+  const rotated = await granaryJson(here('rotate-keys'));
+  assert.match(String(rotated['fingerprint']), /^[0-9a-f]{16}$/);
+  const path = join(directory, 'backup');
+  const copied = await granary(here('backup', path));
+  assert.match(copied.stdout, /of 2 shards in /);
+  assert.ok(existsSync(join(path, 'data/layout.json')) && existsSync(join(path, 'keys/control.key')));
+  const twice = await granary(here('backup', path));
+  assert.deepEqual([twice.code, twice.stderr], [1, `granary: FILE: ${path} is not empty\n`]);
+  const locked = await granary(here('restore', path, '--yes'));
+  assert.equal(locked.code, 1);
+  assert.match(locked.stderr, /^granary: STO-E001: .* is in use by process \d+/);
+});
+
+test('what is not understood is exit code 2, what fails 1, and help tells so', async () => {
+  const [unknown, option, argument, nowhere, help, words] = await Promise.all([
+    granary(['frobnicate']),
+    granary(['recall', '--nope', '--json']),
+    granary(here('import', 'x.jsonl', '--memory', 'a', '--memory-from', 'b')),
+    granary(['stats', '--url', '127.0.0.1:1', '--json'], { env: { GRANARY_API_KEY: 'gr_none' } }),
+    granary(['--help']),
+    granary(['recall', '--help']),
+  ]);
+  assert.deepEqual([unknown.code, option.code, argument.code], [2, 2, 2]);
+  assert.match(unknown.stderr, /unknown command 'frobnicate'/);
+  assert.equal((JSON.parse(option.stdout) as { error: { code: string } }).error.code, 'USAGE');
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /^granary: NO-SERVER: no server answers at 127\.0\.0\.1:1/);
+  assert.equal((JSON.parse(nowhere.stdout) as { error: { code: string } }).error.code, 'NO-SERVER');
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /Exit codes: 0 done; 1 refused/);
+  for (const command of ['serve', 'import', 'verify', 'restore', 'bench', 'grain'])
+    assert.match(help.stdout, new RegExp(`^ {2}${command}\\b`, 'm'));
+  assert.match(words.stdout, /last 7 days/);
+});
+
+test('the chats of a public data set go in, each into a memory of its own', async (t) => {
+  if (!existsSync(CHATS)) return t.skip(`${CHATS} is not there`);
+  const report = await granaryJson(here('import', CHATS, '--memory-from', 'conv', '--namespace', 'beam'));
+  assert.deepEqual([report['added'], report['errors'], report['lines']], [5094, 0, 5094]);
+  assert.equal(Object.keys(report['memories'] as object).length, 20);
+  const hits = await recalled('1', 'when does the budget tracker need its first sprint finished?', '-n', '5');
+  assert.equal(hits.length, 5);
+  assert.match(String(hits[0]?.fields['_id']), /^1:\d+$/);
+});

@@ -1,0 +1,86 @@
+// The command line as a person runs it: in a process of its own, with nothing of this one's environment that it reads.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
+/** A command that takes longer hangs. */
+const RUN_MS_MAX = 60_000;
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A small deployment starts sooner: two shards on one thread. */
+function environment(added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GRANARY_'));
+  return { ...Object.fromEntries(kept), GRANARY_SHARDS: '2', GRANARY_WORKERS: '1', ...added };
+}
+
+export async function granary(
+  words: readonly string[],
+  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},
+): Promise<Ran> {
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    env: environment(options.env),
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    timeout: RUN_MS_MAX,
+  });
+  // A command that does not read its input has closed it.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(options.input ?? '');
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: child.exitCode, stdout, stderr };
+}
+
+/** The same with `--json`; what it printed. Throws with what it said when its exit code is another than `code`. */
+export async function granaryJson(
+  words: readonly string[],
+  code = 0,
+  input?: string,
+): Promise<Record<string, unknown>> {
+  const ran = await granary([...words, '--json'], input === undefined ? {} : { input });
+  if (ran.code !== code) throw new Error(`exit code ${ran.code} of ${words.join(' ')}: ${ran.stderr}${ran.stdout}`);
+  return JSON.parse(ran.stdout) as Record<string, unknown>; // one object, by the rule that tests hold
+}
+
+export interface ServeProcess {
+  readonly http: string;
+  readonly grpc: string;
+  /** Ends it as an operator would; resolves to its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** `granary serve` on free ports; resolves when it has said that it is ready. */
+export async function serve(dataDirectory: string): Promise<ServeProcess> {
+  const words = ['serve', '--data-dir', dataDirectory, '--http-port', '0', '--grpc-port', '0', '--log-level', 'error'];
+  const child = spawn(process.execPath, [MAIN, ...words], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const { http, grpc } = await readyLine(child);
+  return {
+    http,
+    grpc,
+    stop: async () => {
+      if (child.exitCode === null) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      return child.exitCode;
+    },
+  };
+}
+
+async function readyLine(child: ChildProcess): Promise<{ readonly http: string; readonly grpc: string }> {
+  let said = '';
+  let complained = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complained += chunk.toString();
+  });
+  for await (const chunk of child.stdout ?? []) {
+    said += String(chunk);
+    if (said.includes('\n')) return JSON.parse(said.slice(0, said.indexOf('\n'))) as { http: string; grpc: string }; // serve's own line
+  }
+  throw new Error(`serve ended before it was ready: ${complained}`);
+}
