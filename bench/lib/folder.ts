@@ -3,10 +3,14 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs `work` in a fresh folder, which is gone afterwards. A temporary folder may be no disk at all: BENCH_DIR names
- * a better one. */
+/** Makes a fresh folder. A temporary folder may be no disk at all: BENCH_DIR names a better place. */
+export function makeFolder(): string {
+  return mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'granary-bench-'));
+}
+
+/** Runs `work` in a fresh folder, which is gone afterwards. */
 export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'granary-bench-'));
+  const folder = makeFolder();
   try {
     return await work(folder);
   } finally {

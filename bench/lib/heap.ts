@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void; // V8's own function, of no module
+/** One full collection. */
+export const collect = runInNewContext('gc') as () => void; // V8's own function, of no module
 
 /** Bytes of the heap and of buffers outside it, after full collections. */
 export async function heldBytes(): Promise<number> {

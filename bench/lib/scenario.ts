@@ -1,8 +1,14 @@
 // What a scenario is, and what it gives back.
 
-/** `full` is what aims speak of; `quick` takes a tenth of the time; `tiny` only shows that the scenario works. */
-export type Size = 'full' | 'quick' | 'tiny';
-export const SIZES: readonly Size[] = ['full', 'quick', 'tiny'];
+/** `full` is what aims speak of; `quick` takes a tenth of the time; `smoke` only shows that the scenario works. */
+export type Size = 'full' | 'quick' | 'smoke';
+export const SIZES: readonly Size[] = ['full', 'quick', 'smoke'];
+
+export interface Options {
+  readonly size: Size;
+  /** A folder that takes the CPU profiles of servers that are started. */
+  readonly profile?: string | undefined;
+}
 
 /** What a metric should reach at full size. Printed beside the value; nothing fails by it. */
 export interface Aim {
@@ -13,9 +19,8 @@ export interface Aim {
 
 export interface Measured {
   readonly parameters: Readonly<Record<string, number | string>>;
-  /** Names end in their unit; what ends in `_ratio` has none. */
+  /** In the order they are printed. Names end in their unit; what ends in `_ratio` has none. */
   readonly metrics: Readonly<Record<string, number>>;
-  readonly aims?: readonly Aim[];
 }
 
 /** It could not run here: what is missing, and how to get it. */
@@ -24,10 +29,13 @@ export interface Skipped {
 }
 
 export interface Scenario {
+  /** As the command line says it, and its file. */
   readonly name: string;
   /** One line for the list. */
   readonly about: string;
-  run(size: Size): Promise<Measured | Skipped>;
+  /** What it claims; empty where it only tells where the time goes. */
+  readonly aims: readonly Aim[];
+  run(options: Options): Promise<Measured | Skipped>;
 }
 
 /** The value for this size. */

@@ -3,12 +3,47 @@ import { hash } from 'node:crypto';
 import { decodeGrain, encodeGrain, openGrain } from '../../src/engine/grain/blob.ts';
 import { identityBytes } from '../../src/engine/grain/identity.ts';
 import type { ValueMap } from '../../src/engine/grain/value.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { median, rounded } from '../lib/statistics.ts';
 
 const GRAINS = 512;
 const WARM_UP_ROUNDS = 3;
 const ROUNDS = 11;
-/** Many, since the clock of a thread ticks every 4 ms. */
-const REPEATS = 64;
+
+export const scenario: Scenario = {
+  name: 'codec',
+  about: 'a grain encoded, hashed, decoded and opened on one thread',
+  aims: [
+    { metric: 'encode_and_hash_us', atMost: 3 },
+    { metric: 'decode_strict_us', atMost: 4 },
+  ],
+  run,
+};
+
+async function run({ size }: Options): Promise<Measured> {
+  // Many, since the clock of a thread ticks every 4 ms.
+  const repeats = sized(size, { full: 64, quick: 32, smoke: 1 });
+  const us = (work: (i: number) => unknown): number => medianMicros(work, repeats);
+  const inputs = Array.from({ length: GRAINS }, (_, i) => belief(i));
+  const blobs = inputs.map((fields) => encodeGrain('belief', fields).blob);
+  const copies = inputs.map((fields) => JSON.stringify(fields));
+  return {
+    parameters: { grains: GRAINS, rounds: ROUNDS, repeats },
+    metrics: rounded({
+      blob_bytes: blobs.reduce((sum, { length }) => sum + length, 0) / GRAINS,
+      encode_and_hash_us: us((i) => encodeGrain('belief', inputs[i]!)),
+      decode_strict_us: us((i) => decodeGrain(blobs[i]!)),
+      decode_and_reencode_us: us((i) => decodeGrain(blobs[i]!, { verifyReencode: true })),
+      open_us: us((i) => openGrain(blobs[i]!)),
+      identity_and_hash_us: us((i) => hash('sha256', identityBytes(blobs[i]!)!, 'hex')),
+      identity_us: us((i) => identityBytes(blobs[i]!)),
+      hash_alone_us: us((i) => hash('sha256', blobs[i]!, 'hex')),
+      json_parse_us: us((i) => JSON.parse(copies[i]!)),
+      json_stringify_us: us((i) => JSON.stringify(inputs[i]!)),
+    }),
+  };
+}
 
 function belief(i: number): ValueMap {
   return {
@@ -28,39 +63,15 @@ function belief(i: number): ValueMap {
 }
 
 /** Median over rounds of this thread's own microseconds a call, after warming up: neighbours on the machine count less. */
-function medianMicros(work: (i: number) => unknown): number {
+function medianMicros(work: (i: number) => unknown, repeats: number): number {
   let kept: unknown;
   const times: number[] = [];
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
     const start = process.threadCpuUsage();
-    for (let repeat = 0; repeat < REPEATS; repeat++) for (let i = 0; i < GRAINS; i++) kept = work(i);
+    for (let repeat = 0; repeat < repeats; repeat++) for (let i = 0; i < GRAINS; i++) kept = work(i);
     const { user, system } = process.threadCpuUsage(start);
-    times.push((user + system) / (GRAINS * REPEATS));
+    times.push((user + system) / (GRAINS * repeats));
   }
   if (kept === null) throw new Error('work was not done');
-  times.splice(0, WARM_UP_ROUNDS);
-  times.sort((a, b) => a - b);
-  return Math.round(times[times.length >> 1]! * 1000) / 1000;
+  return median(times.slice(WARM_UP_ROUNDS));
 }
-
-export const scenario = {
-  name: 'codec',
-  async run(): Promise<Record<string, number>> {
-    const inputs = Array.from({ length: GRAINS }, (_, i) => belief(i));
-    const blobs = inputs.map((fields) => encodeGrain('belief', fields).blob);
-    const copies = inputs.map((fields) => JSON.stringify(fields));
-    return {
-      blob_bytes: blobs.reduce((sum, { length }) => sum + length, 0) / GRAINS,
-      encode_and_hash_us: medianMicros((i) => encodeGrain('belief', inputs[i]!)),
-      decode_strict_us: medianMicros((i) => decodeGrain(blobs[i]!)),
-      decode_and_reencode_us: medianMicros((i) => decodeGrain(blobs[i]!, { verifyReencode: true })),
-      open_us: medianMicros((i) => openGrain(blobs[i]!)),
-      identity_and_hash_us: medianMicros((i) => hash('sha256', identityBytes(blobs[i]!)!, 'hex')),
-      identity_us: medianMicros((i) => identityBytes(blobs[i]!)),
-      hash_alone_us: medianMicros((i) => hash('sha256', blobs[i]!, 'hex')),
-      json_parse_us: medianMicros((i) => JSON.parse(copies[i]!)),
-    };
-  },
-};
-
-if (import.meta.main) console.log(JSON.stringify({ scenario: scenario.name, ...(await scenario.run()) }));

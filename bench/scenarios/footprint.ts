@@ -6,34 +6,38 @@ import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, 
 import { bytesOnDisk, inFolder } from '../lib/folder.ts';
 import { type GrainSource, grainSource } from '../lib/grains.ts';
 import { heldBytes } from '../lib/heap.ts';
-import type { Aim, Measured, Size } from '../lib/scenario.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { median, rounded } from '../lib/statistics.ts';
 
 const STEP = 10_000;
 
-export const scenario = {
+export const scenario: Scenario = {
   name: 'footprint',
   about: 'bytes of disk and heap a grain, opening after a clean stop and after a kill, in process',
+  aims: [
+    { metric: 'disk_bytes_per_grain', atMost: 700 },
+    { metric: 'held_bytes_per_grain', atMost: 200 },
+    { metric: 'open_after_stop_s', atMost: 1 },
+    { metric: 'open_after_kill_s', atMost: 5 },
+    { metric: 'grains_lost', atMost: 0 },
+  ],
   run,
 };
 
-async function run(size: Size): Promise<Measured> {
-  const steps = sized(size, { full: [100_000, 1_000_000], quick: [30_000, 100_000], tiny: [300] });
-  const opens = sized(size, { full: 5, quick: 3, tiny: 1 });
-  const questions = sized(size, { full: 1_000, quick: 1_000, tiny: 20 });
-  const metrics: Record<string, number> = {};
-  const large = steps.at(-1) ?? 0;
-  await inFolder(async (folder) => {
-    for (const grains of steps) Object.assign(metrics, await measure({ folder, grains, opens, questions }));
+async function run({ size }: Options): Promise<Measured> {
+  const [small, large] = sized(size, { full: [100_000, 1_000_000], quick: [30_000, 100_000], smoke: [200, 300] });
+  const opens = sized(size, { full: 5, quick: 3, smoke: 1 });
+  const questions = sized(size, { full: 1_000, quick: 1_000, smoke: 20 });
+  return inFolder(async (folder) => {
+    const first = await measure({ folder, grains: small, opens, questions });
+    const second = await measure({ folder, grains: large, opens, questions });
+    const prefixed = Object.entries(first).map(([name, value]) => [`small_${name}`, value] as const);
+    return {
+      parameters: { small_grains: small, grains: large, opens, questions },
+      metrics: rounded({ ...second, ...Object.fromEntries(prefixed) }),
+    };
   });
-  const aims: Aim[] = [
-    { metric: `disk_bytes_per_grain_${large / 1_000}k`, atMost: 700 },
-    { metric: `held_bytes_per_grain_${large / 1_000}k`, atMost: 200 },
-    { metric: `open_after_stop_s_${large / 1_000}k`, atMost: 1 },
-    { metric: `open_after_kill_s_${large / 1_000}k`, atMost: 5 },
-  ];
-  return { parameters: { grains: steps.join(' then '), opens, questions }, metrics: rounded(metrics), aims };
 }
 
 interface Step {
@@ -47,30 +51,33 @@ interface Step {
 
 /** Fills the shard in `folder` up to `grains`, in processes of their own, and measures it. */
 async function measure({ folder, grains, opens: times, questions }: Step): Promise<Record<string, number>> {
-  const suffix = `${grains / 1_000}k`;
   const filled = await ask<Filled>({ kind: 'fill', folder, grains });
   const disk = bytesOnDisk(folder);
   const opens: Opened[] = [];
   for (let i = 0; i < times; i++) opens.push(await ask<Opened>({ kind: 'open', folder, questions }));
   // Killed while it adds: what was acknowledged and not sealed is replayed.
   const killed: Opened[] = [];
+  let lost = 0;
   for (let i = 0; i < times; i++) {
-    await killWhileAdding(folder, grains, i);
-    killed.push(await ask<Opened>({ kind: 'open', folder, questions }));
+    const before = killed.at(-1)?.grains ?? grains;
+    const acknowledged = await killWhileAdding(folder, grains, i);
+    const after = await ask<Opened>({ kind: 'open', folder, questions });
+    lost += Math.max(0, before + acknowledged - after.grains);
+    killed.push(after);
   }
   const of = (figures: readonly Opened[], key: keyof Opened): number => median(figures.map((one) => one[key]));
   return {
-    [`blob_bytes_${suffix}`]: filled.blobBytes,
-    [`disk_bytes_per_grain_${suffix}`]: disk / grains,
-    [`log_bytes_per_grain_${suffix}`]: filled.logBytes / grains,
-    [`index_bytes_per_grain_${suffix}`]: filled.indexBytes / grains,
-    [`held_bytes_per_grain_${suffix}`]: of(opens, 'heldBytes') / grains,
-    [`held_after_recalls_bytes_per_grain_${suffix}`]: of(opens, 'heldAfterRecallsBytes') / grains,
-    [`open_after_stop_s_${suffix}`]: of(opens, 'openMs') / 1_000,
-    [`open_after_kill_s_${suffix}`]: of(killed, 'openMs') / 1_000,
-    [`replayed_grains_${suffix}`]: of(killed, 'replayedGrains'),
-    [`grains_held_${suffix}`]: of(opens, 'grains'),
-    [`grains_lost_${suffix}`]: Math.max(0, grains - Math.min(...killed.map((one) => one.grains))),
+    blob_bytes: filled.blobBytes,
+    disk_bytes_per_grain: disk / grains,
+    log_bytes_per_grain: filled.logBytes / grains,
+    index_bytes_per_grain: filled.indexBytes / grains,
+    held_bytes_per_grain: of(opens, 'heldBytes') / grains,
+    held_after_recalls_bytes_per_grain: of(opens, 'heldAfterRecallsBytes') / grains,
+    open_after_stop_s: of(opens, 'openMs') / 1_000,
+    open_after_kill_s: of(killed, 'openMs') / 1_000,
+    replayed_grains: of(killed, 'replayedGrains'),
+    grains_held: of(opens, 'grains'),
+    grains_lost: lost,
   };
 }
 
@@ -104,14 +111,16 @@ async function ask<T>(task: Task): Promise<T> {
   return answer as T; // what the task's function below sent
 }
 
-/** A process that adds half as many grains as a tail holds, and is killed at once. */
-async function killWhileAdding(folder: string, grains: number, seed: number): Promise<void> {
+/** A process that adds half as many grains as a tail holds, and is killed while it goes on. Grains it had answers for. */
+async function killWhileAdding(folder: string, grains: number, seed: number): Promise<number> {
   const task: Task = { kind: 'addUntilKilled', folder, grains, seed };
   const child = fork(import.meta.filename);
   child.send(task);
-  await once(child, 'message');
+  const [acknowledged] = (await once(child, 'message')) as [number]; // what `serve` sends below
+  const ended = once(child, 'exit');
   child.kill('SIGKILL');
-  await once(child, 'exit');
+  await ended;
+  return acknowledged;
 }
 
 async function serve(task: Task): Promise<unknown> {
@@ -140,8 +149,7 @@ async function serve(task: Task): Promise<unknown> {
   if (task.kind === 'addUntilKilled') {
     // Other seeds than `fill` uses: all grains are new.
     const source = grainSource(1_000_000 + task.grains + task.seed);
-    await addAll(shard, batchesOf(1, source.take(Math.min(8_000, task.grains))));
-    process.send?.('added');
+    process.send?.(await addAll(shard, batchesOf(1, source.take(Math.min(8_000, task.grains)))));
     for (;;) await addAll(shard, batchesOf(1, source.take(1_000)));
   }
   if (!engine.store.holds(1)) await makeMemories(engine, 1, 1);

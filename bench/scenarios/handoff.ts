@@ -1,16 +1,27 @@
 // What it costs to hand a call to a worker and get its answer: packed echo of 300-byte requests and 46-byte replies
-// through the real client and worker, closed loop, beside the two other ways to use the same thread. Prints a table
-// and one JSON line a row.
-//
-//   node bench/scenarios/handoff.ts [milliseconds a measurement] [rounds]
+// through the real client and worker, closed loop, beside the two other ways to use the same thread.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { ShardClient } from '../../src/shards/client.ts';
 import type { CallContext } from '../../src/shards/protocol.ts';
 import type { WorkerTask } from '../../src/shards/worker.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { inTurns, median, percentile, rounded } from '../lib/statistics.ts';
 import { ECHO_CODEC, type EchoTask } from './handoff-worker.ts';
 
 const IN_FLIGHT = [1, 64, 256];
+/** Names as metrics have them: `port` is what the server does, `run` a run of the pool for every batch. */
+const WAYS = {
+  port_raw: () => overPort(1, 'raw'),
+  port_raw_2_out: () => overPort(2, 'raw'),
+  port_typed: () => overPort(1, 'typed'),
+  port_typed_2_out: () => overPort(2, 'typed'),
+  run: () => runABatch(1, 'result'),
+  run_2_out: () => runABatch(2, 'result'),
+  run_answers_over_port: () => runABatch(1, 'port'),
+} as const satisfies Record<string, () => Promise<Way>>;
+type WayName = keyof typeof WAYS;
 const BODY = Buffer.alloc(300, 7);
 const CONTEXT: CallContext = {
   memory: 7,
@@ -20,9 +31,35 @@ const CONTEXT: CallContext = {
   deadlineMs: Date.now() + 3_600_000,
 };
 
+export const scenario: Scenario = {
+  name: 'handoff',
+  about: 'a call handed to a worker and its answer, packed, beside a run of the pool a batch',
+  aims: [{ metric: 'port_raw_2_out_64_cpu_us', atMost: 3 }],
+  run,
+};
+
+/** All ways at all numbers in flight, in turns. */
+async function run({ size }: Options): Promise<Measured> {
+  const milliseconds = sized(size, { full: 400, quick: 100, smoke: 10 });
+  const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
+  const metrics: Record<string, number> = {};
+  for (const inFlight of IN_FLIGHT) {
+    const ways = await Promise.all(Object.values(WAYS).map((make) => make()));
+    const names = Object.keys(WAYS) as WayName[]; // the keys of the literal
+    const turns = names.map((name, i) => [name, () => measure(ways[i]!, inFlight, milliseconds)] as const);
+    const figures = await inTurns(rounds, Object.fromEntries(turns));
+    for (const way of ways) await way.close();
+    for (const [name, measured] of Object.entries(figures)) {
+      metrics[`${name}_${inFlight}_calls_per_s`] = median(measured.map((one) => one.callsPerSecond));
+      metrics[`${name}_${inFlight}_p50_us`] = median(measured.map((one) => one.p50Us));
+      metrics[`${name}_${inFlight}_cpu_us`] = median(measured.map((one) => one.cpuUsPerCall));
+    }
+  }
+  return { parameters: { request_bytes: BODY.length, milliseconds, rounds }, metrics: rounded(metrics) };
+}
+
 /** One way to hand calls over: `call` resolves when the answer is there. */
 interface Way {
-  readonly name: string;
   call(): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -40,7 +77,7 @@ function pool(): Piscina {
 }
 
 /** What the server does: batches over a port, the thread kept by one run. */
-async function overPort(name: string, batchesOutMax: number, call: 'raw' | 'typed'): Promise<Way> {
+async function overPort(batchesOutMax: number, call: 'raw' | 'typed'): Promise<Way> {
   const thread = pool();
   const { port1, port2 } = new MessageChannel();
   const task: WorkerTask = { port: port2, engines: [ENGINE], faults: false };
@@ -54,7 +91,6 @@ async function overPort(name: string, batchesOutMax: number, call: 'raw' | 'type
   });
   const shard = client.shard(0);
   return {
-    name,
     call: () =>
       call === 'raw' ? shard.callRaw(ECHO_CODEC, CONTEXT, BODY) : shard.call('locate', CONTEXT, { hashes: [HASH] }),
     close: async () => {
@@ -77,7 +113,7 @@ const ENGINE = {
 };
 
 /** A run a batch, its answers as the run's result or over a port. */
-async function runABatch(name: string, batchesOutMax: number, answers: 'result' | 'port'): Promise<Way> {
+async function runABatch(batchesOutMax: number, answers: 'result' | 'port'): Promise<Way> {
   const thread = pool();
   let port: MessagePort | undefined;
   const client = new ShardClient({
@@ -95,7 +131,6 @@ async function runABatch(name: string, batchesOutMax: number, answers: 'result' 
   }
   const shard = client.shard(0);
   return {
-    name,
     call: () => shard.callRaw(ECHO_CODEC, CONTEXT, BODY),
     close: async () => {
       port?.close();
@@ -104,17 +139,14 @@ async function runABatch(name: string, batchesOutMax: number, answers: 'result' 
   };
 }
 
-export interface HandoffRow {
-  readonly scenario: 'handoff';
-  readonly way: string;
-  readonly inFlight: number;
+interface Figure {
   readonly callsPerSecond: number;
   readonly p50Us: number;
   /** Of both threads. */
   readonly cpuUsPerCall: number;
 }
 
-async function measure(way: Way, inFlight: number, milliseconds: number): Promise<HandoffRow> {
+async function measure(way: Way, inFlight: number, milliseconds: number): Promise<Figure> {
   let stopped = false;
   let done = 0;
   let latencies: number[] = [];
@@ -122,7 +154,7 @@ async function measure(way: Way, inFlight: number, milliseconds: number): Promis
     while (!stopped) {
       const startMs = performance.now();
       await way.call();
-      if ((++done & 15) === 0) latencies.push(performance.now() - startMs);
+      if ((done++ & 15) === 0) latencies.push(performance.now() - startMs);
     }
   };
   const loops = Array.from({ length: inFlight }, loop);
@@ -132,62 +164,16 @@ async function measure(way: Way, inFlight: number, milliseconds: number): Promis
   latencies = [];
   const cpuBefore = process.cpuUsage();
   const startMs = performance.now();
-  await pause(milliseconds);
+  do await pause(milliseconds);
+  while (done === 0);
   const elapsedMs = performance.now() - startMs;
   const cpu = process.cpuUsage(cpuBefore);
   const calls = done;
   stopped = true;
   await Promise.all(loops);
-  latencies.sort((a, b) => a - b);
   return {
-    scenario: 'handoff',
-    way: way.name,
-    inFlight,
-    callsPerSecond: Math.round((calls * 1_000) / elapsedMs),
-    p50Us: Math.round((latencies[latencies.length >> 1] ?? 0) * 1_000),
-    cpuUsPerCall: Number(((cpu.user + cpu.system) / calls).toFixed(2)),
+    callsPerSecond: (calls * 1_000) / elapsedMs,
+    p50Us: percentile(latencies, 0.5) * 1_000,
+    cpuUsPerCall: (cpu.user + cpu.system) / calls,
   };
-}
-
-/** All ways at all numbers in flight, in turns: medians over the rounds, since the machine's mood moves single rows. */
-export async function handoff(milliseconds: number, rounds: number): Promise<HandoffRow[]> {
-  const makers = [
-    () => overPort('port, raw', 1, 'raw'),
-    () => overPort('port, raw, 2 out', 2, 'raw'),
-    () => overPort('port, typed', 1, 'typed'),
-    () => overPort('port, typed, 2 out', 2, 'typed'),
-    () => runABatch('a run a batch', 1, 'result'),
-    () => runABatch('a run a batch, 2 out', 2, 'result'),
-    () => runABatch('a run a batch, answers over a port', 1, 'port'),
-  ];
-  const rows: HandoffRow[] = [];
-  for (const inFlight of IN_FLIGHT) {
-    const ways = await Promise.all(makers.map((make) => make()));
-    const measured: HandoffRow[] = [];
-    for (let round = 0; round < rounds; round++) {
-      for (const way of ways) measured.push(await measure(way, inFlight, milliseconds));
-    }
-    for (const way of ways) {
-      await way.close();
-      rows.push(medians(measured.filter((row) => row.way === way.name)));
-    }
-  }
-  return rows;
-}
-
-function medians(rows: readonly HandoffRow[]): HandoffRow {
-  const median = (key: 'callsPerSecond' | 'p50Us' | 'cpuUsPerCall'): number =>
-    rows.map((row) => row[key]).sort((a, b) => a - b)[rows.length >> 1]!;
-  return {
-    ...rows[0]!,
-    callsPerSecond: median('callsPerSecond'),
-    p50Us: median('p50Us'),
-    cpuUsPerCall: median('cpuUsPerCall'),
-  };
-}
-
-if (import.meta.main) {
-  const rows = await handoff(Number(process.argv[2] ?? 400), Number(process.argv[3] ?? 5));
-  console.table(rows, ['way', 'inFlight', 'callsPerSecond', 'p50Us', 'cpuUsPerCall']);
-  for (const row of rows) console.log(JSON.stringify(row));
 }

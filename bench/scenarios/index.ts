@@ -1,28 +1,36 @@
 // The indexes of a shard without a log: publish, seal, merge, open, look up. One memory of 131,072 grains, then 10,000
 // memories of 10; with texts of 15 words and without any. Longest slices say for how long a shard stands still.
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { rmSync } from 'node:fs';
 import { BlindTokens } from '../../src/engine/crypto/blind-tokens.ts';
 import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
 import type { IndexedGrain } from '../../src/engine/index/part.ts';
 import type { Sliced } from '../../src/engine/index/section.ts';
 import { type IndexKeys, type SegmentChange, ShardIndex } from '../../src/engine/index/shard-index.ts';
 import { MERGE_FANOUT, TAIL_GRAINS_SEAL } from '../../src/engine/limits.ts';
+import { makeFolder } from '../lib/folder.ts';
+import { collect } from '../lib/heap.ts';
+import { generator } from '../lib/random.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { rounded } from '../lib/statistics.ts';
 
-const MEMORIES = 10_000;
 const GRAINS_EACH = 10;
 const WORDS = 20_000;
 const LOOKUPS = 20_000;
 
-export const scenario = { name: 'index', run };
+export const scenario: Scenario = {
+  name: 'index',
+  about: 'the indexes of a shard without a log: publish, seal, merge, open, look up',
+  aims: [],
+  run,
+};
 
-async function run(): Promise<Record<string, number>> {
+async function run({ size }: Options): Promise<Measured> {
+  const memories = sized(size, { full: 10_000, quick: 1_000, smoke: 20 });
+  const tailGrains = sized(size, { full: TAIL_GRAINS_SEAL, quick: 4_096, smoke: 50 });
   const result: Record<string, number> = {};
-  const bare = oneMemory(false);
+  const bare = oneMemory(tailGrains, false);
   result['publish_us'] = bare.publishUs;
   result['seal_us'] = bare.sealUs;
   result['seal_slice_ms'] = bare.sealSliceMs;
@@ -34,7 +42,7 @@ async function run(): Promise<Record<string, number>> {
   result['address_us'] = bare.addressUs;
   result['address_absent_us'] = bare.absentUs;
   result['open_one_memory_ms'] = bare.openMs;
-  const text = oneMemory(true);
+  const text = oneMemory(tailGrains, true);
   result['text_publish_us'] = text.publishUs;
   result['text_seal_us'] = text.sealUs;
   result['text_seal_slice_ms'] = text.sealSliceMs;
@@ -42,20 +50,23 @@ async function run(): Promise<Record<string, number>> {
   result['text_merge_slice_ms'] = text.mergeSliceMs;
   result['text_bytes_per_grain'] = text.bytesPerGrain;
   result['text_tail_bytes_per_grain'] = text.tailBytes;
-  Object.assign(result, manyMemories());
-  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, Math.round(value * 1_000) / 1_000]));
+  Object.assign(result, manyMemories(memories));
+  return {
+    parameters: { tail_grains: tailGrains, tails: MERGE_FANOUT, memories, grains_each: GRAINS_EACH },
+    metrics: rounded(result),
+  };
 }
 
-/** MERGE_FANOUT seals of TAIL_GRAINS_SEAL grains, and their merge. */
-function oneMemory(withText: boolean) {
+/** MERGE_FANOUT seals of as many grains, and their merge. */
+function oneMemory(tailGrains: number, withText: boolean) {
   const shard = new Bench();
-  const grains = TAIL_GRAINS_SEAL * MERGE_FANOUT;
-  const made = makeGrains(TAIL_GRAINS_SEAL, withText);
+  const grains = tailGrains * MERGE_FANOUT;
+  const made = makeGrains(tailGrains, withText);
   let publishMs = 0;
   const seals: Timed<SegmentChange>[] = [];
   let tailBytes = 0;
   for (let round = 0; round < MERGE_FANOUT; round++) {
-    const batch = made(round * TAIL_GRAINS_SEAL + 1);
+    const batch = made(round * tailGrains + 1);
     const before = heapBytes();
     const start = performance.now();
     for (const grain of batch) shard.index.publish(1, grain);
@@ -83,7 +94,7 @@ function oneMemory(withText: boolean) {
     mergeUs: (merge.ms * 1_000) / grains,
     mergeSliceMs: merge.longestMs,
     bytesPerGrain,
-    tailBytes: tailBytes / TAIL_GRAINS_SEAL,
+    tailBytes: tailBytes / tailGrains,
     facetUs,
     addressUs,
     absentUs,
@@ -91,12 +102,12 @@ function oneMemory(withText: boolean) {
   };
 }
 
-function manyMemories(): Record<string, number> {
+function manyMemories(memories: number): Record<string, number> {
   const shard = new Bench();
-  const made = makeGrains(MEMORIES * GRAINS_EACH, false)(1);
+  const made = makeGrains(memories * GRAINS_EACH, false)(1);
   const before = heapBytes();
   made.forEach((grain, i) => {
-    shard.index.publish(1 + (i % MEMORIES), grain);
+    shard.index.publish(1 + (i % memories), grain);
   });
   const tailBytes = heapBytes() - before;
   const seal = timed(shard.index.seal(shard.index.publishedSequence));
@@ -104,14 +115,14 @@ function manyMemories(): Record<string, number> {
   const openMs = shard.reopen();
   const closed = heapBytes();
   const read = performance.now();
-  for (let memory = 1; memory <= MEMORIES; memory++) shard.index.memory(memory).parts[0]!.facet('type', 'belief');
-  const readUs = ((performance.now() - read) * 1_000) / MEMORIES;
+  for (let memory = 1; memory <= memories; memory++) shard.index.memory(memory).parts[0]!.facet('type', 'belief');
+  const readUs = ((performance.now() - read) * 1_000) / memories;
   const result = {
-    many_tail_bytes_per_memory: tailBytes / MEMORIES,
-    many_seal_us_per_memory: (seal.ms * 1_000) / MEMORIES,
-    many_bytes_per_memory: shard.index.bytesOnDisk / MEMORIES,
+    many_tail_bytes_per_memory: tailBytes / memories,
+    many_seal_us_per_memory: (seal.ms * 1_000) / memories,
+    many_bytes_per_memory: shard.index.bytesOnDisk / memories,
     many_open_ms: openMs,
-    many_heap_bytes_per_closed_chunk: (closed - shard.emptyBytes) / MEMORIES,
+    many_heap_bytes_per_closed_chunk: (closed - shard.emptyBytes) / memories,
     many_first_read_us: readUs,
   };
   shard.close();
@@ -119,7 +130,7 @@ function manyMemories(): Record<string, number> {
 }
 
 class Bench {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'granary-bench-index-'));
+  readonly #directory = makeFolder();
   readonly #state = new Map<string, Uint8Array>();
   readonly #keys = benchKeys();
   emptyBytes = 0;
@@ -234,26 +245,8 @@ function perCallUs(call: (i: number) => unknown): number {
   return ((performance.now() - start) * 1_000) / LOOKUPS;
 }
 
-/** The collector, which V8 only shows on demand: heap is compared before and after. */
-const collect = ((): (() => void) => {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void; // the flag just made it
-})();
-
 function heapBytes(): number {
   collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
-
-/** A small generator with a fixed seed (mulberry32): the same grains in every run. */
-function generator(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-if (import.meta.main) console.log(JSON.stringify({ scenario: scenario.name, ...(await run()) }, null, 1));

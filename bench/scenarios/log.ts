@@ -1,10 +1,7 @@
 // What a write costs below the engine: appends to the log by callers who each wait for theirs (they group by
-// themselves), beside a plain file with the same groups; sealing, tokens, and new keys. Prints one JSON line.
-//
-//   node bench/scenarios/log.ts [milliseconds a measurement]
+// themselves), beside a plain file with the same groups; sealing, tokens, and new keys.
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writevSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, fdatasyncSync, openSync, writevSync } from 'node:fs';
 import { join } from 'node:path';
 import { BlindTokens, keyedIdentity } from '../../src/engine/crypto/blind-tokens.ts';
 import { deriveGrainKey } from '../../src/engine/crypto/derive.ts';
@@ -13,28 +10,40 @@ import { KeyStore } from '../../src/engine/keys/key-store.ts';
 import { MasterKey } from '../../src/engine/keys/master-key.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import type { Log } from '../../src/engine/log/log.ts';
+import { inFolder } from '../lib/folder.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { median, percentile, rounded } from '../lib/statistics.ts';
 
 const RECORD = Buffer.alloc(250, 7);
 const IN_FLIGHT = [1, 64, 256];
 const SHARDS = 8;
 const ROUNDS = 15;
 
-export const scenario = { name: 'log', run };
+export const scenario: Scenario = {
+  name: 'log',
+  about: 'appends to the log beside a plain file, records read back, keys, sealing',
+  aims: [],
+  run,
+};
 
-async function run(milliseconds = 1_500): Promise<Record<string, number>> {
-  // A temporary folder may be no disk at all: BENCH_DIR names a better one.
-  const directory = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'granary-bench-log-'));
-  try {
-    return {
+function run({ size }: Options): Promise<Measured> {
+  const milliseconds = sized(size, { full: 1_500, quick: 400, smoke: 20 });
+  const groups = sized(size, { full: 100, quick: 30, smoke: 2 });
+  const calls = sized(size, { full: 5_000, quick: 2_000, smoke: 50 });
+  return inFolder(async (directory) => {
+    const metrics = {
       ...(await appends(directory, milliseconds)),
       ...(await shardsSideBySide(directory, milliseconds)),
-      ...(await fill(directory)),
+      ...(await fill(directory, groups)),
       ...keys(directory),
-      ...sealing(),
+      ...sealing(calls),
     };
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+    return {
+      parameters: { record_bytes: RECORD.length, milliseconds, records_read: groups * 1_000 },
+      metrics: rounded(metrics),
+    };
+  });
 }
 
 function openShard(directory: string, shard: number, shards: number): Log {
@@ -56,10 +65,10 @@ async function appends(directory: string, milliseconds: number): Promise<Record<
       inFlight,
       milliseconds / 3,
     );
-    figures[`appends_per_s_${inFlight}`] = Math.round(ours.perSecond);
-    figures[`commit_p50_ms_${inFlight}`] = round(ours.commitP50Ms);
-    figures[`append_cpu_us_${inFlight}`] = round(ours.cpuUs);
-    figures[`of_plain_file_${inFlight}`] = round(ours.perSecond / raw.perSecond);
+    figures[`in_flight_${inFlight}_appends_per_s`] = ours.perSecond;
+    figures[`in_flight_${inFlight}_commit_p50_ms`] = ours.commitP50Ms;
+    figures[`in_flight_${inFlight}_cpu_us`] = ours.cpuUs;
+    figures[`in_flight_${inFlight}_over_plain_file_ratio`] = ours.perSecond / raw.perSecond;
   }
   closeSync(plain);
   await log.close();
@@ -74,20 +83,20 @@ async function shardsSideBySide(directory: string, milliseconds: number): Promis
   for (const log of logs) await log.close();
   const total = loops.reduce((sum, loop) => sum + loop.perSecond, 0);
   const slowest = Math.max(...loops.map((loop) => loop.commitP50Ms));
-  return { [`appends_per_s_${SHARDS}_shards`]: Math.round(total), [`commit_p50_ms_${SHARDS}_shards`]: round(slowest) };
+  return { [`shards_${SHARDS}_appends_per_s`]: total, [`shards_${SHARDS}_commit_p50_ms`]: slowest };
 }
 
 /** Bytes a record takes, and reading it all back. */
-async function fill(directory: string): Promise<Record<string, number>> {
+async function fill(directory: string, groups: number): Promise<Record<string, number>> {
   const log = openShard(directory, 0, 2);
   const group = Array.from({ length: 1_000 }, () => RECORD);
-  for (let i = 0; i < 100; i++) await log.append({ records: group });
+  for (let i = 0; i < groups; i++) await log.append({ records: group });
   const count = log.nextSequence - 1;
   const start = performance.now();
   let scanned = 0;
   for (const _ of log.scan(1)) scanned += 1;
   const scanMs = performance.now() - start;
-  const readUs = median(() => {
+  const readUs = repeated(() => {
     const from = performance.now();
     for (let i = 0; i < 2_000; i++) log.read(1 + ((i * 7_919) % count));
     return ((performance.now() - from) * 1_000) / 2_000;
@@ -95,9 +104,9 @@ async function fill(directory: string): Promise<Record<string, number>> {
   const bytes = log.bytesOnDisk() / count;
   await log.close();
   return {
-    scan_records_per_s: Math.round((scanned / scanMs) * 1_000),
-    read_us: round(readUs),
-    bytes_per_record: Math.round(bytes),
+    scan_records_per_s: (scanned / scanMs) * 1_000,
+    read_us: readUs,
+    bytes_per_record: bytes,
   };
 }
 
@@ -106,7 +115,7 @@ function keys(directory: string): Record<string, number> {
   const path = join(directory, 'keys');
   const store = KeyStore.open(path, master, { name: 'bench' });
   const flushUs = (count: number): number =>
-    median(() => {
+    repeated(() => {
       const start = performance.now();
       for (let i = 0; i < count; i++) store.allocate('user');
       store.flush();
@@ -114,7 +123,7 @@ function keys(directory: string): Record<string, number> {
     });
   const one = flushUs(1);
   const hundred = flushUs(100);
-  const destroyUs = median((round) => {
+  const destroyUs = repeated((round) => {
     const start = performance.now();
     store.destroy([round + 1], 0);
     return (performance.now() - start) * 1_000;
@@ -125,20 +134,21 @@ function keys(directory: string): Record<string, number> {
   for (let id = last; id > last - 1_000; id--) cold.get(id);
   const getUs = ((performance.now() - start) * 1_000) / 1_000;
   return {
-    key_flush_1_us: round(one),
-    key_flush_100_us: round(hundred),
-    key_destroy_us: round(destroyUs),
-    key_unwrap_us: round(getUs),
+    key_flush_1_us: one,
+    key_flush_100_us: hundred,
+    key_destroy_us: destroyUs,
+    key_unwrap_us: getUs,
   };
 }
 
-function sealing(): Record<string, number> {
+function sealing(calls: number): Record<string, number> {
   const raw = randomBytes(32);
   const key = createSecretKey(raw);
   const aad = randomBytes(32);
   const sealed = seal(key, RECORD, aad);
   const tokens = new BlindTokens(raw);
   const empty = new Uint8Array(0);
+  const callUs = (work: (i: number) => unknown): number => callMicros(work, calls);
   return {
     seal_us: callUs(() => seal(key, RECORD, aad)),
     seal_raw_key_us: callUs(() => seal(raw, RECORD, aad)),
@@ -178,36 +188,25 @@ async function closedLoop(
     now = end;
   }
   const used = process.cpuUsage(cpu);
-  commits.sort((a, b) => a - b);
   return {
     perSecond: (records / (now - start)) * 1_000,
-    commitP50Ms: commits[commits.length >> 1] ?? 0,
+    commitP50Ms: percentile(commits, 0.5),
     cpuUs: (used.user + used.system) / records,
   };
 }
 
-function median(measure: (round: number) => number): number {
-  const values = Array.from({ length: ROUNDS }, (_, i) => measure(i)).sort((a, b) => a - b);
-  return values[values.length >> 1]!;
+/** The median of ROUNDS measurements. */
+function repeated(measure: (round: number) => number): number {
+  return median(Array.from({ length: ROUNDS }, (_, round) => measure(round)));
 }
 
-function callUs(work: (i: number) => unknown): number {
-  const calls = 5_000;
+function callMicros(work: (i: number) => unknown, calls: number): number {
   let kept: unknown;
-  const us = median(() => {
+  const us = repeated(() => {
     const start = performance.now();
     for (let i = 0; i < calls; i++) kept = work(i);
     return ((performance.now() - start) * 1_000) / calls;
   });
   if (kept === undefined) throw new Error('the work was not done');
-  return round(us);
-}
-
-function round(value: number): number {
-  return Math.round(value * 1_000) / 1_000;
-}
-
-if (import.meta.main) {
-  const figures = await run(Number(process.argv[2] ?? 1_500));
-  console.log(JSON.stringify({ scenario: scenario.name, ...figures }));
+  return us;
 }

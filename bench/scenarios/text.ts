@@ -17,45 +17,54 @@ import {
 import { encodeText, mergeText, TextChunk } from '../../src/engine/index/text/segment.ts';
 import { TextTail } from '../../src/engine/index/text/tail.ts';
 import type { TextPart } from '../../src/engine/index/text/types.ts';
+import { generator, makeWords, zipf } from '../lib/random.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { percentile, rounded } from '../lib/statistics.ts';
 
-const DOCS = 100_000;
 const WORDS = 30_000;
-const QUERIES = 1_000;
 const LIMIT = 100;
 
-export const scenario = { name: 'text', run };
+export const scenario: Scenario = {
+  name: 'text',
+  about: 'the text index alone, beside reading every posting of every word asked for',
+  aims: [],
+  run,
+};
 
-async function run(): Promise<Record<string, number>> {
+async function run({ size }: Options): Promise<Measured> {
+  const docs = sized(size, { full: 100_000, quick: 40_000, smoke: 400 });
+  const count = sized(size, { full: 1_000, quick: 500, smoke: 20 });
   const random = generator(7);
-  const words = makeWords(random);
+  const words = makeWords(WORDS, random);
   const pick = zipf(words.length, random);
-  const texts = Array.from({ length: DOCS }, () => {
+  const texts = Array.from({ length: docs }, () => {
     const length = 14 + Math.floor(random() * 13);
     return `${Array.from({ length }, () => words[pick()]!).join(' ')}.`;
   });
   const analysis = analyzer('en');
-  for (const text of texts.slice(0, 20_000)) analysis.analyze(text);
+  for (const text of texts.slice(0, docs / 5)) analysis.analyze(text);
   const analyzeStart = performance.now();
   const analyzed = texts.map((text) => analysis.analyze(text));
-  const analyzeUs = ((performance.now() - analyzeStart) * 1_000) / DOCS;
+  const analyzeUs = ((performance.now() - analyzeStart) * 1_000) / docs;
 
   const tail = new TextTail();
   const addStart = performance.now();
-  for (let doc = 0; doc < DOCS; doc++) tail.add(doc, analyzed[doc]!);
-  const addUs = ((performance.now() - addStart) * 1_000) / DOCS;
+  for (let doc = 0; doc < docs; doc++) tail.add(doc, analyzed[doc]!);
+  const addUs = ((performance.now() - addStart) * 1_000) / docs;
 
   const token = hashedToken();
   const sealed = new MemoryChunk();
   const sealMs = slices(encodeText(tail, token, sealed));
-  const chunk = new TextChunk(sealed, DOCS, token, new HeapBudget(1e9).scope());
+  const chunk = new TextChunk(sealed, docs, token, new HeapBudget(1e9).scope());
 
-  const queries = Array.from({ length: QUERIES }, () => {
-    const from = analyzed[Math.floor(random() * DOCS)]!.terms;
+  const queries = Array.from({ length: count }, () => {
+    const from = analyzed[Math.floor(random() * docs)]!.terms;
     const terms = Array.from({ length: 2 + Math.floor(random() * 3) }, () => from[Math.floor(random() * from.length)]!);
     return queryOf(terms);
   });
-  const result: Record<string, number> = { docs: DOCS, analyze_us: analyzeUs, add_us: addUs };
-  result['tail_heap_bytes_per_doc'] = tail.heapBytes / DOCS;
+  const result: Record<string, number> = { analyze_us: analyzeUs, add_us: addUs };
+  result['tail_heap_bytes_per_doc'] = tail.heapBytes / docs;
   for (const [name, text] of [['tail', tail] as const, ['chunk', chunk] as const]) {
     const parts: SearchPart[] = [{ text, removed: undefined, allowed: undefined }];
     const cold = timeQueries(queries, (query) =>
@@ -82,14 +91,14 @@ async function run(): Promise<Record<string, number>> {
   result['pairs_p50_ms'] = pairs.p50;
   result['pairs_p99_ms'] = pairs.p99;
 
-  for (const [section, bytes] of sealed.sizes()) result[`${section}_bytes_per_doc`] = bytes / DOCS;
-  result['bytes_per_doc'] = sealed.byteLength / DOCS;
-  result['seal_us_per_doc'] = (sealMs.totalMs * 1_000) / DOCS;
+  for (const [section, bytes] of sealed.sizes()) result[`${section}_bytes_per_doc`] = bytes / docs;
+  result['bytes_per_doc'] = sealed.byteLength / docs;
+  result['seal_us_per_doc'] = (sealMs.totalMs * 1_000) / docs;
   result['seal_slice_max_ms'] = sealMs.slowestMs;
   const merged = mergeQuarters(analyzed, token);
-  result['merge_us_per_doc'] = (merged.totalMs * 1_000) / DOCS;
+  result['merge_us_per_doc'] = (merged.totalMs * 1_000) / docs;
   result['merge_slice_max_ms'] = merged.slowestMs;
-  return rounded(result);
+  return { parameters: { docs, queries: count, limit: LIMIT }, metrics: rounded(result) };
 }
 
 /** Four sealed quarters into one chunk. */
@@ -132,9 +141,8 @@ function timeQueries(
     ask(query);
     return performance.now() - start;
   });
-  times.sort((a, b) => a - b);
   const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
-  return { p50: times[times.length >> 1]!, p99: times[Math.floor(times.length * 0.99)]!, mean };
+  return { p50: percentile(times, 0.5), p99: percentile(times, 0.99), mean };
 }
 
 function queryOf(terms: readonly string[]): TextQuery {
@@ -145,11 +153,15 @@ function neighbours(terms: readonly string[]): QueryPair[] {
   return terms.slice(1).map((second, i) => ({ first: terms[i]!, second, distance: 1 }));
 }
 
-const accumulator = new Float64Array(DOCS);
-const touched = new Uint32Array(DOCS);
+let accumulator = new Float64Array(0);
+let touched = new Uint32Array(0);
 
 /** The baseline: every posting of every term, then the best `limit` by a heap of (score, doc). */
 function termAtATime(text: TextPart, query: TextQuery, statistics: TextStatistics, limit: number): number[] {
+  if (accumulator.length < statistics.docs) {
+    accumulator = new Float64Array(statistics.docs);
+    touched = new Uint32Array(statistics.docs);
+  }
   const norms = new LengthNorms(statistics.totalLength / statistics.docs);
   const { lengths } = text;
   let count = 0;
@@ -208,51 +220,3 @@ function hashedToken(): (term: string) => Uint8Array {
     return token;
   };
 }
-
-function makeWords(random: () => number): string[] {
-  const syllables = 'ba be bo da de di fo ga ge ka ki la lo ma mi na no pa pe ra ri sa si so ta te to va ve zu'.split(
-    ' ',
-  );
-  const words = new Set<string>();
-  while (words.size < WORDS) {
-    const length = 2 + Math.floor(random() * 3);
-    words.add(Array.from({ length }, () => syllables[Math.floor(random() * syllables.length)]!).join(''));
-  }
-  return [...words];
-}
-
-function zipf(count: number, random: () => number): () => number {
-  const sums = new Float64Array(count);
-  let sum = 0;
-  for (let rank = 0; rank < count; rank++) {
-    sum += 1 / (rank + 1);
-    sums[rank] = sum;
-  }
-  return () => {
-    const at = random() * sum;
-    let low = 0;
-    let high = count - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (sums[middle]! < at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-}
-
-/** Numbers in 0..1 from a seed (mulberry32). */
-function generator(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function rounded(result: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, Number(value.toPrecision(4))]));
-}
-
-if (import.meta.main) console.log(JSON.stringify({ scenario: scenario.name, ...(await run()) }));

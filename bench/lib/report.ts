@@ -1,0 +1,63 @@
+// A scenario's run as people read it and as a line of JSON.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cpus, totalmem } from 'node:os';
+import { type Aim, isMet, type Measured, type Options, type Scenario, type Size, type Skipped } from './scenario.ts';
+
+export interface ScenarioRun extends Pick<Scenario, 'name' | 'about' | 'aims'> {
+  readonly result: Measured | Skipped;
+  readonly seconds: number;
+}
+
+/** Runs one scenario in a process of its own. Rejects when the process ends without a result. */
+export async function runScenario(name: string, options: Options): Promise<ScenarioRun> {
+  const child = fork(new URL('./scenario-process.ts', import.meta.url));
+  const ended = once(child, 'exit');
+  child.send({ name, options });
+  const [message] = await Promise.race([
+    once(child, 'message'),
+    ended.then(([code, signal]) => {
+      throw new Error(`scenario ${name} ended with ${code ?? signal}`);
+    }),
+  ]);
+  await ended;
+  return message as ScenarioRun; // what scenario-process.ts sends
+}
+
+/** The table: a row a metric, the aim beside it; at other sizes than full aims are told, not judged. */
+export function tableOf({ name, about, aims, result, seconds }: ScenarioRun, size: Size): string {
+  const head = `${name}: ${about}`;
+  if ('skipped' in result) return `${head}\n  skipped: ${result.skipped}\n`;
+  const rows = Object.entries(result.metrics).map(([metric, value]) => {
+    const aim = aims.find((one) => one.metric === metric);
+    return [metric, shown(value), aim === undefined ? '' : aimText(aim), judged(aim, value, size)];
+  });
+  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)));
+  const lines = rows.map(([metric, value, aim, met]) =>
+    `  ${metric!.padEnd(widths[0]!)}  ${value!.padStart(widths[1]!)}  ${aim!.padEnd(16)}${met}`.trimEnd(),
+  );
+  const parameters = Object.entries(result.parameters).map(([key, value]) => `${key} ${value}`);
+  return [head, `  (${[`${seconds.toFixed(1)} s`, ...parameters].join(', ')})`, ...lines, ''].join('\n');
+}
+
+function judged(aim: Aim | undefined, value: number, size: Size): string {
+  if (aim === undefined || size !== 'full') return '';
+  return isMet(aim, value) ? 'met' : 'MISSED';
+}
+
+function aimText({ atLeast, atMost }: Aim): string {
+  return [...(atLeast === undefined ? [] : [`>= ${atLeast}`]), ...(atMost === undefined ? [] : [`<= ${atMost}`])].join(
+    ', ',
+  );
+}
+
+function shown(value: number): string {
+  return Math.abs(value) >= 10_000 ? Math.round(value).toLocaleString('en') : String(value);
+}
+
+/** The line: what ran, of which commit, on what machine, and what came out. */
+export function jsonOf({ name, aims, result, seconds }: ScenarioRun, size: Size, commit: string): string {
+  const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const head = { scenario: name, size, commit, node: process.version, machine, seconds: Number(seconds.toFixed(1)) };
+  return JSON.stringify('skipped' in result ? { ...head, ...result } : { ...head, ...result, aims });
+}

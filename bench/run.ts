@@ -1,0 +1,78 @@
+// `npm run bench -- [NAME...]`: measures, and prints for each scenario a table and a line of JSON. Without names the
+// whole suite runs. README.md beside this file says what each of them claims.
+import { execFileSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { jsonOf, runScenario, tableOf } from './lib/report.ts';
+import type { Options, Size } from './lib/scenario.ts';
+import { SUITE } from './suite.ts';
+
+const HELP = `npm run bench -- [NAME...] [options]
+
+  --quick          a tenth of the time; figures are rougher, and aims do not hold for them
+  --smoke          tiny sizes: shows that every scenario still works
+  --json           lines of JSON alone
+  --keep           append the lines to bench/history.ndjson
+  --profile DIR    write CPU profiles of the servers that scenarios start
+  --list           name the scenarios
+
+Data is written below the system's temporary folder; BENCH_DIR names another. Exit code 1: a scenario failed. A missed
+aim is no failure.
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const unknown = positionals.filter((name) => !Object.hasOwn(SUITE, name));
+if (unknown.length > 0) {
+  process.stderr.write(`no such scenario: ${unknown.join(', ')}\n\n${HELP}`);
+  process.exitCode = 2;
+} else if (values.help) process.stdout.write(HELP);
+else if (values.list) await list();
+else await runAll(positionals.length === 0 ? Object.keys(SUITE) : positionals);
+
+async function list(): Promise<void> {
+  for (const load of Object.values(SUITE)) {
+    const { name, about } = (await load()).scenario;
+    console.log(`${name.padEnd(12)}${about}`);
+  }
+}
+
+async function runAll(names: readonly string[]): Promise<void> {
+  const size: Size = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
+  const options: Options = { size, profile: values.profile };
+  for (const name of names) {
+    try {
+      const run = await runScenario(name, options);
+      const line = jsonOf(run, size, commit());
+      if (!values.json) console.log(tableOf(run, size));
+      console.log(values.json ? line : `${line}\n`);
+      if (values.keep) appendFileSync(new URL('./history.ndjson', import.meta.url), `${line}\n`);
+    } catch (error) {
+      // The others still say something.
+      console.error(error instanceof Error ? error.message : error);
+      process.exitCode = 1;
+    }
+  }
+}
+
+/** With a `+` when the tree has changes on top of it; `unknown` where there is no repository. */
+function commit(): string {
+  const git = (...words: string[]): string =>
+    execFileSync('git', words, { cwd: import.meta.dirname, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    return git('rev-parse', '--short=12', 'HEAD').trim() + (git('status', '--porcelain', '--', '..') === '' ? '' : '+');
+  } catch {
+    return 'unknown';
+  }
+}

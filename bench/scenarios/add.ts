@@ -1,0 +1,145 @@
+// One grain a call, end to end: durable and searchable when answered, over gRPC and over HTTP, each beside the barest
+// echo of its transport. Distinct grains, made beforehand, from a process of their own; server and echo take turns.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AddRequest } from '../../src/server/gen/memory/v1/memory.ts';
+import { loadUws } from '../../src/server/http/uws-loader.ts';
+import { inFolder } from '../lib/folder.ts';
+import { grainSource } from '../lib/grains.ts';
+import { framed } from '../lib/grpc-client.ts';
+import { LoadClient, type LoadJob, type ServedLoad } from '../lib/load.ts';
+import type { Measured, Options, Scenario, Size } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { createMemory, grainsHeld, startEcho, startServer, type Target } from '../lib/server.ts';
+import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
+
+const MEMORIES = Array.from({ length: 8 }, (_, i) => `memory-${i}`);
+const CONNECTIONS = 4;
+const WORKERS = 2;
+const SHARDS = 8;
+
+export const scenario: Scenario = {
+  name: 'add',
+  about: 'one grain a call over gRPC and HTTP, beside bare echoes',
+  aims: [
+    { metric: 'grpc_64_over_echo_ratio', atLeast: 0.85 },
+    { metric: 'grpc_256_over_echo_ratio', atLeast: 0.85 },
+    { metric: 'grpc_64_no_auth_over_echo_ratio', atLeast: 0.85 },
+    { metric: 'grpc_256_no_auth_over_echo_ratio', atLeast: 0.85 },
+    { metric: 'http_64_over_echo_ratio', atLeast: 0.5 },
+    { metric: 'http_256_over_echo_ratio', atLeast: 0.5 },
+  ],
+  run,
+};
+
+type Protocol = LoadJob['protocol'];
+
+async function run({ size, profile }: Options): Promise<Measured> {
+  const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
+  const calls = sized(size, { full: 40_000, quick: 15_000, smoke: 300 });
+  const inFlights = sized(size, { full: [1, 64, 256], quick: [64, 256], smoke: [64, 256] });
+  const protocols: readonly Protocol[] = 'reason' in loadUws() ? ['grpc'] : ['grpc', 'http'];
+  const metrics: Record<string, number> = {};
+  await inFolder(async (folder) => {
+    const client = LoadClient.start();
+    const started: Target[] = [];
+    const start = async (target: Promise<Target>): Promise<Target> => {
+      started.push(await target);
+      return target;
+    };
+    try {
+      const options = { workers: WORKERS, shards: SHARDS, profile };
+      const own = await start(startServer({ ...options, dataDirectory: join(folder, 'keyed'), auth: 'api-key' }));
+      const open = await start(startServer({ ...options, dataDirectory: join(folder, 'open'), auth: 'none' }));
+      for (const server of [own, open]) for (const id of MEMORIES) await createMemory(server, id);
+      let added = 0;
+      let seed = 1;
+      for (const protocol of protocols) {
+        const bare = await start(startEcho(protocol));
+        if (protocol === 'grpc') Object.assign(metrics, h2load(bare.grpc, folder, size));
+        for (const inFlight of inFlights) {
+          // One at a time takes long.
+          const count = inFlight === 1 ? Math.ceil(calls / 10) : calls;
+          const call = (target: Target): Promise<ServedLoad> =>
+            client.run(target, {
+              ...{ protocol, connections: CONNECTIONS, inFlight, calls: count, what: 'add', memories: MEMORIES },
+              seed: ++seed,
+            });
+          // The first round warms up.
+          const turns = await inTurns(rounds + 1, {
+            own: () => call(own),
+            open: () => call(open),
+            bare: () => call(bare),
+          });
+          added += count * (rounds + 1);
+          const echo = turns.bare.slice(1);
+          const name = `${protocol}_${inFlight}`;
+          Object.assign(metrics, compared(name, turns.own.slice(1), echo));
+          Object.assign(metrics, briefly(`${name}_no_auth`, turns.open.slice(1), echo));
+          Object.assign(metrics, echoed(`${name}_echo`, echo));
+        }
+        await bare.stop();
+      }
+      const held = await Promise.all(MEMORIES.map((id) => grainsHeld(own, id)));
+      const sum = held.reduce((total, one) => total + one, 0);
+      if (sum !== added) throw new Error(`${added} grains were acknowledged, ${sum} are there`);
+    } finally {
+      client.stop();
+      await Promise.all(started.map((one) => one.stop()));
+    }
+  });
+  return {
+    parameters: { calls_a_round: calls, rounds, memories: MEMORIES.length, workers: WORKERS, shards: SHARDS },
+    metrics: rounded(metrics),
+  };
+}
+
+function figures(loads: readonly ServedLoad[], key: keyof ServedLoad): number[] {
+  return loads.map((one) => one[key]);
+}
+
+function briefly(name: string, own: readonly ServedLoad[], bare: readonly ServedLoad[]): Record<string, number> {
+  return {
+    [`${name}_calls_per_s`]: median(figures(own, 'callsPerSecond')),
+    [`${name}_over_echo_ratio`]: medianRatio(figures(own, 'callsPerSecond'), figures(bare, 'callsPerSecond')),
+  };
+}
+
+function compared(name: string, own: readonly ServedLoad[], bare: readonly ServedLoad[]): Record<string, number> {
+  return {
+    ...briefly(name, own, bare),
+    [`${name}_p50_ms`]: median(figures(own, 'p50Ms')),
+    [`${name}_p99_ms`]: median(figures(own, 'p99Ms')),
+    [`${name}_server_cpu_us_per_call`]: median(figures(own, 'serverCpuUsPerCall')),
+  };
+}
+
+function echoed(name: string, bare: readonly ServedLoad[]): Record<string, number> {
+  return {
+    [`${name}_calls_per_s`]: median(figures(bare, 'callsPerSecond')),
+    [`${name}_p50_ms`]: median(figures(bare, 'p50Ms')),
+    [`${name}_server_cpu_us_per_call`]: median(figures(bare, 'serverCpuUsPerCall')),
+    [`${name}_client_cpu_us_per_call`]: median(figures(bare, 'cpuUsPerCall')),
+  };
+}
+
+/** The echo under h2load with one body: no more than under our client, or our client is what limits. */
+function h2load(port: number, folder: string, size: Size): Record<string, number> {
+  if (spawnSync('h2load', ['--version']).status !== 0) {
+    console.error('add: h2load (Debian: nghttp2-client) is not installed: the client is not checked against it');
+    return {};
+  }
+  const [item] = grainSource(0).take(1);
+  const message = AddRequest.fromPartial({ grainType: 'belief', fieldsJson: JSON.stringify(item?.fields) });
+  const body = join(folder, 'h2load-body');
+  writeFileSync(body, framed(AddRequest.encode(message).finish()));
+  const calls = sized(size, { full: 60_000, quick: 20_000, smoke: 200 });
+  const headers = ['-H', 'content-type: application/grpc', '-H', 'te: trailers'];
+  const shape = ['-n', String(calls), '-c', String(CONNECTIONS), '-m', '16', '-t', '1'];
+  const url = `http://127.0.0.1:${port}/memory.v1.MemoryService/Add`;
+  const { stdout } = spawnSync('h2load', [...shape, ...headers, '-d', body, url], { encoding: 'utf8' });
+  const perSecond = /, ([\d.]+) req\/s/.exec(stdout)?.[1];
+  if (perSecond === undefined) throw new Error(`h2load said:\n${stdout}`);
+  return { h2load_grpc_64_echo_calls_per_s: Number(perSecond) };
+}

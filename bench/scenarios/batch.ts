@@ -1,0 +1,121 @@
+// A thousand grains a call, end to end: durable and searchable when answered. Into eight memories on eight shards, and
+// into one memory of one partition. SQLite FTS5 takes turns with them, in this process and with the same grains a
+// transaction: once with what a store of grains owes (parse, unique hash, keep the body), once the full-text rows alone.
+import { join } from 'node:path';
+import { BATCH_GRAINS, batchesOf } from '../lib/engine.ts';
+import { inFolder } from '../lib/folder.ts';
+import { grainSource } from '../lib/grains.ts';
+import { LoadClient, type LoadJob } from '../lib/load.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { createMemory, grainsHeld, settled, startServer, type Target } from '../lib/server.ts';
+import { openSqlite, type SqlitePeer } from '../lib/sqlite.ts';
+import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
+
+const MEMORIES = Array.from({ length: 8 }, (_, i) => `memory-${i}`);
+const ONE = ['one'];
+const CONNECTIONS = 2;
+const IN_FLIGHT = 8;
+const WORKERS = 2;
+const SHARDS = 8;
+
+export const scenario: Scenario = {
+  name: 'batch',
+  about: 'a thousand grains a call over gRPC and HTTP, beside SQLite FTS5',
+  aims: [
+    { metric: 'grpc_many_grains_per_s', atLeast: 60_000 },
+    { metric: 'grpc_one_grains_per_s', atLeast: 30_000 },
+    { metric: 'http_many_grains_per_s', atLeast: 60_000 },
+    { metric: 'http_one_grains_per_s', atLeast: 30_000 },
+  ],
+  run,
+};
+
+interface Turn {
+  readonly grainsPerSecond: number;
+  /** With the time that sealing and merging took afterwards. The server's alone. */
+  readonly settledGrainsPerSecond?: number;
+  readonly cpuUsPerGrain?: number;
+}
+
+async function run({ size, profile }: Options): Promise<Measured> {
+  const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
+  const calls = sized(size, { full: 40, quick: 16, smoke: 1 });
+  const batchGrains = sized(size, { full: BATCH_GRAINS, quick: BATCH_GRAINS, smoke: 100 });
+  const grains = calls * batchGrains;
+  return inFolder(async (folder) => {
+    const server = await startServer({
+      ...{ dataDirectory: join(folder, 'granary'), workers: WORKERS, shards: SHARDS, auth: 'api-key', profile },
+    });
+    const client = LoadClient.start();
+    const duties = openSqlite(join(folder, 'duties.sqlite'), 'duties');
+    const bare = openSqlite(join(folder, 'bare.sqlite'), 'bare');
+    try {
+      for (const id of [...MEMORIES, ...ONE]) await createMemory(server, id);
+      let seed = 1;
+      const job = { connections: CONNECTIONS, inFlight: IN_FLIGHT, calls, batchGrains, what: 'batchAdd' } as const;
+      const served = (protocol: LoadJob['protocol'], memories: readonly string[]): Promise<Turn> =>
+        take({ server, client }, { ...job, protocol, memories, seed: ++seed }, grains);
+      const turns = await inTurns<string, Turn>(rounds + 1, {
+        grpc_many: () => served('grpc', MEMORIES),
+        http_many: () => served('http', MEMORIES),
+        grpc_one: () => served('grpc', ONE),
+        http_one: () => served('http', ONE),
+        sqlite_duties: () => inserted(duties, ++seed, grains, batchGrains),
+        sqlite_bare: () => inserted(bare, ++seed, grains, batchGrains),
+      });
+      const held = await Promise.all([...MEMORIES, ...ONE].map((id) => grainsHeld(server, id)));
+      const sum = held.reduce((total, one) => total + one, 0);
+      const added = 4 * (rounds + 1) * grains;
+      if (sum !== added) throw new Error(`${added} grains were acknowledged, ${sum} are there`);
+      const metrics: Record<string, number> = {};
+      // The first round warms up.
+      const of = (way: string, key: keyof Turn): number[] =>
+        turns[way]!.slice(1).map((turn) => turn[key] ?? Number.NaN);
+      for (const way of ['grpc_many', 'http_many', 'grpc_one', 'http_one']) {
+        metrics[`${way}_grains_per_s`] = median(of(way, 'grainsPerSecond'));
+        metrics[`${way}_settled_grains_per_s`] = median(of(way, 'settledGrainsPerSecond'));
+        metrics[`${way}_server_cpu_us_per_grain`] = median(of(way, 'cpuUsPerGrain'));
+        for (const peer of ['sqlite_duties', 'sqlite_bare'])
+          metrics[`${way}_over_${peer}_ratio`] = medianRatio(of(way, 'grainsPerSecond'), of(peer, 'grainsPerSecond'));
+      }
+      for (const peer of ['sqlite_duties', 'sqlite_bare'])
+        metrics[`${peer}_grains_per_s`] = median(of(peer, 'grainsPerSecond'));
+      const parameters = { batch_grains: batchGrains, grains_a_round: grains, rounds, in_flight: IN_FLIGHT };
+      return {
+        parameters: { ...parameters, memories: MEMORIES.length, workers: WORKERS, shards: SHARDS, auth: 'api-key' },
+        metrics: rounded(metrics),
+      };
+    } finally {
+      client.stop();
+      duties.close();
+      bare.close();
+      await server.stop();
+    }
+  });
+}
+
+async function take(
+  { server, client }: { readonly server: Target; readonly client: LoadClient },
+  job: LoadJob,
+  grains: number,
+): Promise<Turn> {
+  const load = await client.run(server, job);
+  const settleSeconds = await settled(server);
+  return {
+    grainsPerSecond: grains / load.seconds,
+    settledGrainsPerSecond: grains / (load.seconds + settleSeconds),
+    cpuUsPerGrain: (load.serverCpuUsPerCall * load.calls) / grains,
+  };
+}
+
+/** The texts are made before the clock runs. */
+function inserted(peer: SqlitePeer, seed: number, grains: number, batchGrains: number): Turn {
+  const texts = batchesOf(1, grainSource(seed).take(grains), batchGrains).map(({ items }) => JSON.stringify(items));
+  const start = performance.now();
+  let count = 0;
+  for (const text of texts) count += peer.insert(text);
+  const grainsPerSecond = (grains * 1_000) / (performance.now() - start);
+  if (count !== grains) throw new Error(`SQLite took ${count} of ${grains} grains`);
+  return { grainsPerSecond };
+}

@@ -1,0 +1,20 @@
+// Every scenario, in the order in which the suite runs them: what people meet first, then what it is made of. Loaded
+// one by one, since a process measures one.
+import type { Scenario } from './lib/scenario.ts';
+
+export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: Scenario }>>> = {
+  add: () => import('./scenarios/add.ts'),
+  batch: () => import('./scenarios/batch.ts'),
+  serve: () => import('./scenarios/serve.ts'),
+  relevance: () => import('./scenarios/relevance.ts'),
+  ingest: () => import('./scenarios/ingest.ts'),
+  recall: () => import('./scenarios/recall.ts'),
+  tenants: () => import('./scenarios/tenants.ts'),
+  footprint: () => import('./scenarios/footprint.ts'),
+  codec: () => import('./scenarios/codec.ts'),
+  log: () => import('./scenarios/log.ts'),
+  text: () => import('./scenarios/text.ts'),
+  index: () => import('./scenarios/index.ts'),
+  handoff: () => import('./scenarios/handoff.ts'),
+  transport: () => import('./scenarios/transport.ts'),
+};
