@@ -202,6 +202,12 @@ export interface MemoryCalls {
   attachMemory: { input: { settings: MemorySettings }; output: Record<never, never> };
   /** Destroys the memory's keys in this shard and removes its records. */
   dropMemory: { input: Record<never, never>; output: { keyFingerprint: string } };
+  /**
+   * Remembers the call's idempotency key with the hash of its body, and does nothing else; VAL-E005 for another body.
+   * Of several partitions one keeps the keys, as another body may go to another partition. `release`: the call under
+   * the key was refused, so the key is free again.
+   */
+  claim: { input: { release: boolean }; output: Record<never, never> };
   add: {
     input: AddItem & { sync: boolean };
     output: { hash: string; duplicate: boolean; warnings: readonly string[] };
@@ -263,6 +269,8 @@ export interface MemoryCalls {
   history: { input: { hash: string }; output: { versions: readonly VersionView[] } };
   flush: { input: Record<never, never>; output: { flushed: number; pending: number } };
   statistics: { input: Record<never, never>; output: MemoryStatistics };
+  /** Users with a live key, for counting those of several partitions once: the first 6 bytes of SHA-256 of each id, unordered. */
+  users: { input: Record<never, never>; output: { hashes: Uint8Array } };
   statisticsHistory: {
     input: { fromMs: number; toMs: number; interval: 'hour' | 'day' };
     output: {

@@ -6,6 +6,8 @@ import { compact } from './maintain/compact.ts';
 import { exportPage } from './maintain/export.ts';
 import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { rewrapKeys } from './maintain/rewrap.ts';
+import { inSlices } from './maintain/slices.ts';
+import { userHashes } from './maintain/users.ts';
 import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
 import type { Added } from './write/add.ts';
@@ -21,14 +23,24 @@ type Out<M extends keyof MemoryCalls> = Promise<MemoryCalls[M]['output']>;
 export function writeCalls(services: WriteServices) {
   const { store, queue, housekeeper } = services;
   const sealAll = (): Promise<void> => housekeeper.sealed(store.index.publishedSequence);
+  /** The memory's statistics have changed: the hour's end takes them. */
+  const changed = async <T>(context: CallContext, write: Promise<T>): Promise<T> => {
+    const output = await write;
+    store.changedSincePoint.add(context.memory);
+    return output;
+  };
   return {
     attachMemory: (context: CallContext, input: In<'attachMemory'>): Out<'attachMemory'> =>
       queue.push('attachMemory', plans.attachPlan, { ...context, memory: input.settings.number }, input),
     dropMemory: (context: CallContext, input: In<'dropMemory'>): Out<'dropMemory'> =>
       queue.push('dropMemory', plans.dropPlan, context, input),
+    claim: async (context: CallContext, input: In<'claim'>): Out<'claim'> => {
+      if (!input.release) return queue.push('claim', plans.claimPlan, context, input);
+      const { idempotency, ...rest } = context;
+      return idempotency === undefined ? {} : queue.push('release', plans.releasePlan, rest, idempotency);
+    },
     add: async (context: CallContext, input: In<'add'>): Out<'add'> => {
-      const added = await queue.push('add', plans.addPlan, context, input);
-      store.changedSincePoint.add(context.memory);
+      const added = await changed(context, queue.push('add', plans.addPlan, context, input));
       if (input.sync) await sealAll();
       return added;
     },
@@ -55,13 +67,13 @@ export function writeCalls(services: WriteServices) {
       return { outcomes };
     },
     supersede: (context: CallContext, input: In<'supersede'>): Out<'supersede'> =>
-      queue.push('supersede', plans.supersedePlan, context, input),
+      changed(context, queue.push('supersede', plans.supersedePlan, context, input)),
     accumulate: (context: CallContext, input: In<'accumulate'>): Out<'accumulate'> =>
-      queue.push('accumulate', plans.accumulatePlan, context, input),
+      changed(context, queue.push('accumulate', plans.accumulatePlan, context, input)),
     forget: (context: CallContext, input: In<'forget'>): Out<'forget'> =>
-      queue.push('forget', plans.forgetPlan, context, input),
+      changed(context, queue.push('forget', plans.forgetPlan, context, input)),
     eraseUser: (context: CallContext, input: In<'eraseUser'>): Out<'eraseUser'> =>
-      queue.push('eraseUser', plans.eraseUserPlan, context, input),
+      changed(context, queue.push('eraseUser', plans.eraseUserPlan, context, input)),
     flush: async (context: CallContext, _input: In<'flush'>): Out<'flush'> => {
       store.memory(context.memory);
       await queue.idle();
@@ -69,6 +81,9 @@ export function writeCalls(services: WriteServices) {
       await sealAll();
       return { flushed, pending: 0 };
     },
+    users: async (context: CallContext, _input: In<'users'>): Out<'users'> => ({
+      hashes: await inSlices(userHashes(store, store.memory(context.memory))),
+    }),
     verifyAudit: (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> =>
       verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit),
     rebuildIndexes: (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>

@@ -1,5 +1,6 @@
 // One call on a memory of several partitions: ask one, ask all.
 import { EngineError } from '../engine/errors.ts';
+import { keyPartition } from './placement.ts';
 import type { CallContext, Input, Method, Output, ShardCaller } from './protocol.ts';
 
 /** A context before the router chose the partition. */
@@ -23,6 +24,25 @@ export class Fan {
   withoutIdempotency(): Fan {
     const { idempotency: _, ...context } = this.context;
     return new Fan(context, this.#shards);
+  }
+
+  /**
+   * Runs a call whose partition depends on its body: the idempotency key is claimed first in a partition that depends
+   * on the key alone, so that the same key with another body is refused (VAL-E005) wherever that would go. What is
+   * refused leaves its key free, as it does in a single partition.
+   */
+  async claimed<T>(run: () => Promise<T>): Promise<T> {
+    const { idempotency } = this.context;
+    if (idempotency === undefined) return run();
+    const home = keyPartition(idempotency.key, this.partitions);
+    await this.one(home, 'claim', { release: false });
+    try {
+      return await run();
+    } catch (error) {
+      // After anything else the call may have been done after all.
+      if (isRefusal(error)) await this.one(home, 'claim', { release: true }).catch(() => undefined);
+      throw error;
+    }
   }
 
   one<M extends Method>(partition: number, method: M, input: Input<M>): Promise<Output<M>> {
@@ -59,6 +79,11 @@ export class Fan {
     const partition = answers.findIndex(({ held }) => held[0] === true);
     return partition === -1 ? undefined : partition;
   }
+}
+
+/** The caller's own error, which changed nothing; another body's key is not ours to free. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code) && error.code !== 'VAL-E005';
 }
 
 export function isNotFound(error: unknown): boolean {

@@ -4,6 +4,7 @@ import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { gatherAddBatch, gatherImport, type PlacementOf } from './gather-batch.ts';
 import { gatherRecall } from './gather-recall.ts';
 import {
+  countDistinct,
   mergeAuditChecks,
   mergeFingerprints,
   mergeHistories,
@@ -33,9 +34,10 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
     const answers = await fan.all('dropMemory', input);
     return { keyFingerprint: mergeFingerprints(answers.map(({ keyFingerprint }) => keyFingerprint)) };
   },
-  add: (fan, input) => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input),
-  addBatch: gatherAddBatch,
-  importBlobs: (fan, input, { placementOf }) => gatherImport(fan, input, placementOf),
+  claim: (fan, input) => fan.one(0, 'claim', input),
+  add: (fan, input) => fan.claimed(() => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input)),
+  addBatch: (fan, input) => fan.claimed(() => gatherAddBatch(fan, input)),
+  importBlobs: (fan, input, { placementOf }) => fan.claimed(() => gatherImport(fan, input, placementOf)),
   get: (fan, input) => fan.found('get', input),
   getRaw: (fan, input) => fan.found('getRaw', input),
   locate: async (fan, input) => {
@@ -54,11 +56,12 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
     return { grains: input.hashes.map((_, index) => at(index).find((grain) => grain !== null) ?? null) };
   },
   recall: gatherRecall,
-  supersede: async (fan, input) => {
-    const partition = await fan.locate(input.oldHash);
-    return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
-  },
-  accumulate: gatherAccumulate,
+  supersede: (fan, input) =>
+    fan.claimed(async () => {
+      const partition = await fan.locate(input.oldHash);
+      return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
+    }),
+  accumulate: (fan, input) => fan.claimed(() => gatherAccumulate(fan, input)),
   forget: gatherForget,
   eraseUser: async (fan, input) => mergeProofs(await fan.all('eraseUser', input)),
   history: (fan, input) => fan.found('history', input),
@@ -66,7 +69,14 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
     const answers = await fan.all('flush', input);
     return { flushed: sumOf(answers, 'flushed'), pending: sumOf(answers, 'pending') };
   },
-  statistics: async (fan, input) => mergeStatistics(await fan.all('statistics', input)),
+  statistics: async (fan, input) => {
+    const [parts, users] = await Promise.all([fan.all('statistics', input), fan.all('users', {})]);
+    return { ...mergeStatistics(parts), userCount: countDistinct(users.map(({ hashes }) => hashes)) };
+  },
+  users: async (fan, input) => {
+    const answers = await fan.all('users', input);
+    return { hashes: Buffer.concat(answers.map(({ hashes }) => hashes)) };
+  },
   statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
   verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),
   rebuildIndexes: async (fan, input) => {

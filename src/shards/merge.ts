@@ -46,7 +46,7 @@ export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
   };
 }
 
-/** Sums. A user whose grains lie in several partitions (by their sessions) is counted in each. */
+/** Sums. A user whose grains lie in several partitions (by their sessions) is in the sum of each: see countDistinct. */
 export function mergeStatistics(parts: readonly MemoryStatistics[]): MemoryStatistics {
   return {
     totalGrains: sumOf(parts, 'totalGrains'),
@@ -61,6 +61,23 @@ export function mergeStatistics(parts: readonly MemoryStatistics[]): MemoryStati
     vectors: sumOf(parts, 'vectors'),
     purgePending: sumOf(parts, 'purgePending'),
   };
+}
+
+/** Bytes of a user's hash: what `users` gives. */
+const HASH_BYTES = 6;
+
+/** How many different hashes of 6 bytes these lists hold together. */
+export function countDistinct(lists: readonly Uint8Array[]): number {
+  const hashes = new Float64Array(lists.reduce((sum, list) => sum + list.length / HASH_BYTES, 0));
+  let at = 0;
+  for (const list of lists) {
+    const bytes = Buffer.from(list.buffer, list.byteOffset, list.length);
+    // A double holds them exactly. Among a million users two meet once in 560 counts.
+    for (let offset = 0; offset < bytes.length; offset += HASH_BYTES)
+      hashes[at++] = bytes.readUIntBE(offset, HASH_BYTES);
+  }
+  hashes.sort();
+  return hashes.reduce((count, value, index) => (index > 0 && value === hashes[index - 1] ? count : count + 1), 0);
 }
 
 type History = Output<'statisticsHistory'>;

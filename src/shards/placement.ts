@@ -41,6 +41,11 @@ export function shardOf(memory: number, partition: number, shards: number): numb
   return (hash32(bytes) + partition) % shards;
 }
 
+/** The partition, of `partitions`, that remembers this idempotency key. */
+export function keyPartition(key: string, partitions: number): number {
+  return hash32(key) % partitions;
+}
+
 /** The partition, of `partitions`, that a new grain belongs to. A new version of a grain stays where its chain is. */
 export function partitionFor(grain: Placed, partitions: number, narrowing: Narrowing = {}): number {
   assert(partitions >= 1 && partitions <= SHARDS_MAX, 'the number of partitions is in range');

@@ -43,6 +43,7 @@ export type Output<M extends Method> = ShardCalls[M]['output'];
 export const METHOD_KINDS = {
   attachMemory: 'write',
   dropMemory: 'write',
+  claim: 'write',
   add: 'write',
   addBatch: 'write',
   importBlobs: 'write',
@@ -61,6 +62,7 @@ export const METHOD_KINDS = {
   history: 'read',
   flush: 'long',
   statistics: 'read',
+  users: 'long',
   statisticsHistory: 'read',
   verifyAudit: 'long',
   rebuildIndexes: 'long',

@@ -145,8 +145,7 @@ test('a memory of four partitions answers every call as one of a single partitio
             };
           }
           case 'statistics': {
-            // Users may lie in several partitions, so they alone may count more.
-            const { userCount: _, ...counts } = await router.call('statistics', by, {});
+            const counts = await router.call('statistics', by, {});
             return { ...counts, namespaces: [...counts.namespaces].sort() };
           }
           case 'flush':
@@ -210,7 +209,7 @@ test('a memory of one partition never fans out', async () => {
 test('each partition is in its own shard, and is told which it is', async () => {
   const { engines, router } = await setUp();
   for (const { calls } of engines) calls.length = 0;
-  await router.call('statistics', context(2), {});
+  await router.call('flush', context(2), {});
   for (const partition of [0, 1, 2, 3]) {
     const { calls } = engines[shardOf(2, partition, SHARDS)]!;
     assert.deepEqual(
@@ -242,6 +241,43 @@ test('a repeated forget with its idempotency key gets the first answer again', a
   const again = await router.call('forget', by, { hashes, check: false });
   assert.deepEqual(first.hashes.toSorted(), hashes.toSorted());
   assert.deepEqual(again, first);
+});
+
+test('the same idempotency key with another body is refused, whichever partition that would go to', async () => {
+  const { router, engines } = await setUp();
+  const by = (key: string, bodyHash: string) => ({ ...context(2), idempotency: { key, bodyHash } });
+  const event = (session: string) => ({ grainType: 'event', fields: { session_id: session }, sync: false });
+  for (let i = 0; i < 8; i++) {
+    const first = await router.call('add', by(`k${i}`, 'h'), event('s'));
+    assert.deepEqual(await router.call('add', by(`k${i}`, 'h'), event('s')), first);
+    const refused = router.call('add', by(`k${i}`, 'other'), event(`s${i}`));
+    await assert.rejects(refused, (error) => codeOf(error) === 'VAL-E005', `s${i}`);
+    const batch = { items: [event(`s${i}`)] };
+    await assert.rejects(router.call('addBatch', by(`k${i}`, 'other'), batch), (e) => codeOf(e) === 'VAL-E005');
+  }
+  const claims = engines.flatMap(({ calls }) => calls.filter(({ method }) => method === 'claim'));
+  assert.ok(new Set(claims.map(({ context: { partition } }) => partition)).size > 1, 'keys spread over partitions');
+});
+
+test('a call that is refused leaves its idempotency key free', async () => {
+  const { router } = await setUp();
+  const by = (bodyHash: string) => ({ ...context(2), idempotency: { key: 'k', bodyHash } });
+  const missing = router.call('supersede', by('wrong'), { oldHash: 'unknown', fields: {} });
+  await assert.rejects(missing, (error) => codeOf(error) === 'MEM-E001');
+  const oldHash = await add(router, 2, { session_id: 's' });
+  const { newHash } = await router.call('supersede', by('right'), { oldHash, fields: { content: 'new' } });
+  assert.notEqual(newHash, oldHash);
+  const other = router.call('supersede', by('wrong'), { oldHash: newHash, fields: { content: 'newer' } });
+  await assert.rejects(other, (error) => codeOf(error) === 'VAL-E005');
+});
+
+test('a user of several partitions is counted once', async () => {
+  const { router } = await setUp();
+  for (const i of [1, 2, 3, 4, 5, 6]) {
+    await add(router, 2, { session_id: `s${i}`, user_id: 'u' });
+    await add(router, 2, { session_id: `s${i}`, user_id: `u${i}` });
+  }
+  assert.equal((await router.call('statistics', context(2), {})).userCount, 7);
 });
 
 test('a repeated erasure gets the same fingerprint and time with count 0, over partitions', async () => {

@@ -21,16 +21,27 @@ export function* recordPoints(store: Store, queue: WriteQueue): Sliced<SegmentCh
     if (!store.holds(memory)) continue;
     const state: [string, Uint8Array | null][] = [
       [pointKey(memory, hour), Buffer.from(JSON.stringify(pointNow(store, memory)))],
+      ...pointsPast(store, memory, hour).map((key): [string, null] => [key, null]),
     ];
-    for (const [key] of store.log.scanState(`point/${memory}/`)) {
-      const age = hour - Number(key.slice(key.lastIndexOf('/') + 1));
-      const lastOfDay = (hour - age) % DAY_HOURS === DAY_HOURS - 1;
-      if (age > DAILY_KEEP || (age > HOURLY_KEEP && !lastOfDay)) state.push([key, null]);
-    }
     queue.commitState(state).catch(() => store.changedSincePoint.add(memory));
     yield;
   }
   return undefined;
+}
+
+/** Keys of points that are not kept any longer. Of a day past the hourly ones its last point stays, at whatever hour. */
+function pointsPast(store: Store, memory: number, now: number): string[] {
+  const past: string[] = [];
+  const hours = [...store.log.scanState(`point/${memory}/`)].map(([key]) =>
+    Number(key.slice(key.lastIndexOf('/') + 1)),
+  );
+  hours.forEach((hour, at) => {
+    const next = hours[at + 1] ?? now;
+    const lastOfDay = Math.floor(next / DAY_HOURS) > Math.floor(hour / DAY_HOURS);
+    const age = now - hour;
+    if (age > DAILY_KEEP || (age > HOURLY_KEEP && !lastOfDay)) past.push(pointKey(memory, hour));
+  });
+  return past;
 }
 
 /** Points between two times, oldest first, the present one last; `day` keeps the last of each day. Times in seconds. */

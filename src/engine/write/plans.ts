@@ -1,5 +1,5 @@
 // Every write of the engine: how it is prepared and planned. One row a method; the engine and the queue know no more.
-import type { AddItem, MemoryCalls } from '../calls.ts';
+import type { AddItem, CallContext, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { AuditDraft } from '../govern/audit.ts';
 import { VERIFICATION_STATES } from '../record/record.ts';
@@ -11,6 +11,7 @@ import { planEraseUser, planForget } from './forget.ts';
 import { bindFields } from './narrow.ts';
 import { prepareBlob, prepareGrain } from './prepare.ts';
 import type { MemoryWrite, WritePlan } from './queue.ts';
+import { releaseReply } from './reply.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
 
 /** A memory must be there; attaching is the one write that makes it. */
@@ -62,6 +63,23 @@ export const attachPlan: MemoryWrite<'attachMemory'> = {
   settled: true,
   plan: (group, _memory, context, { settings }) => {
     planAttach(group, context, settings);
+    return {};
+  },
+};
+
+/** The queue keeps the key with the answer; there is nothing more to it. */
+export const claimPlan: MemoryWrite<'claim'> = {
+  plan: (_group, memory) => {
+    known(memory);
+    return {};
+  },
+};
+
+/** Its context has no key of its own: the queue would answer with what is kept. */
+export const releasePlan: WritePlan<NonNullable<CallContext['idempotency']>, Record<never, never>> = {
+  settled: true,
+  plan: (group, memory, context, idempotency) => {
+    releaseReply(group, known(memory), 'claim', { ...context, idempotency });
     return {};
   },
 };

@@ -44,14 +44,29 @@ export function storeReply(group: Group, memory: Memory, method: string, context
   if (context.idempotency === undefined) return;
   const token = replyToken(memory, method, context);
   const reply: StoredReply = { bodyHash: context.idempotency.bodyHash, output };
+  recordReply(group, memory, { token, reply, atMs: group.nowMs });
+  group.overlay(memory).replies.set(token, reply);
+}
+
+/** Frees the key of this call, if it is kept for this body: the newest record of it is one whose time is over. */
+export function releaseReply(group: Group, memory: Memory, method: string, context: CallContext): void {
+  const reply = storedReply(group, memory, method, context);
+  if (reply !== undefined) recordReply(group, memory, { token: replyToken(memory, method, context), reply, atMs: 0 });
+}
+
+function recordReply(
+  group: Group,
+  memory: Memory,
+  { token, reply, atMs }: { readonly token: string; readonly reply: StoredReply; readonly atMs: number },
+): void {
   const sequence = group.record({
     kind: 'reply',
     memory: memory.number,
     token: Buffer.from(token, 'hex'),
-    atMs: group.nowMs,
+    atMs,
     sealed: memory.sealSmall(packr.pack(reply), `reply:${token}`),
   });
-  group.overlay(memory).replies.set(token, reply);
+  group.overlay(memory);
   group.onPublish(() => group.store.index.publishKeyed(memory.number, 'reply', token, sequence));
 }
 

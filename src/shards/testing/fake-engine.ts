@@ -37,7 +37,7 @@ interface Grain {
 interface Partition {
   readonly grains: Map<string, Grain>;
   readonly erased: Map<string, { readonly fingerprint: string; readonly timestamp: number }>;
-  readonly replies: Map<string, unknown>;
+  readonly replies: Map<string, { readonly bodyHash: string; readonly reply: unknown }>;
   audit: number;
 }
 
@@ -170,11 +170,14 @@ export class FakeEngine implements EngineDoor {
 
   #once(call: Call<WriteMethod | LongMethod>, context: CallContext): unknown {
     const { idempotency } = context;
-    if (idempotency === undefined) return this.#write(call, context);
+    if (idempotency === undefined || (call.method === 'claim' && call.input.release)) return this.#write(call, context);
     const { replies } = this.#partition(context);
-    if (replies.has(idempotency.key)) return replies.get(idempotency.key);
+    const name = `${call.method} ${idempotency.key}`;
+    const known = replies.get(name);
+    if (known !== undefined && known.bodyHash !== idempotency.bodyHash) throw new EngineError('VAL-E005');
+    if (known !== undefined) return known.reply;
     const reply = this.#write(call, context);
-    replies.set(idempotency.key, reply);
+    replies.set(name, { bodyHash: idempotency.bodyHash, reply });
     return reply;
   }
 
@@ -191,6 +194,14 @@ export class FakeEngine implements EngineDoor {
         this.#partition(context);
         this.#partitions.delete(`${context.memory}/${context.partition}`);
         return { keyFingerprint: hash('sha256', `${context.memory}/${context.partition}`, 'hex').slice(0, 16) };
+      case 'claim':
+        if (call.input.release) this.#partition(context).replies.delete(`claim ${context.idempotency?.key}`);
+        return {};
+      case 'users': {
+        const users = [...this.#partition(context).grains.values()].map((grain) => grain.fields['user_id']);
+        const named = [...new Set(users.filter((user) => typeof user === 'string'))];
+        return { hashes: Buffer.concat(named.map((user) => hash('sha256', user, 'buffer').subarray(0, 6))) };
+      }
       case 'add':
         return this.#add(context, call.input);
       case 'addBatch':
@@ -378,7 +389,7 @@ export class FakeEngine implements EngineDoor {
     const { grains, audit } = this.#partition(context);
     const typeCounts: Record<string, number> = {};
     for (const { grainType } of grains.values()) typeCounts[grainType] = (typeCounts[grainType] ?? 0) + 1;
-    const users = new Set([...grains.values()].map((grain) => grain.fields['user_id']));
+    const users = new Set([...grains.values()].flatMap((grain) => grain.fields['user_id'] ?? []));
     return {
       totalGrains: grains.size,
       diskSpaceBytes: 0,

@@ -17,8 +17,6 @@ export const HitOutput = Type.Object({
   fields: Fields,
   createdAt: Type.Integer(),
   namespace: Type.String(),
-  sourceNamespace: Type.String(),
-  scopeDepth: Type.Integer(),
   userId: Type.Optional(Type.String()),
   supersededBy: Type.Optional(Type.String()),
   supersessionStatus: Type.Optional(Type.String()),
@@ -37,6 +35,7 @@ const Output = Type.Object({
   entities: Type.Optional(Type.Array(Type.String())),
 });
 
+/** A hit without `source_namespace` and `scope_depth`, which go with a scope path alone. */
 export function hitOutput({ grain, score, superseded }: RecallHit): HitOutput {
   return {
     hash: grain.hash,
@@ -47,8 +46,6 @@ export function hitOutput({ grain, score, superseded }: RecallHit): HitOutput {
     fields: grain.fields,
     createdAt: grain.createdAt,
     namespace: grain.namespace,
-    sourceNamespace: grain.namespace,
-    scopeDepth: 0,
     ...(grain.userId === undefined ? {} : { userId: grain.userId }),
     ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy }),
     ...(superseded ? { supersessionStatus: 'superseded' } : {}),
@@ -76,8 +73,6 @@ export const recall = defineOperation({
         grainType: hit.grainType,
         score: hit.score,
         fieldsJson: stringifyJson(hit.fields),
-        sourceNamespace: hit.sourceNamespace,
-        scopeDepth: hit.scopeDepth,
         recallSource: hit.recallSource,
         supersessionStatus: hit.supersessionStatus,
       })),
