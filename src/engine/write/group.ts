@@ -163,22 +163,28 @@ export class Group {
 
   /** Links two versions: `oldOrdinal` stops being current. */
   supersede(memory: Memory, oldOrdinal: Ordinal, planned: PlannedGrain): void {
-    this.#link(memory, oldOrdinal, planned.ordinal, planned.prepared.address);
+    this.#link(memory, oldOrdinal, planned.ordinal, { address: planned.prepared.address, atMs: this.nowMs });
   }
 
-  /** Links two grains that are both there (an import's manifest says so). */
-  link(memory: Memory, oldOrdinal: Ordinal, newOrdinal: Ordinal): void {
+  /** Links two grains that are both there: an import's manifest says so, and since when, which is not in the future. */
+  link(memory: Memory, oldOrdinal: Ordinal, newOrdinal: Ordinal, sinceMs = this.nowMs): void {
     const address = this.peek(memory)?.byOrdinal.get(newOrdinal)?.prepared.address ?? this.store.addressAt(newOrdinal);
-    if (address !== undefined) this.#link(memory, oldOrdinal, newOrdinal, address);
+    const atMs = Math.max(0, Math.min(sinceMs, this.nowMs));
+    if (address !== undefined) this.#link(memory, oldOrdinal, newOrdinal, { address, atMs });
   }
 
-  #link(memory: Memory, oldOrdinal: Ordinal, ordinal: Ordinal, address: Address): void {
+  #link(
+    memory: Memory,
+    oldOrdinal: Ordinal,
+    ordinal: Ordinal,
+    { address, atMs }: { readonly address: Address; readonly atMs: number },
+  ): void {
     const sequence = this.record({
       kind: 'standing',
       memory: memory.number,
       oldOrdinal,
       newOrdinal: ordinal,
-      atMs: this.nowMs,
+      atMs,
       verification: '',
       newAddress: address,
     });

@@ -115,7 +115,7 @@ export const manifestPlan: WritePlan<
         !group.isSuperseded(held, ordinal) &&
         group.tip(held, successor) !== ordinal
       )
-        group.link(held, ordinal, successor);
+        group.link(held, ordinal, successor, entry.systemValidToMs);
       const state = VERIFICATION_STATES.find((name) => name === entry.verificationStatus);
       if (state !== undefined && state !== '' && state !== 'unverified') group.setVerification(held, ordinal, state);
     }

@@ -17,7 +17,7 @@ export const getRaw = defineOperation({
       path: 'M/grains/{hash}/raw',
       reply: ({ hash, blob }, { ifNoneMatch }) => {
         const etag = `"${hash}"`;
-        const known = ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag) ?? false;
+        const known = ifNoneMatch?.split(',').some((tag) => isMatch(tag.trim(), etag)) ?? false;
         return known
           ? { kind: 'bytes', status: 304, headers: { etag }, body: new Uint8Array(0) }
           : { kind: 'bytes', status: 200, headers: { etag, 'content-type': 'application/octet-stream' }, body: blob };
@@ -26,3 +26,8 @@ export const getRaw = defineOperation({
   ],
   run: async ({ hash }, context) => ({ hash, blob: (await context.call('getRaw', { hash })).blob }),
 });
+
+/** RFC 9110, If-None-Match: `*` is every tag, and weak ones count. */
+function isMatch(tag: string, etag: string): boolean {
+  return tag === '*' || tag.replace(/^W\//, '') === etag;
+}
