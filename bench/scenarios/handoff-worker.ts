@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { move } from 'piscina';
 import { BatchRunner } from '../../src/shards/batch-runner.ts';
-import { defineCodec } from '../../src/shards/codec.ts';
+import type { ShardCodec } from '../../src/shards/codec.ts';
 import type { EngineDoor } from '../../src/shards/engine-door.ts';
 import type { Output, ReadMethod } from '../../src/shards/protocol.ts';
 import { serveShards, type WorkerTask } from '../../src/shards/worker.ts';
@@ -14,15 +14,16 @@ export type EchoTask =
   | { readonly answersTo: MessagePort }
   | { readonly batch: ArrayBuffer };
 
-const REPLY = Buffer.alloc(46, 9);
+const REPLY = { bytes: Buffer.alloc(46, 9), notes: '' };
 const HELD: Output<'locate'> = { held: [true] };
 
 /** Looks at the request's first and last byte, so that it is really read. */
-const echo = defineCodec({
-  method: 'locate',
-  decode: (bytes) => ({ input: { hashes: bytes[0] === bytes[bytes.length - 1] ? [] : ['unequal'] } }),
-  encode: () => REPLY,
-});
+const echo: ShardCodec = {
+  decode: (bytes) => ({
+    call: { method: 'locate', input: { hashes: bytes[0] === bytes[bytes.length - 1] ? [] : ['unequal'] } },
+    encode: () => REPLY,
+  }),
+};
 
 const idle: EngineDoor = {
   // Only `locate` is asked.

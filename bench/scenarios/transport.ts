@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { listenGrpc } from '../../src/server/grpc/grpc-js.ts';
-import { jsonBody } from '../../src/server/http/json.ts';
+import { jsonBody, parseBody } from '../../src/server/http/json.ts';
 import type { HttpHandler } from '../../src/server/http/listener.ts';
 import { listenNode } from '../../src/server/http/node.ts';
 import { listenUws } from '../../src/server/http/uws.ts';
@@ -119,7 +119,7 @@ function bareNode(): Promise<Listening> {
 const JSON_TYPE = [['content-type', 'application/json']] as const;
 
 const echoJson: HttpHandler = async (request) => {
-  const { value } = await jsonBody(request, 1_048_576);
+  const value = parseBody(await jsonBody(request, 1_048_576));
   request.respond(200, JSON_TYPE, JSON.stringify(value));
 };
 

@@ -212,7 +212,7 @@ export interface MemoryCalls {
     input: AddItem & { sync: boolean };
     output: { hash: string; duplicate: boolean; warnings: readonly string[] };
   };
-  addBatch: { input: { items: readonly AddItem[] }; output: { outcomes: readonly AddOutcome[] } };
+  addBatch: { input: { items: readonly AddItem[]; sync?: boolean }; output: { outcomes: readonly AddOutcome[] } };
   importBlobs: {
     input: { blobs: readonly Uint8Array[]; manifest: readonly Omit<ExportedGrain, 'blob'>[] };
     output: { outcomes: readonly AddOutcome[] };

@@ -52,6 +52,7 @@ export function writeCalls(services: WriteServices) {
         ),
       );
       store.changedSincePoint.add(context.memory);
+      if (input.sync === true) await sealAll();
       return { outcomes };
     },
     importBlobs: async (context: CallContext, input: In<'importBlobs'>): Out<'importBlobs'> => {

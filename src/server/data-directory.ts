@@ -13,7 +13,7 @@ const FORMAT = 1;
 
 export interface Layout {
   readonly shards: number;
-  /** True when nothing was kept in it yet: it was made just now, or by a start that was cut off. */
+  /** True when it was made just now. */
   readonly isNew: boolean;
 }
 
@@ -29,8 +29,7 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
     const shards = read(path);
     if (wanted !== undefined && wanted !== shards)
       throw new EngineError('VAL-E001', `--shards ${wanted}: ${directory} was made with ${shards}, which is fixed`);
-    const isNew = !['control', 'shard-0'].some((folder) => existsSync(join(directory, folder)));
-    return { shards, isNew };
+    return { shards, isNew: false };
   }
   if (existsSync(join(directory, 'control')))
     throw new EngineError('STO-E001', `${directory} holds data and no ${LAYOUT_FILE}`);

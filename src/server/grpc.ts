@@ -1,47 +1,72 @@
 // The gRPC face of the table: an rpc's bytes in, its row's answer out.
 import { assert } from '../engine/assert.ts';
-import type { GrpcHandler } from './grpc/front.ts';
+import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
+import { codecOf } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_RPC_ROWS } from './operations/unimplemented.ts';
-import type { Wrapper } from './wrapper.ts';
+import type { Arrival, Face, Wrapper } from './wrapper.ts';
 
-const ROWS: ReadonlyMap<string, Operation> = new Map([
-  ...UNIMPLEMENTED_RPC_ROWS,
-  ...OPERATIONS.flatMap((row) => (row.grpc === undefined ? [] : [[row.grpc.rpc, row] as const])),
+interface Route {
+  readonly operation: Operation;
+  /** Of its codec, when its requests go to a worker as they came. */
+  readonly codec: number | undefined;
+}
+
+const ROUTES: ReadonlyMap<string, Route> = new Map([
+  ...[...UNIMPLEMENTED_RPC_ROWS].map(([rpc, operation]) => [rpc, { operation, codec: undefined }] as const),
+  ...OPERATIONS.flatMap((operation) => {
+    const { grpc } = operation;
+    return grpc === undefined ? [] : [[grpc.rpc, { operation, codec: codecOf(grpc) }] as const];
+  }),
 ]);
+
+interface Reply {
+  readonly bytes: Uint8Array;
+  /** A JSON array of the warnings that the message has no place for; '' for none. */
+  readonly warnings: string;
+}
 
 /** `httpPort`: where the same server answers over HTTP; Health tells it, for callers who know the gRPC address alone. */
 export function grpcHandler(wrapper: Wrapper, httpPort?: number): GrpcHandler {
   return async (call) => {
-    const operation = ROWS.get(call.method);
-    assert(operation !== undefined, `${call.method} has a row`);
-    const { grpc } = operation;
-    const answer = await wrapper.perform(
-      {
-        operation,
-        face: 'grpc',
-        memoryId: call.header('x-memory-id') || undefined,
-        header: (name) => call.header(name),
-        remoteAddress: call.remoteAddress,
-        ...(call.deadlineMs === undefined ? {} : { deadlineMs: call.deadlineMs }),
-      },
-      {
-        read: () => ({ candidate: grpc === undefined ? {} : grpc.read(call.bytes), bytes: call.bytes }),
-        write: (output) => ({
-          bytes: grpc === undefined ? EMPTY : grpc.write(output),
-          warnings: grpc === undefined ? [] : grpc.looseWarnings(output),
-        }),
-      },
-    );
+    const route = ROUTES.get(call.method);
+    assert(route !== undefined, `${call.method} has a row`);
+    const answer = await wrapper.perform(arrivalOf(call, route.operation), faceOf(call, route));
     if (!answer.ok) return { error: answer.error, headers: answer.headers };
     const { bytes, warnings } = answer.reply;
     if (httpPort !== undefined && call.method === 'Health')
       return { bytes, headers: { ...answer.headers, 'x-http-port': String(httpPort) } };
-    return {
-      bytes,
-      headers: warnings.length === 0 ? answer.headers : { ...answer.headers, 'x-warnings': JSON.stringify(warnings) },
-    };
+    return { bytes, headers: warnings === '' ? answer.headers : { ...answer.headers, 'x-warnings': warnings } };
+  };
+}
+
+function arrivalOf(call: GrpcCall, operation: Operation): Arrival {
+  const { deadlineMs } = call;
+  return {
+    operation,
+    face: 'grpc',
+    memoryId: call.header('x-memory-id') || undefined,
+    header: (name) => call.header(name),
+    remoteAddress: call.remoteAddress,
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  };
+}
+
+function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route): Face<Reply> {
+  return {
+    read: () => ({ candidate: grpc === undefined ? {} : grpc.read(call.bytes), bytes: call.bytes }),
+    write: (output) => {
+      const warnings = grpc === undefined ? [] : grpc.looseWarnings(output);
+      return {
+        bytes: grpc === undefined ? EMPTY : grpc.write(output),
+        warnings: warnings.length === 0 ? '' : JSON.stringify(warnings),
+      };
+    },
+    forward:
+      codec === undefined
+        ? undefined
+        : { codec, bytes: () => call.bytes, write: ({ bytes, notes }) => ({ bytes, warnings: notes }) },
   };
 }
 

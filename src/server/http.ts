@@ -5,10 +5,11 @@ import { stringifyJson } from '../engine/grain/api-json.ts';
 import { MESSAGE_BYTES_MAX } from '../engine/limits.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';
-import { jsonBody } from './http/json.ts';
+import { jsonBody, parseBody } from './http/json.ts';
 import type { HttpHandler, HttpRequest, ResponseHeaders } from './http/listener.ts';
 import { fileUpload } from './http/multipart.ts';
 import { Router } from './http/router.ts';
+import { codecOf } from './operations/codecs.ts';
 import type { HttpParts, HttpReply, HttpRow, Operation, UploadedFile } from './operations/define.ts';
 import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
@@ -18,6 +19,8 @@ import { requestIdOf, type Wrapper } from './wrapper.ts';
 interface Route {
   readonly operation: Operation;
   readonly row: HttpRow;
+  /** Of its codec, when its requests go to a worker as they came. */
+  readonly codec: number | undefined;
 }
 
 /** Answers every request. `extra` are rows beside the table, whose paths are whole (`/metrics`). */
@@ -25,9 +28,10 @@ export function httpHandler(parts: { wrapper: Wrapper; cors: Cors; extra: readon
   const { wrapper, cors } = parts;
   const router = new Router<Route>();
   for (const operation of [...OPERATIONS, ...UNIMPLEMENTED_ROUTE_ROWS])
-    for (const row of operation.http) router.add(row.verb, `/api${fullPath(row.path)}`, { operation, row });
+    for (const row of operation.http)
+      router.add(row.verb, `/api${fullPath(row.path)}`, { operation, row, codec: codecOf(row) });
   for (const operation of parts.extra)
-    for (const row of operation.http) router.add(row.verb, row.path, { operation, row });
+    for (const row of operation.http) router.add(row.verb, row.path, { operation, row, codec: undefined });
 
   return async (request) => {
     if (cors.preflight(request)) return;
@@ -57,7 +61,7 @@ async function answer(
   match: { readonly route: Route; readonly params: Readonly<Record<string, string>> },
   always: ResponseHeaders,
 ): Promise<void> {
-  const { operation, row } = match.route;
+  const { operation, row, codec } = match.route;
   const { id, ...rest } = match.params;
   const isOfMemory = operation.on === 'memory';
   let parts: HttpParts | undefined;
@@ -82,6 +86,16 @@ async function answer(
         return { candidate: row.read(parts), bytes };
       },
       write: (output) => row.reply(output, parts ?? NO_PARTS),
+      // A query adds to the body, and would not reach the worker.
+      ...(codec === undefined || request.query !== ''
+        ? {}
+        : {
+            forward: {
+              codec,
+              bytes: () => jsonBody(request, MESSAGE_BYTES_MAX),
+              write: ({ bytes }) => ({ kind: 'bytes', status: row.successStatus, headers: JSON_HEADERS, body: bytes }),
+            },
+          }),
     },
   );
   const headers: ResponseHeaders = [...always, ...Object.entries(told.headers)];
@@ -89,6 +103,7 @@ async function answer(
   else respondError(request, told.error, told.requestId, headers);
 }
 
+const JSON_HEADERS = { 'content-type': 'application/json' };
 const NO_BYTES = new Uint8Array(0);
 const NO_PARTS: HttpParts = { params: {}, query: {}, json: undefined, file: undefined, ifNoneMatch: undefined };
 
@@ -103,8 +118,8 @@ async function bodyOf(request: HttpRequest, row: HttpRow): Promise<Body> {
     case 'none':
       return { json: undefined, file: undefined, bytes: NO_BYTES };
     case 'json': {
-      const { value, bytes } = await jsonBody(request, MESSAGE_BYTES_MAX);
-      return { json: value, file: undefined, bytes };
+      const bytes = await jsonBody(request, MESSAGE_BYTES_MAX);
+      return { json: parseBody(bytes), file: undefined, bytes };
     }
     case 'file': {
       const { fileName, bytes, body } = await fileUpload(request);

@@ -31,6 +31,7 @@ import { type Logger, makeLog } from './log.ts';
 import { MasterKeys } from './master-keys.ts';
 import { Metrics } from './metrics.ts';
 import { metricsOperation } from './operations/admin/metrics.ts';
+import { CODECS } from './operations/codecs.ts';
 import { placementOf } from './placement-of.ts';
 import { requestIdOf, Wrapper } from './wrapper.ts';
 
@@ -108,6 +109,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     shards: Array.from({ length: pool.shards }, (_, shard) => pool.caller(shard)),
     settingsOf: (number) => memories?.settingsOf(number),
     placementOf,
+    codecs: CODECS,
   });
   memories = new Memories({ store: control, shards: router, clock, memoriesMax: config.memoriesMax });
   await memories.start();

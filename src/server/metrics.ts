@@ -1,35 +1,62 @@
 // Counters of this process, in the Prometheus text form, at GET /metrics of the HTTP listener. It needs an admin key
 // in every mode but `none`. Labels are bounded: names of operations, faces and codes of the contract.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Upper bounds, in seconds. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+type Face = 'http' | 'grpc';
+
+/** Times of one operation over one face, each counted in the first bucket that holds it; the last one holds the rest. */
+interface Times {
+  readonly labels: { readonly operation: string; readonly face: Face };
+  readonly buckets: Float64Array;
+  seconds: number;
+}
+
+interface Answers {
+  readonly labels: { readonly operation: string; readonly face: Face; readonly code: string };
+  readonly times: Times;
+  count: number;
+}
+
+/** What a registry asks of a metric when it is scraped. */
+interface Scraped {
+  readonly name: string;
+  get(): Promise<object>;
+}
 
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #requests: Counter<'operation' | 'face' | 'code'>;
-  readonly #seconds: Histogram<'operation' | 'face'>;
-  readonly #inFlight: Gauge;
+  readonly #answers = new Map<string, Answers>();
+  readonly #times = new Map<string, Times>();
+  #inFlight = 0;
 
   /** `memories` and `keys` are read when somebody scrapes. */
   constructor(counts: { readonly memories: () => number; readonly keys: () => number }) {
-    const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
-    this.#requests = new Counter({
+    // Every request counts here, so it costs one look-up; prom-client's own counters check and join labels each time.
+    this.#register({
       name: 'granary_requests_total',
       help: 'Requests answered, by operation, face and error code (ok without one).',
-      labelNames: ['operation', 'face', 'code'],
-      registers,
+      type: 'counter',
+      values: () => [...this.#answers.values()].map(({ labels, count }) => ({ labels, value: count })),
     });
-    this.#seconds = new Histogram({
+    this.#register({
       name: 'granary_request_seconds',
       help: 'Time from the request to its answer.',
-      labelNames: ['operation', 'face'],
-      buckets: SECONDS,
-      registers,
+      type: 'histogram',
+      values: () => [...this.#times.values()].flatMap(histogramOf),
     });
-    this.#inFlight = new Gauge({ name: 'granary_requests_in_flight', help: 'Requests being answered.', registers });
+    this.#gauge('granary_requests_in_flight', 'Requests being answered.', () => this.#inFlight);
     this.#gauge('granary_memories', 'Memories that exist.', counts.memories);
     this.#gauge('granary_api_keys', 'API keys, revoked ones included.', counts.keys);
+  }
+
+  #register(metric: { name: string; help: string; type: 'counter' | 'histogram'; values: () => object[] }): void {
+    const { name, help, type, values } = metric;
+    const scraped: Scraped = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: values() }) };
+    this.#registry.registerMetric(scraped as unknown as Metric); // the registry asks for no more than this
   }
 
   #gauge(name: string, help: string, read: () => number): void {
@@ -44,18 +71,53 @@ export class Metrics {
   }
 
   begin(): void {
-    this.#inFlight.inc();
+    this.#inFlight += 1;
   }
 
   /** `code` is `ok` or an error code. */
-  end(operation: string, face: 'http' | 'grpc', code: string, seconds: number): void {
-    this.#inFlight.dec();
-    this.#requests.inc({ operation, face, code });
-    this.#seconds.observe({ operation, face }, seconds);
+  end(operation: string, face: Face, code: string, seconds: number): void {
+    this.#inFlight -= 1;
+    const answers = this.#answersOf(operation, face, code);
+    answers.count += 1;
+    const { times } = answers;
+    times.seconds += seconds;
+    let bucket = 0;
+    while (bucket < SECONDS.length && seconds > SECONDS[bucket]!) bucket += 1;
+    times.buckets[bucket]! += 1;
+  }
+
+  #answersOf(operation: string, face: Face, code: string): Answers {
+    const name = `${face} ${operation}`;
+    const known = this.#answers.get(`${name} ${code}`);
+    if (known !== undefined) return known;
+    let times = this.#times.get(name);
+    if (times === undefined) {
+      times = { labels: { operation, face }, buckets: new Float64Array(SECONDS.length + 1), seconds: 0 };
+      this.#times.set(name, times);
+    }
+    const made = { labels: { operation, face, code }, times, count: 0 };
+    this.#answers.set(`${name} ${code}`, made);
+    return made;
   }
 
   /** The exposition text and its content type. */
   async text(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
+}
+
+/** Buckets count what lies below them too. */
+function histogramOf({ labels, buckets, seconds }: Times): object[] {
+  const name = 'granary_request_seconds';
+  let count = 0;
+  const values: object[] = [];
+  for (const [at, more] of buckets.entries()) {
+    count += more;
+    values.push({ metricName: `${name}_bucket`, labels: { ...labels, le: SECONDS[at] ?? '+Inf' }, value: count });
+  }
+  return [
+    ...values,
+    { metricName: `${name}_sum`, labels, value: seconds },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
 }

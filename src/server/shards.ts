@@ -1,4 +1,5 @@
 // What operations need of the shards. The router of src/shards is one; tests bring a model.
+import type { RawReply } from '../shards/codec.ts';
 import type {
   CallContext,
   Input,
@@ -18,6 +19,8 @@ export interface Shards {
   attach(memories: readonly MemorySettings[]): Promise<void>;
   /** One call on a memory, whatever its partitions. Rejects with EngineError. */
   call<M extends keyof MemoryCalls>(method: M, context: MemoryContext, input: Input<M>): Promise<Output<M>>;
+  /** The same with a request as it came: `codec` is its number in operations/codecs.ts. */
+  callRaw(codec: number, context: MemoryContext, bytes: Uint8Array): Promise<RawReply>;
   /** The same on one partition alone, for what pages through them one after the other. */
   callPartition<M extends keyof MemoryCalls>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>>;
   /** One answer a shard. */

@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import { assert } from '../engine/assert.ts';
 import { EngineError } from '../engine/errors.ts';
 import { SLOW_REQUEST_MS } from '../engine/limits.ts';
+import type { RawReply } from '../shards/codec.ts';
 import type { Input, MemoryCalls, Output } from '../shards/protocol.ts';
 import { type Authenticator, narrowed } from './auth/authenticate.ts';
 import { includesScope, type Principal, type Scope } from './auth/principal.ts';
@@ -12,11 +13,13 @@ import type { RateLimiter } from './auth/rate-limit.ts';
 import type { CallExtras, Context, Services } from './context.ts';
 import { randomId } from './control/ids.ts';
 import { DEFAULT_MEMORY, type MemoryRecord } from './control/memories.ts';
+import { Deadlines } from './deadlines.ts';
 import { RequestAborted } from './http/listener.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Operation } from './operations/define.ts';
 import { ReplyCache } from './replies.ts';
+import type { MemoryContext } from './shards.ts';
 
 /** A request as far as it is known before its body is looked at. */
 export interface Arrival {
@@ -38,6 +41,16 @@ export interface Face<Reply> {
     | { readonly candidate: unknown; readonly bytes: Uint8Array }
     | Promise<{ readonly candidate: unknown; readonly bytes: Uint8Array }>;
   readonly write: (output: unknown) => Reply;
+  /** There when the request goes to a worker as it came: then nothing is read here, or written. */
+  readonly forward?: Forward<Reply> | undefined;
+}
+
+export interface Forward<Reply> {
+  /** Its number in operations/codecs.ts. */
+  readonly codec: number;
+  /** Called after the caller was let in. */
+  readonly bytes: () => Uint8Array | Promise<Uint8Array>;
+  readonly write: (reply: RawReply) => Reply;
 }
 
 /** `headers` go with every answer: request id, rate limit, what a 401 must carry. */
@@ -67,6 +80,7 @@ export class Wrapper {
   readonly #metrics: Metrics;
   readonly #log: Logger;
   readonly #replies: ReplyCache;
+  readonly #deadlines = new Deadlines();
   /** Requests being answered, for the drain. */
   #running = 0;
   #idle: (() => void) | undefined;
@@ -96,6 +110,11 @@ export class Wrapper {
     let code = 'ok';
     try {
       const admitted = this.#admit(arrival, headers);
+      const { forward } = face;
+      if (forward !== undefined) {
+        const reply = forward.write(await this.#forward(arrival, admitted, requestId, forward));
+        return { ok: true, reply, requestId, headers };
+      }
       const { candidate, bytes } = await face.read();
       const context = this.#contextOf(arrival, admitted, requestId, bytes);
       const output = await this.#run(arrival.operation, candidate, context);
@@ -154,14 +173,36 @@ export class Wrapper {
     return this.#services.memories.get(id);
   }
 
+  /** Sends the request to its memory's worker as it came. */
+  async #forward(
+    arrival: Arrival,
+    admitted: Admitted,
+    requestId: string,
+    { codec, bytes }: Pick<Forward<unknown>, 'codec' | 'bytes'>,
+  ): Promise<RawReply> {
+    const sent = bytes();
+    const body = sent instanceof Promise ? await sent : sent;
+    const asked = this.#askedOf(arrival, admitted, requestId, body);
+    const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);
+    return this.#untilDeadline(this.#services.shards.callRaw(codec, context, body), asked.deadlineMs);
+  }
+
+  #askedOf(arrival: Arrival, { principal, memory }: Admitted, requestId: string, bytes: Uint8Array): AskedFor {
+    const { config, clock } = this.#services;
+    const own = clock.nowMs() + (arrival.operation.slow ? SLOW_REQUEST_MS : config.requestTimeoutMs);
+    return {
+      requestId,
+      deadlineMs: arrival.deadlineMs === undefined ? own : Math.min(own, arrival.deadlineMs),
+      reason: textHeader(arrival, 'x-reason'),
+      purpose: textHeader(arrival, 'x-purpose'),
+      idempotency: idempotencyOf(arrival, principal, memory, bytes),
+    };
+  }
+
   #contextOf(arrival: Arrival, admitted: Admitted, requestId: string, bytes: Uint8Array): Context {
     const { principal, memory, namespace, userId } = admitted;
-    const waitMs = arrival.operation.slow ? SLOW_REQUEST_MS : this.#services.config.requestTimeoutMs;
-    const own = this.#services.clock.nowMs() + waitMs;
-    const deadlineMs = Math.min(own, arrival.deadlineMs ?? own);
-    const reason = textHeader(arrival, 'x-reason');
-    const purpose = textHeader(arrival, 'x-purpose');
-    const idempotency = idempotencyOf(arrival, principal, memory, bytes);
+    const asked = this.#askedOf(arrival, admitted, requestId, bytes);
+    const { deadlineMs, reason, idempotency } = asked;
     const services = this.#services;
     let changes = 0;
     return {
@@ -179,47 +220,24 @@ export class Wrapper {
       },
       require: (scope) => requireScope(principal, scope),
       call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras: CallExtras = {}): Promise<Output<M>> {
-        assert(memory !== undefined, `${arrival.operation.name} is about a memory`);
         // A request that makes several changing calls gives each its own key, the same ones when it is sent again.
-        const place = CHANGING.has(method) ? changes++ : 0;
-        return services.shards.call(
-          method,
-          {
-            memory: memory.number,
-            actor: principal.actor,
-            requestId,
-            deadlineMs,
-            ...(namespace === undefined ? {} : { namespace }),
-            ...(userId === undefined ? {} : { userId }),
-            ...(reason === undefined ? {} : { reason }),
-            ...(purpose === undefined ? {} : { purpose }),
-            ...(idempotency === undefined || !CHANGING.has(method)
-              ? {}
-              : { idempotency: { key: `${idempotency.key}:${place}`, bodyHash: idempotency.bodyHash } }),
-            ...extras,
-          },
-          input,
-        );
+        const place = CHANGING.has(method) ? changes++ : undefined;
+        return services.shards.call(method, { ...shardContext(asked, admitted, place), ...extras }, input);
       },
     };
   }
 
-  /** Runs the row until the deadline. What runs on after it is not waited for; shards drop what is past its deadline. */
-  async #run(operation: Operation, candidate: unknown, context: Context): Promise<unknown> {
+  #run(operation: Operation, candidate: unknown, context: Context): Promise<unknown> {
     const work =
       operation.on === 'deployment' && context.idempotency !== undefined
         ? this.#replies.once(context.idempotency, operation.shownOnce, () => operation.perform(candidate, context))
         : operation.perform(candidate, context);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const waitMs = Math.max(0, context.deadlineMs - this.#services.clock.nowMs());
-      timer = setTimeout(() => reject(new EngineError('SYS-E005', 'timed out')), waitMs);
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return this.#untilDeadline(work, context.deadlineMs);
+  }
+
+  /** What runs on after the deadline is not waited for; shards drop what is past it. */
+  #untilDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
+    return this.#deadlines.race(work, Math.max(0, deadlineMs - this.#services.clock.nowMs()));
   }
 
   #asEngineError(caught: unknown, arrival: Arrival, requestId: string): EngineError {
@@ -249,6 +267,35 @@ interface Admitted {
   readonly memory: MemoryRecord | undefined;
   readonly namespace: string | undefined;
   readonly userId: string | undefined;
+}
+
+/** What a request says beside its body. */
+interface AskedFor {
+  readonly requestId: string;
+  readonly deadlineMs: number;
+  readonly reason: string | undefined;
+  readonly purpose: string | undefined;
+  readonly idempotency: Context['idempotency'];
+}
+
+/** `change`: which changing call of the request this is, from 0; undefined for one that changes nothing. */
+function shardContext(asked: AskedFor, admitted: Admitted, change: number | undefined): MemoryContext {
+  const { memory, principal, namespace, userId } = admitted;
+  assert(memory !== undefined, 'a call goes to a memory');
+  const context: { -readonly [K in keyof MemoryContext]: MemoryContext[K] } = {
+    memory: memory.number,
+    actor: principal.actor,
+    requestId: asked.requestId,
+    deadlineMs: asked.deadlineMs,
+  };
+  const { reason, purpose, idempotency } = asked;
+  if (namespace !== undefined) context.namespace = namespace;
+  if (userId !== undefined) context.userId = userId;
+  if (reason !== undefined) context.reason = reason;
+  if (purpose !== undefined) context.purpose = purpose;
+  if (idempotency !== undefined && change !== undefined)
+    context.idempotency = { key: `${idempotency.key}:${change}`, bodyHash: idempotency.bodyHash };
+  return context;
 }
 
 const PUBLIC: Principal = { actor: 'anonymous', scope: 'read' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../engine/errors.ts';
 import { BatchRunner } from './batch-runner.ts';
-import { defineCodec } from './codec.ts';
+import type { ShardCodec } from './codec.ts';
 import { batchesRun, type PackedReply, RequestWriter, readReplies } from './pack.ts';
 import type { CallContext } from './protocol.ts';
 import { ADD_CODEC, addCodec } from './testing/add-codec.ts';
@@ -11,13 +11,11 @@ import { SETTINGS } from './testing/memory.ts';
 
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 const DEEP_CODEC = 10;
-const deep = defineCodec({
-  method: 'get',
+const deep: ShardCodec = {
   decode: () => {
     throw new RangeError('Maximum call stack size exceeded');
   },
-  encode: () => new Uint8Array(),
-});
+};
 
 /** A runner over one fake engine with memory 1; `receive` resolves with its next message. */
 async function setUp(options: { faults?: boolean; nowMs?: number } = {}) {
@@ -81,7 +79,7 @@ test('reads are answered when the batch was run; its writes together, when they 
   assert.equal(engine.groups.at(-1), 2);
   const [typed, raw] = messages[1]!.replies;
   assert.equal(typed?.kind, 'value');
-  assert.match(raw?.kind === 'raw' ? Buffer.from(raw.raw).toString() : '', /^[0-9a-f]{64}$/);
+  assert.match(raw?.kind === 'raw' ? Buffer.from(raw.raw.bytes).toString() : '', /^[0-9a-f]{64}$/);
 });
 
 test('a refusal answers its own call alone, with the error as it was', async () => {

@@ -64,8 +64,8 @@ export class BatchRunner {
       }
       const codec = this.#options.codecs[body.codec];
       assert(codec !== undefined, 'a codec number is known to the worker');
-      const { call, context: changed = context } = decodeSafely(() => codec.decode(body.raw, context));
-      this.#call(id, engine, call, changed, (output) => this.#replies.appendRaw(id, codec.encode(output, changed)));
+      const { call, context: changed = context, encode } = decodeSafely(() => codec.decode(body.raw, context));
+      this.#call(id, engine, call, changed, (output) => this.#replies.appendRaw(id, encode(output)));
     } catch (error) {
       this.#refuse(id, error);
     }

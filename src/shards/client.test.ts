@@ -31,7 +31,7 @@ function setUp(batchesOutMax = 1) {
     /** Answers these requests with their hash, as the last act of `batches` batches. */
     answer: (requests: readonly PackedRequest[], batches: number) => {
       for (const { id, body } of requests) {
-        if ('raw' in body) replies.appendRaw(id, body.raw);
+        if ('raw' in body) replies.appendRaw(id, { bytes: body.raw, notes: 'a note' });
         else replies.appendValue(id, body.input);
       }
       client.receive(replies.take(batches));
@@ -55,7 +55,8 @@ test('calls of one turn leave in one batch, and are answered whatever the order 
   );
   answer(sent[0]!.toReversed(), 1);
   assert.deepEqual(await Promise.all(calls), [{ hash: 'a' }, { hash: 'b' }, { hash: 'c' }]);
-  assert.equal(Buffer.from(await raw).toString(), 'wire');
+  const { bytes, notes } = await raw;
+  assert.deepEqual([Buffer.from(bytes).toString(), notes], ['wire', 'a note']);
 });
 
 test('while a batch is out calls gather, and leave together when it was run, answered or not', async () => {

@@ -13,16 +13,17 @@ import {
   PENDING_BYTES_MAX,
   PENDING_ITEMS_MAX,
 } from '../engine/limits.ts';
+import type { RawReply } from './codec.ts';
 import { batchesRun, RequestWriter, readReplies, skipRequest } from './pack.ts';
 import type { CallContext, Input, Method, Output, ShardCaller } from './protocol.ts';
 
 /** A shard that can be called, with typed input or with wire bytes that only its worker reads. */
 export interface RawShardCaller extends ShardCaller {
   /**
-   * Sends wire bytes (copied before this returns) with the codec of this number; resolves with the reply's wire bytes,
-   * which are a view of a larger buffer. Rejects with EngineError.
+   * Sends wire bytes (copied before this returns) with the codec of this number; resolves with the reply, whose
+   * bytes are a view of a larger buffer. Rejects with EngineError.
    */
-  callRaw(codec: number, context: CallContext, bytes: Uint8Array): Promise<Uint8Array>;
+  callRaw(codec: number, context: CallContext, bytes: Uint8Array): Promise<RawReply>;
 }
 
 export interface ClientOptions {
@@ -98,8 +99,8 @@ export class ShardClient {
         this.#call(
           context,
           (id) => this.#writer.appendRaw({ id, shard }, codec, context, bytes),
-          // The worker answers a codec with the bytes it wrote.
-        ) as Promise<Uint8Array>,
+          // The worker answers a codec with what it wrote.
+        ) as Promise<RawReply>,
     };
   }
 

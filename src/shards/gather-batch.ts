@@ -13,12 +13,12 @@ export interface PlacedBlob extends Placed {
 /** Throws EngineError for what is not a blob. */
 export type PlacementOf = (blob: Uint8Array) => PlacedBlob;
 
-export async function gatherAddBatch(fan: Fan, { items }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
+export async function gatherAddBatch(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
   const partitions = items.map((item) => partitionFor(item, fan.partitions, fan.context));
   const outcomes = await byPartition(
     partitions,
     (index) => items[index]!.grainType,
-    (partition, indexes) => fan.one(partition, 'addBatch', { items: indexes.map((index) => items[index]!) }),
+    (partition, indexes) => fan.one(partition, 'addBatch', { ...how, items: indexes.map((index) => items[index]!) }),
   );
   return { outcomes };
 }

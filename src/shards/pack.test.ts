@@ -138,7 +138,7 @@ test('replies come back in order, with the number of batches that were run', () 
   const id = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   const reply = fc.oneof(
     record({ id, kind: fc.constant('value' as const), value: anyValue }),
-    record({ id, kind: fc.constant('raw' as const), raw: bytes }),
+    record({ id, kind: fc.constant('raw' as const), raw: record({ bytes, notes: fc.string({ unit: 'grapheme' }) }) }),
     record({ id, kind: fc.constant('error' as const), error }),
   );
   const writer = new ReplyWriter();
@@ -152,7 +152,7 @@ test('replies come back in order, with the number of batches that were run', () 
       const message = writer.take(batches);
       assert.equal(batchesRun(message), batches);
       const back = [...readReplies(message)].map((one) =>
-        one.kind === 'raw' ? { ...one, raw: new Uint8Array(one.raw) } : one,
+        one.kind === 'raw' ? { ...one, raw: { ...one.raw, bytes: new Uint8Array(one.raw.bytes) } } : one,
       );
       assert.deepStrictEqual(back, replies);
     }),

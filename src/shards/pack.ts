@@ -6,17 +6,18 @@
 //              codec 0: the body is the input as a value; else wire bytes, method 254
 //              method 255: taken back by the sender, to be skipped
 //   replies    u32 batches that were run since the last message, u32 count, then for each
-//              u32 id, u8 kind, u8 form, u16 zero, u32 bytes, body
+//              u32 id, u8 kind, u8 form, u16 zero, u32 bytes of notes, u32 bytes, notes (UTF-8), body
 //
 // Numbers are little-endian. `form` is that of value.ts, a context is as context.ts has it.
 import { assert } from '../engine/assert.ts';
 import type { WireError } from '../engine/errors.ts';
+import type { RawReply } from './codec.ts';
 import { contextBytesMax, readContext, writeContext } from './context.ts';
 import { type CallContext, METHODS, type Method } from './protocol.ts';
 import { FORM_MESSAGEPACK, packValue, unpackValue, type ValueForm } from './value.ts';
 
 const REQUEST_HEADER_BYTES = 16;
-const REPLY_HEADER_BYTES = 12;
+const REPLY_HEADER_BYTES = 16;
 const COUNT_BYTES = 4;
 const METHOD_AT = 5;
 const METHOD_SKIPPED = 255;
@@ -190,9 +191,9 @@ export class ReplyWriter {
     this.#put(id, 0, value.form, value.bytes);
   }
 
-  /** `raw` is copied. */
-  appendRaw(id: number, raw: Uint8Array): void {
-    this.#put(id, 1, 0, raw);
+  /** The bytes are copied. */
+  appendRaw(id: number, { bytes, notes }: RawReply): void {
+    this.#put(id, 1, 0, bytes, notes);
   }
 
   appendError(id: number, error: WireError): void {
@@ -200,15 +201,18 @@ export class ReplyWriter {
     this.#put(id, 2, value.form, value.bytes);
   }
 
-  #put(id: number, kind: number, form: ValueForm, body: Uint8Array): void {
-    const start = this.#scratch.reserve(REPLY_HEADER_BYTES + body.length);
+  #put(id: number, kind: number, form: ValueForm, body: Uint8Array, notes = ''): void {
+    const notesBytes = notes === '' ? 0 : Buffer.byteLength(notes);
+    const start = this.#scratch.reserve(REPLY_HEADER_BYTES + notesBytes + body.length);
     const { bytes } = this.#scratch;
     bytes.writeUInt32LE(id, start);
     bytes[start + 4] = kind;
     bytes[start + 5] = form;
     bytes.writeUInt16LE(0, start + 6);
-    bytes.writeUInt32LE(body.length, start + 8);
-    bytes.set(body, start + REPLY_HEADER_BYTES);
+    bytes.writeUInt32LE(notesBytes, start + 8);
+    bytes.writeUInt32LE(body.length, start + 12);
+    if (notesBytes > 0) bytes.write(notes, start + REPLY_HEADER_BYTES);
+    bytes.set(body, start + REPLY_HEADER_BYTES + notesBytes);
     this.#count++;
   }
 
@@ -223,7 +227,7 @@ export class ReplyWriter {
 
 export type PackedReply = { readonly id: number } & (
   | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'raw'; readonly raw: Uint8Array }
+  | { readonly kind: 'raw'; readonly raw: RawReply }
   | { readonly kind: 'error'; readonly error: WireError }
 );
 
@@ -241,11 +245,12 @@ export function* readReplies(message: ArrayBuffer): Generator<PackedReply> {
     const id = bytes.readUInt32LE(at);
     const kind = REPLY_KINDS[bytes.readUInt8(at + 4)];
     const form = readForm(bytes, at + 5);
-    const bodyAt = at + REPLY_HEADER_BYTES;
-    at = bodyAt + bytes.readUInt32LE(at + 8);
+    const notesAt = at + REPLY_HEADER_BYTES;
+    const bodyAt = notesAt + bytes.readUInt32LE(at + 8);
+    at = bodyAt + bytes.readUInt32LE(at + 12);
     assert(at <= bytes.length && kind !== undefined, 'a reply lies inside its message and has a kind');
     const body = bytes.subarray(bodyAt, at);
-    if (kind === 'raw') yield { id, kind, raw: body };
+    if (kind === 'raw') yield { id, kind, raw: { bytes: body, notes: bytes.toString('utf8', notesAt, bodyAt) } };
     else if (kind === 'value') yield { id, kind, value: unpackValue(form, body) };
     // Packed by `appendError`.
     else yield { id, kind, error: unpackValue(form, body) as WireError };

@@ -69,7 +69,10 @@ test('calls reach the shard they are for, typed and raw, over threads', async (t
       [0, 1, 2, 3].map((other) => other === shard),
     );
     const wire = Buffer.from(JSON.stringify({ grainType: 'event', fields: { content: `in ${shard}` } }));
-    assert.equal(Buffer.from(await pool.caller(shard).callRaw(ADD_CODEC, CONTEXT, wire)).toString(), hashes[shard]);
+    assert.equal(
+      Buffer.from((await pool.caller(shard).callRaw(ADD_CODEC, CONTEXT, wire)).bytes).toString(),
+      hashes[shard],
+    );
     assert.equal((await pool.caller(shard).call('health', CONTEXT, {})).shard, shard);
   }
   await assert.rejects(

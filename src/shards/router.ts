@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EngineError } from '../engine/errors.ts';
 import { PACK_ITEMS_MAX } from '../engine/limits.ts';
 import type { RawShardCaller } from './client.ts';
-import type { ShardCodecs } from './codec.ts';
+import type { RawReply, ShardCodecs } from './codec.ts';
 import { Fan, type RouterContext, valuesOf } from './fan.ts';
 import { GATHER, type GatherTools, type MemoryMethod } from './gather.ts';
 import { sumOf } from './merge.ts';
@@ -79,15 +79,15 @@ export class Router {
    * Calls a memory with wire bytes, which are read by the worker when the memory has one partition. Resolves with the
    * reply's wire bytes, a view of a larger buffer.
    */
-  async callRaw(codecNumber: number, context: RouterContext, bytes: Uint8Array): Promise<Uint8Array> {
+  async callRaw(codecNumber: number, context: RouterContext, bytes: Uint8Array): Promise<RawReply> {
     const settings = this.#options.settingsOf(context.memory);
     if (settings === undefined) throw new EngineError('MEM-E003');
     const first: CallContext = { ...context, partition: 0 };
     if (settings.partitions === 1) return this.#shardOf(context.memory, 0).callRaw(codecNumber, first, bytes);
     const codec = this.#options.codecs?.[codecNumber];
     if (codec === undefined) throw new EngineError('SYS-E001', `codec ${codecNumber} is unknown to the router`);
-    const { call, context: changed = first } = codec.decode(bytes, first);
-    return codec.encode(await this.#callDecoded(call, changed), changed);
+    const { call, context: changed = first, encode } = codec.decode(bytes, first);
+    return encode(await this.#callDecoded(call, changed));
   }
 
   #callDecoded(call: Call, { partition: _, ...context }: CallContext): Promise<unknown> {

@@ -100,12 +100,7 @@ class DirectoryLife {
     const { target, acknowledgementsMax = ACKNOWLEDGEMENTS_MAX } = this.#options;
     const random = this.#random;
     const ending = { acknowledgements: random.between(1, acknowledgementsMax), ...this.#chooseCut() };
-    let life: Life;
-    try {
-      life = await this.#start(ending);
-    } catch (error) {
-      return [`it did not start: ${error instanceof Error ? error.stack : error}`];
-    }
+    const life = await this.#start(ending);
     try {
       const problems = await this.#settle(life, false);
       if (problems.length > 0) return [...problems, life.stderr()];

@@ -123,7 +123,6 @@ function engineDoor(calls: Calls, shards: number): Door {
     throw new Refused(outcome?.code ?? 'NONE', outcome?.message ?? 'no outcome');
   }
   return {
-    tellsPredecessor: true,
     createMemory: async (memory) => {
       await call('attachMemory', memory, { settings: settingsOf(memory) });
     },

@@ -86,15 +86,12 @@ export class Workload {
     }
   }
 
-  /** Locks `scope` for one removal, or, racing, does not. Gives way to who locked what is around it meanwhile. */
-  async #alone(
-    { scope, around, racing }: { scope: Scope; around: readonly (Scope | undefined)[]; racing: boolean },
-    run: () => Promise<void>,
-  ): Promise<void> {
+  /** Locks `scope` for one removal, or, racing, does not. */
+  async #alone(scope: Scope, racing: boolean, run: () => Promise<void>): Promise<void> {
     if (racing) return run();
     await scope.lock();
     try {
-      if (!this.#stopped && !around.some((one) => one?.locked === true)) await run();
+      if (!this.#stopped) await run();
     } finally {
       scope.unlock();
     }
@@ -172,9 +169,12 @@ export class Workload {
     const key = this.#key();
     const send = async (to: Door): Promise<void> =>
       model.granted(version, await to.supersede(memory.number, oldHash, item, key), oldHash);
-    await this.#alone({ scope: chain, around: [memory, chain.user], racing: false }, () =>
-      this.#write(version, key === undefined ? undefined : send, () => send(door)),
-    );
+    await chain.lock();
+    try {
+      await this.#write(version, key === undefined ? undefined : send, () => send(door));
+    } finally {
+      chain.unlock();
+    }
   }
 
   async #accumulate(memory: Memory): Promise<void> {
@@ -199,17 +199,15 @@ export class Workload {
     const chain = this.#freeChain(memory, () => true);
     if (chain === undefined) return;
     const racing = random.chance(0.2);
-    await this.#alone({ scope: chain, around: [memory, chain.user], racing }, () =>
+    await this.#alone(chain, racing, () =>
       this.#within([memory, chain.user], async () => {
         chain.broken = true;
         chain.fresh = true;
         const removal = model.removing(chain);
         const before = hashesOf(chain.versions);
-        // An erasure of the user may have met the chain's first version.
-        const known = chain.versions.every((version) => version.state !== 'maybe');
         try {
           const hashes = await door.forget(memory.number, { subject: chain.subject });
-          if (!racing && known && isAlone(chain, removal) && !isSame(hashes, before))
+          if (!racing && isAlone(chain, removal) && !isSame(hashes, before))
             this.problems.push(`forget ${chain.subject} said ${hashes.length}`);
           memory.audited += hashes.length;
           model.removed(removal, chain.versions);
@@ -228,7 +226,7 @@ export class Workload {
     const tip = chain?.tip();
     if (chain === undefined || tip?.hash === undefined) return;
     const { hash } = tip;
-    await this.#alone({ scope: chain, around: [memory, chain.user], racing: false }, () =>
+    await this.#alone(chain, false, () =>
       this.#within([memory, chain.user], async () => {
         chain.broken = true;
         chain.fresh = true;
@@ -253,7 +251,7 @@ export class Workload {
     const user = random.pick(memory.users.filter((candidate) => !candidate.locked));
     if (user === undefined) return;
     const racing = random.chance(0.3);
-    await this.#alone({ scope: user, around: [memory], racing }, () =>
+    await this.#alone(user, racing, () =>
       this.#within([memory], async () => {
         for (const chain of user.chains) {
           chain.broken = true;
@@ -263,19 +261,17 @@ export class Workload {
         const removal = model.removing(user);
         const before = versions();
         const known = before.every((version) => version.state !== 'maybe' && version.state !== 'pending');
-        // A forget that waited for its chain while the user was locked runs beside the erasure.
-        const alone = !racing && user.chains.every((chain) => !chain.locked);
         const expected = before.filter((version) => version.state === 'there').length;
         try {
           const { count, fingerprint } = await door.eraseUser(memory.number, user.name);
-          if (alone && known && count !== expected)
+          if (!racing && known && count !== expected)
             this.problems.push(`the erasure of ${user.name} counted ${count}, not ${expected}`);
           model.removed(removal, versions());
           if (!racing && fingerprint !== '') user.proof = fingerprint;
           this.#acknowledged();
         } catch (error) {
           user.proof = undefined;
-          model.removalLost(`erasure of ${user.name}`, versions(), alone);
+          model.removalLost(`erasure of ${user.name}`, versions(), !racing);
           throw error;
         }
       }),
@@ -303,7 +299,7 @@ export class Workload {
 
   async #dropMemory(memory: Memory): Promise<void> {
     const { door, model } = this.#options;
-    await this.#alone({ scope: memory, around: [], racing: false }, async () => {
+    await this.#alone(memory, false, async () => {
       memory.state = 'unknown';
       await door.dropMemory(memory.number);
       memory.state = 'dropped';

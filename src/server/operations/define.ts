@@ -2,6 +2,7 @@
 // app/exec command. What a row reads and writes is pure: a worker that is sent raw bytes can run the same row code.
 import type { Static, TSchema } from 'typebox';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
 import type { Context } from '../context.ts';
 import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
@@ -141,6 +142,30 @@ export interface Definition<In extends TSchema, Out extends TSchema> {
   run(input: Static<In>, context: Context): Promise<Static<Out>>;
 }
 
+/**
+ * A row that is one call on its memory. Both steps are pure: a worker that is sent the raw request takes them itself
+ * (codecs.ts). Both throw EngineError.
+ */
+export interface SingleCall<In, Out, M extends keyof MemoryCalls> {
+  readonly method: M;
+  readonly ask: (input: In) => Asked<M>;
+  /** `input` is what was asked with. */
+  readonly answer: (output: Output<M>, input: In) => Out;
+}
+
+export interface Asked<M extends keyof MemoryCalls> {
+  readonly input: Input<M>;
+  readonly purpose?: string | undefined;
+}
+
+/** A checked request of such a row, with its types folded away. */
+export interface Planned {
+  readonly method: keyof MemoryCalls;
+  readonly asked: Asked<keyof MemoryCalls>;
+  /** From the shard's output to the row's. */
+  readonly answer: (output: unknown) => unknown;
+}
+
 /** A row with its types folded away, as the table, the transports and the wrapper hold it. */
 export interface Operation {
   readonly name: string;
@@ -160,6 +185,8 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
   /** Checks `candidate` against the input schema, then runs. */
   readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
+  /** There when the row is one call on its memory: checks, and says which. */
+  readonly plan: ((candidate: unknown) => Planned) | undefined;
   /** For app/exec: JSON args in, JSON result out. */
   readonly readArgs: (args: unknown) => unknown;
   readonly writeResult: (output: unknown) => unknown;
@@ -208,9 +235,33 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
     http: (row.http ?? []).map((face) => httpRow(face, input, writeJson)),
     grpc: row.grpc === undefined ? undefined : grpcRow(row.grpc, input, output),
     perform: (candidate, context) => row.run(check(candidate), context),
+    plan: undefined,
     readArgs: (args) => inward(input, args ?? {}),
     writeResult: writeJson,
   };
+}
+
+/** Makes a row that is one call on its memory. */
+export function defineCall<In extends TSchema, Out extends TSchema, M extends keyof MemoryCalls>(
+  row: Omit<Definition<In, Out>, 'run' | 'on'> & { readonly call: SingleCall<Static<In>, Static<Out>, M> },
+): Operation {
+  const { call, ...rest } = row;
+  const check: Validate<In> = compileCheck(row.input, { paged: row.paged ?? false });
+  const operation = defineOperation({
+    ...rest,
+    on: 'memory',
+    run: async (input, context) => {
+      const { input: asked, purpose } = call.ask(input);
+      const output = await context.call(call.method, asked, purpose === undefined ? {} : { purpose });
+      return call.answer(output, input);
+    },
+  });
+  const plan = (candidate: unknown): Planned => {
+    const input = check(candidate);
+    // The shard answers this method with this method's output.
+    return { method: call.method, asked: call.ask(input), answer: (output) => call.answer(output as Output<M>, input) };
+  };
+  return { ...operation, plan };
 }
 
 function httpRow<Out>(face: HttpFace<Out>, input: SchemaNode, writeJson: (value: unknown) => unknown): HttpRow {

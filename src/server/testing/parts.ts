@@ -120,6 +120,7 @@ function insteadOf(router: Router, answers: NonNullable<PartsOptions['instead']>
       // A test's answer is of the method that it stands in for.
       return answer === undefined ? router.call(method, context, input) : (answer(input) as Promise<never>);
     },
+    callRaw: (codec, context, bytes) => router.callRaw(codec, context, bytes),
     callPartition: (method, context, input) => router.callPartition(method, context, input),
     health: () => router.health(),
     verify: () => router.verify(),

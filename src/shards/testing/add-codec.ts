@@ -1,14 +1,16 @@
 // A codec for tests: an `add` as JSON bytes, answered by the address alone.
-import { defineCodec } from '../codec.ts';
-import type { AddItem } from '../protocol.ts';
+import type { ShardCodec } from '../codec.ts';
+import type { AddItem, Output } from '../protocol.ts';
 
 export const ADD_CODEC = 9;
 
-export const addCodec = defineCodec({
-  method: 'add',
+export const addCodec: ShardCodec = {
   decode: (bytes) => ({
     // What the tests send.
-    input: { ...(JSON.parse(Buffer.from(bytes).toString()) as AddItem), sync: false },
+    call: { method: 'add', input: { ...(JSON.parse(Buffer.from(bytes).toString()) as AddItem), sync: false } },
+    encode: (output) => {
+      const { hash, warnings } = output as Output<'add'>; // of the method above
+      return { bytes: Buffer.from(hash), notes: warnings.join() };
+    },
   }),
-  encode: (output) => Buffer.from(output.hash),
-});
+};

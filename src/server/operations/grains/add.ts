@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineCall, rpc } from '../define.ts';
 import { inward, type Members, nodeOf } from '../names.ts';
 import { bodyOf, Fields, fieldsOf, missing, mistyped, textMember } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
@@ -62,11 +62,10 @@ const BODY: Members = {
   },
 };
 
-export const add = defineOperation({
+export const add = defineCall({
   name: 'add',
   summary: 'Add a grain.',
   needs: 'write',
-  on: 'memory',
   mutates: true,
   input: Input,
   output: Output,
@@ -90,12 +89,12 @@ export const add = defineOperation({
       }),
     },
   ],
-  async run({ grainType, fields, options, purpose }, context) {
-    const added = await context.call(
-      'add',
-      { grainType: checkedGrainType(grainType), fields, sync: options?.sync ?? false },
-      purpose === undefined ? {} : { purpose },
-    );
-    return { ...added, warnings: [...optionWarnings(options), ...added.warnings] };
+  call: {
+    method: 'add',
+    ask: ({ grainType, fields, options, purpose }) => ({
+      input: { grainType: checkedGrainType(grainType), fields, sync: options?.sync ?? false },
+      purpose,
+    }),
+    answer: (added, { options }) => ({ ...added, warnings: [...optionWarnings(options), ...added.warnings] }),
   },
 });

@@ -4,7 +4,7 @@ import { EngineError, type ErrorCode, type WireError } from '../../../engine/err
 import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import { type AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineCall, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, parsedJson } from '../names.ts';
 import { bodyOf, fieldsOf, missing, mistyped, textMember } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
@@ -135,11 +135,10 @@ const BODY: Members = {
   },
 };
 
-export const batchAdd = defineOperation({
+export const batchAdd = defineCall({
   name: 'batch_add',
   summary: 'Add up to 1,000 grains of any type; a bad one hurts no other.',
   needs: 'write',
-  on: 'memory',
   mutates: true,
   input: Input,
   output: Output,
@@ -157,23 +156,23 @@ export const batchAdd = defineOperation({
       totalDuplicates: output.totalDuplicates,
     }),
   }),
-  async run({ items, options, purpose }, context) {
-    const wanted: AddItem[] = [];
-    const places: number[] = [];
-    const output = emptyOutput();
-    for (const [index, item] of items.entries()) {
-      if ('refused' in item) output.errors.push(failure(index, item.grainType, item.refused));
-      else {
-        places.push(index);
-        wanted.push(item);
-      }
-    }
-    const warnings = optionWarnings(options);
-    if (wanted.length > 0) {
-      const { outcomes } = await context.call('addBatch', { items: wanted }, purpose === undefined ? {} : { purpose });
-      assert(outcomes.length === wanted.length, 'a batch has an outcome an item');
-      for (const [at, outcome] of outcomes.entries()) {
-        const index = places[at] ?? at;
+  call: {
+    method: 'addBatch',
+    ask: ({ items, options, purpose }) => ({
+      input: { items: items.filter((item): item is AddItem => !('refused' in item)), sync: options?.sync ?? false },
+      purpose,
+    }),
+    answer: ({ outcomes }, { items, options }) => {
+      const output = emptyOutput();
+      const warnings = optionWarnings(options);
+      let asked = 0;
+      for (const [index, item] of items.entries()) {
+        if ('refused' in item) {
+          output.errors.push(failure(index, item.grainType, item.refused));
+          continue;
+        }
+        const outcome = outcomes[asked++];
+        assert(outcome !== undefined, 'a batch has an outcome an item');
         if ('error' in outcome) output.errors.push(failure(index, outcome.grainType, outcome.error));
         else if (outcome.duplicate) output.duplicates.push({ index, blobHash: outcome.hash });
         else {
@@ -181,16 +180,15 @@ export const batchAdd = defineOperation({
           output.added.push({ index, blobHash: outcome.hash, grainType: outcome.grainType });
         }
       }
-      if (options?.sync === true) await context.call('flush', {});
-    }
-    output.errors.sort((one, other) => one.index - other.index);
-    return {
-      ...output,
-      totalAdded: output.added.length,
-      totalErrors: output.errors.length,
-      totalDuplicates: output.duplicates.length,
-      ...(warnings.length === 0 ? {} : { warnings }),
-    };
+      assert(asked === outcomes.length, 'a batch has an outcome an item');
+      return {
+        ...output,
+        totalAdded: output.added.length,
+        totalErrors: output.errors.length,
+        totalDuplicates: output.duplicates.length,
+        ...(warnings.length === 0 ? {} : { warnings }),
+      };
+    },
   },
 });
 

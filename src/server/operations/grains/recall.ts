@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { stringifyJson } from '../../../engine/grain/api-json.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineCall, rpc } from '../define.ts';
 import { Fields } from './fields.ts';
 import { laterFieldWarnings, RecallInput } from './recall-fields.ts';
 import { recallQuery } from './recall-query.ts';
@@ -53,11 +53,10 @@ export function hitOutput({ grain, score, superseded }: RecallHit): HitOutput {
   };
 }
 
-export const recall = defineOperation({
+export const recall = defineCall({
   name: 'recall',
   summary: 'Find grains by words, by structure, or by both.',
   needs: 'read',
-  on: 'memory',
   mutates: false,
   input: RecallInput,
   output: Output,
@@ -85,22 +84,25 @@ export const recall = defineOperation({
     }),
   }),
   http: [{ verb: 'POST', path: 'M/recall' }],
-  async run(input, context) {
-    const { query, warnings } = recallQuery(input);
-    const { hits, total, coverage } = await context.call('recall', query);
-    const { minScore } = input;
-    // Hits come best first, so what a minimum takes away is the end. Structural hits have no score to judge.
-    const judged = minScore !== undefined && query.query !== undefined;
-    const results = hits.filter((hit) => !judged || hit.score >= minScore).map(hitOutput);
-    return {
-      count: results.length,
-      results,
-      totalCandidates: total,
-      topicCoverage: coverage,
-      recallId: randomBytes(32).toString('hex'),
-      warnings: [...warnings, ...laterFieldWarnings(input)],
-      ...(input.countEntities === true ? entitiesOf(results) : {}),
-    };
+  call: {
+    method: 'recall',
+    ask: (input) => ({ input: recallQuery(input).query }),
+    answer: ({ hits, total, coverage }, input) => {
+      const { query, warnings } = recallQuery(input);
+      const { minScore } = input;
+      // Hits come best first, so what a minimum takes away is the end. Structural hits have no score to judge.
+      const judged = minScore !== undefined && query.query !== undefined;
+      const results = hits.filter((hit) => !judged || hit.score >= minScore).map(hitOutput);
+      return {
+        count: results.length,
+        results,
+        totalCandidates: total,
+        topicCoverage: coverage,
+        recallId: randomBytes(32).toString('hex'),
+        warnings: [...warnings, ...laterFieldWarnings(input)],
+        ...(input.countEntities === true ? entitiesOf(results) : {}),
+      };
+    },
   },
 });
 
