@@ -128,6 +128,8 @@ function bodyOf({ what, batchGrains = 1 }: LoadJob, source: GrainSource): unknow
   return { grains: source.take(batchGrains).map(({ grainType, fields }) => ({ grain_type: grainType, fields })) };
 }
 
+process.once('disconnect', () => process.exit());
+
 /** Jobs until the parent lets go: a job comes, `ready` goes, `go` comes, a result goes. */
 for (;;) {
   const [job] = (await once(process, 'message')) as [PlacedJob]; // what `LoadClient` sends

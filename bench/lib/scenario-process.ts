@@ -4,6 +4,9 @@ import { SUITE } from '../suite.ts';
 import type { ScenarioRun } from './report.ts';
 import type { Options } from './scenario.ts';
 
+// Whether it is through, or whoever asked is gone: what it started goes with it.
+process.once('disconnect', () => process.exit());
+
 process.once('message', async (message) => {
   const { name, options } = message as { name: string; options: Options }; // what `runScenario` sent
   const load = SUITE[name];

@@ -47,6 +47,10 @@ export async function startServer({ profile, ...options }: ServerOptions): Promi
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...(key === undefined ? {} : { GRANARY_BOOTSTRAP_KEY: key }) },
   });
+  // A scenario that fails leaves no server behind.
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.removeListener('exit', kill));
   let said = '';
   child.stderr.on('data', (bytes: Buffer) => {
     said = (said + bytes.toString()).slice(-10_000);
