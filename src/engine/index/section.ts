@@ -2,6 +2,8 @@
 // written once from front to back and read at random. Sealing into encrypted blocks, caching and files are
 // the container's business (chunk.ts, segment-file.ts); index codecs only see these two interfaces.
 
+import { EngineError } from '../errors.ts';
+
 /** Section ids are explicit numbers because they reach the disk. */
 export const SECTIONS = {
   docs: 1,
@@ -44,13 +46,16 @@ export interface ChunkSink {
   section(name: SectionName): SectionSink;
 }
 
-/** A block whose authentication or checksum failed, or that is cut short. Names the file and offset. */
-export class CorruptBlock extends Error {
+/**
+ * A block whose authentication or checksum failed, or that is cut short. Names the file and offset. It is a storage
+ * error of whoever asked for what the block holds, not a bug: everything else goes on.
+ */
+export class CorruptBlock extends EngineError {
   override name = 'CorruptBlock';
   readonly file: string;
   readonly offset: number;
   constructor(file: string, offset: number, reason: string) {
-    super(`${file} at ${offset}: ${reason}`);
+    super('STO-E001', `${file} at ${offset}: ${reason}`);
     this.file = file;
     this.offset = offset;
   }

@@ -2,6 +2,7 @@
 // gathered. One append at a time; an answer only after it.
 import type { CallContext, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
+import { CorruptBlock } from '../index/section.ts';
 import { GROUP_BYTES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../limits.ts';
 import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
@@ -196,15 +197,17 @@ export class WriteQueue {
         job.settle(new EngineError('SYS-E005'), undefined as never);
         continue;
       }
+      const bytesBefore = group.bytes;
       try {
         const memory = this.#store.holds(job.context.memory) ? this.#store.memory(job.context.memory) : undefined;
         const isSettled = job.write.settled === true;
         if (memory !== undefined && (closed.has(memory) || (isSettled && group.touches(memory)))) break;
-        const bytesBefore = group.bytes;
         granted.push({ job, error: undefined, output: this.#plan(group, job, memory) });
         if (isSettled && memory !== undefined && group.bytes > bytesBefore) closed.add(memory);
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
+        // A plan refuses before it changes the group; a damaged block may show when half of it is planned.
+        if (error instanceof CorruptBlock && group.bytes > bytesBefore) throw error;
         granted.push({ job, error, output: undefined });
       }
       this.#shift();
