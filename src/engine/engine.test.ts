@@ -243,6 +243,8 @@ test('a dropped memory is gone at once and after a restart', async (t) => {
   assert.match(keyFingerprint, /^[0-9a-f]{16}$/);
   assert.throws(() => shard.engine.read('get', context, { hash }), code('MEM-E003'));
   await shard.reopen('abandon');
+  // A deletion that a crash cut off asks again.
+  assert.deepEqual(await shard.engine.write('dropMemory', context, {}), { keyFingerprint });
   assert.throws(() => shard.engine.read('get', context, { hash }), code('MEM-E003'));
   for (let i = 0; i < 200; i++) {
     shard.engine.maintain(50);

@@ -13,7 +13,7 @@ const FORMAT = 1;
 
 export interface Layout {
   readonly shards: number;
-  /** True when it was made just now. */
+  /** True when nothing was kept in it yet: it was made just now, or by a start that was cut off. */
   readonly isNew: boolean;
 }
 
@@ -29,7 +29,8 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
     const shards = read(path);
     if (wanted !== undefined && wanted !== shards)
       throw new EngineError('VAL-E001', `--shards ${wanted}: ${directory} was made with ${shards}, which is fixed`);
-    return { shards, isNew: false };
+    const isNew = !['control', 'shard-0'].some((folder) => existsSync(join(directory, folder)));
+    return { shards, isNew };
   }
   if (existsSync(join(directory, 'control')))
     throw new EngineError('STO-E001', `${directory} holds data and no ${LAYOUT_FILE}`);

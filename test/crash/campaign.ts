@@ -100,7 +100,12 @@ class DirectoryLife {
     const { target, acknowledgementsMax = ACKNOWLEDGEMENTS_MAX } = this.#options;
     const random = this.#random;
     const ending = { acknowledgements: random.between(1, acknowledgementsMax), ...this.#chooseCut() };
-    const life = await this.#start(ending);
+    let life: Life;
+    try {
+      life = await this.#start(ending);
+    } catch (error) {
+      return [`it did not start: ${error instanceof Error ? error.stack : error}`];
+    }
     try {
       const problems = await this.#settle(life, false);
       if (problems.length > 0) return [...problems, life.stderr()];

@@ -119,6 +119,7 @@ class MemoryCheck {
   #checkChain({ chain, subject, words, gets }: Look): void {
     const seen = new Map<string, Seen>();
     for (const [hash, answer] of gets) if ('seen' in answer) seen.set(hash, answer.seen);
+    if (!this.#door.tellsPredecessor) tellPredecessors(seen);
     const about = `chain ${chain.subject}`;
     const listed = new Set(subject ?? []);
     if (subject === undefined || listed.size !== subject.length)
@@ -238,6 +239,13 @@ interface Look {
   readonly subject: readonly string[] | undefined;
   readonly words: ReadonlyMap<Version, readonly string[] | undefined>;
   readonly gets: Map<string, Answer>;
+}
+
+function tellPredecessors(seen: Map<string, Seen>): void {
+  for (const { hash, supersededBy } of [...seen.values()]) {
+    const successor = supersededBy === undefined ? undefined : seen.get(supersededBy);
+    if (successor !== undefined) seen.set(successor.hash, { ...successor, supersedes: hash });
+  }
 }
 
 function hashesIn(answer: Answer): readonly string[] | undefined {

@@ -42,6 +42,8 @@ export interface Upkeep {
 
 /** Every call rejects with `Refused` when the store says no, with `Lost` when it went away before it answered. */
 export interface Door {
+  /** True when `Seen.supersedes` is told; else it follows from the other versions. */
+  readonly tellsPredecessor: boolean;
   createMemory(memory: number): Promise<void>;
   dropMemory(memory: number): Promise<void>;
   add(memory: number, item: Item, key: string | undefined): Promise<string>;

@@ -123,6 +123,7 @@ function engineDoor(calls: Calls, shards: number): Door {
     throw new Refused(outcome?.code ?? 'NONE', outcome?.message ?? 'no outcome');
   }
   return {
+    tellsPredecessor: true,
     createMemory: async (memory) => {
       await call('attachMemory', memory, { settings: settingsOf(memory) });
     },

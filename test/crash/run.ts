@@ -1,18 +1,23 @@
-// `npm run crash -- --rounds N --seed S [--layer engine|server]`: kills the store again and again and looks for every
-// acknowledged write. Exit code 1 when something was lost or half done; the seed that it prints runs it again.
+// `node test/crash/run.ts --rounds N --seed S [--door engine|server]`: kills the store again and again and looks for
+// every acknowledged write. Exit code 1 when something was lost or half done; the seed that it prints runs it again.
 import { parseArgs } from 'node:util';
 import { campaign } from './campaign.ts';
 import { engineTarget } from './engine-target.ts';
+import { serverTarget } from './server-target.ts';
+
+const TARGETS = { engine: engineTarget, server: serverTarget };
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '120' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    layer: { type: 'string', default: 'engine' },
+    door: { type: 'string', default: 'engine' },
   },
 });
+const { door } = values;
+if (door !== 'engine' && door !== 'server') throw new Error(`--door is engine or server, not ${door}`);
 const report = await campaign({
-  target: engineTarget,
+  target: TARGETS[door],
   rounds: Number(values.rounds),
   seed: Number(values.seed),
   log: (line) => console.log(line),
@@ -20,5 +25,5 @@ const report = await campaign({
 // One failure is met by many clients.
 for (const problem of new Set(report.problems)) console.log(problem);
 const { rounds, kills, acknowledged, problems } = report;
-console.log(JSON.stringify({ layer: values.layer, rounds, kills, acknowledged, problems: problems.length }));
+console.log(JSON.stringify({ door, rounds, kills, acknowledged, problems: problems.length }));
 process.exitCode = problems.length === 0 ? 0 : 1;

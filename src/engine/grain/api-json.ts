@@ -1,4 +1,5 @@
 // JSON as the boundary speaks it: what `JSON.parse` gives, and `bigint` for the integers that it would round.
+import { markLargeIntegers, unmarked } from './api-json-integers.ts';
 
 export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject;
 /** Own enumerable keys only; a key named `__proto__` is data like any other. */
@@ -6,19 +7,14 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** `JSON.rawJSON` and the reviver's third argument are in Node 24, not yet in TypeScript's library. */
-interface JsonWithSource {
+/** `JSON.rawJSON` is in Node 24, not yet in TypeScript's library. */
+interface JsonWithRaw {
   rawJSON(text: string): unknown;
-  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
 }
-const json = JSON as unknown as JsonWithSource; // the library's type lacks both members
+const json = JSON as unknown as JsonWithRaw; // the library's type lacks the member
 
-/** Sixteen digits in a row: only such a text can hold an integer past 2^53 - 1. */
-const LONG_NUMBER = /\d{16}/;
 const INT64_MIN = -(2n ** 63n);
 const UINT64_MAX = 2n ** 64n - 1n;
-/** No longer than 64 bits may be: reading millions of digits takes seconds. */
-const INTEGER = /^-?\d{16,20}$/;
 
 /** Sets an own property even when the key is `__proto__`. */
 export function setJson(object: JsonObject, key: string, value: JsonValue): void {
@@ -44,16 +40,38 @@ export function stringifyJson(value: unknown): string {
  * grain holds them otherwise. Throws SyntaxError as `JSON.parse` does.
  */
 export function parseJson(text: string): JsonValue {
-  // Both results are JSON by construction.
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text) as JsonValue;
-  return json.parse(text, (_key, value, context) => {
-    if (typeof value !== 'number' || Number.isSafeInteger(value) || !INTEGER.test(context.source ?? '')) return value;
-    const integer = BigInt(context.source ?? 0);
-    return isInt64(integer) ? integer : value;
-  }) as JsonValue;
+  const value = JSON.parse(text) as JsonValue; // JSON by construction
+  const marked = markLargeIntegers(text);
+  return marked === undefined ? value : withIntegers(JSON.parse(marked) as JsonValue); // the same, with marks in it
 }
 
 /** True for what a grain holds as an integer: 64 bits, signed or not. */
 export function isInt64(integer: bigint): boolean {
   return integer >= INT64_MIN && integer <= UINT64_MAX;
+}
+
+/** The value with its marks turned into integers, in place. Iterative: nesting is the caller's to bound. */
+function withIntegers(root: JsonValue): JsonValue {
+  if (typeof root === 'string') return unmarked(root) ?? root;
+  const open: (JsonValue[] | JsonObject)[] = [];
+  const visit = (value: JsonValue | undefined): bigint | undefined => {
+    if (typeof value === 'string') return unmarked(value);
+    if (typeof value === 'object' && value !== null) open.push(value);
+    return undefined;
+  };
+  visit(root);
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    if (Array.isArray(container)) {
+      for (let i = 0; i < container.length; i++) {
+        const integer = visit(container[i]);
+        if (integer !== undefined) container[i] = integer;
+      }
+    } else {
+      for (const key of Object.keys(container)) {
+        const integer = visit(container[key]);
+        if (integer !== undefined) setJson(container, key, integer);
+      }
+    }
+  }
+  return root;
 }

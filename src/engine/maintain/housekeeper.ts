@@ -108,6 +108,7 @@ export class Housekeeper {
   resume(): void {
     this.#paused = false;
     this.#endPause();
+    this.#answerWaiters();
     if (this.#waiters.length > 0) this.#drive();
   }
 
@@ -214,15 +215,20 @@ export class Housekeeper {
       }
       this.#restUntilMs = this.#store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
     }
+    this.#answerWaiters(job.name === 'seal' ? error : undefined);
+    this.#queue.resume();
+  }
+
+  /** Those that wait for no more than is sealed; with the error of a seal, all. A rebuild seals, too. */
+  #answerWaiters(error?: unknown): void {
     const sealed = this.#store.index.sealedSequence;
     for (let i = this.#waiters.length - 1; i >= 0; i--) {
       const waiter = this.#waiters[i]!;
       if (waiter.upTo <= sealed) waiter.resolve();
-      else if (error !== undefined && job.name === 'seal') waiter.reject(error);
+      else if (error !== undefined) waiter.reject(error);
       else continue;
       this.#waiters.splice(i, 1);
     }
-    this.#queue.resume();
   }
 }
 

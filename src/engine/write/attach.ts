@@ -64,6 +64,16 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
   return { keyFingerprint };
 }
 
+/**
+ * A drop of a memory that is not here: one that was dropped before repeats its proof as long as its records are being
+ * removed. A deletion that a crash cut off is asked of every shard again, and some of them have done it.
+ */
+export function planDropped(group: Group, number: number): { readonly keyFingerprint: string } {
+  const doomed = group.store.log.getState(`drop/${number}`);
+  if (doomed === undefined) return { keyFingerprint: '' };
+  return { keyFingerprint: group.store.keys.fingerprint(Buffer.from(doomed).readUInt32BE(0)) };
+}
+
 /** Writes a setting record and makes it the memory's current one. */
 export function writeSetting(
   group: Group,

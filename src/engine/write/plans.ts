@@ -6,7 +6,7 @@ import { VERIFICATION_STATES } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/store.ts';
 import { type Added, planAdd } from './add.ts';
-import { planAttach, planDrop, writeSetting } from './attach.ts';
+import { planAttach, planDrop, planDropped, writeSetting } from './attach.ts';
 import { planEraseUser, planForget } from './forget.ts';
 import { bindFields } from './narrow.ts';
 import { prepareBlob, prepareGrain } from './prepare.ts';
@@ -86,7 +86,8 @@ export const releasePlan: WritePlan<NonNullable<CallContext['idempotency']>, Rec
 
 export const dropPlan: MemoryWrite<'dropMemory'> = {
   settled: true,
-  plan: (group, memory) => planDrop(group, known(memory)),
+  plan: (group, memory, context) =>
+    memory === undefined ? planDropped(group, context.memory) : planDrop(group, memory),
 };
 
 /** Audit entries for acts that change nothing else (an export, a rotation). */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import { parseJson as parseExactly } from '../../engine/grain/api-json.ts';
 import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
 import { fakeRequest } from './fake-request.ts';
 import { jsonBody, parseBody, parseJson } from './json.ts';
@@ -17,9 +18,20 @@ test('any JSON value comes back', () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
       const text = JSON.stringify(value);
-      assert.deepEqual(parseJson(Buffer.from(text)), JSON.parse(text));
+      assert.deepEqual(parseJson(Buffer.from(text)), parseExactly(text));
     }),
   );
+});
+
+test('integers are exact wherever they stand in a body', () => {
+  const part = fc.constantFrom(' ', '1234567', '0.1234567890123456789', '9007199254740993', '-1', '12345678901234567');
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+      const text = `[${parts.map((one) => (one === ' ' ? '" "' : one)).join(',')}]`;
+      assert.deepEqual(parseJson(Buffer.from(text)), parseExactly(text));
+    }),
+  );
+  assert.deepEqual(parseJson(Buffer.from('9007199254740993')), 9007199254740993n);
 });
 
 test('what is not JSON in UTF-8 is refused', () => {

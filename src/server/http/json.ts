@@ -3,6 +3,7 @@
 // as the contract's clients expect; noticing them would take a second parser on the busiest path.
 import { isUtf8 } from 'node:buffer';
 import { EngineError } from '../../engine/errors.ts';
+import { parseJson as parseExactly } from '../../engine/grain/api-json.ts';
 import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
 import type { HttpRequest } from './listener.ts';
 
@@ -24,11 +25,12 @@ export function parseBody(bytes: Uint8Array): unknown {
   return bytes.byteLength === 0 ? undefined : parseJson(bytes);
 }
 
-/** A JSON text as a value. Throws VAL-E002 for what is not JSON, VAL-E001 for what is nested too deep. */
+/** A JSON text as a value, large integers as `bigint`. Throws VAL-E002 for what is not JSON, VAL-E001 for too deep. */
 export function parseJson(bytes: Uint8Array): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(textOf(bytes));
+    const text = textOf(bytes);
+    value = holdsLongInteger(bytes) ? parseExactly(text) : JSON.parse(text);
   } catch (error) {
     if (error instanceof EngineError) throw error;
     // The words of a syntax error quote a few characters of the body and no more.
@@ -38,6 +40,30 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw new EngineError('VAL-E001', `the body is nested deeper than ${JSON_DEPTH_MAX} levels`);
   }
   return value;
+}
+
+/**
+ * True when sixteen digits stand in a row, not behind a decimal point: nothing else can be an integer beyond 2^53. One
+ * byte in sixteen is looked at, a thirtieth of what parsing takes; a pattern would take a third of it.
+ */
+function holdsLongInteger(bytes: Uint8Array): boolean {
+  for (let i = RUN - 1; i < bytes.length; i += RUN) {
+    if (!isDigit(bytes[i])) continue;
+    let start = i;
+    while (isDigit(bytes[start - 1])) start -= 1;
+    let end = i + 1;
+    while (isDigit(bytes[end])) end += 1;
+    if (end - start >= RUN && bytes[start - 1] !== POINT) return true;
+    i = end;
+  }
+  return false;
+}
+
+const RUN = 16;
+const POINT = 0x2e;
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
 /** Half the time of a TextDecoder that does the same. A byte order mark stays, and is no JSON. */

@@ -54,13 +54,20 @@ function renamesOf(node: SchemaNode): readonly Rename[] {
   return renames;
 }
 
+function isNumeric(node: SchemaNode): boolean {
+  return node.type === 'integer' || node.type === 'number';
+}
+
 function isOpen(node: SchemaNode): boolean {
   return node.properties === undefined && node.items?.properties === undefined;
 }
 
-/** JSON from outside to inside names. An explicit null is an absent member; members the schema does not know go. */
+/**
+ * JSON from outside to inside names. An explicit null is an absent member; members the schema does not know go. A number
+ * of ours is a double, whatever its digits; one within what the schema leaves open stays as it was parsed.
+ */
 export function inward(node: SchemaNode, value: unknown): unknown {
-  if (isOpen(node)) return value;
+  if (isOpen(node)) return typeof value === 'bigint' && isNumeric(node) ? Number(value) : value;
   if (Array.isArray(value)) {
     const items = node.items;
     return items === undefined ? value : value.map((one) => inward(items, one));

@@ -2,8 +2,8 @@ import Type from 'typebox';
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { AccumulateRequest, AccumulateResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
-import { nodeOf, outward } from '../names.ts';
-import { Fields, missing } from './fields.ts';
+import { type Members, nodeOf, outward } from '../names.ts';
+import { Fields, missing, mistyped } from './fields.ts';
 import { hashAlias } from './hash-alias.ts';
 import { Hash } from './view.ts';
 
@@ -12,10 +12,22 @@ const Input = Type.Object({
   namespace: Type.Optional(Type.String()),
   subject: Type.Optional(Type.String({ minLength: 1 })),
   relation: Type.Optional(Type.String({ minLength: 1 })),
-  deltas: Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'number' } }),
+  // Open, as integers beyond 2^53 come as bigint: `checkDeltas` looks at them.
+  deltas: Type.Unsafe<Record<string, number>>({ type: 'object' }),
   set: Type.Optional(Fields),
   reason: Type.Optional(Type.String()),
 });
+
+const BODY: Members = {
+  type: 'object',
+  required: ['deltas'],
+  properties: {
+    ...Object.fromEntries(
+      Object.entries(Input.properties).map(([name, schema]) => [name === 'hash' ? 'blob_hash' : name, schema]),
+    ),
+    deltas: { type: 'object', additionalProperties: { type: 'number' } },
+  },
+};
 
 const Value = Type.Unsafe<JsonValue>({});
 const Output = Type.Object({
@@ -39,6 +51,7 @@ export const accumulate = defineOperation({
     {
       verb: 'POST',
       path: 'M/accumulate',
+      bodySchema: BODY,
       read: ({ json }) => hashAlias(nodeOf(Input), json),
       write: (output) => ({
         blob_hash: output.newHash,
@@ -48,6 +61,7 @@ export const accumulate = defineOperation({
     },
   ],
   async run({ hash, namespace, subject, relation, deltas, set, reason }, context) {
+    checkDeltas(deltas);
     const output = await context.call(
       'accumulate',
       { target: targetOf({ hash, namespace, subject, relation }), deltas, set: set ?? {} },
@@ -56,6 +70,11 @@ export const accumulate = defineOperation({
     return { ...output, applied: [...output.applied] };
   },
 });
+
+function checkDeltas(deltas: Readonly<Record<string, unknown>>): void {
+  for (const [field, delta] of Object.entries(deltas))
+    if (typeof delta !== 'number' && typeof delta !== 'bigint') throw mistyped(`deltas.${field}`, 'number');
+}
 
 interface Named {
   readonly hash: string | undefined;

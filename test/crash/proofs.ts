@@ -1,0 +1,19 @@
+// Erased users' keys, looked for in the key files themselves.
+import { join } from 'node:path';
+import { KeyStore } from '../../src/engine/keys/key-store.ts';
+import type { MasterKey } from '../../src/engine/keys/master-key.ts';
+import type { Model } from './model.ts';
+
+/** Users that were erased, whose key has no tombstone. In words. */
+export function lostProofs(keys: string, shards: number, master: MasterKey, model: Model): string[] {
+  const destroyed = new Set<string>();
+  for (let shard = 0; shard < shards; shard++) {
+    const store = KeyStore.open(join(keys, `shard-${shard}`), master);
+    for (const { fingerprint } of store.tombstones()) destroyed.add(fingerprint);
+    store.close();
+  }
+  const erased = model.memories.flatMap((memory) => memory.users).filter((user) => user.proof !== undefined);
+  return erased
+    .filter(({ proof }) => !destroyed.has(proof!))
+    .map(({ name, proof }) => `${name} was erased, and key ${proof} has no tombstone`);
+}

@@ -1,0 +1,250 @@
+// The whole server as a process, driven over the wire: single adds over gRPC, everything else over HTTP.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { MemoryServiceClient } from '../../src/server/gen/memory/v1/memory.ts';
+import type { Ending } from './campaign.ts';
+import { type Answer, type Door, type Item, type Life, Lost, type Question, Refused } from './door.ts';
+import { objectOf } from './engine-life.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
+const CUT = pathToFileURL(join(import.meta.dirname, 'server-cut.ts')).href;
+const STDERR_MAX = 20_000;
+/** Requests on their way at once, of one check. */
+const LOOKS_AT_ONCE = 32;
+
+export interface ServerOptions {
+  readonly directory: string;
+  readonly shards: number;
+  readonly cut?: NonNullable<Ending['cut']>;
+}
+
+/** Starts `granary serve`; rejects with Lost when it was killed before it was ready. */
+export async function startServer({ directory, shards, cut }: ServerOptions): Promise<Life> {
+  const options = ['--http-port', '0', '--grpc-port', '0', '--shards', String(shards), '--workers', '2'];
+  const child = spawn(
+    process.execPath,
+    [...(cut === undefined ? [] : ['--import', CUT]), MAIN, 'serve', '--data-dir', directory, ...options],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: environment(cut?.steps) },
+  );
+  let stderr = '';
+  const keep = (text: string): void => {
+    stderr = (stderr + text).slice(-STDERR_MAX);
+  };
+  child.stderr.setEncoding('utf8').on('data', keep);
+  const ended = new Promise<void>((done) => child.once('close', () => done()));
+  const ready = await readyLine(child, ended, keep);
+  if (ready === undefined) {
+    if (child.signalCode === 'SIGKILL') throw new Lost('the server was killed while it started');
+    throw new Error(`the server did not start: ${stderr}`);
+  }
+  const key = readFileSync(join(directory, 'keys', 'bootstrap.key'), 'utf8').trim();
+  const grpc = new MemoryServiceClient(ready.grpc, credentials.createInsecure());
+  void ended.then(() => grpc.close());
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  return {
+    door: serverDoor({ http: ready.http, key, grpc, isOver, ended }),
+    ended,
+    stderr: () => stderr,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+/** The environment without what would configure a server. */
+function environment(cutSteps: number | undefined): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GRANARY_'));
+  return { ...Object.fromEntries(kept), ...(cutSteps === undefined ? {} : { CRASH_CUT_STEPS: String(cutSteps) }) };
+}
+
+async function readyLine(child: ChildProcess, ended: Promise<void>, keep: (line: string) => void) {
+  const lines = createInterface({ input: child.stdout! });
+  const found = new Promise<{ http: string; grpc: string }>((done) => {
+    lines.on('line', (line) => {
+      // The one line that is the contract between a server and who started it; the others are its log.
+      if (line.startsWith('{"ready":true')) done(JSON.parse(line) as { http: string; grpc: string });
+      else keep(`${line}\n`);
+    });
+  });
+  return Promise.race([found, ended.then(() => undefined)]);
+}
+
+interface Wire {
+  readonly http: string;
+  readonly key: string;
+  readonly grpc: MemoryServiceClient;
+  /** True once the process has ended. */
+  readonly isOver: () => boolean;
+  readonly ended: Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: members of a reply are read where the contract has them
+type Reply = any;
+
+function serverDoor(wire: Wire): Door {
+  const call = (verb: string, path: string, body?: unknown, key?: string): Promise<Reply> =>
+    overHttp(wire, verb, path, body, key);
+  const at = (memory: number, path: string): string => `/memories/m${memory}${path}`;
+  const exec = async (memory: number, command: string, args: object = {}): Promise<Reply> =>
+    (await call('POST', at(memory, '/app/exec'), { command, args })).result;
+  return {
+    tellsPredecessor: false,
+    createMemory: async (memory) => {
+      await call('POST', '/memories', { id: `m${memory}` });
+    },
+    dropMemory: async (memory) => {
+      await call('DELETE', at(memory, '?confirm=true'));
+    },
+    add: (memory, item, key) => overGrpc(wire, memory, item, key),
+    addBatch: async (memory, items) => {
+      const grains = items.map((item) => ({ grain_type: 'belief', fields: fieldsOf(item) }));
+      const { added, errors } = await call('POST', at(memory, '/batch-add'), { grains });
+      const outcomes: ({ hash: string } | { code: string })[] = items.map(() => ({ code: 'NONE' }));
+      for (const { index, blob_hash: hash } of added) outcomes[index] = { hash };
+      for (const { index, code } of errors) outcomes[index] = { code };
+      return outcomes;
+    },
+    supersede: async (memory, oldHash, item, key) =>
+      (await call('POST', at(memory, '/supersede'), { blob_hash: oldHash, fields: fieldsOf(item) }, key)).new_hash,
+    accumulate: async (memory, hash, { delta, word }, key) => {
+      const body = { blob_hash: hash, deltas: { visits: delta }, set: { object: objectOf(word) } };
+      const { old_hash: oldHash, new_hash: newHash } = await call('POST', at(memory, '/accumulate'), body, key);
+      return { oldHash, newHash };
+    },
+    forget: async (memory, target) => {
+      const body = 'hash' in target ? { hashes: [target.hash] } : target;
+      return (await call('POST', at(memory, '/forget'), { ...body, reason: 'campaign' })).hashes;
+    },
+    eraseUser: async (memory, user) => {
+      const { count, key_fingerprint: fingerprint } = await call('POST', at(memory, '/forget'), { user_id: user });
+      return { count, fingerprint };
+    },
+    upkeep: async (memory, kind) => {
+      if (kind === 'flush') await call('POST', at(memory, '/flush'));
+      else if (kind === 'rotate') await exec(memory, 'rotate_keys', { scope: 'memory' });
+      else await exec(memory, kind === 'compact' ? 'compact' : 'rebuild_indexes');
+    },
+    look: async (memory, questions) => {
+      const answers: Answer[] = [];
+      for (let from = 0; from < questions.length; from += LOOKS_AT_ONCE) {
+        const some = questions.slice(from, from + LOOKS_AT_ONCE);
+        answers.push(...(await Promise.all(some.map((question) => ask(question)))));
+      }
+      return answers;
+
+      async function ask(question: Question): Promise<Answer> {
+        try {
+          return await answerTo(question);
+        } catch (error) {
+          if (error instanceof Refused) return { code: error.code };
+          throw error;
+        }
+      }
+      async function answerTo(question: Question): Promise<Answer> {
+        const found = async (query: object): Promise<Answer> => {
+          const body = { ...query, exclude_superseded: false, limit: 500, candidate_limit: 2_500 };
+          const { results } = await call('POST', at(memory, '/recall'), body);
+          return { hashes: results.map((hit: Reply) => hit.hash) };
+        };
+        switch (question.ask) {
+          case 'get':
+            return { seen: seenOf(await call('GET', at(memory, `/grains/${question.hash}`))) };
+          case 'subject':
+            return found({ subject: question.subject });
+          case 'word':
+            return found({ query: question.word });
+          case 'history': {
+            const { versions } = await exec(memory, 'history', { hash: question.hash });
+            return { hashes: versions.map((version: Reply) => version.hash) };
+          }
+          case 'total':
+            return { total: (await call('GET', at(memory, '/stats'))).total_grains };
+        }
+      }
+    },
+    verify: async () => {
+      const { findings } = (await call('POST', '/memories/default/app/exec', { command: 'verify', args: {} })).result;
+      const health = await call('GET', '/health');
+      return [...findings, ...(health.reasons ?? [])].map((finding: unknown) => JSON.stringify(finding));
+    },
+    audit: (memory) => exec(memory, 'verify_audit_chain'),
+  };
+}
+
+function fieldsOf({ subject, word, visits, user }: Item) {
+  const fields = { subject, relation: 'noted', object: objectOf(word), visits };
+  return user === undefined ? fields : { ...fields, user_id: user };
+}
+
+function seenOf({ hash, fields, user_id: user, superseded_by: supersededBy }: Reply) {
+  return {
+    hash,
+    subject: String(fields.subject),
+    word: String(fields.object).split(' ')[0]!,
+    visits: Number(fields.visits),
+    user,
+    supersededBy,
+    supersedes: undefined,
+  };
+}
+
+async function overHttp(wire: Wire, verb: string, path: string, body?: unknown, key?: string): Promise<Reply> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`${wire.http}/api${path}`, {
+      method: verb,
+      headers: {
+        authorization: `Bearer ${wire.key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    text = await response.text();
+  } catch (error) {
+    return gone(wire, error);
+  }
+  const reply = JSON.parse(text);
+  if (response.ok) return reply;
+  throw new Refused(reply.error?.code ?? String(response.status), `${verb} ${path}: ${text}`);
+}
+
+/** A connection that broke is what a killed server leaves; with a server that lives it is a failure of its own. */
+async function gone(wire: Wire, error: unknown): Promise<never> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, 5_000);
+  });
+  await Promise.race([wire.ended, late]);
+  clearTimeout(timer);
+  if (wire.isOver()) throw new Lost('the server went away');
+  throw new Error('a connection broke, and the server lives', { cause: error });
+}
+
+function overGrpc(wire: Wire, memory: number, item: Item, key: string | undefined): Promise<string> {
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${wire.key}`);
+  metadata.set('x-memory-id', `m${memory}`);
+  if (key !== undefined) metadata.set('idempotency-key', key);
+  const request = { grainType: 'belief', fieldsJson: JSON.stringify(fieldsOf(item)) };
+  return new Promise((resolve, reject) => {
+    wire.grpc.add(request, metadata, (error: ServiceError | null, reply) => {
+      if (error === null) return resolve(reply.hash);
+      const [code] = error.metadata?.get('x-error-code') ?? [];
+      if (code !== undefined) return reject(new Refused(String(code), error.message));
+      if (error.code === status.UNAVAILABLE || error.code === status.CANCELLED) return resolve(gone(wire, error));
+      reject(error);
+    });
+  });
+}

@@ -1,0 +1,23 @@
+// Campaigns on the whole server: fewer rounds in the same time, and everything between a socket and the disk.
+import { join } from 'node:path';
+import { loadMasterKey } from '../../src/engine/keys/master-key.ts';
+import type { Target } from './campaign.ts';
+import { lostProofs } from './proofs.ts';
+import { startServer } from './server-life.ts';
+
+const SHARDS = 2;
+
+export const serverTarget: Target = {
+  start: (directory, { cut }) => startServer({ directory, shards: SHARDS, ...(cut === undefined ? {} : { cut }) }),
+  // Its threads count their steps from the start.
+  arm: () => undefined,
+  after: async (directory, model) => {
+    const { key } = loadMasterKey({
+      dataDirectory: directory,
+      value: undefined,
+      file: undefined,
+      warn: () => undefined,
+    });
+    return lostProofs(join(directory, 'keys'), SHARDS, key, model);
+  },
+};
