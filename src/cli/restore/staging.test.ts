@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { openLayout } from '../../server/data-directory.ts';
+import { fill, isCutOff, markWhole, stagingOf, takePlace } from './staging.ts';
+
+function write(root: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(root, dirname(name)), { recursive: true });
+    writeFileSync(join(root, name), content);
+  }
+}
+
+const BACKUP = {
+  'data/layout.json': '{"format":1,"shards":1}',
+  'data/control/data.mdb': 'control then',
+  'data/shard-0/log/data.mdb': 'log then',
+  'keys/control.key': 'key then',
+  'keys/shard-0/bucket-000000.keys': 'keys then',
+};
+const TODAY = {
+  'layout.json': '{"format":1,"shards":2}',
+  'control/data.mdb': 'control now',
+  'shard-0/log/data.mdb': 'log now',
+  'shard-1/log/data.mdb': 'log now',
+  'keys/control.key': 'key now',
+  'keys/master.key': 'master',
+  'keys/shard-1/bucket-000000.keys': 'keys now',
+};
+
+function assertRestored(data: string): void {
+  for (const [name, content] of Object.entries(BACKUP))
+    assert.equal(readFileSync(join(data, name.replace(/^data\//, '')), 'utf8'), content);
+  // The backup has no master key: that of today stays. What it does not know of goes.
+  assert.equal(readFileSync(join(data, 'keys/master.key'), 'utf8'), 'master');
+  assert.ok(!existsSync(join(data, 'shard-1')) && !existsSync(join(data, 'keys/shard-1')));
+  assert.ok(!existsSync(stagingOf(data)));
+  assert.deepEqual(openLayout(data, undefined, 8), { shards: 1, isNew: false });
+}
+
+function prepared(directory: string): string {
+  const data = join(directory, 'today');
+  write(join(directory, 'backup'), BACKUP);
+  write(data, TODAY);
+  fill(stagingOf(data), { data: join(directory, 'backup/data'), keys: join(directory, 'backup/keys') });
+  return data;
+}
+
+test('what is staged takes the place of what is there', (t) => {
+  const data = prepared(temporaryDirectory(t));
+  // Until it is marked whole, nothing has changed for those who open the directory.
+  assert.equal(isCutOff(data), false);
+  assert.deepEqual(openLayout(data, undefined, 8), { shards: 2, isNew: false });
+  markWhole(data);
+  takePlace(data);
+  assertRestored(data);
+});
+
+test('cut off anywhere it refuses a server, and goes on when it is called again', (t) => {
+  for (const moved of [[], ['control'], ['control', 'shard-0'], ['control', 'keys', 'shard-0', 'layout.json']]) {
+    const data = prepared(temporaryDirectory(t));
+    markWhole(data);
+    // As a crash would leave it: these are in their place already, the rest is staged.
+    for (const name of moved) moveOver(join(stagingOf(data), name), join(data, name));
+    assert.equal(isCutOff(data), true);
+    assert.throws(() => openLayout(data, undefined, 8), { code: 'STO-E001' });
+    takePlace(data);
+    if (moved.includes('layout.json')) assert.ok(!existsSync(stagingOf(data)));
+    else assertRestored(data);
+  }
+});
+
+test('a folder that is no backup is refused before anything is touched', (t) => {
+  const directory = temporaryDirectory(t);
+  write(join(directory, 'half'), { 'data/layout.json': '{}' });
+  const [data, keys] = [join(directory, 'half/data'), join(directory, 'half/keys')];
+  assert.throws(() => fill(join(directory, 'staging'), { data, keys }), { code: 'FILE' });
+  assert.throws(() => fill(join(directory, 'staging'), { data: keys, keys }), { code: 'FILE' });
+  assert.ok(!existsSync(join(directory, 'staging')));
+});
+
+function moveOver(from: string, to: string): void {
+  rmSync(to, { recursive: true, force: true });
+  renameSync(from, to);
+}
