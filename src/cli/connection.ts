@@ -2,6 +2,7 @@
 // runs, one that this process starts for as long as the command takes. So a command has one way to do its work.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
 import type { DeepPartial } from '../server/gen/memory/v1/memory.ts';
 import { Failure, usage } from './failure.ts';
@@ -10,6 +11,10 @@ import { type Asked, HttpCaller, type Verb } from './http-caller.ts';
 import type { ServerOptions } from './options.ts';
 import { printNote } from './output.ts';
 import { RPC } from './rpcs.ts';
+
+const START_WAIT_MS = 100;
+/** Ten seconds; then opening the directory says who has it. */
+const START_TRIES_MAX = 100;
 
 export interface Connection {
   /** The data directory when the server is one of this machine that was found there. */
@@ -139,9 +144,29 @@ function connectionOf(place: Place, callers: Callers): Connection {
 
 async function placeOf(options: ServerOptions, mayCreate: boolean): Promise<Place> {
   if (options.url !== undefined || options.httpUrl !== undefined) return named(options);
-  const running = runningServer(options.dataDir);
+  const running = runningServer(options.dataDir) ?? (await startingServer(options.dataDir));
   if (running === undefined) return ownServer(options, mayCreate);
   return { ...running, key: keyOf(options, options.dataDir), dataDirectory: options.dataDir };
+}
+
+/** A server that holds the directory and has not yet said where it listens is waited for. */
+async function startingServer(directory: string): Promise<ReturnType<typeof runningServer>> {
+  for (let tries = 0; tries < START_TRIES_MAX && isHeld(directory); tries += 1) {
+    await sleep(START_WAIT_MS);
+    const running = runningServer(directory);
+    if (running !== undefined) return running;
+  }
+  return undefined;
+}
+
+function isHeld(directory: string): boolean {
+  try {
+    const { pid } = JSON.parse(readFileSync(join(directory, 'granary.lock'), 'utf8')) as { pid?: unknown }; // checked
+    return typeof pid === 'number' && pid !== process.pid && isAlive(pid);
+  } catch {
+    // No lock, or one that a crash left half-written: opening the directory tells more.
+    return false;
+  }
 }
 
 /** `host:port` or `grpc(s)://host:port` is the gRPC address, `http(s)://…` the HTTP one. */

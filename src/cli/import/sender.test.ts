@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Failure } from '../failure.ts';
+import { type ItemResult, type Outgoing, Sender } from './sender.ts';
+
+const OK: ItemResult = { hash: 'h', duplicate: false, errorCode: '', errorMessage: '' };
+const BUSY: ItemResult = { ...OK, errorCode: 'LIM-E001', errorMessage: 'busy' };
+const item = (line: number, memory = 'm'): Outgoing => ({ memory, grainType: 'event', fieldsJson: '{}', line });
+
+function sender(send: (memory: string, items: readonly Outgoing[]) => Promise<readonly ItemResult[]>) {
+  const results = new Map<number, string>();
+  const made = new Sender({
+    send,
+    onResult: ({ line }, { errorCode }) => {
+      assert.ok(!results.has(line), `line ${line} is answered once`);
+      results.set(line, errorCode);
+    },
+    batchItemsMax: 3,
+    batchBytesMax: 1_000,
+    inFlightMax: 2,
+    backOff: async () => undefined,
+  });
+  return { made, results };
+}
+
+test('items leave in batches of one memory, a bounded number at a time, and each is answered once', async () => {
+  let inFlight = 0;
+  let most = 0;
+  const { made, results } = sender(async (memory, items) => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    assert.ok(items.length <= 3 && items.every((one) => one.memory === memory));
+    await new Promise(setImmediate);
+    inFlight -= 1;
+    return items.map(() => OK);
+  });
+  for (let line = 1; line <= 50; line += 1) await made.add(item(line, `m${line % 4}`));
+  await made.finish();
+  assert.deepEqual([results.size, most, made.firstUnanswered], [50, 2, undefined]);
+});
+
+test('what the server is too busy for is sent again, and only that', async () => {
+  const sent: number[][] = [];
+  const { made, results } = sender(async (_, items) => {
+    sent.push(items.map(({ line }) => line));
+    if (sent.length === 1) throw new Failure('LIM-E001', 'busy', true);
+    return items.map(({ line }) => (line === 2 && sent.length === 2 ? BUSY : OK));
+  });
+  for (const line of [1, 2, 3]) await made.add(item(line));
+  await made.finish();
+  assert.deepEqual(sent, [[1, 2, 3], [1, 2, 3], [2]]);
+  assert.deepEqual([...results.keys()].sort(), [1, 2, 3]);
+});
+
+test('a refusal of a batch is each item’s; a server that is gone ends it and tells where to go on', async () => {
+  const refused = sender(async () => {
+    throw new Failure('MEM-E003', 'no such memory');
+  });
+  await refused.made.add(item(1));
+  await refused.made.finish();
+  assert.deepEqual([...refused.results], [[1, 'MEM-E003']]);
+  const gone = sender(async () => {
+    throw new Failure('NO-SERVER', 'gone', true);
+  });
+  await gone.made.add(item(7));
+  await gone.made.add(item(8));
+  await assert.rejects(gone.made.finish(), { code: 'NO-SERVER' });
+  assert.deepEqual([gone.results.size, gone.made.firstUnanswered], [0, 7]);
+});
