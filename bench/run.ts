@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { writeFigures } from './lib/figures.ts';
 import { jsonOf, runScenario, tableOf } from './lib/report.ts';
 import type { Options, Size } from './lib/scenario.ts';
 import { SUITE } from './suite.ts';
@@ -13,6 +14,7 @@ const HELP = `npm run bench -- [NAME...] [options]
   --smoke          tiny sizes: shows that every scenario still works
   --json           lines of JSON alone
   --keep           append the lines to bench/history.ndjson
+  --readme         write the newest kept figures into bench/README.md, measuring nothing
   --profile DIR    write CPU profiles of the servers that scenarios start
   --list           name the scenarios
 
@@ -27,6 +29,7 @@ const { values, positionals } = parseArgs({
     smoke: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
+    readme: { type: 'boolean', default: false },
     profile: { type: 'string' },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -39,6 +42,7 @@ if (unknown.length > 0) {
   process.exitCode = 2;
 } else if (values.help) process.stdout.write(HELP);
 else if (values.list) await list();
+else if (values.readme) readme();
 else await runAll(positionals.length === 0 ? Object.keys(SUITE) : positionals);
 
 async function list(): Promise<void> {
@@ -46,6 +50,11 @@ async function list(): Promise<void> {
     const { name, about } = (await load()).scenario;
     console.log(`${name.padEnd(12)}${about}`);
   }
+}
+
+function readme(): void {
+  const missing = writeFigures(Object.keys(SUITE));
+  if (missing.length > 0) console.error(`no full run is kept of: ${missing.join(', ')}`);
 }
 
 async function runAll(names: readonly string[]): Promise<void> {

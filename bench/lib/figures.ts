@@ -1,0 +1,72 @@
+// The figures in README.md, written from the kept lines: numbers that nobody copies by hand do not grow old unnoticed.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Aim, isMet } from './scenario.ts';
+
+const HISTORY = new URL('../history.ndjson', import.meta.url);
+const README = new URL('../README.md', import.meta.url);
+const BEGIN = '<!-- figures: written by npm run bench -- --readme -->';
+const END = '<!-- end of figures -->';
+
+interface Line {
+  readonly scenario: string;
+  readonly size: string;
+  readonly commit: string;
+  readonly node: string;
+  readonly machine: string;
+  readonly seconds: number;
+  readonly skipped?: string;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly aims: readonly Aim[];
+}
+
+/** Puts the newest full line of each scenario of `names` into README.md. Returns the names that have none. */
+export function writeFigures(names: readonly string[]): string[] {
+  const kept = readFileSync(HISTORY, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line) // what `--keep` wrote
+    .filter(({ size, skipped }) => size === 'full' && skipped === undefined);
+  const newest = names.flatMap((name) => kept.findLast(({ scenario }) => scenario === name) ?? []);
+  const text = readFileSync(README, 'utf8');
+  const [before, rest] = halves(text, BEGIN);
+  const [, after] = halves(rest, END);
+  writeFileSync(README, `${before}${BEGIN}\n\n${figures(newest)}\n${END}${after}`);
+  return names.filter((name) => newest.every(({ scenario }) => scenario !== name));
+}
+
+function halves(text: string, mark: string): [before: string, after: string] {
+  const at = text.indexOf(mark);
+  if (at < 0) throw new Error(`README.md has no line ${mark}`);
+  return [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+function figures(lines: readonly Line[]): string {
+  const machines = [...new Set(lines.map(({ machine, node }) => `${machine}, Node ${node}`))].join('; ');
+  const commits = [...new Set(lines.map(({ commit }) => commit))].join(', ');
+  const rows = lines.flatMap(({ scenario, metrics, aims }) =>
+    aims.flatMap((aim) => {
+      const value = metrics[aim.metric];
+      if (value === undefined) return [];
+      return `| ${scenario} | ${aim.metric} | ${bound(aim)} | ${value} | ${isMet(aim, value) ? 'yes' : '**no**'} |`;
+    }),
+  );
+  const details = lines.map(({ scenario, seconds, metrics }) => {
+    const all = Object.entries(metrics).map(([name, value]) => `${name} ${value}`);
+    return `**${scenario}** (${Math.round(seconds)} s): ${all.join(', ')}.\n`;
+  });
+  return [
+    `Measured on ${machines}; commit ${commits}.`,
+    '',
+    '| scenario | metric | aim | measured | met |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+    '',
+    ...details,
+  ].join('\n');
+}
+
+function bound({ atLeast, atMost }: Aim): string {
+  return [...(atLeast === undefined ? [] : [`≥ ${atLeast}`]), ...(atMost === undefined ? [] : [`≤ ${atMost}`])].join(
+    ', ',
+  );
+}
