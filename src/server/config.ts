@@ -104,6 +104,7 @@ const OPTIONS = {
   host: text('HOST', 'address to listen on', '127.0.0.1'),
   httpPort: integer('port of HTTP; 0 picks a free one', { min: 0, max: 65_535, fallback: 8080 }),
   grpcPort: integer('port of gRPC; 0 picks a free one', { min: 0, max: 65_535, fallback: 50_051 }),
+  singlePort: onOff('gRPC answers on the port of HTTP too, which node:http serves then; --grpc-port is not used'),
   shards: optionalInteger('shards of a new data directory; an existing one keeps its own', {
     min: 1,
     max: SHARDS_MAX,

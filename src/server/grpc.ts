@@ -28,15 +28,15 @@ interface Reply {
 }
 
 /** `httpPort`: where the same server answers over HTTP; Health tells it, for callers who know the gRPC address alone. */
-export function grpcHandler(wrapper: Wrapper, httpPort?: number): GrpcHandler {
+export function grpcHandler(wrapper: Wrapper, httpPort: () => number | undefined = () => undefined): GrpcHandler {
   return async (call) => {
     const route = ROUTES.get(call.method);
     assert(route !== undefined, `${call.method} has a row`);
     const answer = await wrapper.perform(arrivalOf(call, route.operation), faceOf(call, route));
     if (!answer.ok) return { error: answer.error, headers: answer.headers };
     const { bytes, warnings } = answer.reply;
-    if (httpPort !== undefined && call.method === 'Health')
-      return { bytes, headers: { ...answer.headers, 'x-http-port': String(httpPort) } };
+    const port = call.method === 'Health' ? httpPort() : undefined;
+    if (port !== undefined) return { bytes, headers: { ...answer.headers, 'x-http-port': String(port) } };
     return { bytes, headers: warnings === '' ? answer.headers : { ...answer.headers, 'x-warnings': warnings } };
   };
 }

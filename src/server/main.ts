@@ -24,6 +24,7 @@ import { listenGrpc } from './grpc/grpc-js.ts';
 import { grpcHandler } from './grpc.ts';
 import { Cors } from './http/cors.ts';
 import { chooseListener } from './http/listen.ts';
+import type { HttpHandler } from './http/listener.ts';
 import { httpHandler } from './http.ts';
 import { ImportReader } from './jobs/read-import.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -123,9 +124,9 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
 
   const reader = new ImportReader();
   lifecycle.opened('import thread', () => reader.close());
-  const listener = chooseListener(config.http);
+  const listener = chooseListener(config.singlePort ? 'node' : config.http);
   if (listener.reason !== undefined) warn(`HTTP is served by node:http: ${listener.reason}`);
-  let grpcPort: number | undefined;
+  let ports: { readonly http: number; readonly grpc: number } | undefined;
   const services: Services = {
     config,
     clock,
@@ -137,7 +138,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => reader.read(bytes),
     httpListener: () => listener.kind,
-    grpcPort: () => grpcPort,
+    grpcPort: () => ports?.grpc,
     isEnding: () => lifecycle.isEnding,
   };
   const authenticator = new Authenticator({
@@ -156,36 +157,47 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     config.tlsCert === undefined || config.tlsKey === undefined
       ? {}
       : { tls: { certFile: config.tlsCert, keyFile: config.tlsKey } };
+  const serve = httpHandler({ wrapper, cors: new Cors(config.corsOrigins), extra: [metricsOperation(metrics)] });
+  const startGrpc = (port: { readonly otherwise?: HttpHandler }) =>
+    listenGrpc(
+      {
+        host: config.host,
+        port: config.grpcPort,
+        onError,
+        ...tls,
+        ...port,
+        requestIdOf,
+        allowReflection: (header, remoteAddress) => {
+          authenticator.authenticate({
+            authorization: header('authorization'),
+            apiKey: header('x-api-key'),
+            remoteAddress,
+          });
+        },
+      },
+      grpcHandler(wrapper, () => ports?.http),
+    );
+  const shared = config.singlePort ? await startGrpc({ otherwise: serve }) : undefined;
   const http = await listener.listen(
-    { host: config.host, port: config.httpPort, onError, ...tls },
-    httpHandler({ wrapper, cors: new Cors(config.corsOrigins), extra: [metricsOperation(metrics)] }),
-  );
-  lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
-  const grpc = await listenGrpc(
     {
       host: config.host,
-      port: config.grpcPort,
+      port: config.httpPort,
       onError,
       ...tls,
-      requestIdOf,
-      allowReflection: (header, remoteAddress) => {
-        authenticator.authenticate({
-          authorization: header('authorization'),
-          apiKey: header('x-api-key'),
-          remoteAddress,
-        });
-      },
+      ...(shared === undefined ? {} : { http2: (connection) => shared.inject(connection) }),
     },
-    grpcHandler(wrapper, http.port),
+    serve,
   );
-  grpcPort = grpc.port;
+  lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
+  const grpc = shared ?? (await startGrpc({}));
+  ports = { http: http.port, grpc: shared === undefined ? grpc.port : http.port };
   // Before HTTP, so that whoever watches its health is told first.
   lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
 
   const host = reachable(config.host);
   const addresses = {
     http: `${config.tlsCert === undefined ? 'http' : 'https'}://${host}:${http.port}`,
-    grpc: `${host}:${grpc.port}`,
+    grpc: `${host}:${ports.grpc}`,
   };
   const serverFile = join(config.dataDir, SERVER_FILE);
   replaceFile(serverFile, Buffer.from(readyLine(addresses)), 0o644);
@@ -193,7 +205,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   log.info({ ...addresses, shards: layout.shards, listener: listener.kind }, 'ready');
   return {
     httpPort: http.port,
-    grpcPort: grpc.port,
+    grpcPort: ports.grpc,
     ...addresses,
     httpListener: listener.kind,
     firstKey,

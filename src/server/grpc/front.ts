@@ -1,7 +1,8 @@
 // The gRPC front's interface: an rpc's name and its bytes in, bytes or an error out. It knows no messages: codecs stand
 // behind it, so that another implementation may take grpc-js's place without the rest knowing.
+import type { Socket } from 'node:net';
 import type { EngineError } from '../../engine/errors.ts';
-import type { TlsFiles } from '../http/listener.ts';
+import type { HttpHandler, TlsFiles } from '../http/listener.ts';
 
 export interface GrpcCall {
   /** With its package: `memory.v1.MemoryService`. */
@@ -37,6 +38,11 @@ export interface GrpcOptions {
   /** 0 picks a free one. */
   readonly port: number;
   readonly tls?: TlsFiles;
+  /**
+   * It listens on no port of its own (`host`, `port` and `tls` are not looked at): connections come by `inject`. Their
+   * requests of another content type than gRPC's go to this handler.
+   */
+  readonly otherwise?: HttpHandler;
   readonly onError?: (error: unknown) => void;
   /** Lets a caller use reflection, by its metadata, or throws EngineError. */
   readonly allowReflection: (header: GrpcCall['header'], remoteAddress: string) => void | Promise<void>;
@@ -45,7 +51,10 @@ export interface GrpcOptions {
 }
 
 export interface GrpcFront {
+  /** 0 when it listens on none. */
   readonly port: number;
+  /** Serves a connection that speaks HTTP/2 and was accepted, and decrypted, by somebody else. */
+  inject(connection: Socket): void;
   /** What grpc.health.v1 says of the server and of each service. It says yes from the start. */
   setServing(serving: boolean): void;
   /** Says NOT_SERVING, stops accepting, lets calls finish; after `deadlineMs` it cuts them off. */

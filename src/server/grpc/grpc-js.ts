@@ -1,8 +1,13 @@
 // The gRPC front on @grpc/grpc-js. Raw bytes in and out: messages are decoded by who needs them.
 import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import { Server, ServerCredentials, type sendUnaryData, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { assert } from '../../engine/assert.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { GRPC_CONNECTION_AGE_MS, GRPC_KEEPALIVE_MS, GRPC_STREAMS_MAX, MESSAGE_BYTES_MAX } from '../../engine/limits.ts';
+import { serveHttp2 } from '../http/http2.ts';
+import type { HttpHandler } from '../http/listener.ts';
 import { asEngineError, statusOf, trailersOf } from './answer.ts';
 import { type NativeCall, UnaryCall } from './call.ts';
 import { SERVICES, type Service } from './descriptor.ts';
@@ -24,21 +29,37 @@ export const listenGrpc: ListenGrpc = async (options, handler) => {
   });
   for (const service of SERVICES) register(server, service, options, handler);
   const probes = new Probes(server, options);
+  if (options.otherwise !== undefined) {
+    divert(server, options.otherwise, options.onError);
+    return new GrpcJsFront(server, probes, undefined);
+  }
   const port = await bind(server, options);
   return new GrpcJsFront(server, probes, { host: options.host, port });
 };
 
 class GrpcJsFront implements GrpcFront {
   readonly port: number;
+  private draining = false;
   private readonly server: Server;
   private readonly probes: Probes;
-  private readonly address: string;
+  private readonly address: string | undefined;
+  /** There is none where a port is listened on. */
+  private readonly injector: ReturnType<Server['createConnectionInjector']> | undefined;
 
-  constructor(server: Server, probes: Probes, { host, port }: { host: string; port: number }) {
+  /** `bound`: undefined when connections are injected. */
+  constructor(server: Server, probes: Probes, bound: { host: string; port: number } | undefined) {
     this.server = server;
     this.probes = probes;
-    this.port = port;
-    this.address = addressOf(host, port);
+    this.port = bound?.port ?? 0;
+    this.address = bound === undefined ? undefined : addressOf(bound.host, bound.port);
+    // Whoever injects has decrypted already.
+    if (bound === undefined) this.injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  }
+
+  inject(connection: Socket): void {
+    assert(this.injector !== undefined, 'connections are injected where no port is listened on');
+    if (this.draining) connection.destroy();
+    else this.injector.injectConnection(connection);
   }
 
   setServing(serving: boolean): void {
@@ -46,17 +67,38 @@ class GrpcJsFront implements GrpcFront {
   }
 
   drain(deadlineMs: number): Promise<void> {
+    this.draining = true;
     this.setServing(false);
     this.probes.end();
     // forceShutdown would not do for the deadline: without channelz it knows of no connections and leaves them open.
-    this.server.drain(this.address, deadlineMs);
+    if (this.address !== undefined) this.server.drain(this.address, deadlineMs);
+    this.injector?.drain(deadlineMs);
     return new Promise((resolve) => this.server.tryShutdown(() => resolve()));
   }
 
   close(): void {
-    this.server.drain(this.address, 0);
+    if (this.address !== undefined) this.server.drain(this.address, 0);
+    this.injector?.drain(0);
     this.server.forceShutdown();
   }
+}
+
+type StreamHandler = (this: Server, interceptors: unknown, stream: ServerHttp2Stream, ...rest: unknown[]) => void;
+
+/**
+ * Sends what is no gRPC to `handler`. The one place of grpc-js where a stream can be told from another is private to it,
+ * and answers 415 to the rest; a second HTTP/2 server in front would make every gRPC call twice as dear.
+ */
+function divert(server: Server, handler: HttpHandler, onError: ((error: unknown) => void) | undefined): void {
+  const internals = server as unknown as { _streamHandler?: StreamHandler }; // checked on the next line
+  const serveGrpc = internals._streamHandler;
+  assert(typeof serveGrpc === 'function', 'this version of grpc-js hands its streams to _streamHandler');
+  internals._streamHandler = function (interceptors, stream, ...rest) {
+    const [headers, , rawHeaders] = rest as [IncomingHttpHeaders, number, string[]]; // of the event `stream`
+    if (headers['content-type']?.startsWith('application/grpc') === true)
+      serveGrpc.call(this, interceptors, stream, ...rest);
+    else serveHttp2({ stream, headers, rawHeaders, handler, onError });
+  };
 }
 
 function bind(server: Server, { host, port, tls }: GrpcOptions): Promise<number> {

@@ -12,6 +12,9 @@ const found = loadUws();
 const noUws = 'reason' in found ? found.reason : false;
 
 conformance('node:http', listenNode);
+conformance('node:http that knows HTTP/2 apart', (options, handler) =>
+  listenNode({ ...options, http2: (connection) => void connection.destroy() }, handler),
+);
 if (noUws === false) conformance('uWebSockets.js', listenUws);
 else test('uWebSockets.js', { skip: noUws }, () => undefined);
 

@@ -1,5 +1,6 @@
 // The HTTP listener's interface: bytes on a socket in, a request out. Two implementations (uws.ts, node.ts) pass one
 // conformance suite; listen.ts chooses between them. Nothing here knows JSON, routes or errors of the contract.
+import type { Socket } from 'node:net';
 import { assert } from '../../engine/assert.ts';
 
 /** Names in lower case. Content-Length, Transfer-Encoding, Connection and Date are the listener's own. */
@@ -64,6 +65,11 @@ export interface ListenOptions {
   readonly onError?: (error: unknown) => void;
   /** A request whose body is not complete by then is answered 408 and its connection closed. */
   readonly bodyTimeoutMs?: number;
+  /**
+   * Takes connections that speak HTTP/2: so chosen in the TLS handshake, or said by their first bytes. Only the listener
+   * on node:http knows them apart.
+   */
+  readonly http2?: (connection: Socket) => void;
   /** Connections beyond these are closed at once. */
   readonly connectionsMax?: number;
 }

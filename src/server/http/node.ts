@@ -12,6 +12,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
 import { Body } from './body.ts';
+import { takeHttp2Away } from './http2.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -42,6 +43,7 @@ export const listenNode: Listen = (options, handler) =>
           handshakeTimeout: HEADERS_TIMEOUT_MS,
           cert: readFileSync(options.tls.certFile),
           key: readFileSync(options.tls.keyFile),
+          ...(options.http2 === undefined ? {} : { ALPNProtocols: ['h2', 'http/1.1'] }),
         })
       : createPlainServer(serverOptions);
     server.once('error', reject);
@@ -68,7 +70,9 @@ class NodeServer implements HttpListener {
     this.port = (server.address() as AddressInfo).port; // it listens on TCP
     server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
     server.on('error', (error) => this.report(error));
-    server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    const accepted = options.tls ? 'secureConnection' : 'connection';
+    if (options.http2 !== undefined) takeHttp2Away(server, accepted, options.http2);
+    server.prependListener(accepted, (socket: Socket) => {
       this.connections.set(socket, 0);
       socket.on('close', () => this.connections.delete(socket));
     });

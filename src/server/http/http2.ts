@@ -1,0 +1,216 @@
+// HTTP/2 on a port shared with gRPC: connections that speak it are taken from the listener's server before HTTP/1.1
+// looks at them, and their requests that are no gRPC become requests like any other.
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Server, Socket } from 'node:net';
+import { assert } from '../../engine/assert.ts';
+import { HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
+import { Body } from './body.ts';
+import {
+  checkHeaders,
+  type HttpHandler,
+  type HttpRequest,
+  RequestAborted,
+  type ResponseHeaders,
+  type ResponseStream,
+} from './listener.ts';
+
+/** What every HTTP/2 connection begins with, as far as no HTTP/1.1 request does. */
+const PREFACE = Buffer.from('PRI ');
+
+/** Hands connections that speak HTTP/2 to `take`; the others go where they went before. */
+export function takeHttp2Away(
+  server: Server,
+  accepted: 'connection' | 'secureConnection',
+  take: (connection: Socket) => void,
+): void {
+  const before = server.listeners(accepted) as ((this: Server, socket: Socket) => void)[]; // listeners of that event
+  const keep = (socket: Socket): void => {
+    for (const listener of before) listener.call(server, socket);
+  };
+  server.removeAllListeners(accepted);
+  server.on(accepted, (socket: Socket & { readonly alpnProtocol?: string | false }) => {
+    if (accepted === 'secureConnection') (socket.alpnProtocol === 'h2' ? take : keep)(socket);
+    else byFirstBytes(socket, take, keep);
+  });
+}
+
+/** Looks at what a connection without TLS says first, and puts it back. */
+function byFirstBytes(socket: Socket, take: (socket: Socket) => void, keep: (socket: Socket) => void): void {
+  let seen: Buffer = Buffer.alloc(0);
+  const timer = setTimeout(() => socket.destroy(), HEADERS_TIMEOUT_MS);
+  const stop = (): void => clearTimeout(timer);
+  const fail = (): void => void socket.destroy();
+  const look = (chunk: Buffer): void => {
+    seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
+    const known = Math.min(seen.length, PREFACE.length);
+    const isHttp2 = seen.subarray(0, known).equals(PREFACE.subarray(0, known));
+    if (isHttp2 && known < PREFACE.length) return;
+    stop();
+    socket.off('data', look).off('close', stop).off('error', fail);
+    socket.pause();
+    socket.unshift(seen);
+    if (isHttp2) take(socket);
+    else {
+      keep(socket);
+      socket.resume();
+    }
+  };
+  socket.on('data', look).on('close', stop).on('error', fail);
+}
+
+export interface Http2Exchange {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as sent. */
+  readonly rawHeaders: readonly string[];
+  readonly handler: HttpHandler;
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
+/** Answers one request of an HTTP/2 connection by the handler. */
+export function serveHttp2(exchange: Http2Exchange): void {
+  const request = new Http2Request(exchange);
+  try {
+    const running = exchange.handler(request);
+    if (running !== undefined) running.then(undefined, (error: unknown) => request.failed(error));
+  } catch (error) {
+    request.failed(error);
+  }
+}
+
+class Http2Request implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly remoteAddress: string;
+  private readonly exchange: Http2Exchange;
+  private readonly incoming: ServerHttp2Stream;
+  private readonly pendingBody: Body | undefined;
+  private begun = false;
+  private controller: AbortController | undefined;
+
+  constructor(exchange: Http2Exchange) {
+    const { stream, headers } = exchange;
+    this.exchange = exchange;
+    this.incoming = stream;
+    this.method = headers[':method'] ?? '';
+    const target = headers[':path'] ?? '';
+    const mark = target.indexOf('?');
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.query = mark < 0 ? '' : target.slice(mark + 1);
+    this.remoteAddress = stream.session?.socket.remoteAddress ?? '';
+    const length = Number(headers['content-length'] ?? -1);
+    if (!stream.endAfterHeaders) this.pendingBody = this.collect(length);
+    // A stream that is reset, and whatever else is wrong with one, ends it: `close` tells.
+    stream.on('error', () => undefined);
+    stream.on('close', () => this.closed());
+  }
+
+  get aborted(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.gone) this.controller.abort(new RequestAborted());
+    }
+    return this.controller.signal;
+  }
+
+  header(name: string): string | undefined {
+    const { rawHeaders } = this.exchange;
+    for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at] === name) return rawHeaders[at + 1];
+    return undefined;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array> {
+    return this.pendingBody?.ask(bytesMax) ?? Promise.resolve(new Uint8Array(0));
+  }
+
+  respond(status: number, headers: ResponseHeaders, body: string | Uint8Array = ''): void {
+    const bodiless = status === 204 || status === 304;
+    const length: ResponseHeaders = bodiless ? [] : [['content-length', String(Buffer.byteLength(body))]];
+    const isEmpty = bodiless || this.method === 'HEAD' || body.length === 0;
+    if (!this.begin(status, [...headers, ...length], isEmpty)) return;
+    if (!isEmpty) this.incoming.end(body);
+  }
+
+  stream(status: number, headers: ResponseHeaders): ResponseStream {
+    const isEmpty = this.method === 'HEAD';
+    this.begin(status, headers, isEmpty);
+    return new Http2ResponseStream(this.incoming, isEmpty);
+  }
+
+  /** False when the peer has gone. */
+  private begin(status: number, headers: ResponseHeaders, endStream: boolean): boolean {
+    assert(!this.begun, 'one response to a request');
+    checkHeaders(headers);
+    this.begun = true;
+    if (this.gone) return false;
+    const fields: Record<string, string | number | string[]> = { ':status': status };
+    for (const [name, value] of headers) {
+      const known = fields[name];
+      fields[name] = known === undefined ? value : [String(known), value];
+    }
+    this.incoming.respond(fields, { endStream });
+    // Whatever of the body was not asked for is read over.
+    this.pendingBody?.discard();
+    return true;
+  }
+
+  failed(error: unknown): void {
+    if (!(error instanceof RequestAborted)) this.exchange.onError?.(error);
+    if (!this.begun) this.respond(500, []);
+    else if (!this.incoming.writableEnded) this.incoming.destroy();
+  }
+
+  private get gone(): boolean {
+    return this.incoming.destroyed || this.incoming.closed;
+  }
+
+  private closed(): void {
+    if (this.incoming.writableFinished) return;
+    const reason = new RequestAborted();
+    this.pendingBody?.fail(reason);
+    this.controller?.abort(reason);
+  }
+
+  private collect(declaredBytes: number): Body {
+    const stream = this.incoming;
+    const body = new Body(declaredBytes, { pause: () => stream.pause(), resume: () => stream.resume() });
+    stream.on('data', (chunk: Buffer) => body.push(chunk));
+    stream.on('end', () => body.finish());
+    return body;
+  }
+}
+
+class Http2ResponseStream implements ResponseStream {
+  private readonly stream: ServerHttp2Stream;
+  private readonly bodiless: boolean;
+
+  constructor(stream: ServerHttp2Stream, bodiless: boolean) {
+    this.stream = stream;
+    this.bodiless = bodiless;
+  }
+
+  write(chunk: string | Uint8Array): Promise<void> {
+    const { stream } = this;
+    if (this.bodiless) return Promise.resolve();
+    if (stream.destroyed) return Promise.reject(new RequestAborted());
+    assert(!stream.writableEnded, 'a stream is written until its end');
+    if (chunk.length === 0 || stream.write(chunk)) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const drained = (): void => {
+        stream.off('close', closed);
+        resolve();
+      };
+      const closed = (): void => {
+        stream.off('drain', drained);
+        reject(new RequestAborted());
+      };
+      stream.once('drain', drained);
+      stream.once('close', closed);
+    });
+  }
+
+  end(): void {
+    if (!this.stream.destroyed && !this.bodiless) this.stream.end();
+  }
+}
