@@ -8,13 +8,16 @@ export function makeFolder(): string {
   return mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'granary-bench-'));
 }
 
-/** Runs `work` in a fresh folder, which is gone afterwards. */
+/** Runs `work` in a fresh folder, which is gone afterwards, also when the process exits in the middle. */
 export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Promise<T> {
   const folder = makeFolder();
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', remove);
   try {
     return await work(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    process.removeListener('exit', remove);
+    remove();
   }
 }
 
