@@ -135,7 +135,7 @@ export class Group {
   /** Grants a new grain: sealed under its user's key (made now if the user has none) or the memory's. */
   addGrain(memory: Memory, prepared: PreparedGrain): PlannedGrain {
     const overlay = this.overlay(memory);
-    const key = prepared.userId === undefined ? memory.keyIds.blob : this.#keyOfUser(memory, prepared.userId);
+    const key = prepared.userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, prepared.userId);
     const sealed = seal(memory.grainKey(key, 0), prepared.blob, Buffer.from(prepared.address, 'hex'));
     const ordinal = this.record({
       kind: 'grain',
@@ -280,7 +280,8 @@ export class Group {
     this.#publish.push(step);
   }
 
-  #keyOfUser(memory: Memory, userId: string): number {
+  /** The id of the user's key, made with this group if the user has none. */
+  keyOfUser(memory: Memory, userId: string): number {
     const overlay = this.overlay(memory);
     const known = overlay.userKeys.get(userId) ?? memory.userKeys.get(userId);
     if (known !== undefined) return known;

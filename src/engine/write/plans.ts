@@ -1,5 +1,5 @@
 // Every write of the engine: how it is prepared and planned. One row a method; the engine and the queue know no more.
-import type { AddItem, CallContext, MemoryCalls } from '../calls.ts';
+import type { AddItem, CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { AuditDraft } from '../govern/audit.ts';
 import { VERIFICATION_STATES } from '../record/record.ts';
@@ -46,6 +46,12 @@ export const supersedePlan: MemoryWrite<'supersede'> = {
 };
 
 export const accumulatePlan: MemoryWrite<'accumulate'> = {
+  reply: {
+    userOf: ({ fields }) => {
+      const { user_id: user } = fields;
+      return typeof user === 'string' ? user : undefined;
+    },
+  },
   plan: (group, memory, context, input) => planAccumulate(group, known(memory), context, input),
 };
 
@@ -55,6 +61,11 @@ export const forgetPlan: MemoryWrite<'forget'> = {
 };
 
 export const eraseUserPlan: MemoryWrite<'eraseUser'> = {
+  reply: {
+    // The name that is to be forgotten is in every repeat of the request.
+    strip: ({ userId: _, ...kept }) => kept,
+    restore: (kept, { userId }) => ({ ...(kept as Omit<ErasureProof, 'userId'>), userId }), // as `strip` left it
+  },
   settled: true,
   plan: (group, memory, context, { userId }) => planEraseUser(group, known(memory), context, userId),
 };

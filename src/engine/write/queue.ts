@@ -9,7 +9,7 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
-import { storedReply, storeReply } from './reply.ts';
+import { type ReplyKeeping, storedReply, storeReply } from './reply.ts';
 
 /** How one kind of write is prepared and planned. */
 export interface WritePlan<I, O> {
@@ -28,13 +28,15 @@ export interface WritePlan<I, O> {
    * ones of it with this one, which they could not see.
    */
   readonly settled?: boolean;
+  /** How its answer is kept for a repeat; without it, whole, as long as the memory lives. */
+  readonly reply?: ReplyKeeping<I, O>;
 }
 
 interface Job {
   readonly method: string;
   readonly context: CallContext;
   readonly input: unknown;
-  readonly write: WritePlan<never, unknown>;
+  readonly write: WritePlan<never, never>;
   /** Called once: with an error, or with the plan's output. */
   readonly settle: (error: EngineError | undefined, output: never) => void;
   prepared: PreparedGrain | EngineError | undefined;
@@ -220,12 +222,16 @@ export class WriteQueue {
     const { method, context, write } = job;
     if (memory !== undefined) {
       const reply = storedReply(group, memory, method, context);
-      if (reply !== undefined) return reply.output;
+      if (reply !== undefined) return write.reply?.restore?.(reply.output, job.input as never) ?? reply.output;
     }
     this.#prepare(job, memory);
     if (job.prepared instanceof EngineError) throw job.prepared;
     const output = write.plan(group, memory, context, job.input as never, job.prepared);
-    if (memory !== undefined) storeReply(group, memory, method, context, output);
+    if (memory !== undefined && context.idempotency !== undefined) {
+      const { strip, userOf } = write.reply ?? {};
+      const given = output as never;
+      storeReply(group, memory, job, { kept: strip?.(given) ?? output, user: userOf?.(given) });
+    }
     return output;
   }
 

@@ -2,6 +2,7 @@
 // gets that answer again for 24 hours; with another body it is refused.
 import { Packr } from 'msgpackr';
 import type { CallContext } from '../calls.ts';
+import { open, seal } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../limits.ts';
 import { decodeRecord } from '../record/record.ts';
@@ -12,6 +13,18 @@ interface StoredReply {
   readonly bodyHash: string;
   readonly output: unknown;
 }
+
+/** How an answer is kept where it holds what an erasure must reach. */
+export interface ReplyKeeping<I, O> {
+  /** The user whose words the answer quotes: it is sealed under that user's key, and forgotten with it. */
+  readonly userOf?: (output: O) => string | undefined;
+  /** What of the answer is kept; `restore` adds what the repeated request says itself. */
+  readonly strip?: (output: O) => unknown;
+  readonly restore?: (kept: unknown, input: I) => O;
+}
+
+/** Bytes in front of a sealed reply: the id of the user key that it is sealed under, 0 for the memory's own. */
+const KEY_ID_BYTES = 4;
 
 const packr = new Packr({ useRecords: false, moreTypes: true });
 
@@ -35,36 +48,78 @@ function committedReply(group: Group, memory: Memory, token: string): StoredRepl
   const bytes = sequence === undefined ? undefined : store.log.read(sequence);
   const record = bytes === undefined ? undefined : decodeRecord(bytes);
   if (record?.kind !== 'reply' || record.atMs + IDEMPOTENCY_KEEP_MS < group.nowMs) return undefined;
-  // Sealed by storeReply under the memory's own key.
-  return packr.unpack(memory.openSmall(record.sealed, `reply:${token}`)) as StoredReply;
+  return openReply(memory, record.sealed, token);
 }
 
-/** Stores the answer of a granted call with the rest of its group. */
-export function storeReply(group: Group, memory: Memory, method: string, context: CallContext, output: unknown): void {
+/** Undefined when its user was erased: the request is then taken as a new one. */
+function openReply(memory: Memory, stored: Uint8Array, token: string): StoredReply | undefined {
+  const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
+  const key = bytes.readUInt32BE(0);
+  const sealed = bytes.subarray(KEY_ID_BYTES);
+  try {
+    const plain =
+      key === 0
+        ? memory.openSmall(sealed, `reply:${token}`)
+        : open(memory.grainKey(key, 0), sealed, Buffer.from(`reply:${token}`));
+    // Sealed by recordReply: the seal's authentication is the check of its shape.
+    return packr.unpack(plain) as StoredReply;
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'CRY-E002') return undefined;
+    throw error;
+  }
+}
+
+function sealReply(memory: Memory, reply: StoredReply, token: string, key: number): Buffer {
+  const plain = packr.pack(reply);
+  const sealed =
+    key === 0
+      ? memory.sealSmall(plain, `reply:${token}`)
+      : seal(memory.grainKey(key, 0), plain, Buffer.from(`reply:${token}`));
+  const head = Buffer.alloc(KEY_ID_BYTES);
+  head.writeUInt32BE(key);
+  return Buffer.concat([head, sealed]);
+}
+
+/** Stores what is kept of the answer of a granted call, for the words of `user` if any, with the rest of its group. */
+export function storeReply(
+  group: Group,
+  memory: Memory,
+  { method, context }: { readonly method: string; readonly context: CallContext },
+  { kept, user }: { readonly kept: unknown; readonly user: string | undefined },
+): void {
   if (context.idempotency === undefined) return;
   const token = replyToken(memory, method, context);
-  const reply: StoredReply = { bodyHash: context.idempotency.bodyHash, output };
-  recordReply(group, memory, { token, reply, atMs: group.nowMs });
+  const reply: StoredReply = { bodyHash: context.idempotency.bodyHash, output: kept };
+  const key = user === undefined ? 0 : group.keyOfUser(memory, user);
+  recordReply(group, memory, { token, reply, atMs: group.nowMs, key });
   group.overlay(memory).replies.set(token, reply);
 }
 
 /** Frees the key of this call, if it is kept for this body: the newest record of it is one whose time is over. */
 export function releaseReply(group: Group, memory: Memory, method: string, context: CallContext): void {
   const reply = storedReply(group, memory, method, context);
-  if (reply !== undefined) recordReply(group, memory, { token: replyToken(memory, method, context), reply, atMs: 0 });
+  if (reply !== undefined)
+    recordReply(group, memory, {
+      token: replyToken(memory, method, context),
+      // Nothing of it is answered any more.
+      reply: { bodyHash: reply.bodyHash, output: null },
+      atMs: 0,
+      key: 0,
+    });
 }
 
 function recordReply(
   group: Group,
   memory: Memory,
-  { token, reply, atMs }: { readonly token: string; readonly reply: StoredReply; readonly atMs: number },
+  parts: { readonly token: string; readonly reply: StoredReply; readonly atMs: number; readonly key: number },
 ): void {
+  const { token, reply, atMs, key } = parts;
   const sequence = group.record({
     kind: 'reply',
     memory: memory.number,
     token: Buffer.from(token, 'hex'),
     atMs,
-    sealed: memory.sealSmall(packr.pack(reply), `reply:${token}`),
+    sealed: sealReply(memory, reply, token, key),
   });
   group.overlay(memory);
   group.onPublish(() => group.store.index.publishKeyed(memory.number, 'reply', token, sequence));
