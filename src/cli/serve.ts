@@ -18,8 +18,10 @@ export function registerServe(program: Command): void {
 async function serve(flags: Record<string, string | boolean | undefined>): Promise<void> {
   const server = await startServer(readConfig(flags, process.env));
   tell(server);
+  // Listened for before anybody is told: who reads the line may end the server at once.
+  const told = signal();
   process.stdout.write(readyLine(server));
-  await signal();
+  await told;
   // A second signal does not wait.
   for (const name of SIGNALS) process.once(name, () => process.exit(1));
   await server.close();

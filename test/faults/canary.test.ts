@@ -1,0 +1,308 @@
+// Words that callers sent must not lie readable in any file of the data directory or a backup, nor in the log.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+/** Twelve letters that nothing else says. */
+class Canaries {
+  readonly words = new Map<string, string>();
+
+  /** A new word for `where`; a word of a language to the analysers, so that it is indexed as a term. */
+  word(where: string): string {
+    const made = `zq${randomBytes(8)
+      .toString('hex')
+      .replace(/[0-9]/g, (digit) => 'ghjkmnpqrs'[Number(digit)]!)}`;
+    this.words.set(where, made);
+    return made;
+  }
+}
+
+/** What a word looks like in a file: as text of three encodings, as hex, and in base64 at each of the three offsets. */
+function formsOf(word: string): [string, Buffer][] {
+  const utf8 = Buffer.from(word);
+  const utf16le = Buffer.from(word, 'utf16le');
+  const utf16be = Buffer.from(utf16le).swap16();
+  const forms: [string, Buffer][] = [
+    ['utf-8', utf8],
+    ['utf-8 upper case', Buffer.from(word.toUpperCase())],
+    ['utf-16le', utf16le],
+    ['utf-16be', utf16be],
+    ['hex', Buffer.from(utf8.toString('hex'))],
+    ['hex upper case', Buffer.from(utf8.toString('hex').toUpperCase())],
+  ];
+  for (let offset = 0; offset < 3; offset++) {
+    // Letters that depend on what stands before and behind are left out.
+    const encoded = Buffer.concat([Buffer.alloc(offset), utf8]).toString('base64');
+    const inner = encoded.slice(offset === 0 ? 0 : 4, Math.floor((offset + utf8.length) / 3) * 4);
+    forms.push([`base64 at ${offset}`, Buffer.from(inner)]);
+    forms.push([`base64url at ${offset}`, Buffer.from(inner.replaceAll('+', '-').replaceAll('/', '_'))]);
+  }
+  return forms;
+}
+
+function* filesOf(directory: string): IterableIterator<string> {
+  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true }))
+    if (entry.isFile()) yield join(entry.parentPath, entry.name);
+}
+
+/** `file: word of where as form`, for every find. */
+function findIn(name: string, bytes: Buffer, canaries: Canaries): string[] {
+  const found: string[] = [];
+  for (const [where, word] of canaries.words)
+    for (const [form, pattern] of formsOf(word))
+      if (bytes.includes(pattern)) found.push(`${name}: the ${where} (${word}) as ${form}`);
+  return found;
+}
+
+function scan(directory: string, canaries: Canaries): { files: number; bytes: number; found: string[] } {
+  const scanned = { files: 0, bytes: 0, found: [] as string[] };
+  for (const file of filesOf(directory)) {
+    const bytes = readFileSync(file);
+    scanned.files += 1;
+    scanned.bytes += bytes.length;
+    scanned.found.push(...findIn(file.slice(directory.length + 1), bytes, canaries));
+    scanned.found.push(...findIn(`the name of ${file}`, Buffer.from(file.slice(directory.length + 1)), canaries));
+  }
+  return scanned;
+}
+
+/** A grain of each type, a canary in every text that it may hold. */
+function grainsOf(c: (where: string) => string): { grain_type: string; fields: Record<string, unknown> }[] {
+  const common = () => ({
+    namespace: c('namespace'),
+    user_id: c('user id'),
+    session_id: c('session id'),
+    tags: [c('tag'), `prefix/${c('tag part')}`],
+    context: { [c('context name')]: c('context value') },
+    [c('extra field')]: { nested: [c('extra value')] },
+  });
+  const of = (grain_type: string, fields: Record<string, unknown>) => ({
+    grain_type,
+    fields: { ...common(), ...fields },
+  });
+  const node = c('node');
+  return [
+    of('belief', { subject: c('subject'), relation: c('relation'), object: c('object') }),
+    of('event', {
+      content: `${c('event content')} was said`,
+      role: 'user',
+      speaker: c('speaker'),
+      run_id: c('run id'),
+    }),
+    of('state', { data: { [c('state name')]: c('state value') } }),
+    of('workflow', {
+      nodes: ['a', node],
+      edges: [{ src: 'a', dst: node, cond: c('edge condition') }],
+      trigger: c('trigger'),
+    }),
+    of('action', {
+      tool_name: c('tool'),
+      input: { pattern: c('tool input') },
+      content: c('tool output'),
+      is_error: false,
+    }),
+    of('observation', { content: c('observation'), observer_id: c('observer'), observer_type: c('observer type') }),
+    of('goal', { description: c('goal'), goal_state: 'active', criteria: c('criteria') }),
+    of('reasoning', { premises: [c('premise')], conclusion: c('conclusion'), inference_method: 'deductive' }),
+    of('consensus', {
+      participating_observers: [c('participant'), 'b'],
+      threshold: 0.5,
+      agreement_count: 2,
+      agreed_content: c('agreed'),
+    }),
+    of('consent', {
+      subject_did: `did:key:${c('subject did')}`,
+      grantee_did: `did:key:${c('grantee did')}`,
+      scope: c('consent scope'),
+    }),
+  ];
+}
+
+/** Asks for a success. */
+async function done(server: ServerProcess, path: string, json?: unknown, headers: Record<string, string> = {}) {
+  const told = await ask(server, 'POST', path, json, headers);
+  assert.ok(told.status < 300, `${path}: ${JSON.stringify(told.body)}`);
+  return told.body;
+}
+
+async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
+  const c = (where: string) => canaries.word(where);
+  const M = '/memories/m1';
+  await done(server, '/memories', { id: 'm1', name: c('memory name'), description: c('memory description') });
+  const made = await done(server, '/auth/keys', { scopes: ['read', 'write'], name: c('key name'), memory_id: 'm1' });
+  canaries.words.set('API key', made.raw_key);
+  canaries.words.set('bootstrap key', server.key);
+  for (let round = 0; round < 3; round++) {
+    const told = await done(server, `${M}/batch-add`, { grains: grainsOf(c) });
+    assert.deepEqual(told.errors, []);
+    await done(server, `${M}/flush`);
+  }
+  const { blob_hash: hash } = await done(server, `${M}/add`, {
+    subject: c('superseded subject'),
+    relation: 'was',
+    object: c('superseded object'),
+    visits: 1,
+  });
+  const repeat = { 'idempotency-key': c('idempotency key'), 'x-reason': c('reason header') };
+  const newer = await done(
+    server,
+    `${M}/supersede`,
+    { blob_hash: hash, fields: { object: c('newer object') }, reason: c('supersede reason') },
+    repeat,
+  );
+  await done(
+    server,
+    `${M}/accumulate`,
+    { blob_hash: newer.new_hash, deltas: { visits: 2 }, set: { [c('set name')]: c('set value') } },
+    { 'idempotency-key': c('other key') },
+  );
+  await done(server, `${M}/recall`, {
+    query: `${c('query word')} "${c('phrase word')}"`,
+    subject: c('query subject'),
+    namespace: c('query namespace'),
+  });
+  await done(server, `${M}/search`, { query: c('search word') });
+  // What is refused is not kept either.
+  const bad = await ask(server, 'POST', `${M}/add`, {
+    subject: c('refused subject'),
+    relation: 7,
+    object: c('refused object'),
+  });
+  assert.equal(bad.status, 422);
+  await ask(server, 'GET', `${M}/grains?namespace=${c('listed namespace')}`);
+  await ask(server, 'GET', `/${c('unknown route')}`);
+  const { blob_hash: forgotten } = await done(server, `${M}/add`, {
+    subject: c('forgotten subject'),
+    relation: 'is',
+    object: c('forgotten object'),
+  });
+  await done(server, `${M}/forget`, { blob_hash: forgotten, reason: c('forget reason') });
+  await done(server, `${M}/add`, {
+    subject: c('erased subject'),
+    relation: 'is',
+    object: c('erased object'),
+    user_id: canaries.word('erased user'),
+  });
+  await done(
+    server,
+    `${M}/forget`,
+    { user_id: canaries.words.get('erased user') },
+    { 'idempotency-key': c('erase key') },
+  );
+}
+
+test('no word that a caller sent lies readable in a file, a backup or the log', async (t) => {
+  const root = temporaryDirectory(t);
+  const directory = join(root, 'data');
+  const canaries = new Canaries();
+  let server = await startServerProcess({
+    directory,
+    flags: ['--shards', '1', '--workers', '1', '--log-level', 'debug'],
+  });
+  t.after(() => server.kill());
+  await fill(server, canaries);
+  const exec = (command: string, args = {}) => done(server, '/memories/m1/app/exec', { command, args });
+  await exec('compact');
+  await exec('rebuild_indexes');
+  await exec('rotate_keys', { scope: 'memory' });
+  // Some of it stays in the tail, in the log alone.
+  const told = await done(server, '/memories/m1/batch-add', {
+    grains: grainsOf((where) => canaries.word(`${where}, unsealed`)),
+  });
+  assert.deepEqual(told.errors, []);
+  await exec('backup', { path: join(root, 'backup') });
+  const log = [server.output()];
+  await server.kill();
+  const killed = scan(directory, canaries);
+
+  // The same again, but closed in order: everything sealed.
+  server = await startServerProcess({ directory, flags: ['--workers', '1', '--log-level', 'debug'] });
+  assert.equal(await server.stop(), 0);
+  log.push(server.output());
+  const closed = scan(directory, canaries);
+  const backup = scan(join(root, 'backup'), canaries);
+  t.diagnostic(
+    `${canaries.words.size} words; ${killed.files + closed.files + backup.files} files, ${killed.bytes + closed.bytes + backup.bytes} bytes`,
+  );
+  assert.ok(killed.files > 8 && backup.files > 6 && closed.bytes > 100_000);
+
+  // The first key lies in its own file, and is told once to whoever starts the server the first time.
+  const isFirstKey = (find: string): boolean => find.includes('keys/bootstrap.key: the bootstrap key');
+  assert.deepEqual(
+    [...killed.found, ...closed.found, ...backup.found].filter((find) => !isFirstKey(find)),
+    [],
+  );
+  const lines = log
+    .join('')
+    .split('\n')
+    .filter((line) => !line.startsWith('First API key'));
+  assert.deepEqual(findIn('log', Buffer.from(lines.join('\n')), canaries), []);
+});
+
+test('the scan finds what lies there in any of its forms', (t) => {
+  const directory = temporaryDirectory(t);
+  const canaries = new Canaries();
+  const word = canaries.word('word');
+  for (const [form, pattern] of formsOf(word)) {
+    const found = findIn('file', Buffer.concat([randomBytes(7), pattern, randomBytes(7)]), canaries);
+    assert.ok(
+      found.some((find) => find.endsWith(form)),
+      form,
+    );
+  }
+  for (let before = 0; before < 3; before++) {
+    const encoded = Buffer.from(`${'x'.repeat(before)}${word} and more`).toString('base64');
+    assert.notDeepEqual(findIn('file', Buffer.from(encoded), canaries), [], `base64 behind ${before}`);
+  }
+  assert.deepEqual(scan(directory, canaries), { files: 0, bytes: 0, found: [] });
+});
+
+test('an old copy of the data with the keys of today opens nothing of an erased user', async (t) => {
+  const root = temporaryDirectory(t);
+  const directory = join(root, 'data');
+  const flags = ['--shards', '1', '--workers', '1'];
+  let server = await startServerProcess({ directory, flags });
+  t.after(() => server.kill());
+  const add = (subject: string, user_id?: string) =>
+    done(server, '/memories/default/add', {
+      subject,
+      relation: 'says',
+      object: `something of ${subject}`,
+      visits: 1,
+      ...(user_id === undefined ? {} : { user_id }),
+    });
+  const { blob_hash: ann } = await add('ann', 'ann');
+  await add('bob', 'bob');
+  const repeat = { 'idempotency-key': 'once' };
+  const accumulate = { blob_hash: ann, deltas: { visits: 1 }, set: { note: 'kept by ann' } };
+  const { new_hash: newer } = await done(server, '/memories/default/accumulate', accumulate, repeat);
+  await done(server, '/memories/default/flush');
+  await server.kill();
+  const old = join(root, 'old');
+  cpSync(directory, old, { recursive: true });
+
+  server = await startServerProcess({ directory, flags });
+  const proof = await done(server, '/memories/default/forget', { user_id: 'ann' });
+  assert.equal(proof.count, 2);
+  assert.equal(await server.stop(), 0);
+  rmSync(join(old, 'keys'), { recursive: true });
+  cpSync(join(directory, 'keys'), join(old, 'keys'), { recursive: true });
+
+  server = await startServerProcess({ directory: old, flags });
+  for (const hash of [ann, newer]) {
+    const told = await ask(server, 'GET', `/memories/default/grains/${hash}`);
+    assert.ok(told.status === 404 || told.code === 'MEM-E006', JSON.stringify(told.body));
+  }
+  const repeated = await ask(server, 'POST', '/memories/default/accumulate', accumulate, repeat);
+  assert.ok(!JSON.stringify(repeated.body).includes('kept by ann'), JSON.stringify(repeated.body));
+  // The index of that time is sealed under a key that went as well, or leads to grains that nobody can open.
+  for (const query of ['ann', 'kept', 'something']) {
+    const found = await ask(server, 'POST', '/memories/default/recall', { query, exclude_superseded: false });
+    const answer = JSON.stringify(found.body);
+    assert.ok(!/something of ann|kept by ann/.test(answer), answer);
+  }
+});

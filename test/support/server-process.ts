@@ -1,0 +1,133 @@
+// A server as an operator starts it: a process of its own over a folder that the test gives, to be stopped or killed.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
+
+export interface ProcessOptions {
+  readonly directory: string;
+  /** Behind `serve`, beside the folder and the ports. */
+  readonly flags?: readonly string[];
+  /** A module loaded before the server's own, in every thread. */
+  readonly preload?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface ServerProcess {
+  /** `http://host:port`, without `/api`. */
+  readonly http: string;
+  /** `host:port`. */
+  readonly grpc: string;
+  /** The bootstrap key. */
+  readonly key: string;
+  readonly child: ChildProcess;
+  /** Resolves when it has ended and said its last. */
+  readonly ended: Promise<void>;
+  /** Everything that it wrote, to stdout and stderr. */
+  output(): string;
+  /** With SIGKILL. */
+  kill(): Promise<void>;
+  /** With SIGTERM; resolves to the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** The server ended before it was ready. */
+export class NotStarted extends Error {
+  override name = 'NotStarted';
+  readonly signal: NodeJS.Signals | null;
+  readonly output: string;
+  constructor(child: ChildProcess, output: string) {
+    super(`the server did not start: ${output}`);
+    this.signal = child.signalCode;
+    this.output = output;
+  }
+}
+
+/** Resolves when it listens; rejects with NotStarted. */
+export async function startServerProcess(options: ProcessOptions): Promise<ServerProcess> {
+  const { directory, flags = [], preload, env = {} } = options;
+  const ports = ['--http-port', '0', '--grpc-port', '0'];
+  const child = spawn(
+    process.execPath,
+    [
+      ...(preload === undefined ? [] : ['--import', preload]),
+      MAIN,
+      'serve',
+      '--data-dir',
+      directory,
+      ...ports,
+      ...flags,
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...withoutSettings(process.env), ...env } },
+  );
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const ended = new Promise<void>((done) => child.once('close', () => done()));
+  const lines = createInterface({ input: child.stdout });
+  const found = new Promise<{ http: string; grpc: string }>((done) => {
+    lines.on('line', (line) => {
+      output += `${line}\n`;
+      // The one line of stdout that is JSON and says so.
+      if (line.startsWith('{"ready":true')) done(JSON.parse(line) as { http: string; grpc: string });
+    });
+  });
+  const ready = await Promise.race([found, ended.then(() => undefined)]);
+  if (ready === undefined) throw new NotStarted(child, output);
+  const keyFile = join(directory, 'keys', 'bootstrap.key');
+  return {
+    http: ready.http,
+    grpc: ready.grpc,
+    key: existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : '',
+    child,
+    ended,
+    output: () => output,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+/** The environment without what would configure a server. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('GRANARY_')));
+}
+
+export interface Told {
+  readonly status: number;
+  /** The code of an error body. */
+  readonly code: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: members are asserted where they are used
+  readonly body: any;
+}
+
+/** A request with a JSON body, under `/api`. */
+export async function ask(
+  server: Pick<ServerProcess, 'http' | 'key'>,
+  verb: string,
+  path: string,
+  json?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Told> {
+  const response = await fetch(`${server.http}/api${path}`, {
+    method: verb,
+    headers: {
+      authorization: `Bearer ${server.key}`,
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+  });
+  const text = await response.text();
+  const body = response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text;
+  return { status: response.status, code: body?.error?.code, body };
+}
