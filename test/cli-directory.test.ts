@@ -62,6 +62,9 @@ test('what was removed since a backup stays removed when it is restored', async 
     kept_revoked_keys: 1,
     warnings: [],
   });
+  assert.ok(!existsSync(join(data, 'restore.new')));
+  const again = await serve(data);
+  t.after(() => again.stop());
   assert.deepEqual(await subjects(data, 'likes tea'), ['bob', 'dora']);
   const verified = await granaryJson(here('verify'));
   assert.equal(verified['finding_count'], 0);
@@ -70,7 +73,6 @@ test('what was removed since a backup stays removed when it is restored', async 
     memories.map(({ id }) => id),
     ['default'],
   );
-  assert.ok(!existsSync(join(data, 'restore.new')));
 
   // Where nothing is known of what came later, the backup comes back as it was; keys may lie elsewhere.
   await granaryJson(['restore', copy, '--data-dir', fresh, '--keys', join(copy, 'keys')]);
@@ -101,8 +103,6 @@ test('verify names a byte that has changed, other commands go on, and a rebuild 
     JSON.stringify({ text: `note ${n} of the harbour master`, user_id: 'u' }),
   );
   await granaryJson(['import', '-', '--data-dir', data], 0, lines.join('\n'));
-  const clean = await granaryJson(['verify', '--data-dir', data]);
-  assert.equal(clean['finding_count'], 0);
   const segment = ['shard-0', 'shard-1']
     .map((shard) => join(data, shard, 'segments'))
     .flatMap((folder) => (existsSync(folder) ? filesUnder(folder) : []))[0];
@@ -110,6 +110,8 @@ test('verify names a byte that has changed, other commands go on, and a rebuild 
   const bytes = readFileSync(segment);
   bytes[Math.floor(bytes.length / 2)]! ^= 1;
   writeFileSync(segment, bytes);
+  const server = await serve(data);
+  t.after(() => server.stop());
   const damaged = await granary(['verify', '--data-dir', data]);
   assert.equal(damaged.code, 1);
   assert.match(damaged.stdout, /^findings +[1-9]/m);
