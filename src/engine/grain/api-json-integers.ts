@@ -6,8 +6,6 @@ import { randomBytes } from 'node:crypto';
 const MARK = `integer ${randomBytes(16).toString('hex')} `;
 /** Only such a run of digits can be an integer past 2^53 - 1. */
 const LONG_RUN = /\d{16,}/g;
-/** Digits of the largest integers that 64 bits hold. */
-const DIGITS_MAX = 20;
 const INT64_MIN = -(2n ** 63n);
 const UINT64_MAX = 2n ** 64n - 1n;
 
@@ -63,8 +61,14 @@ function isPartOfFloat(text: string, start: number, end: number): boolean {
   return /[.eE+]/.test(text[start - 1] ?? '') || /[.eE]/.test(text[end] ?? '');
 }
 
+/**
+ * True for what a double would change: integers past 2^53 that 64 bits hold, and larger ones, which nothing holds and
+ * which are there to be refused. Doubles as they are usually written out (`123456789012345680000`) stay doubles.
+ */
 function isLarge(digits: string): boolean {
-  if (digits.length > DIGITS_MAX + 1 || Number.isSafeInteger(Number(digits))) return false;
+  const number = Number(digits);
+  if (Number.isSafeInteger(number) || !Number.isFinite(number)) return false;
   const integer = BigInt(digits);
-  return integer >= INT64_MIN && integer <= UINT64_MAX;
+  if (integer >= INT64_MIN && integer <= UINT64_MAX) return true;
+  return String(number) !== digits && BigInt(number) !== integer;
 }

@@ -12,7 +12,8 @@ function byReviver(text: string): unknown {
   return parse(text, (_key, value, { source }) => {
     if (typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(source ?? '')) return value;
     const integer = BigInt(source ?? '');
-    return integer >= -(2n ** 63n) && integer < 2n ** 64n ? integer : value;
+    const isInt64 = integer >= -(2n ** 63n) && integer < 2n ** 64n;
+    return isInt64 || (String(value) !== source && BigInt(value) !== integer) ? integer : value;
   });
 }
 
@@ -53,8 +54,10 @@ test('the ends of what 64 bits hold', () => {
   assert.deepEqual(parseJson(`[${whole.join()}]`), whole.map(BigInt));
   assert.equal(stringifyJson(parseJson(`[${whole.join()}]`)), `[${whole.join()}]`);
   assert.equal(parseJson('9007199254740993'), 9007199254740993n);
-  const floats = ['18446744073709551616', '-9223372036854775809', '1e30', '9007199254740993.0', '9007199254740993e0'];
+  const floats = ['18446744073709551616', '123456789012345680000', '1e30', '9007199254740993.0', '9007199254740993e0'];
   assert.deepEqual(parseJson(`[${floats.join()}]`), floats.map(Number));
+  const neither = ['-9223372036854775809', '18446744073709551617', '123456789012345678901', '9'.repeat(300)];
+  assert.deepEqual(parseJson(`[${neither.join()}]`), neither.map(BigInt), 'they are not rounded in silence');
   assert.equal(parseJson('9007199254740991'), 9007199254740991);
 });
 

@@ -36,8 +36,8 @@ export function stringifyJson(value: unknown): string {
 }
 
 /**
- * `JSON.parse`, with integers outside the safe range, but within 64 bits, as `bigint`; larger ones are floats, as no
- * grain holds them otherwise. Throws SyntaxError as `JSON.parse` does.
+ * `JSON.parse`, with integers outside the safe range as `bigint`, as far as a double would change them: those within 64
+ * bits whole, larger ones for a grain to refuse (`isInt64`). Throws SyntaxError as `JSON.parse` does.
  */
 export function parseJson(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue; // JSON by construction
