@@ -175,11 +175,8 @@ function benchKeys(): IndexKeys {
   const key = randomBytes(32);
   const blind = new BlindTokens(randomBytes(32));
   const tokens = {
-    term: (text: string) => {
-      const bytes = Buffer.allocUnsafe(8);
-      bytes.writeBigUInt64BE(blind.term(text));
-      return bytes;
-    },
+    term: (text: string) => blind.term(text),
+    terms: blind.terms.bind(blind),
     facet: (_facet: string, value: string) => blind.facet('entity', value),
     keyed: (kind: string, name: string | number) => blind.facet('reply', `${kind}/${name}`),
   };

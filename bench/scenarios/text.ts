@@ -5,7 +5,7 @@ import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
 import type { AnalyzedText } from '../../src/engine/index/part.ts';
 import { analyzer } from '../../src/engine/index/text/analyze.ts';
 import { inverseDocumentFrequency, LengthNorms, termScore } from '../../src/engine/index/text/bm25.ts';
-import { MemoryChunk } from '../../src/engine/index/text/memory-chunk.ts';
+import { MemoryChunk, oneByOne } from '../../src/engine/index/text/memory-chunk.ts';
 import { matchPairs } from '../../src/engine/index/text/pairs.ts';
 import { parseQuery, type QueryPair, type TextQuery } from '../../src/engine/index/text/query.ts';
 import {
@@ -55,7 +55,7 @@ async function run({ size }: Options): Promise<Measured> {
 
   const token = hashedToken();
   const sealed = new MemoryChunk();
-  const sealMs = slices(encodeText(tail, token, sealed));
+  const sealMs = slices(encodeText(tail, oneByOne(token), sealed));
   const chunk = new TextChunk(sealed, docs, token, new HeapBudget(1e9).scope());
 
   const queries = Array.from({ length: count }, () => {
@@ -108,7 +108,7 @@ function mergeQuarters(texts: readonly AnalyzedText[], token: (term: string) => 
     const size = texts.length / 4;
     for (let doc = 0; doc < size; doc++) tail.add(doc, texts[quarter * size + doc]!);
     const sealed = new MemoryChunk();
-    slices(encodeText(tail, token, sealed));
+    slices(encodeText(tail, oneByOne(token), sealed));
     const chunk = new TextChunk(sealed, size, token, new HeapBudget(1e9).scope());
     return { chunk, docMap: Int32Array.from({ length: size }, (_, doc) => quarter * size + doc) };
   });

@@ -154,9 +154,8 @@ export const HEALTH_WAIT_MS = 2_000;
 /** Failed authentications an address may make in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
 
-/** Kinds of blind tokens, and words of one memory whose tokens are kept; older ones are hashed again. */
+/** Kinds of blind tokens. */
 export const BLIND_KINDS_MAX = 32;
-export const BLIND_TOKENS_CACHED_MAX = 256;
 /** Unwrapped keys, and bucket files, that one key store keeps in heap; others are read again. */
 export const KEYS_CACHED_MAX = 16_384;
 export const KEY_BUCKETS_CACHED_MAX = 64;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHash, createHmac } from 'node:crypto';
+import { createCipheriv, createHash, createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BLIND_TOKENS_CACHED_MAX } from '../limits.ts';
 import { BlindTokens, blindToken, keyedIdentity } from './blind-tokens.ts';
 import { deriveBlindKey } from './derive.ts';
 import { HmacSha256 } from './hmac.ts';
@@ -20,7 +19,10 @@ test('the token of the published example, whole and cut', () => {
 test('a text and its decomposed form have one token', () => {
   const tokens = new BlindTokens(tokenKey);
   assert.deepEqual(tokens.facet('entity', 'Zoe\u0308'), tokens.facet('entity', 'Zo\u00eb'));
-  assert.equal(tokens.term('Zoe\u0308'), tokens.term('Zo\u00eb'));
+  for (const rest of ['', 'trope-cylinder', 'trope-cylinders', 'trope-cylinders and more'])
+    assert.deepEqual(tokens.term(`Zoe\u0308${rest}`), tokens.term(`Zo\u00eb${rest}`), rest);
+  // As long as two blocks, but for composing it: u with diaeresis and macron is two bytes.
+  assert.deepEqual(tokens.term('u\u0308\u0304'.repeat(6)), tokens.term('\u01d6'.repeat(6)));
 });
 
 test('kinds and memories do not share tokens', () => {
@@ -28,17 +30,42 @@ test('kinds and memories do not share tokens', () => {
   const other = new BlindTokens(Buffer.alloc(32, 7));
   assert.notDeepEqual(tokens.facet('tag', 'alice'), tokens.facet('entity', 'alice'));
   assert.notDeepEqual(tokens.facet('tag', 'alice'), other.facet('tag', 'alice'));
-  assert.notEqual(tokens.term('alice'), other.term('alice'));
+  assert.notDeepEqual(tokens.term('alice'), other.term('alice'));
   assert.deepEqual(tokens.user('alice'), tokens.facet('user_id', 'alice'));
 });
 
-test('a term is the first 8 bytes of its token, and the same after its cache entry was dropped', () => {
+test('a word is cut from a block of AES, a long one from a keyed hash', () => {
   const tokens = new BlindTokens(tokenKey);
-  const expected = blindToken(deriveBlindKey(tokenKey, 'term'), 'garden').readBigUInt64BE(0);
-  assert.equal(tokens.term('garden'), expected);
-  assert.equal(tokens.term('garden'), expected);
-  for (let i = 0; i <= BLIND_TOKENS_CACHED_MAX; i++) tokens.term(`word ${i}`);
-  assert.equal(tokens.term('garden'), expected);
+  const block = Buffer.alloc(16);
+  for (const word of ['', 'garden', 'grün', 'fifteen-letters']) {
+    block.fill(0);
+    block[block.write(word)] = 0x80;
+    const cipher = createCipheriv('aes-256-ecb', deriveBlindKey(tokenKey, 'term'), null);
+    assert.deepEqual(tokens.term(word), cipher.update(block).subarray(0, 8), word);
+  }
+  for (const word of ['sixteen--letters', 'a word that is long by any count', 'неизвестность']) {
+    const hash = createHash('sha256').update(deriveBlindKey(tokenKey, 'long-term')).update(word);
+    assert.deepEqual(tokens.term(word), hash.digest().subarray(0, 8), word);
+  }
+});
+
+test('words have the same tokens alone and among others, and no two share one', () => {
+  const tokens = new BlindTokens(tokenKey);
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string({ unit: 'grapheme', maxLength: 20 }), { maxLength: 40 }), (texts) => {
+      const words = [...new Set(texts.map((text) => text.normalize('NFC')))];
+      const high = new Uint32Array(words.length + 2);
+      const low = new Uint32Array(words.length + 2);
+      if (words.length > 0) tokens.terms(words, 0, words.length, high, low);
+      const made = words.map((_, i) => `${high[i]} ${low[i]}`);
+      assert.equal(new Set(made).size, words.length);
+      words.forEach((word, i) => {
+        const token = tokens.term(word);
+        assert.equal(`${token.readUInt32BE(0)} ${token.readUInt32BE(4)}`, made[i]);
+      });
+    }),
+    { numRuns: 100 },
+  );
 });
 
 test('HmacSha256 agrees with the library for any key and message', () => {

@@ -18,7 +18,7 @@ export interface ChunkPartOptions {
   readonly file: SegmentFile;
   readonly entry: ChunkEntry;
   readonly keys: IndexKeys;
-  readonly tokens: IndexTokens;
+  readonly tokens: Pick<IndexTokens, 'term' | 'facet' | 'keyed'>;
   readonly budget: HeapBudget;
   /** Told of a bad block before it is thrown. */
   readonly onCorrupt?: (error: CorruptBlock) => void;

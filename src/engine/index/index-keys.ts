@@ -6,6 +6,8 @@ import type { Facet, Keyed } from './part.ts';
 export interface IndexTokens {
   /** 8 bytes. */
   term(text: string): Uint8Array;
+  /** The same for `texts[from]` to `texts[to - 1]`, in two halves, at the same places of `high` and `low`. */
+  terms(texts: readonly string[], from: number, to: number, high: Uint32Array, low: Uint32Array): void;
   /** 16 bytes. */
   facet(facet: Facet, value: string): Uint8Array;
   /** 16 bytes. Only asked for kinds whose keys are texts. */

@@ -128,7 +128,7 @@ function* encodeTail(tail: Tail, tokens: IndexTokens, target: TailTarget): Slice
   yield* encodeFacets(yield* facetsOf(tail, tokens), docCount, sink);
   yield* encodeNumbers((field) => columnOf(tail, field), docCount, sink);
   yield* encodeKeyed(yield* keyedOf(tail, tokens), sink);
-  yield* encodeText(tail.text, (term) => tokens.term(term), sink);
+  yield* encodeText(tail.text, (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low), sink);
 }
 
 /** A tail has its columns at hand; a merge makes them, in slices. */

@@ -28,11 +28,8 @@ export function indexKeys(store: Store): IndexKeys {
     tokens: (memory) => {
       const { tokens } = store.memory(memory);
       return {
-        term: (text) => {
-          const bytes = Buffer.allocUnsafe(8);
-          bytes.writeBigUInt64BE(tokens.term(text));
-          return bytes;
-        },
+        term: (text) => tokens.term(text),
+        terms: (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low),
         facet: (facet, value) => tokens.facet(FACET_KINDS[facet], value),
         keyed: (kind, key) => tokens.facet('scope', `${kind}:${key}`),
       };

@@ -8,6 +8,7 @@ import { HeapBudget } from '../heap-budget.ts';
 import type { IndexedGrain } from '../part.ts';
 import type { Sliced } from '../section.ts';
 import { type IndexKeys, type SegmentChange, ShardIndex } from '../shard-index.ts';
+import { oneByOne } from '../text/memory-chunk.ts';
 
 /** The state of a log, in order of keys. */
 export class StateOnly implements Pick<Log, 'getState' | 'scanState'> {
@@ -47,8 +48,10 @@ export class TestKeys implements IndexKeys {
   tokens(memory: number): ReturnType<IndexKeys['tokens']> {
     const token = (kind: string, text: string | number, bytes: number): Uint8Array =>
       createHmac('sha256', `token key ${memory}`).update(`${kind}/${text}`).digest().subarray(0, bytes);
+    const term = (text: string): Uint8Array => token('term', text, 8);
     return {
-      term: (text) => token('term', text, 8),
+      term,
+      terms: oneByOne(term),
       facet: (facet, value) => token(facet, value, 16),
       keyed: (kind, key) => token(kind, key, 16),
     };

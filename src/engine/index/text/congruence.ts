@@ -5,12 +5,14 @@ import { createHash } from 'node:crypto';
 import { HeapBudget } from '../heap-budget.ts';
 import type { AnalyzedText } from '../part.ts';
 import { countedLength } from './bm25.ts';
-import { MemoryChunk } from './memory-chunk.ts';
+import { MemoryChunk, oneByOne } from './memory-chunk.ts';
 import { encodeText, type MergeInput, mergeText, TextChunk } from './segment.ts';
 import { TextTail } from './tail.ts';
 import { COMMON_TERM_SHARE, type TextPart } from './types.ts';
 
 export const blindToken = (term: string): Uint8Array => createHash('sha256').update(term).digest().subarray(0, 8);
+
+export const blindTerms = oneByOne(blindToken);
 
 export function tailOf(texts: readonly AnalyzedText[]): TextTail {
   const tail = new TextTail();
@@ -24,7 +26,7 @@ export function openChunk(chunk: MemoryChunk, docCount: number, heapBytes = 1e7)
 
 export function chunkOf(texts: readonly AnalyzedText[]): TextChunk {
   const chunk = new MemoryChunk();
-  finish(encodeText(tailOf(texts), blindToken, chunk));
+  finish(encodeText(tailOf(texts), blindTerms, chunk));
   return openChunk(chunk, texts.length);
 }
 

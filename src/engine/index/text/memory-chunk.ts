@@ -1,5 +1,18 @@
 // A chunk whose sections are plain byte strings in the heap: what tests and benchmarks seal into.
 import type { ChunkSink, ChunkSource, SectionName, SectionSink, SectionSource } from '../section.ts';
+import { tokenHigh, tokenLow } from './dictionary.ts';
+import type { BlindTerms, BlindToken } from './segment.ts';
+
+/** Tokens of many terms from a function for one. */
+export function oneByOne(token: BlindToken): BlindTerms {
+  return (terms, from, to, high, low) => {
+    for (let i = from; i < to; i++) {
+      const bytes = token(terms[i]!);
+      high[i] = tokenHigh(bytes);
+      low[i] = tokenLow(bytes);
+    }
+  };
+}
 
 export class MemoryChunk implements ChunkSink, ChunkSource {
   readonly #sections = new Map<SectionName, MemorySection>();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { AnalyzedText } from '../part.ts';
-import { assertHolds, blindToken, chunkOf, finish, mergedChunkOf, openChunk, tailOf } from './congruence.ts';
+import { assertHolds, blindTerms, chunkOf, finish, mergedChunkOf, openChunk, tailOf } from './congruence.ts';
 import { MemoryChunk } from './memory-chunk.ts';
 import { encodeText, mergeText } from './segment.ts';
 import { TextTail } from './tail.ts';
@@ -66,7 +66,7 @@ test('merging gives the same bytes as sealing at once', () => {
   fc.assert(
     fc.property(texts, (added) => {
       const once = new MemoryChunk();
-      finish(encodeText(tailOf(added), blindToken, once));
+      finish(encodeText(tailOf(added), blindTerms, once));
       const merged = new MemoryChunk();
       const halves = [added.slice(0, added.length >> 1), added.slice(added.length >> 1)];
       let doc = 0;
@@ -93,7 +93,7 @@ test('dictionaries of many pages, long lists and large numbers come back', () =>
   });
   many.push({ terms: ['common'], positions: [0xffff_fff0] });
   const sealed = new MemoryChunk();
-  const slices = finish(encodeText(tailOf(many.slice(0, -1)), blindToken, sealed));
+  const slices = finish(encodeText(tailOf(many.slice(0, -1)), blindTerms, sealed));
   assert.ok(slices > 10, 'sealing yields');
   const chunk = openChunk(sealed, many.length - 1);
   assert.ok(chunk.dictionary().pageCount > 3);
@@ -113,13 +113,13 @@ test('a chunk answers the same when the heap budget keeps nothing', () => {
     { terms: ['y'], positions: [3] },
   ];
   const sealed = new MemoryChunk();
-  finish(encodeText(tailOf(added), blindToken, sealed));
+  finish(encodeText(tailOf(added), blindTerms, sealed));
   assertHolds(openChunk(sealed, 3, 0), added);
 });
 
 test('no term stands in a sealed chunk outside the vocabulary section', () => {
   const sealed = new MemoryChunk();
-  finish(encodeText(tailOf([{ terms: ['confidential'], positions: [0] }]), blindToken, sealed));
+  finish(encodeText(tailOf([{ terms: ['confidential'], positions: [0] }]), blindTerms, sealed));
   for (const [name, length] of sealed.sizes()) {
     const bytes = Buffer.from(sealed.section(name).bytes(0, length));
     assert.equal(bytes.includes('confidential'), name === 'vocabulary', name);

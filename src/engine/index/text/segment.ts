@@ -21,45 +21,57 @@ import { TextWriter } from './writer.ts';
 /** Eight bytes that stand for a term in a segment: a keyed hash, so that a segment names no words. */
 export type BlindToken = (term: string) => Uint8Array;
 
-/** Terms or postings handled between two yields: some hundred microseconds. */
-const SLICE_TERMS = 64;
+/** Writes the tokens of `terms[from]` to `terms[to - 1]`, in two halves, to the same places of `high` and `low`. */
+export type BlindTerms = (
+  terms: readonly string[],
+  from: number,
+  to: number,
+  high: Uint32Array,
+  low: Uint32Array,
+) => void;
+
+/** Terms, words or postings handled between two yields: some hundred microseconds. */
+const SLICE_TERMS = 512;
+const SLICE_WORDS = 4_096;
 const SLICE_POSTINGS = 8_192;
 
 /** Writes the text sections of a tail that no longer changes. */
-export function* encodeText(tail: TextTail, token: BlindToken, sink: ChunkSink): Sliced<void> {
-  const terms: string[] = [];
-  for (const [term] of tail.vocabulary()) {
-    terms.push(term);
-    if (terms.length % SLICE_POSTINGS === 0) yield;
-  }
-  const high = new Uint32Array(terms.length);
-  const low = new Uint32Array(terms.length);
-  for (let i = 0; i < terms.length; i++) {
-    const bytes = token(terms[i]!);
-    high[i] = tokenHigh(bytes);
-    low[i] = tokenLow(bytes);
-    if (i % SLICE_TERMS === 0) yield;
+export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink): Sliced<void> {
+  const { names } = tail;
+  const high = new Uint32Array(names.length);
+  const low = new Uint32Array(names.length);
+  for (let from = 0; from < names.length; from += SLICE_TERMS) {
+    tokens(names, from, Math.min(names.length, from + SLICE_TERMS), high, low);
+    yield;
   }
   const order = yield* sortTokens(high, low);
 
   const writer = new TextWriter(sink);
+  let docs = new Uint32Array(SLICE_WORDS);
+  let positions = new Uint32Array(SLICE_WORDS);
   let sinceYield = 0;
   for (let i = 0; i < order.length; i++) {
     const id = order[i]!;
-    const term = terms[id]!;
-    const list = yield* tail.unrolling(term);
-    for (let posting = 0; posting < list.count; posting++) {
-      writer.posting(list.docs[posting]!, list.starts[posting + 1]! - list.starts[posting]!);
-      let before = 0;
-      for (let at = list.starts[posting]!; at < list.starts[posting + 1]!; at++) {
-        writer.positions.varint(list.positions[at]! - before);
-        before = list.positions[at]!;
-      }
-      if (posting % SLICE_POSTINGS === SLICE_POSTINGS - 1) yield;
+    const words = tail.wordCount(id);
+    if (words > docs.length) {
+      docs = new Uint32Array(words * 2);
+      positions = new Uint32Array(words * 2);
     }
-    writer.endTerm(high[id]!, low[id]!, Buffer.from(term, 'utf8'));
-    sinceYield += list.wordCount + 8;
-    if (sinceYield > SLICE_POSTINGS) {
+    // Nearly every term is done in one round of each loop; the words of a common one are more than a slice.
+    let word = tail.lastWord(id);
+    for (let end = words; end > 0; ) {
+      const count = Math.min(end, SLICE_WORDS);
+      word = tail.copyWords(word, count, docs, positions, end);
+      end -= count;
+      if (end > 0) yield;
+    }
+    for (let from = 0; from < words; ) {
+      from = writer.words(docs, positions, from, words, SLICE_WORDS);
+      if (from < words) yield;
+    }
+    writer.endTermNamed(high[id]!, low[id]!, names[id]!);
+    sinceYield += words + 8;
+    if (sinceYield > SLICE_WORDS) {
       sinceYield = 0;
       yield;
     }

@@ -3,7 +3,6 @@
 // only from where the last asker stopped. So adding touches no list, and no object is made per posting.
 import { assert } from '../../assert.ts';
 import type { AnalyzedText } from '../part.ts';
-import type { Sliced } from '../section.ts';
 import { countedLength } from './bm25.ts';
 import { COMMON_TERM_SHARE, type Occurrences, type Postings, type TextPart } from './types.ts';
 
@@ -13,18 +12,13 @@ const PREVIOUS = 0;
 const DOC = 1;
 const POSITION = 2;
 
-// A term: [its last word, docs, words, last doc, frequency there, largest frequency, smallest counted length].
-const TERM_FIELDS = 7;
+// A term: [its last word, the doc of that, docs, words]. Four, so that a term lies in one cache line: whatever else a
+// search wants to know is counted when the list is unrolled.
+const TERM_FIELDS = 4;
 const LAST_WORD = 0;
-const DOCS = 1;
-const WORDS = 2;
-const LAST_DOC = 3;
-const FREQUENCY = 4;
-const MAX_FREQUENCY = 5;
-const MIN_LENGTH = 6;
-
-/** Words unrolled between two yields: each may be a cache miss. */
-const SLICE_WORDS = 4_096;
+const LAST_DOC = 1;
+const DOCS = 2;
+const WORDS = 3;
 
 export const FREQUENCY_MAX = 65_535;
 export const LENGTH_MAX = 65_535;
@@ -36,6 +30,7 @@ export class TextTail implements TextPart {
   #words = new Int32Array(256 * WORD_FIELDS);
   #wordCount = 0;
   #terms = new Int32Array(64 * TERM_FIELDS);
+  readonly #names: string[] = [];
   readonly #termIds = new Map<string, number>();
   readonly #lists = new Map<number, UnrolledList>();
 
@@ -52,12 +47,12 @@ export class TextTail implements TextPart {
   }
 
   get termCount(): number {
-    return this.#termIds.size;
+    return this.#names.length;
   }
 
-  /** Bytes of heap, roughly: 12 a word, 28 a term and its map entry, and what searches have unrolled. */
+  /** Bytes of heap, roughly: 12 a word, 16 a term and its map entry, and what searches have unrolled. */
   get heapBytes(): number {
-    let bytes = this.#words.byteLength + this.#terms.byteLength + this.#lengths.byteLength + this.#termIds.size * 80;
+    let bytes = this.#words.byteLength + this.#terms.byteLength + this.#lengths.byteLength + this.#names.length * 88;
     for (const list of this.#lists.values()) bytes += list.heapBytes;
     return bytes;
   }
@@ -69,12 +64,10 @@ export class TextTail implements TextPart {
     const length = terms.length;
     if (doc >= this.#lengths.length) this.#lengths = grown(this.#lengths, new Uint16Array(doc * 2));
     this.#lengths[doc] = Math.min(length, LENGTH_MAX);
-    const counted = countedLength(Math.min(length, LENGTH_MAX));
     this.#reserveWords(this.#wordCount + length);
     const words = this.#words;
     for (let i = 0; i < length; i++) {
-      const term = this.#termId(terms[i]!);
-      const entry = term * TERM_FIELDS;
+      const entry = this.#termId(terms[i]!) * TERM_FIELDS;
       const entries = this.#terms;
       const word = this.#wordCount++;
       const at = word * WORD_FIELDS;
@@ -83,19 +76,11 @@ export class TextTail implements TextPart {
       words[at + POSITION] = positions[i]!;
       entries[entry + LAST_WORD] = word;
       entries[entry + WORDS]!++;
-      if (entries[entry + LAST_DOC] === doc) {
-        entries[entry + FREQUENCY]!++;
-      } else {
-        entries[entry + LAST_DOC] = doc;
-        entries[entry + FREQUENCY] = 1;
-        entries[entry + DOCS]!++;
-        if (counted < entries[entry + MIN_LENGTH]!) entries[entry + MIN_LENGTH] = counted;
-      }
-      if (entries[entry + FREQUENCY]! > entries[entry + MAX_FREQUENCY]!) {
-        entries[entry + MAX_FREQUENCY] = entries[entry + FREQUENCY]!;
-      }
+      if (entries[entry + LAST_DOC] === doc) continue;
+      entries[entry + LAST_DOC] = doc;
+      entries[entry + DOCS]!++;
     }
-    this.#totalLength += counted;
+    this.#totalLength += countedLength(Math.min(length, LENGTH_MAX));
     this.#docCount = doc + 1;
   }
 
@@ -113,16 +98,36 @@ export class TextTail implements TextPart {
   }
 
   *vocabulary(): Iterable<readonly [term: string, documentFrequency: number]> {
-    for (const [term, id] of this.#termIds) yield [term, this.#terms[id * TERM_FIELDS + DOCS]!];
+    for (const [id, term] of this.#names.entries()) yield [term, this.#terms[id * TERM_FIELDS + DOCS]!];
   }
 
-  /** For sealing, which reads every list once: the list of a term that the tail holds, not kept, made in slices. */
-  *unrolling(term: string): Sliced<UnrolledList> {
-    const id = this.#termIds.get(term);
-    assert(id !== undefined, 'the tail holds the term');
-    const list = this.#lists.get(id) ?? this.#newList(id);
-    yield* this.#unrolling(id, list, SLICE_WORDS);
-    return list;
+  /** For sealing: the terms by id, 0..termCount-1. Read-only. */
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  /** For sealing: the last word of a term, and how many there are. */
+  lastWord(id: number): number {
+    return this.#terms[id * TERM_FIELDS + LAST_WORD]!;
+  }
+
+  wordCount(id: number): number {
+    return this.#terms[id * TERM_FIELDS + WORDS]!;
+  }
+
+  /**
+   * For sealing, which reads every list once: copies docs and positions of `count` words that end with `word` to the
+   * places before `end`, in reading order. Returns the word before them, for the next call.
+   */
+  copyWords(word: number, count: number, docs: Uint32Array, positions: Uint32Array, end: number): number {
+    const log = this.#words;
+    for (let at = end - 1; at >= end - count; at--) {
+      const record = word * WORD_FIELDS;
+      docs[at] = log[record + DOC]!;
+      positions[at] = log[record + POSITION]!;
+      word = log[record + PREVIOUS]!;
+    }
+    return word;
   }
 
   #list(term: string): UnrolledList | undefined {
@@ -130,66 +135,52 @@ export class TextTail implements TextPart {
     if (id === undefined) return undefined;
     let list = this.#lists.get(id);
     if (list === undefined) {
-      list = this.#newList(id);
+      list = new UnrolledList(this.#terms[id * TERM_FIELDS + DOCS]!, this.#terms[id * TERM_FIELDS + WORDS]!);
       this.#lists.set(id, list);
     }
-    if (this.#terms[id * TERM_FIELDS + WORDS] !== list.wordCount) {
-      this.#unrolling(id, list, Number.POSITIVE_INFINITY).next();
-    }
+    if (this.#terms[id * TERM_FIELDS + WORDS] !== list.wordCount) this.#unroll(id, list);
     return list;
   }
 
-  #newList(id: number): UnrolledList {
-    return new UnrolledList(this.#terms[id * TERM_FIELDS + DOCS]!, this.#terms[id * TERM_FIELDS + WORDS]!);
-  }
-
-  /** Brings a list up to date, yielding after every `sliceWords` words. */
-  *#unrolling(id: number, list: UnrolledList, sliceWords: number): Sliced<void> {
+  /** Brings a list up to date. */
+  #unroll(id: number, list: UnrolledList): void {
     const entry = id * TERM_FIELDS;
     const words = this.#terms[entry + WORDS]!;
-    if (words === list.wordCount) return;
+    const docs = this.#terms[entry + DOCS]!;
     // All words of a doc are added together, so that what is new begins with a new doc.
-    list.reserve(this.#terms[entry + DOCS]!, words);
+    list.reserve(docs, words);
     const log = this.#words;
-    let posting = this.#terms[entry + DOCS]! - 1;
-    let at = words - 1;
+    let posting = docs - 1;
     let word = this.#terms[entry + LAST_WORD]!;
-    let doc = -1;
-    let left = sliceWords;
-    list.starts[posting + 1] = words;
-    for (; at >= list.wordCount; at--) {
+    let doc = this.#terms[entry + LAST_DOC]!;
+    list.starts[docs] = words;
+    list.docs[posting] = doc;
+    for (let at = words - 1; at >= list.wordCount; at--) {
       const record = word * WORD_FIELDS;
-      const ofDoc = log[record + DOC]!;
-      if (ofDoc !== doc) {
-        if (doc !== -1) list.close(posting--, at + 1);
-        doc = ofDoc;
+      if (log[record + DOC] !== doc) {
+        list.close(posting--, at + 1, this.#lengths[doc]!);
+        doc = log[record + DOC]!;
         list.docs[posting] = doc;
       }
       list.positions[at] = log[record + POSITION]!;
       word = log[record + PREVIOUS]!;
-      if (--left === 0) {
-        left = sliceWords;
-        yield;
-      }
     }
-    list.close(posting, list.wordCount);
-    list.finish(this.#terms[entry + DOCS]!, words, this.#docCount);
-    list.maxFrequency = Math.min(this.#terms[entry + MAX_FREQUENCY]!, FREQUENCY_MAX);
-    list.minLength = this.#terms[entry + MIN_LENGTH]!;
+    list.close(posting, list.wordCount, this.#lengths[doc]!);
+    list.finish(docs, words, this.#docCount);
   }
 
   #termId(term: string): number {
     const known = this.#termIds.get(term);
     if (known !== undefined) return known;
-    const id = this.#termIds.size;
+    const id = this.#names.length;
     if ((id + 1) * TERM_FIELDS > this.#terms.length) {
       this.#terms = grown(this.#terms, new Int32Array(this.#terms.length * 2));
     }
     const entry = id * TERM_FIELDS;
     this.#terms[entry + LAST_WORD] = -1;
     this.#terms[entry + LAST_DOC] = -1;
-    this.#terms[entry + MIN_LENGTH] = LENGTH_MAX;
     this.#termIds.set(term, id);
+    this.#names.push(term);
     return id;
   }
 
@@ -209,7 +200,7 @@ class UnrolledList implements Postings, Occurrences {
   count = 0;
   wordCount = 0;
   maxFrequency = 0;
-  minLength = 0;
+  minLength = LENGTH_MAX;
 
   constructor(docs: number, words: number) {
     this.docs = new Uint32Array(docs);
@@ -234,10 +225,13 @@ class UnrolledList implements Postings, Occurrences {
     }
   }
 
-  /** The posting's words begin at `start`; they end where the next posting's begin. */
-  close(posting: number, start: number): void {
+  /** The posting's words begin at `start`; they end where the next posting's begin. Its doc has `length` words in all. */
+  close(posting: number, start: number, length: number): void {
+    const frequency = Math.min(this.starts[posting + 1]! - start, FREQUENCY_MAX);
     this.starts[posting] = start;
-    this.frequencies[posting] = Math.min(this.starts[posting + 1]! - start, FREQUENCY_MAX);
+    this.frequencies[posting] = frequency;
+    this.maxFrequency = Math.max(this.maxFrequency, frequency);
+    this.minLength = Math.min(this.minLength, countedLength(length));
   }
 
   finish(count: number, wordCount: number, docCount: number): void {

@@ -4,7 +4,7 @@ import type { Sliced } from '../section.ts';
 
 const PER_BUCKET = 8;
 const SLICE = 8_192;
-const SLICE_BUCKETS = 64;
+const SLICE_BUCKETS = 512;
 
 /** The indexes of all tokens in ascending order of (high, low). */
 export function* sortTokens(high: Uint32Array, low: Uint32Array): Sliced<Uint32Array> {
@@ -25,13 +25,26 @@ export function* sortTokens(high: Uint32Array, low: Uint32Array): Sliced<Uint32A
     order[next[bucketOf(i)]!++] = i;
     if (i % SLICE === 0) yield;
   }
-  const compare = (left: number, right: number): number => high[left]! - high[right]! || low[left]! - low[right]!;
   let start = 0;
   for (let bucket = 0; bucket < ends.length; bucket++) {
     const end = ends[bucket]!;
-    if (end - start > 1) order.subarray(start, end).sort(compare);
+    sortBucket(order, start, end, high, low);
     start = end;
     if (bucket % SLICE_BUCKETS === 0) yield;
   }
   return order;
+}
+
+/** Sorts a handful of indexes by insertion. */
+function sortBucket(order: Uint32Array, start: number, end: number, high: Uint32Array, low: Uint32Array): void {
+  for (let i = start + 1; i < end; i++) {
+    const index = order[i]!;
+    let at = i;
+    for (; at > start; at--) {
+      const other = order[at - 1]!;
+      if (high[other]! < high[index]! || (high[other] === high[index] && low[other]! <= low[index]!)) break;
+      order[at] = other;
+    }
+    order[at] = index;
+  }
 }

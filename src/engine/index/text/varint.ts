@@ -1,12 +1,15 @@
 // Unsigned integers below 2^32 in 1-5 bytes, seven bits each, the low ones first.
 import type { SectionSink, SectionSource } from '../section.ts';
 
-const FLUSH_BYTES = 16_384;
+const BUFFER_BYTES = 32_768;
+/** Buffers kept for the next writer: those of a chunk would cost a small memory more than what it writes. */
+const BUFFERS_KEPT_MAX = 8;
+const kept: Buffer[] = [];
 
 /** Gathers what is appended to a section, so that the sink is not called for every byte. */
 export class VarintWriter {
   readonly #sink: SectionSink;
-  #buffer = new Uint8Array(FLUSH_BYTES * 2);
+  readonly #buffer = kept.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #used = 0;
   #flushed = 0;
 
@@ -20,7 +23,7 @@ export class VarintWriter {
   }
 
   varint(value: number): void {
-    if (this.#used + 5 > this.#buffer.length) this.flush();
+    if (this.#used + 5 > this.#buffer.length) this.#flush();
     const buffer = this.#buffer;
     let at = this.#used;
     while (value > 127) {
@@ -32,7 +35,7 @@ export class VarintWriter {
   }
 
   bytes(bytes: Uint8Array): void {
-    if (this.#used + bytes.length > this.#buffer.length) this.flush();
+    if (this.#used + bytes.length > this.#buffer.length) this.#flush();
     if (bytes.length > this.#buffer.length) {
       this.#sink.write(bytes);
       this.#flushed += bytes.length;
@@ -42,8 +45,34 @@ export class VarintWriter {
     this.#used += bytes.length;
   }
 
-  /** Hands everything to the section. Call it once more at the end. */
-  flush(): void {
+  /** A text: its bytes in UTF-8, after their number. */
+  text(text: string): void {
+    const { length } = text;
+    if (length > 127 || this.#used + 1 + length * 3 > this.#buffer.length) return this.#longText(text);
+    const buffer = this.#buffer;
+    const start = this.#used + 1;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 127) return this.#longText(text);
+      buffer[start + i] = code;
+    }
+    buffer[this.#used] = length;
+    this.#used = start + length;
+  }
+
+  #longText(text: string): void {
+    const bytes = Buffer.from(text, 'utf8');
+    this.varint(bytes.length);
+    this.bytes(bytes);
+  }
+
+  /** Hands what is left to the section. Nothing is appended after that. */
+  end(): void {
+    this.#flush();
+    if (kept.length < BUFFERS_KEPT_MAX) kept.push(this.#buffer);
+  }
+
+  #flush(): void {
     if (this.#used === 0) return;
     this.#sink.write(this.#buffer.subarray(0, this.#used));
     this.#flushed += this.#used;

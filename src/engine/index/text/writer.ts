@@ -39,14 +39,47 @@ export class TextWriter {
     this.#docs++;
   }
 
+  /**
+   * Adds the words `from`.. of a term, given by their docs and positions in reading order, up to the end of the doc in
+   * which it has taken `max` of them. Returns the first word that is left, or `to`.
+   */
+  words(docs: Uint32Array, positions: Uint32Array, from: number, to: number, max: number): number {
+    const stop = Math.min(to, from + max);
+    let at = from;
+    while (at < stop) {
+      const doc = docs[at]!;
+      let end = at + 1;
+      while (end < to && docs[end] === doc) end++;
+      this.posting(doc, end - at);
+      let before = 0;
+      for (; at < end; at++) {
+        const position = positions[at]!;
+        this.positions.varint(position - before);
+        before = position;
+      }
+    }
+    return at;
+  }
+
   /** Ends the current term. One without postings leaves nothing. */
   endTerm(high: number, low: number, name: Uint8Array): void {
     if (this.#docs === 0) return;
+    this.#vocabulary.varint(name.length);
+    this.#vocabulary.bytes(name);
+    this.#endLists(high, low);
+  }
+
+  /** The same with the name as a text. */
+  endTermNamed(high: number, low: number, name: string): void {
+    if (this.#docs === 0) return;
+    this.#vocabulary.text(name);
+    this.#endLists(high, low);
+  }
+
+  #endLists(high: number, low: number): void {
     const postingsBytes = this.postings.position - this.#postingsStart;
     const positionsBytes = this.positions.position - this.#positionsStart;
     this.#dictionary.add(high, low, this.#docs, postingsBytes, positionsBytes);
-    this.#vocabulary.varint(name.length);
-    this.#vocabulary.bytes(name);
     this.#postingsStart += postingsBytes;
     this.#positionsStart += positionsBytes;
     this.#docs = 0;
@@ -55,9 +88,9 @@ export class TextWriter {
 
   /** Writes what is left: the lengths, and the end of every section. */
   *end(lengths: Uint16Array): Sliced<void> {
-    this.postings.flush();
-    this.positions.flush();
-    this.#vocabulary.flush();
+    this.postings.end();
+    this.positions.end();
+    this.#vocabulary.end();
     let totalLength = 0;
     const bytes = new Uint8Array(lengths.length * 2);
     for (let doc = 0; doc < lengths.length; doc++) {
