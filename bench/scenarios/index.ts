@@ -177,7 +177,9 @@ function benchKeys(): IndexKeys {
   const tokens = {
     term: (text: string) => blind.term(text),
     terms: blind.terms.bind(blind),
-    facet: (_facet: string, value: string) => blind.facet('entity', value),
+    facet: (facet: string, value: string) => blind.facet(facet === 'pair' ? 'pair' : 'entity', value),
+    writeFacet: (facet: string, value: string, into: Buffer, at: number) =>
+      blind.writeFacet(facet === 'pair' ? 'pair' : 'entity', value, into, at),
     keyed: (kind: string, name: string | number) => blind.facet('reply', `${kind}/${name}`),
   };
   return { indexKey: () => ({ id: 1, key }), indexKeyById: () => key, tokens: () => tokens };

@@ -49,6 +49,20 @@ test('a word is cut from a block of AES, a long one from a keyed hash', () => {
   }
 });
 
+test('a pair is cut from a keyed hash, whatever its length, and written as it is returned', () => {
+  const tokens = new BlindTokens(tokenKey);
+  for (const value of ['', 'alice\0likes', 'ä'.repeat(1_300), 'long'.repeat(2_000)]) {
+    const expected = createHash('sha256').update(deriveBlindKey(tokenKey, 'pair')).update(value).digest();
+    assert.deepEqual(tokens.facet('pair', value), expected.subarray(0, 16), value);
+    const into = Buffer.alloc(40, 1);
+    tokens.writeFacet('pair', value, into, 8);
+    tokens.writeFacet('entity', value, into, 24);
+    const written = [Buffer.alloc(8, 1), tokens.facet('pair', value), tokens.facet('entity', value)];
+    assert.deepEqual(into, Buffer.concat(written));
+  }
+  assert.deepEqual(tokens.facet('pair', 'Zoe\u0308'), tokens.facet('pair', 'Zo\u00eb'));
+});
+
 test('words have the same tokens alone and among others, and no two share one', () => {
   const tokens = new BlindTokens(tokenKey);
   fc.assert(

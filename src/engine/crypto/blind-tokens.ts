@@ -41,6 +41,13 @@ export function blindToken(blindKey: Uint8Array, value: string): Buffer {
   return new HmacSha256(blindKey).bytes(value.normalize('NFC'));
 }
 
+/**
+ * Kinds that the profile does not name and every grain has a new one of: their token is cut from one hash,
+ * SHA-256(key ‖ UTF-8 of NFC(`value`)). That is a sound keyed hash where HMAC would be, because half of it is cut off: what is
+ * left cannot be extended to the hash of a longer text.
+ */
+const CUT_KINDS: readonly BlindKind[] = ['pair', 'long-term'];
+
 const TERM_CIPHER = 'aes-256-ecb';
 const TERM_BLOCK_BYTES = 16;
 /** What ends a word in its block, before zeros: so that no padded word is another's. */
@@ -52,7 +59,7 @@ export class BlindTokens {
   readonly #hashes = new Map<string, HmacSha256>();
   /** Made when the first word is asked for. */
   #termKey: KeyObject | undefined;
-  #longTermKey: Buffer | undefined;
+  readonly #cutKeys = new Map<BlindKind, Buffer>();
 
   /** Copies `tokenKey` (32 bytes). */
   constructor(tokenKey: Uint8Array) {
@@ -98,15 +105,26 @@ export class BlindTokens {
   }
 
   #longTerm(text: string, i: number, high: Uint32Array, low: Uint32Array): void {
-    this.#longTermKey ??= deriveBlindKey(this.#tokenKey, 'long-term');
-    const token = keyedHash(this.#longTermKey, Buffer.from(text.normalize('NFC'), 'utf8'));
+    const token = this.#cutHash('long-term', text.normalize('NFC'));
     high[i] = Number.parseInt(token.slice(0, 8), 16);
     low[i] = Number.parseInt(token.slice(8, 16), 16);
   }
 
-  /** The token of a name: the first 16 bytes of its HMAC. The Buffer is the caller's. */
+  /**
+   * The token of a name: the first 16 bytes of its HMAC, or of its keyed hash for the kinds in CUT_KINDS. The Buffer is
+   * the caller's.
+   */
   facet(kind: BlindKind, value: string): Buffer {
-    return this.full(kind, value).subarray(0, FACET_BYTES);
+    const token = Buffer.allocUnsafe(FACET_BYTES);
+    this.writeFacet(kind, value, token, 0);
+    return token;
+  }
+
+  /** The same, written to `into` at `at`. */
+  writeFacet(kind: BlindKind, value: string, into: Buffer, at: number): void {
+    const plain = value.normalize('NFC');
+    const token = CUT_KINDS.includes(kind) ? this.#cutHash(kind, plain) : this.#hash(kind).hex(plain);
+    into.write(token, at, FACET_BYTES, 'hex');
   }
 
   /** The whole token, 32 bytes. The Buffer is the caller's. */
@@ -117,6 +135,16 @@ export class BlindTokens {
   /** The facet of a user id. */
   user(userId: string): Buffer {
     return this.facet('user_id', userId);
+  }
+
+  /** In hex; to be cut. */
+  #cutHash(kind: BlindKind, text: string): string {
+    let key = this.#cutKeys.get(kind);
+    if (key === undefined) {
+      key = deriveBlindKey(this.#tokenKey, kind);
+      this.#cutKeys.set(kind, key);
+    }
+    return keyedTextHash(key, text);
   }
 
   #hash(kind: BlindKind): HmacSha256 {
@@ -167,6 +195,15 @@ function keyedHash(key: Uint8Array, bytes: Uint8Array): string {
   input.set(key, 0);
   input.set(bytes, KEY_BYTES);
   return hash('sha256', input, 'hex');
+}
+
+/** The same of a text's UTF-8. */
+function keyedTextHash(key: Uint8Array, text: string): string {
+  // A UTF-16 unit takes at most 3 bytes of UTF-8.
+  if (KEY_BYTES + text.length * 3 > scratch.length) return keyedHash(key, Buffer.from(text, 'utf8'));
+  scratch.set(key, 0);
+  const length = scratch.write(text, KEY_BYTES, 'utf8');
+  return hash('sha256', scratch.subarray(0, KEY_BYTES + length), 'hex');
 }
 
 const scratch = Buffer.allocUnsafeSlow(4_096);

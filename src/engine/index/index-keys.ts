@@ -10,6 +10,8 @@ export interface IndexTokens {
   terms(texts: readonly string[], from: number, to: number, high: Uint32Array, low: Uint32Array): void;
   /** 16 bytes. */
   facet(facet: Facet, value: string): Uint8Array;
+  /** The same, written to `into` at `at`. */
+  writeFacet(facet: Facet, value: string, into: Buffer, at: number): void;
   /** 16 bytes. Only asked for kinds whose keys are texts. */
   keyed(kind: Keyed, key: string | number): Uint8Array;
 }

@@ -7,17 +7,18 @@ import { encodePrefixes, type PrefixEntries } from './address/segment.ts';
 import type { PrefixTable } from './address/tail.ts';
 import { CHUNK_ID_BYTES, ChunkWriter, SealedChunk } from './chunk.ts';
 import { encodeDocs } from './docs/segment.ts';
-import { encodeFacets, type FacetEntry } from './facet/segment.ts';
+import { encodeFacets, FACET_TOKEN_BYTES, type FacetValues } from './facet/segment.ts';
 import { HeapBudget } from './heap-budget.ts';
 import { type IndexKeys, type IndexTokens, newestKey } from './index-keys.ts';
 import { encodeKeyed, type KeyedEntry, keyOf } from './keyed/segment.ts';
+import { NONE } from './list-table.ts';
 import { mergeChunks } from './merge.ts';
 import { SLICE_STEPS } from './merge-input.ts';
 import { encodeNumbers } from './numbers/segment.ts';
 import { FACETS, type Facet, KEYED, type Keyed, type NumberField } from './part.ts';
 import type { ChunkSink, Sliced } from './section.ts';
 import type { SegmentWriter } from './segment-file.ts';
-import type { Generation, Tail } from './tail.ts';
+import { entryId, type Generation, type Tail, type TailEntries } from './tail.ts';
 import { encodeText, TextChunk } from './text/segment.ts';
 
 // Object.entries widens the keys of FACETS and KEYED to strings.
@@ -125,7 +126,8 @@ function* encodeTail(tail: Tail, tokens: IndexTokens, target: TailTarget): Slice
   );
   if (addresses !== undefined) yield* encodePrefixes('address', addresses, docCount, sink);
   if (identities !== undefined) yield* encodePrefixes('identity', identities, docCount, sink);
-  yield* encodeFacets(yield* facetsOf(tail, tokens), docCount, sink);
+  const { byFacet, docsOfAll } = yield* facetsOf(tail, tokens);
+  yield* encodeFacets(byFacet, docsOfAll, docCount, sink);
   yield* encodeNumbers((field) => columnOf(tail, field), docCount, sink);
   yield* encodeKeyed(yield* keyedOf(tail, tokens), sink);
   yield* encodeText(tail.text, (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low), sink);
@@ -137,32 +139,61 @@ function* columnOf(tail: Tail, field: NumberField): Sliced<Float64Array | undefi
   return tail.numbers(field);
 }
 
-function* facetsOf(tail: Tail, tokens: IndexTokens): Sliced<Map<number, FacetEntry[]>> {
-  const byFacet = new Map<number, FacetEntry[]>();
-  let made = 0;
-  for (const { id, key, count, copy } of tail.facetEntries()) {
-    const value = String(key);
-    const entries = byFacet.get(id) ?? [];
-    entries.push({ token: tokens.facet(nameOf(FACET_NAMES, id), value), count, copy, value });
-    byFacet.set(id, entries);
-    if (++made % SLICE_TOKENS === 0) yield;
+function* facetsOf(
+  tail: Tail,
+  tokens: IndexTokens,
+): Sliced<{ byFacet: ReadonlyMap<number, FacetValues>; docsOfAll: number }> {
+  const { table } = tail.facetEntries;
+  const byFacet = new Map<number, FacetValues>();
+  let docsOfAll = 0;
+  for (const [id, entries] of yield* entriesById(tail.facetEntries)) {
+    const facet = nameOf(FACET_NAMES, id);
+    const bytes = Buffer.allocUnsafe(entries.length * FACET_TOKEN_BYTES);
+    for (let i = 0; i < entries.length; i++) {
+      tokens.writeFacet(facet, String(table.key(entries[i]!)), bytes, i * FACET_TOKEN_BYTES);
+      docsOfAll += table.count(entries[i]!);
+      if (i % SLICE_TOKENS === SLICE_TOKENS - 1) yield;
+    }
+    byFacet.set(id, {
+      count: entries.length,
+      tokens: bytes,
+      copy: (i, into) => table.copy(entries[i]!, into),
+      text: (i) => String(table.key(entries[i]!)),
+    });
   }
-  return byFacet;
+  return { byFacet, docsOfAll };
 }
 
 function* keyedOf(tail: Tail, tokens: IndexTokens): Sliced<Map<number, KeyedEntry[]>> {
+  const { table } = tail.keyedEntries;
   const byKind = new Map<number, KeyedEntry[]>();
-  let made = 0;
-  for (const { id, key, count, copy } of tail.keyedEntries()) {
-    const bytes = keyOf(nameOf(KEYED_NAMES, id), key, (kind, text) => tokens.keyed(kind, text));
-    const sequences = new Uint32Array(count);
-    copy(sequences);
-    const entries = byKind.get(id) ?? [];
-    for (const sequence of sequences) entries.push({ key: bytes, sequence });
-    byKind.set(id, entries);
-    if (++made % SLICE_TOKENS === 0) yield;
+  for (const [id, entries] of yield* entriesById(tail.keyedEntries)) {
+    const keyed: KeyedEntry[] = [];
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i]!;
+      const key = keyOf(nameOf(KEYED_NAMES, id), table.key(entry), (kind, text) => tokens.keyed(kind, text));
+      const sequences = new Uint32Array(table.count(entry));
+      table.copy(entry, sequences);
+      for (const sequence of sequences) keyed.push({ key, sequence });
+      if (i % SLICE_TOKENS === SLICE_TOKENS - 1) yield;
+    }
+    byKind.set(id, keyed);
   }
   return byKind;
+}
+
+/** A tail's entries in a table, by facet or kind id. */
+function* entriesById({ table, newest }: TailEntries): Sliced<Map<number, number[]>> {
+  const byId = new Map<number, number[]>();
+  let steps = 0;
+  for (let entry = newest; entry !== NONE; entry = table.nextOfOwner(entry)) {
+    const id = entryId(table, entry);
+    const entries = byId.get(id);
+    if (entries === undefined) byId.set(id, [entry]);
+    else entries.push(entry);
+    if (++steps % SLICE_STEPS === 0) yield;
+  }
+  return byId;
 }
 
 function nameOf<T>(names: ReadonlyMap<number, T>, id: number): T {
@@ -171,22 +202,29 @@ function nameOf<T>(names: ReadonlyMap<number, T>, id: number): T {
   return name;
 }
 
-type Columns = { high: number[]; low: number[]; docs: number[] };
-
 /** The entries of a shared table, by tail number. */
-function* byOwner(table: PrefixTable): Sliced<Map<number, Columns>> {
-  const owners = new Map<number, Columns>();
+function* byOwner(table: PrefixTable): Sliced<Map<number, PrefixEntries>> {
   const entries = table.entries();
+  const counts = new Map<number, number>();
+  for (let at = 0; at < entries.length; at += 4) {
+    counts.set(entries[at]!, (counts.get(entries[at]!) ?? 0) + 1);
+    if (at % (SLICE_STEPS * 4) === 0) yield;
+  }
+  const owners = new Map<number, PrefixEntries>();
+  const filled = new Map<number, number>();
   for (let at = 0; at < entries.length; at += 4) {
     const owner = entries[at]!;
     let columns = owners.get(owner);
     if (columns === undefined) {
-      columns = { high: [], low: [], docs: [] };
+      const count = counts.get(owner)!;
+      columns = { high: new Uint32Array(count), low: new Uint32Array(count), docs: new Uint32Array(count) };
       owners.set(owner, columns);
     }
-    columns.high.push(entries[at + 1]!);
-    columns.low.push(entries[at + 2]!);
-    columns.docs.push(entries[at + 3]!);
+    const i = filled.get(owner) ?? 0;
+    filled.set(owner, i + 1);
+    columns.high[i] = entries[at + 1]!;
+    columns.low[i] = entries[at + 2]!;
+    columns.docs[i] = entries[at + 3]!;
     if (at % (SLICE_STEPS * 4) === 0) yield;
   }
   return owners;
@@ -196,9 +234,10 @@ function* byOwner(table: PrefixTable): Sliced<Map<number, Columns>> {
 function rangeOf(tail: Tail): { first: Sequence; last: Sequence } {
   let first = tail.docCount > 0 ? tail.ordinals[0]! : Number.POSITIVE_INFINITY;
   let last = tail.lastOrdinal;
-  for (const { count, copy } of tail.keyedEntries()) {
-    const sequences = new Uint32Array(count);
-    copy(sequences);
+  const { table, newest } = tail.keyedEntries;
+  for (let entry = newest; entry !== NONE; entry = table.nextOfOwner(entry)) {
+    const sequences = new Uint32Array(table.count(entry));
+    table.copy(entry, sequences);
     for (const sequence of sequences) {
       first = Math.min(first, sequence);
       last = Math.max(last, sequence);

@@ -67,43 +67,72 @@ export function compareKeys(entry: Uint8Array, key: Uint8Array): number {
 /** Entries read at once by a cursor. */
 const CURSOR_ENTRIES = 256;
 
-/** Walks a table in order, for merges. `entry` is the current one, undefined after the last. */
+/**
+ * Walks a table in order, for merges. The current entry lies in `window` at `offset`; merges read it there, since a view
+ * of every entry would cost more than what they do with it.
+ */
 export class TableCursor {
   readonly #table: SortedTable;
-  #window: Uint8Array = new Uint8Array(0);
-  #windowStart = 0;
+  window: Uint8Array = new Uint8Array(0);
+  offset = 0;
   at = -1;
-  entry: Uint8Array | undefined;
+  /** True after the last entry. */
+  done = false;
+  /** The first 32 bits of the current entry, and the 32 after them. */
+  high = 0;
+  low = 0;
 
   constructor(table: SortedTable) {
+    assert(table.width >= 8, 'an entry has two words to compare by');
     this.#table = table;
     this.advance();
+  }
+
+  /** A view of the current entry, undefined after the last. */
+  get entry(): Uint8Array | undefined {
+    return this.done ? undefined : this.window.subarray(this.offset, this.offset + this.#table.width);
   }
 
   advance(): void {
     const { section, start, count, width } = this.#table;
     this.at += 1;
     if (this.at >= count) {
-      this.entry = undefined;
+      this.done = true;
       return;
     }
-    let offset = (this.at - this.#windowStart) * width;
-    if (offset >= this.#window.length) {
+    this.offset += width;
+    if (this.offset >= this.window.length) {
       const last = Math.min(count, this.at + CURSOR_ENTRIES);
-      this.#window = section.bytes(start + this.at * width, start + last * width);
-      this.#windowStart = this.at;
-      offset = 0;
+      this.window = section.bytes(start + this.at * width, start + last * width);
+      this.offset = 0;
     }
-    this.entry = this.#window.subarray(offset, offset + width);
+    this.high = readUint32(this.window, this.offset);
+    this.low = readUint32(this.window, this.offset + 4);
   }
 }
 
+function readUint32(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}
+
+/** Compares the current entries of two cursors by their first `keyBytes` bytes, at least 8. */
+export function compareCursors(a: TableCursor, b: TableCursor, keyBytes: number): number {
+  if (a.high !== b.high) return a.high - b.high;
+  if (a.low !== b.low) return a.low - b.low;
+  for (let i = 8; i < keyBytes; i++) {
+    const difference = a.window[a.offset + i]! - b.window[b.offset + i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
 /** The cursor with the smallest key; the earliest of equal ones. Undefined when all ended. */
-export function smallest(cursors: readonly TableCursor[], keyBytes: number): TableCursor | undefined {
-  let best: TableCursor | undefined;
-  for (const cursor of cursors) {
-    if (cursor.entry === undefined) continue;
-    if (best === undefined || compareKeys(cursor.entry, best.entry!.subarray(0, keyBytes)) < 0) best = cursor;
+export function smallest<Cursor extends TableCursor>(cursors: readonly Cursor[], keyBytes: number): Cursor | undefined {
+  let best: Cursor | undefined;
+  for (let i = 0; i < cursors.length; i++) {
+    const cursor = cursors[i]!;
+    if (cursor.done) continue;
+    if (best === undefined || compareCursors(cursor, best, keyBytes) < 0) best = cursor;
   }
   return best;
 }

@@ -67,14 +67,15 @@ export class Generation {
   }
 }
 
-/** A distinct value (or key) of a tail, on its way into a chunk. */
-export interface TailEntry {
-  /** Facet or kind id. */
-  readonly id: number;
-  readonly key: string | number;
-  readonly count: number;
-  /** Copies docs or sequences to the front of `into`, in the order in which they came. */
-  readonly copy: (into: Uint32Array) => void;
+/** A tail's entries in a table of its generation: `table.nextOfOwner` goes on from the newest one. */
+export interface TailEntries {
+  readonly table: ListTable;
+  readonly newest: number;
+}
+
+/** The facet or kind id of an entry. */
+export function entryId(table: ListTable, entry: number): number {
+  return table.owner(entry) % OWNER_IDS;
 }
 
 export class Tail implements IndexPart {
@@ -137,12 +138,14 @@ export class Tail implements IndexPart {
   }
 
   *facetValues(facet: NamedFacet): IterableIterator<readonly [value: string, count: number]> {
-    for (const { id, key, count } of this.facetEntries()) if (id === FACETS[facet]) yield [String(key), count];
+    const { facets } = this.#generation;
+    for (const entry of this.#entriesOf(facets, this.#facetEntries, FACETS[facet]))
+      yield [String(facets.key(entry)), facets.count(entry)];
   }
 
   facetCardinality(facet: Facet): number {
     let count = 0;
-    for (const { id } of this.facetEntries()) if (id === FACETS[facet]) count += 1;
+    for (const _ of this.#entriesOf(this.#generation.facets, this.#facetEntries, FACETS[facet])) count += 1;
     return count;
   }
 
@@ -164,24 +167,24 @@ export class Tail implements IndexPart {
   }
 
   keyedSequences(kind: Keyed): readonly Sequence[] {
+    const table = this.#generation.keyed;
     const sequences: Sequence[] = [];
-    for (const entry of this.keyedEntries()) {
-      if (entry.id !== KEYED[kind]) continue;
-      const list = new Uint32Array(entry.count);
-      entry.copy(list);
+    for (const entry of this.#entriesOf(table, this.#keyedEntries, KEYED[kind])) {
+      const list = new Uint32Array(table.count(entry));
+      table.copy(entry, list);
       sequences.push(...list);
     }
     return sequences.sort((a, b) => a - b);
   }
 
-  /** Distinct facet values, newest first. */
-  facetEntries(): IterableIterator<TailEntry> {
-    return entriesOf(this.#generation.facets, this.#facetEntries);
+  /** For sealing: the table with this tail's facet values, and the newest of its entries there. */
+  get facetEntries(): TailEntries {
+    return { table: this.#generation.facets, newest: this.#facetEntries };
   }
 
-  /** Distinct keyed entries, newest first. */
-  keyedEntries(): IterableIterator<TailEntry> {
-    return entriesOf(this.#generation.keyed, this.#keyedEntries);
+  /** For sealing: the same of its keyed entries. */
+  get keyedEntries(): TailEntries {
+    return { table: this.#generation.keyed, newest: this.#keyedEntries };
   }
 
   /** Where this tail's entries are in the generation's address and identity tables. */
@@ -218,16 +221,10 @@ export class Tail implements IndexPart {
   #owner(id: number): number {
     return this.#number * OWNER_IDS + id;
   }
-}
 
-function* entriesOf(table: ListTable, newest: number): IterableIterator<TailEntry> {
-  for (let entry = newest; entry !== NONE; entry = table.nextOfOwner(entry)) {
-    const at = entry;
-    yield {
-      id: table.owner(entry) % OWNER_IDS,
-      key: table.key(entry),
-      count: table.count(entry),
-      copy: (into) => table.copy(at, into),
-    };
+  *#entriesOf(table: ListTable, newest: number, id: number): IterableIterator<number> {
+    const owner = this.#owner(id);
+    for (let entry = newest; entry !== NONE; entry = table.nextOfOwner(entry))
+      if (table.owner(entry) === owner) yield entry;
   }
 }

@@ -4,7 +4,7 @@ import type { Facet, Keyed } from './part.ts';
 
 const TOKENS_KEPT_MAX = 64;
 
-export class TokenMemo implements Omit<IndexTokens, 'terms'> {
+export class TokenMemo implements Omit<IndexTokens, 'terms' | 'writeFacet'> {
   readonly #tokens: () => IndexTokens;
   readonly #kept = new Map<string, Uint8Array>();
 

@@ -31,6 +31,7 @@ export function indexKeys(store: Store): IndexKeys {
         term: (text) => tokens.term(text),
         terms: (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low),
         facet: (facet, value) => tokens.facet(FACET_KINDS[facet], value),
+        writeFacet: (facet, value, into, at) => tokens.writeFacet(FACET_KINDS[facet], value, into, at),
         keyed: (kind, key) => tokens.facet('scope', `${kind}:${key}`),
       };
     },

@@ -6,19 +6,12 @@
 import { bloomAdd, bloomBytes, bloomHas } from '../bloom.ts';
 import { readUint, widthOf } from '../bytes.ts';
 import type { DecodedCache } from '../heap-budget.ts';
+import { orderKeys } from '../key-order.ts';
 import { DROPPED, type MergeInput, SLICE_STEPS } from '../merge-input.ts';
 import type { Doc } from '../part.ts';
 import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../section.ts';
 import { readTrailer, SectionWriter } from '../section-writer.ts';
-import {
-  compareKeys,
-  entryAt,
-  lowerBound,
-  type SortedTable,
-  smallest,
-  sortedOrder,
-  TableCursor,
-} from '../sorted-table.ts';
+import { compareKeys, entryAt, lowerBound, type SortedTable, smallest, TableCursor } from '../sorted-table.ts';
 import { hexWord } from './tail.ts';
 
 export type PrefixSection = 'address' | 'identity';
@@ -55,11 +48,11 @@ class PrefixWriter {
   }
 }
 
-/** Prefixes and docs in parallel, in any order. */
+/** Prefixes and docs in parallel; docs of equal prefixes ascend. */
 export interface PrefixEntries {
-  readonly high: readonly number[];
-  readonly low: readonly number[];
-  readonly docs: readonly number[];
+  readonly high: Uint32Array;
+  readonly low: Uint32Array;
+  readonly docs: Uint32Array;
 }
 
 /** Writes a section from entries in any order. Without entries it is not written. */
@@ -71,12 +64,7 @@ export function* encodePrefixes(
 ): Sliced<void> {
   const { high, low, docs } = entries;
   if (docs.length === 0) return;
-  const order = yield* sortedOrder(
-    docs.length,
-    (i) => high[i]!,
-    (a, b) => low[a]! - low[b]! || docs[a]! - docs[b]!,
-  );
-  yield;
+  const order = yield* orderKeys(high, low);
   const writer = new PrefixWriter(sink, name, docs.length, docCount);
   for (let i = 0; i < order.length; i++) {
     const entry = order[i]!;
@@ -161,6 +149,23 @@ export class PrefixChunk {
   }
 }
 
+/** An input's table in a merge. */
+class PrefixCursor extends TableCursor {
+  readonly #docWidth: number;
+  readonly #docMap: Int32Array;
+
+  constructor({ table, docWidth }: Layout, docMap: Int32Array) {
+    super(table);
+    this.#docWidth = docWidth;
+    this.#docMap = docMap;
+  }
+
+  /** The new doc of the current entry, or DROPPED. */
+  get doc(): number {
+    return this.#docMap[readUint(this.window, this.offset + PREFIX_BYTES, this.#docWidth)]!;
+  }
+}
+
 /** Merges the sections of that name, without dropped docs. */
 export function* mergePrefixes(
   name: PrefixSection,
@@ -168,29 +173,28 @@ export function* mergePrefixes(
   newDocCount: number,
   sink: ChunkSink,
 ): Sliced<void> {
-  const cursors: TableCursor[] = [];
-  const details = new Map<TableCursor, { docWidth: number; docMap: Int32Array }>();
+  const cursors: PrefixCursor[] = [];
   let count = 0;
+  let steps = 0;
   for (const { source, docMap } of inputs) {
     const layout = readLayout(source, name);
     if (layout === undefined) continue;
-    // Entries are counted first: the filter's size follows from their number.
-    for (const cursor = new TableCursor(layout.table); cursor.entry !== undefined; cursor.advance()) {
-      if (docMap[readUint(cursor.entry, PREFIX_BYTES, layout.docWidth)] !== DROPPED) count += 1;
-      if (cursor.at % SLICE_STEPS === SLICE_STEPS - 1) yield;
+    cursors.push(new PrefixCursor(layout, docMap));
+    // The filter's size follows from the number of entries, which have to be counted when docs are dropped.
+    if (!docMap.includes(DROPPED)) {
+      count += layout.table.count;
+      continue;
     }
-    const cursor = new TableCursor(layout.table);
-    cursors.push(cursor);
-    details.set(cursor, { docWidth: layout.docWidth, docMap });
+    for (const cursor = new PrefixCursor(layout, docMap); !cursor.done; cursor.advance()) {
+      if (cursor.doc !== DROPPED) count += 1;
+      if (++steps % SLICE_STEPS === 0) yield;
+    }
   }
   if (count === 0) return;
   const writer = new PrefixWriter(sink, name, count, newDocCount);
-  let steps = 0;
   for (let next = smallest(cursors, PREFIX_BYTES); next !== undefined; next = smallest(cursors, PREFIX_BYTES)) {
-    const { docWidth, docMap } = details.get(next)!;
-    const entry = next.entry!;
-    const doc = docMap[readUint(entry, PREFIX_BYTES, docWidth)]!;
-    if (doc !== DROPPED) writer.add(readUint(entry, 0, 4), readUint(entry, 4, 4), doc);
+    const { doc } = next;
+    if (doc !== DROPPED) writer.add(next.high, next.low, doc);
     next.advance();
     if (++steps % SLICE_STEPS === 0) yield;
   }

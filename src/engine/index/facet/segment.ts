@@ -9,6 +9,7 @@ import { assert } from '../../assert.ts';
 import { TAGS_MAX } from '../../limits.ts';
 import { giveWriter, readUint, takeWriter, widthOf } from '../bytes.ts';
 import type { DecodedCache } from '../heap-budget.ts';
+import { orderKeys } from '../key-order.ts';
 import { DROPPED, type MergeInput } from '../merge-input.ts';
 import { FACETS, type Facet } from '../part.ts';
 import {
@@ -22,12 +23,12 @@ import {
 import { SectionCursor } from '../section-cursor.ts';
 import { readTrailer, SectionWriter } from '../section-writer.ts';
 import {
+  compareCursors,
   compareKeys,
   entryAt,
   findKey,
   type SortedTable,
   smallest,
-  sortedOrder,
   TableCursor,
 } from '../sorted-table.ts';
 import { readCount, readPostings, writePostings } from './postings.ts';
@@ -46,8 +47,9 @@ const DOC_BYTES_MAX = 5;
 const MERGED_BYTES_MAX = 16;
 /** A dropped doc splits at most one run in every list that it is in: its facets and tags. */
 const SPLIT_BYTES_MAX = (FACET_IDS.length + TAGS_MAX) * 2 * DOC_BYTES_MAX;
-/** Values between two yields. */
-const SLICE_VALUES = 256;
+/** Values, and docs of one value, between two yields. */
+const SLICE_VALUES = 512;
+const SLICE_DOCS = 4_096;
 
 /** Takes values facet by facet in the order of their ids, sorted by token within each. */
 export class FacetWriter {
@@ -56,6 +58,7 @@ export class FacetWriter {
   readonly #names: SectionWriter;
   readonly #list = takeWriter();
   readonly #referenceWidth: number;
+  readonly #referenceEnd: number;
   readonly #counts = new Array<number>(FACET_IDS_MAX + 1).fill(0);
 
   /** `postingBytesMax` bounds what all lists will take; with the docs it fixes the width of references. */
@@ -64,30 +67,41 @@ export class FacetWriter {
     this.#postings = sink.section('facetPostings');
     this.#names = new SectionWriter(sink.section('facetNames'));
     this.#referenceWidth = widthOf(2 * Math.max(postingBytesMax, docCount) + 1);
+    this.#referenceEnd = 256 ** this.#referenceWidth;
   }
 
-  /** Adds the value with `docs[0..count-1]`. `name` is its text for the facets that have names. */
-  *add(facetId: number, token: Uint8Array, docs: Uint32Array, count: number, name?: Uint8Array): Sliced<void> {
-    assert(count > 0 && token.length === FACET_TOKEN_BYTES, 'a value has a token and docs');
-    let reference: number;
+  /** Adds the value with `docs[0..count-1]`, whose token stands at `at` of `bytes`. */
+  *add(facetId: number, bytes: Uint8Array, at: number, docs: Uint32Array, count: number): Sliced<void> {
+    assert(count > 0, 'a value has docs');
     if (count === 1) {
-      reference = docs[0]! * 2 + 1;
-    } else {
-      reference = this.#postings.position * 2;
-      yield* writePostings(docs, count, this.#list);
-      this.#postings.write(this.#list.view());
-      this.#list.clear();
+      this.addOne(facetId, bytes, at, docs[0]!);
+      return;
     }
-    assert(reference < 256 ** this.#referenceWidth, 'a reference fits its width');
-    this.#dictionary.bytes.bytes(token);
-    this.#dictionary.bytes.uint(reference, this.#referenceWidth);
-    this.#dictionary.settle();
-    this.#counts[facetId]! += 1;
-    if (!NAMED_IDS.includes(facetId)) return;
-    assert(name !== undefined, 'a listed facet has names');
+    const reference = this.#postings.position * 2;
+    yield* writePostings(docs, count, this.#list);
+    this.#postings.write(this.#list.view());
+    this.#list.clear();
+    this.#refer(facetId, bytes, at, reference);
+  }
+
+  /** Adds a value of one doc. */
+  addOne(facetId: number, bytes: Uint8Array, at: number, doc: number): void {
+    this.#refer(facetId, bytes, at, doc * 2 + 1);
+  }
+
+  /** The text of the value that was added last, for the facets that have names. */
+  addName(name: Uint8Array): void {
     this.#names.bytes.varint(name.length);
     this.#names.bytes.bytes(name);
     this.#names.settle();
+  }
+
+  #refer(facetId: number, bytes: Uint8Array, at: number, reference: number): void {
+    assert(reference < this.#referenceEnd, 'a reference fits its width');
+    this.#dictionary.bytes.copy(bytes, at, FACET_TOKEN_BYTES);
+    this.#dictionary.bytes.uint(reference, this.#referenceWidth);
+    this.#dictionary.settle();
+    this.#counts[facetId]! += 1;
   }
 
   /** Ends the sections; without a value none is written. */
@@ -215,60 +229,152 @@ export class FacetChunk {
   }
 }
 
-/** A value on its way from a tail into a chunk. */
-export interface FacetEntry {
-  readonly token: Uint8Array;
+/** The values of one facet on their way from a tail into a chunk, in any order. */
+export interface FacetValues {
   readonly count: number;
-  /** Copies the docs to the front of `into`. */
-  readonly copy: (into: Uint32Array) => void;
+  /** A token a value, one after the other. */
+  readonly tokens: Buffer;
+  /** Copies the docs of value `i` to the front of `into`; returns how many they are. */
+  copy(i: number, into: Uint32Array): number;
   /** The value itself. */
-  readonly value: string;
+  text(i: number): string;
 }
 
-/** Writes the values of a tail, `byFacet` by facet id, in any order. */
+/** Writes the values of a tail, `byFacet` by facet id. `docsOfAll` is how many docs all values have together. */
 export function* encodeFacets(
-  byFacet: ReadonlyMap<number, readonly FacetEntry[]>,
+  byFacet: ReadonlyMap<number, FacetValues>,
+  docsOfAll: number,
   docCount: number,
   sink: ChunkSink,
 ): Sliced<void> {
-  let bytesMax = 0;
-  for (const entries of byFacet.values())
-    for (const { count } of entries) bytesMax += LIST_HEAD_BYTES_MAX + count * DOC_BYTES_MAX;
+  let bytesMax = docsOfAll * DOC_BYTES_MAX;
+  for (const values of byFacet.values()) bytesMax += values.count * LIST_HEAD_BYTES_MAX;
   const writer = new FacetWriter(sink, docCount, bytesMax);
   const scratch = new Uint32Array(docCount);
-  let values = 0;
+  let written = 0;
   for (const id of FACET_IDS) {
-    const entries = byFacet.get(id);
-    if (entries === undefined) continue;
+    const values = byFacet.get(id);
+    if (values === undefined) continue;
+    const { tokens } = values;
     const named = NAMED_IDS.includes(id);
-    const order = yield* sortedOrder(
-      entries.length,
-      (i) => readUint(entries[i]!.token, 0, 4),
-      (a, b) => compareKeys(entries[a]!.token, entries[b]!.token),
-    );
-    for (const i of order) {
-      const { token, count, copy, value } = entries[i]!;
-      copy(scratch);
-      yield* writer.add(id, token, scratch, count, named ? Buffer.from(value) : undefined);
-      if (++values % SLICE_VALUES === 0) yield;
+    const order = yield* orderTokens(tokens, values.count);
+    for (let at = 0; at < order.length; at++) {
+      const i = order[at]!;
+      const count = values.copy(i, scratch);
+      if (count === 1) writer.addOne(id, tokens, i * FACET_TOKEN_BYTES, scratch[0]!);
+      else yield* writer.add(id, tokens, i * FACET_TOKEN_BYTES, scratch, count);
+      if (named) writer.addName(Buffer.from(values.text(i)));
+      if (++written % SLICE_VALUES === 0) yield;
     }
   }
   writer.finish();
 }
 
-/** A merged input's reader of one facet, with what belongs to its entries. */
-interface Merging {
-  readonly cursor: TableCursor;
-  readonly names: SectionCursor | undefined;
-  readonly postings: SectionSource;
-  readonly referenceWidth: number;
-  readonly docCount: number;
-  readonly docMap: Int32Array;
+function* orderTokens(tokens: Buffer, count: number): Sliced<Uint32Array> {
+  const high = new Uint32Array(count);
+  const low = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    high[i] = tokens.readUInt32BE(i * FACET_TOKEN_BYTES);
+    low[i] = tokens.readUInt32BE(i * FACET_TOKEN_BYTES + 4);
+  }
+  return yield* orderKeys(high, low, (a, b) => Buffer.compare(tokenAt(tokens, a), tokenAt(tokens, b)));
+}
+
+function tokenAt(tokens: Buffer, i: number): Buffer {
+  return tokens.subarray(i * FACET_TOKEN_BYTES, (i + 1) * FACET_TOKEN_BYTES);
+}
+
+/** An input's table of one facet in a merge, and what belongs to its entries. */
+class FacetCursor extends TableCursor {
+  readonly #input: MergeInput;
+  readonly #postings: SectionSource;
+  readonly #referenceWidth: number;
+  /** The names of the facet's values, for a facet that has them. */
+  readonly #names: SectionCursor | undefined;
+
+  constructor(input: MergeInput, table: SortedTable, referenceWidth: number, names: SectionCursor | undefined) {
+    super(table);
+    this.#input = input;
+    this.#postings = input.source.section('facetPostings');
+    this.#referenceWidth = referenceWidth;
+    this.#names = names;
+  }
+
+  get reference(): number {
+    return readUint(this.window, this.offset + FACET_TOKEN_BYTES, this.#referenceWidth);
+  }
+
+  /** The new doc of the current value, which has one, or DROPPED. */
+  get onlyDoc(): number {
+    return this.#input.docMap[(this.reference - 1) / 2]!;
+  }
+
+  /** Copies the new docs of the current value to `into` from `count` on; returns how many are there then. */
+  copyDocs(into: Uint32Array, count: number): number {
+    const { docMap, docCount } = this.#input;
+    for (const doc of readList(this.#postings, this.reference, docCount)) {
+      const mapped = docMap[doc]!;
+      if (mapped !== DROPPED) into[count++] = mapped;
+    }
+    return count;
+  }
+
+  /** The name of the current value, to be read once for each. */
+  name(): Uint8Array | undefined {
+    return this.#names?.bytes(this.#names.varint());
+  }
 }
 
 /** Merges the facets of the inputs, whose docs ascend from one to the next. Values without docs are dropped. */
 export function* mergeFacets(inputs: readonly MergeInput[], newDocCount: number, sink: ChunkSink): Sliced<void> {
   const layouts = inputs.map((input) => readLayout(input.source));
+  const writer = new FacetWriter(sink, newDocCount, postingBytesMax(inputs, layouts, newDocCount));
+  const nameCursors = inputs.map((input) => new SectionCursor(input.source.section('facetNames')));
+  const scratch = new Uint32Array(newDocCount);
+  let values = 0;
+  for (const id of FACET_IDS) {
+    const cursors: FacetCursor[] = [];
+    inputs.forEach((input, i) => {
+      const layout = layouts[i];
+      const names = NAMED_IDS.includes(id) ? nameCursors[i] : undefined;
+      if (layout !== undefined) cursors.push(new FacetCursor(input, layout.tables[id]!, layout.referenceWidth, names));
+    });
+    for (let next = smallest(cursors, FACET_TOKEN_BYTES); next !== undefined; ) {
+      // The window stays as it is when its cursor moves on.
+      const { window, offset } = next;
+      let count = 0;
+      let name: Uint8Array | undefined;
+      if (next.reference % 2 === 1 && !isShared(next, cursors)) {
+        name = next.name();
+        scratch[0] = next.onlyDoc;
+        count = next.onlyDoc === DROPPED ? 0 : 1;
+        next.advance();
+      } else {
+        const { high, low } = next;
+        for (const cursor of cursors) {
+          if (cursor.done || cursor.high !== high || cursor.low !== low || !hasToken(cursor, window, offset)) continue;
+          name = cursor.name();
+          count = cursor.copyDocs(scratch, count);
+          cursor.advance();
+          if (count > SLICE_DOCS) yield;
+        }
+      }
+      if (count === 1) writer.addOne(id, window, offset, scratch[0]!);
+      else if (count > 1) yield* writer.add(id, window, offset, scratch, count);
+      if (count > 0 && name !== undefined) writer.addName(name);
+      if (++values % SLICE_VALUES === 0) yield;
+      next = smallest(cursors, FACET_TOKEN_BYTES);
+    }
+  }
+  writer.finish();
+}
+
+/** A bound of what the merged lists will take. */
+function postingBytesMax(
+  inputs: readonly MergeInput[],
+  layouts: readonly (Layout | undefined)[],
+  newDocCount: number,
+): number {
   let lists = 0;
   let bytes = 0;
   let dropped = -newDocCount;
@@ -277,49 +383,19 @@ export function* mergeFacets(inputs: readonly MergeInput[], newDocCount: number,
     bytes += source.section('facetPostings').length;
     dropped += docCount;
   }
-  const bytesMax = bytes * MERGED_BYTES_MAX + lists * LIST_HEAD_BYTES_MAX + dropped * SPLIT_BYTES_MAX;
-  const writer = new FacetWriter(sink, newDocCount, bytesMax);
-  const nameCursors = inputs.map((input) => new SectionCursor(input.source.section('facetNames')));
-  const scratch = new Uint32Array(newDocCount);
-  let values = 0;
-  for (const id of FACET_IDS) {
-    const named = NAMED_IDS.includes(id);
-    const merging = new Map<TableCursor, Merging>();
-    inputs.forEach((input, i) => {
-      const layout = layouts[i];
-      if (layout === undefined) return;
-      const cursor = new TableCursor(layout.tables[id]!);
-      merging.set(cursor, {
-        cursor,
-        names: named ? nameCursors[i] : undefined,
-        postings: input.source.section('facetPostings'),
-        referenceWidth: layout.referenceWidth,
-        docCount: input.docCount,
-        docMap: input.docMap,
-      });
-    });
-    const cursors = [...merging.keys()];
-    for (let next = smallest(cursors, FACET_TOKEN_BYTES); next !== undefined; ) {
-      const token = next.entry!.subarray(0, FACET_TOKEN_BYTES);
-      let count = 0;
-      let name: Uint8Array | undefined;
-      for (const cursor of cursors) {
-        if (cursor.entry === undefined || compareKeys(cursor.entry, token) !== 0) continue;
-        const input = merging.get(cursor)!;
-        if (input.names !== undefined) name = input.names.bytes(input.names.varint());
-        const reference = readUint(cursor.entry, FACET_TOKEN_BYTES, input.referenceWidth);
-        const docs = readList(input.postings, reference, input.docCount);
-        for (const doc of docs) {
-          const mapped = input.docMap[doc]!;
-          if (mapped !== DROPPED) scratch[count++] = mapped;
-        }
-        cursor.advance();
-        if (docs.length > SLICE_VALUES) yield;
-      }
-      if (count > 0) yield* writer.add(id, token, scratch, count, name);
-      if (++values % SLICE_VALUES === 0) yield;
-      next = smallest(cursors, FACET_TOKEN_BYTES);
-    }
+  return bytes * MERGED_BYTES_MAX + lists * LIST_HEAD_BYTES_MAX + dropped * SPLIT_BYTES_MAX;
+}
+
+/** True when another cursor stands on the same token. */
+function isShared(cursor: FacetCursor, cursors: readonly FacetCursor[]): boolean {
+  for (let i = 0; i < cursors.length; i++) {
+    const other = cursors[i]!;
+    if (other !== cursor && !other.done && compareCursors(other, cursor, FACET_TOKEN_BYTES) === 0) return true;
   }
-  writer.finish();
+  return false;
+}
+
+function hasToken(cursor: FacetCursor, bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < FACET_TOKEN_BYTES; i++) if (cursor.window[cursor.offset + i] !== bytes[at + i]) return false;
+  return true;
 }

@@ -134,8 +134,8 @@ export class KeyedChunk {
     const known = this.#cache.get<readonly number[]>(cacheKey);
     if (known !== undefined) return known;
     const found: number[] = [];
-    for (const cursor = new TableCursor(table); cursor.entry !== undefined; cursor.advance())
-      found.push(readUint(cursor.entry, table.keyBytes, SEQUENCE_BYTES));
+    for (const cursor = new TableCursor(table); !cursor.done; cursor.advance())
+      found.push(readUint(cursor.window, cursor.offset + table.keyBytes, SEQUENCE_BYTES));
     found.sort((a, b) => a - b);
     this.#cache.set(cacheKey, found, found.length * 8);
     return found;
@@ -177,8 +177,8 @@ export function* mergeKeyed(
     const keyBytes = keyBytesOf(id);
     const width = keyBytes + SEQUENCE_BYTES;
     for (let next = smallest(cursors, width); next !== undefined; next = smallest(cursors, width)) {
-      const sequence = readUint(next.entry!, keyBytes, SEQUENCE_BYTES);
-      if (keeps(sequence)) writer.add(id, next.entry!.subarray(0, keyBytes), sequence);
+      const sequence = readUint(next.window, next.offset + keyBytes, SEQUENCE_BYTES);
+      if (keeps(sequence)) writer.add(id, next.window.subarray(next.offset, next.offset + keyBytes), sequence);
       next.advance();
       if (++steps % SLICE_STEPS === 0) yield;
     }
@@ -189,6 +189,6 @@ export function* mergeKeyed(
 /** The sequences of every keyed entry of a chunk, kind by kind in key order. */
 export function* keyedSequencesOf(source: ChunkSource): IterableIterator<number> {
   for (const table of readLayout(source))
-    for (const cursor = new TableCursor(table); cursor.entry !== undefined; cursor.advance())
-      yield readUint(cursor.entry, table.keyBytes, SEQUENCE_BYTES);
+    for (const cursor = new TableCursor(table); !cursor.done; cursor.advance())
+      yield readUint(cursor.window, cursor.offset + table.keyBytes, SEQUENCE_BYTES);
 }

@@ -53,6 +53,7 @@ export class TestKeys implements IndexKeys {
       term,
       terms: oneByOne(term),
       facet: (facet, value) => token(facet, value, 16),
+      writeFacet: (facet, value, into, at) => into.set(token(facet, value, 16), at),
       keyed: (kind, key) => token(kind, key, 16),
     };
   }

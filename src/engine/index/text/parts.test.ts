@@ -6,7 +6,6 @@ import { assertHolds, blindTerms, chunkOf, finish, mergedChunkOf, openChunk, tai
 import { MemoryChunk } from './memory-chunk.ts';
 import { encodeText, mergeText } from './segment.ts';
 import { TextTail } from './tail.ts';
-import { sortTokens } from './token-order.ts';
 
 const word = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('a', 'b', 'c', 'dd', 'é', '東京') },
@@ -124,25 +123,6 @@ test('no term stands in a sealed chunk outside the vocabulary section', () => {
     const bytes = Buffer.from(sealed.section(name).bytes(0, length));
     assert.equal(bytes.includes('confidential'), name === 'vocabulary', name);
   }
-});
-
-test('tokens are sorted by all their bytes, also when they are not even', () => {
-  const token = fc.tuple(fc.nat(0xffff_ffff), fc.nat(0xffff_ffff));
-  const uneven = fc.tuple(fc.constantFrom(0, 1, 0xffff_ffff), fc.nat(20));
-  fc.assert(
-    fc.property(fc.array(fc.oneof(token, uneven), { maxLength: 500 }), (tokens) => {
-      const high = Uint32Array.from(tokens, ([first]) => first);
-      const low = Uint32Array.from(tokens, ([, second]) => second);
-      const work = sortTokens(high, low);
-      let step = work.next();
-      while (step.done !== true) step = work.next();
-      const sorted = [...step.value].map((id) => tokens[id]!);
-      assert.deepEqual(
-        sorted,
-        [...tokens].sort((a, b) => a[0] - b[0] || a[1] - b[1]),
-      );
-    }),
-  );
 });
 
 test('docs are added in order', () => {

@@ -8,12 +8,12 @@
 // Terms lie in the order of their tokens in all of them, so that a merge reads and writes each from front to back,
 // and a term that loses its last doc loses its string with it.
 import type { DecodedCache } from '../heap-budget.ts';
+import { orderKeys } from '../key-order.ts';
 import type { ChunkSink, ChunkSource, Sliced } from '../section.ts';
 import { decodeOccurrences, decodePostings } from './decode.ts';
 import { Dictionary, DictionaryCursor, type DictionaryEntry, tokenHigh, tokenLow } from './dictionary.ts';
 import { MergeStream } from './merge-stream.ts';
 import { NO_POSITIONS, positionsOf, type TextTail } from './tail.ts';
-import { sortTokens } from './token-order.ts';
 import type { Occurrences, Postings, TextPart } from './types.ts';
 import { SectionReader } from './varint.ts';
 import { TextWriter } from './writer.ts';
@@ -44,33 +44,34 @@ export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink)
     tokens(names, from, Math.min(names.length, from + SLICE_TERMS), high, low);
     yield;
   }
-  const order = yield* sortTokens(high, low);
+  const order = yield* orderKeys(high, low);
+
+  // Where each term's words begin when they lie in the order of the tokens.
+  const next = new Uint32Array(names.length);
+  for (let i = 0, place = 0; i < order.length; i++) {
+    next[order[i]!] = place;
+    place += tail.wordsOf(order[i]!);
+  }
+  yield;
+  const pairs = new Uint32Array(tail.wordCount * 2);
+  for (let from = 0; from < tail.wordCount; from += SLICE_WORDS) {
+    tail.spreadWords(from, Math.min(tail.wordCount, from + SLICE_WORDS), next, pairs);
+    yield;
+  }
 
   const writer = new TextWriter(sink);
-  let docs = new Uint32Array(SLICE_WORDS);
-  let positions = new Uint32Array(SLICE_WORDS);
   let sinceYield = 0;
+  let from = 0;
   for (let i = 0; i < order.length; i++) {
     const id = order[i]!;
-    const words = tail.wordCount(id);
-    if (words > docs.length) {
-      docs = new Uint32Array(words * 2);
-      positions = new Uint32Array(words * 2);
-    }
-    // Nearly every term is done in one round of each loop; the words of a common one are more than a slice.
-    let word = tail.lastWord(id);
-    for (let end = words; end > 0; ) {
-      const count = Math.min(end, SLICE_WORDS);
-      word = tail.copyWords(word, count, docs, positions, end);
-      end -= count;
-      if (end > 0) yield;
-    }
-    for (let from = 0; from < words; ) {
-      from = writer.words(docs, positions, from, words, SLICE_WORDS);
-      if (from < words) yield;
+    const end = from + tail.wordsOf(id);
+    sinceYield += end - from + 8;
+    // Nearly every term is done in one round; the words of a common one are more than a slice.
+    while (from < end) {
+      from = writer.words(pairs, from, end, SLICE_WORDS);
+      if (from < end) yield;
     }
     writer.endTermNamed(high[id]!, low[id]!, names[id]!);
-    sinceYield += words + 8;
     if (sinceYield > SLICE_WORDS) {
       sinceYield = 0;
       yield;

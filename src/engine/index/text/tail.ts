@@ -6,11 +6,13 @@ import type { AnalyzedText } from '../part.ts';
 import { countedLength } from './bm25.ts';
 import { COMMON_TERM_SHARE, type Occurrences, type Postings, type TextPart } from './types.ts';
 
-// A word of a text: [previous word of the same term or -1, doc, position].
-const WORD_FIELDS = 3;
+// A word of a text: [previous word of the same term or -1, doc, position, term]. Searches follow the links; sealing
+// reads all words as they stand, because following every link would be a cache miss a word.
+const WORD_FIELDS = 4;
 const PREVIOUS = 0;
 const DOC = 1;
 const POSITION = 2;
+const TERM = 3;
 
 // A term: [its last word, the doc of that, docs, words]. Four, so that a term lies in one cache line: whatever else a
 // search wants to know is counted when the list is unrolled.
@@ -50,7 +52,7 @@ export class TextTail implements TextPart {
     return this.#names.length;
   }
 
-  /** Bytes of heap, roughly: 12 a word, 16 a term and its map entry, and what searches have unrolled. */
+  /** Bytes of heap, roughly: 16 a word, 16 a term and its map entry, and what searches have unrolled. */
   get heapBytes(): number {
     let bytes = this.#words.byteLength + this.#terms.byteLength + this.#lengths.byteLength + this.#names.length * 88;
     for (const list of this.#lists.values()) bytes += list.heapBytes;
@@ -67,13 +69,15 @@ export class TextTail implements TextPart {
     this.#reserveWords(this.#wordCount + length);
     const words = this.#words;
     for (let i = 0; i < length; i++) {
-      const entry = this.#termId(terms[i]!) * TERM_FIELDS;
+      const term = this.#termId(terms[i]!);
+      const entry = term * TERM_FIELDS;
       const entries = this.#terms;
       const word = this.#wordCount++;
       const at = word * WORD_FIELDS;
       words[at + PREVIOUS] = entries[entry + LAST_WORD]!;
       words[at + DOC] = doc;
       words[at + POSITION] = positions[i]!;
+      words[at + TERM] = term;
       entries[entry + LAST_WORD] = word;
       entries[entry + WORDS]!++;
       if (entries[entry + LAST_DOC] === doc) continue;
@@ -106,28 +110,28 @@ export class TextTail implements TextPart {
     return this.#names;
   }
 
-  /** For sealing: the last word of a term, and how many there are. */
-  lastWord(id: number): number {
-    return this.#terms[id * TERM_FIELDS + LAST_WORD]!;
+  /** For sealing: words of all texts, and those of a term. */
+  get wordCount(): number {
+    return this.#wordCount;
   }
 
-  wordCount(id: number): number {
+  wordsOf(id: number): number {
     return this.#terms[id * TERM_FIELDS + WORDS]!;
   }
 
   /**
-   * For sealing, which reads every list once: copies docs and positions of `count` words that end with `word` to the
-   * places before `end`, in reading order. Returns the word before them, for the next call.
+   * For sealing: writes (doc, position) of the words `from` to `to - 1` in reading order, each to the place in `pairs` that
+   * `next` has for its term, and moves that place on.
    */
-  copyWords(word: number, count: number, docs: Uint32Array, positions: Uint32Array, end: number): number {
+  spreadWords(from: number, to: number, next: Uint32Array, pairs: Uint32Array): void {
     const log = this.#words;
-    for (let at = end - 1; at >= end - count; at--) {
-      const record = word * WORD_FIELDS;
-      docs[at] = log[record + DOC]!;
-      positions[at] = log[record + POSITION]!;
-      word = log[record + PREVIOUS]!;
+    for (let at = from * WORD_FIELDS; at < to * WORD_FIELDS; at += WORD_FIELDS) {
+      const term = log[at + TERM]!;
+      const place = next[term]!;
+      next[term] = place + 1;
+      pairs[place * 2] = log[at + DOC]!;
+      pairs[place * 2 + 1] = log[at + POSITION]!;
     }
-    return word;
   }
 
   #list(term: string): UnrolledList | undefined {

@@ -48,15 +48,21 @@ export class VarintWriter {
   /** A text: its bytes in UTF-8, after their number. */
   text(text: string): void {
     const { length } = text;
-    if (length > 127 || this.#used + 1 + length * 3 > this.#buffer.length) return this.#longText(text);
     const buffer = this.#buffer;
     const start = this.#used + 1;
-    for (let i = 0; i < length; i++) {
-      const code = text.charCodeAt(i);
-      if (code > 127) return this.#longText(text);
-      buffer[start + i] = code;
+    let written = 0;
+    if (length < 128 && start + length < buffer.length) {
+      for (; written < length; written++) {
+        const code = text.charCodeAt(written);
+        if (code > 127) break;
+        buffer[start + written] = code;
+      }
     }
-    buffer[this.#used] = length;
+    if (written < length) {
+      this.#longText(text);
+      return;
+    }
+    buffer[start - 1] = length;
     this.#used = start + length;
   }
 

@@ -40,20 +40,20 @@ export class TextWriter {
   }
 
   /**
-   * Adds the words `from`.. of a term, given by their docs and positions in reading order, up to the end of the doc in
-   * which it has taken `max` of them. Returns the first word that is left, or `to`.
+   * Adds the words `from`.. of a term, given as pairs of doc and position in reading order, up to the end of the doc in which it
+   * has taken `max` of them. Returns the first word that is left, or `to`.
    */
-  words(docs: Uint32Array, positions: Uint32Array, from: number, to: number, max: number): number {
+  words(pairs: Uint32Array, from: number, to: number, max: number): number {
     const stop = Math.min(to, from + max);
     let at = from;
     while (at < stop) {
-      const doc = docs[at]!;
+      const doc = pairs[at * 2]!;
       let end = at + 1;
-      while (end < to && docs[end] === doc) end++;
+      while (end < to && pairs[end * 2] === doc) end++;
       this.posting(doc, end - at);
       let before = 0;
       for (; at < end; at++) {
-        const position = positions[at]!;
+        const position = pairs[at * 2 + 1]!;
         this.positions.varint(position - before);
         before = position;
       }

@@ -1,0 +1,65 @@
+// Sorts keys in slices: tokens and hashes of eight bytes, given as two halves. Array.sort of a big table would hold the
+// shard for a hundred milliseconds; keys are hashes, hence even, so that buckets by their first bits stay small.
+import type { Sliced } from './section.ts';
+
+const PER_BUCKET = 8;
+const SLICE = 8_192;
+const SLICE_BUCKETS = 512;
+/** Larger buckets are sorted by the library: whoever chooses what is hashed can choose the first bits of a hash. */
+const INSERTION_MAX = 32;
+
+/**
+ * The indexes of all keys in ascending order of (high, low). Equal keys come in the order of `tie`, without it in the order in
+ * which they are given.
+ */
+export function* orderKeys(
+  high: Uint32Array,
+  low: Uint32Array,
+  tie: (left: number, right: number) => number = (left, right) => left - right,
+): Sliced<Uint32Array> {
+  const count = high.length;
+  const bits = Math.min(20, Math.max(0, Math.ceil(Math.log2(count / PER_BUCKET + 1))));
+  // A shift by 32 is one by 0: with one bucket the number is masked instead.
+  const shift = bits === 0 ? 0 : 32 - bits;
+  const mask = 2 ** bits - 1;
+  const ends = new Uint32Array(2 ** bits);
+  for (let i = 0; i < count; i++) {
+    ends[(high[i]! >>> shift) & mask]!++;
+    if (i % SLICE === SLICE - 1) yield;
+  }
+  const next = new Uint32Array(ends.length);
+  for (let bucket = 1; bucket < ends.length; bucket++) {
+    next[bucket] = ends[bucket - 1]!;
+    ends[bucket]! += ends[bucket - 1]!;
+  }
+  const order = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    order[next[(high[i]! >>> shift) & mask]!++] = i;
+    if (i % SLICE === SLICE - 1) yield;
+  }
+  const compare = (left: number, right: number): number =>
+    high[left]! - high[right]! || low[left]! - low[right]! || tie(left, right);
+  let start = 0;
+  for (let bucket = 0; bucket < ends.length; bucket++) {
+    const end = ends[bucket]!;
+    if (end - start > INSERTION_MAX) order.subarray(start, end).sort(compare);
+    else insert(order, start, end, compare);
+    start = end;
+    if (bucket % SLICE_BUCKETS === SLICE_BUCKETS - 1) yield;
+  }
+  return order;
+}
+
+function insert(
+  order: Uint32Array,
+  start: number,
+  end: number,
+  compare: (left: number, right: number) => number,
+): void {
+  for (let i = start + 1; i < end; i++) {
+    const index = order[i]!;
+    let at = i;
+    for (; at > start && compare(order[at - 1]!, index) > 0; at--) order[at] = order[at - 1]!;
+    order[at] = index;
+  }
+}
