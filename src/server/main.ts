@@ -34,6 +34,7 @@ import { Metrics } from './metrics.ts';
 import { metricsOperation } from './operations/admin/metrics.ts';
 import { CODECS } from './operations/codecs.ts';
 import { placementOf } from './placement-of.ts';
+import { threadEntry } from './thread-entry.ts';
 import { requestIdOf, Wrapper } from './wrapper.ts';
 
 export const SERVER_FILE = 'server.json';
@@ -227,7 +228,7 @@ function startPool(
   return ShardPool.start({
     shards,
     workers: Math.min(config.workers, shards),
-    entry: deps.entry ?? new URL('./shard-worker.ts', import.meta.url),
+    entry: deps.entry ?? threadEntry('shard-worker', import.meta.url),
     engineOptions: (shard) => ({
       directory: join(config.dataDir, `shard-${shard}`),
       keysDirectory: join(config.dataDir, 'keys', `shard-${shard}`),

@@ -1,7 +1,6 @@
 // The services that are not the contract's: grpc.health.v1, open to everybody, and reflection, for whom `admit` lets in.
 // Some of their calls stream as long as the caller likes, so they are ended by hand when the server drains.
 import type { Server, ServerDuplexStream, UntypedServiceImplementation } from '@grpc/grpc-js';
-import type { PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
 import { asEngineError, statusOf } from './answer.ts';
@@ -10,6 +9,7 @@ import { FILES, SERVICES } from './descriptor.ts';
 import type { GrpcOptions } from './front.ts';
 
 type Stream = ServerDuplexStream<unknown, unknown>;
+type Contract = ConstructorParameters<typeof ReflectionService>[0];
 type StreamHandler = (stream: Stream) => void;
 
 export class Probes {
@@ -26,7 +26,7 @@ export class Probes {
       },
     });
     // Of a package definition reflection reads the encoded files and nothing else.
-    const contract = { contract: { fileDescriptorProtos: FILES } } as unknown as PackageDefinition;
+    const contract = { contract: { fileDescriptorProtos: FILES } } as unknown as Contract;
     new ReflectionService(contract).addToServer({
       addService: (service, { ServerReflectionInfo: info }) => {
         assertHandler(info);

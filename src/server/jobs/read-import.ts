@@ -5,6 +5,7 @@ import { EngineError } from '../../engine/errors.ts';
 import { readImport } from '../../engine/grain/container.ts';
 import { GrainError, toEngineError } from '../../engine/grain/error.ts';
 import type { ExportedGrain } from '../../shards/protocol.ts';
+import { threadEntry } from '../thread-entry.ts';
 
 /** The grains of a file, ready for a shard. */
 export interface ImportedFile {
@@ -45,7 +46,7 @@ export class ImportReader {
   async read(bytes: Uint8Array): Promise<ImportedFile> {
     if (bytes.length <= INLINE_BYTES_MAX) return readImportedFile(bytes);
     this.#thread ??= new Piscina({
-      filename: new URL('./read-import-thread.ts', import.meta.url).href,
+      filename: threadEntry('read-import-thread', import.meta.url).href,
       minThreads: 0,
       maxThreads: 1,
       maxQueue: 16,

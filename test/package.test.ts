@@ -1,0 +1,73 @@
+// The package that is published: built, laid out as an install lays it out, and started.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { build } from '../scripts/build.ts';
+import { type HealthResponse, MemoryServiceClient } from '../src/server/gen/memory/v1/memory.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+interface Manifest {
+  readonly version: string;
+  readonly bin: { readonly granary: string };
+  readonly files: readonly string[];
+  readonly scripts: Readonly<Record<string, string>>;
+}
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest; // our own package.json
+
+test('the built package serves, and has every file that it names', async (t) => {
+  const directory = temporaryDirectory(t);
+  const folder = join(directory, 'package');
+  build(join(folder, 'dist'));
+  for (const file of ['package.json', ...manifest.files.filter((name) => name !== 'dist')])
+    cpSync(join(ROOT, file), join(folder, file), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  const [, script = ''] = (manifest.scripts['postinstall'] ?? '').split(' ');
+  assert.ok(existsSync(join(folder, script)), 'what npm runs after an install is in the package');
+
+  const server = spawn(
+    process.execPath,
+    [join(folder, manifest.bin.granary), 'serve', '--data-dir', join(directory, 'data'), '--shards', '1'],
+    {
+      env: { ...process.env, GRANARY_HTTP_PORT: '0', GRANARY_GRPC_PORT: '0', GRANARY_LOG_LEVEL: 'error' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
+  const exited = once(server, 'exit');
+  try {
+    const [line] = await Promise.race([
+      once(createInterface({ input: server.stdout }), 'line'),
+      exited.then(([code]) => assert.fail(`it ended with ${code}`)),
+    ]);
+    const ready = JSON.parse(String(line)) as { http: string; grpc: string }; // the ready line of the design
+    const health = (await (await fetch(`${ready.http}/api/health`)).json()) as { status: string; version: string };
+    assert.deepEqual([health.status, health.version], ['ok', manifest.version]);
+    const key = readFileSync(join(directory, 'data', 'keys', 'bootstrap.key'), 'utf8').trim();
+    const added = await fetch(`${ready.http}/api/memories/default/add`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ subject: 'ann', relation: 'likes', object: 'tea' }),
+    });
+    assert.equal(added.status, 200, await added.text());
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${key}`);
+    const client = new MemoryServiceClient(ready.grpc, credentials.createInsecure());
+    const reply = await new Promise<HealthResponse>((resolve, reject) => {
+      client.health({}, metadata, (error: ServiceError | null, value) =>
+        error === null ? resolve(value) : reject(error),
+      );
+    });
+    client.close();
+    assert.equal(reply.version, manifest.version);
+    server.kill('SIGTERM');
+    assert.deepEqual(await exited, [0, null]);
+  } finally {
+    server.kill('SIGKILL');
+  }
+});
