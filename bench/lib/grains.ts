@@ -7,6 +7,9 @@ const RELATIONS = 30;
 const USERS = 50;
 const SUBJECTS = 2_000;
 
+/** One vocabulary for all sources of a process, made when the first is. */
+let vocabulary: readonly string[] | undefined;
+
 export interface GrainSource {
   /** The next grains, all different: no two have the same words. */
   take(count: number): AddItem[];
@@ -18,7 +21,8 @@ export interface GrainSource {
 
 /** Sources of different seeds give different grains over one vocabulary. */
 export function grainSource(seed: number): GrainSource {
-  const words = makeWords(WORDS, generator(7));
+  vocabulary ??= makeWords(WORDS, generator(7));
+  const words = vocabulary;
   const random = generator(seed);
   const rank = zipf(WORDS, random);
   const below = (bound: number): number => Math.floor(random() * bound);
