@@ -10,7 +10,7 @@ import { RECALL } from './cases/recall.ts';
 import { REMOVAL } from './cases/removal.ts';
 import { VERSIONS } from './cases/versions.ts';
 import type { Target } from './driver.ts';
-import { directTarget, engineTarget, threadsTarget } from './engine-driver.ts';
+import { directTarget, engineTarget, threadsTargets } from './engine-driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { grpcTarget } from './grpc-driver.ts';
 import { HttpClient } from './http-client.ts';
@@ -37,11 +37,19 @@ async function overGrpc(partitions: number): Promise<Target> {
   return grpcTarget('gRPC', client, new HttpClient(http, key), partitions);
 }
 
+let pooled: Promise<readonly Target[]> | undefined;
+async function threads(at: number): Promise<Target> {
+  pooled ??= threadsTargets({ shards: 4, workers: 2, partitions: [1, 4] });
+  const target = (await pooled)[at];
+  assert.ok(target);
+  return target;
+}
+
 const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   engine: engineTarget,
   'direct shards': () => directTarget({ shards: 4, partitions: 3 }),
-  'threads, 1 partition': () => threadsTarget({ shards: 4, partitions: 1, workers: 2 }),
-  'threads, 4 partitions': () => threadsTarget({ shards: 4, partitions: 4, workers: 2 }),
+  'threads, 1 partition': () => threads(0),
+  'threads, 4 partitions': () => threads(1),
   gRPC: () => overGrpc(1),
   'HTTP on uWebSockets.js': () => overHttp('uws', 1),
   'HTTP on node:http, 4 partitions': () => overHttp('node', 4),

@@ -99,8 +99,16 @@ export async function directTarget({ shards, partitions }: Shape): Promise<Targe
   });
 }
 
-/** Shards in worker threads. */
-export async function threadsTarget({ shards, partitions, workers }: Shape & { workers: number }): Promise<Target> {
+/** Shards in worker threads, as a target for each of these numbers of partitions; they end with the last of them. */
+export async function threadsTargets({
+  shards,
+  workers,
+  partitions,
+}: {
+  readonly shards: number;
+  readonly workers: number;
+  readonly partitions: readonly number[];
+}): Promise<readonly Target[]> {
   const root = newRoot();
   const pool = await ShardPool.start({
     shards,
@@ -110,10 +118,14 @@ export async function threadsTarget({ shards, partitions, workers }: Shape & { w
     log: { info: () => undefined, error: (fields, message) => console.error(message, fields) },
   });
   const callers = Array.from({ length: shards }, (_, shard) => pool.caller(shard));
-  return routedTarget(`threads, ${partitions} of ${shards} shards`, partitions, callers, async () => {
+  let open = partitions.length;
+  const close = async (): Promise<void> => {
+    open -= 1;
+    if (open > 0) return;
     await pool.close();
     rmSync(root, { recursive: true });
-  });
+  };
+  return partitions.map((count) => routedTarget(`threads, ${count} of ${shards} shards`, count, callers, close));
 }
 
 function routedTarget(
@@ -133,14 +145,17 @@ function routedTarget(
   return targetOf(name, partitions, call, close);
 }
 
+/** Numbers of memories, each given once: targets may share their shards. */
+let memories = 0;
+
 function targetOf(name: string, partitions: number, call: Call, close: () => Promise<void>): Target {
-  let number = 0;
   return {
     name,
     partitions,
     features: FEATURES,
     memory: async (options = {}) => {
-      number += 1;
+      memories += 1;
+      const number = memories;
       const settings: MemorySettings = {
         number,
         id: `m${number}`,

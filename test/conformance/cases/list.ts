@@ -147,6 +147,10 @@ export const LIST: readonly Case[] = [
       assert.deepEqual([empty.total_grains, empty.superseded_grains, empty.users, empty.namespaces], [0, 0, 0, []]);
       const old = await believe(memory, 'a', 'b', 'c', { user_id: 'ada', namespace: 'one' });
       await believe(memory, 'a', 'b', 'd', { user_id: 'bob', namespace: 'two' });
+      const more = Array.from({ length: 8 }, (_, at) => believe(memory, `s${at}`, 'b', 'd', { user_id: 'bob' }));
+      for (const hash of await Promise.all(more)) await memory.forget(hash);
+      await believe(memory, 'e', 'b', 'd', { user_id: 'bob', namespace: 'two' });
+      await believe(memory, 'f', 'b', 'd', { user_id: 'ada', namespace: 'one' });
       await memory.add('event', { content: 'x', namespace: 'one' });
       await memory.supersede(old, { object: 'e' });
       for (const round of ['before', 'after']) {
@@ -154,16 +158,16 @@ export const LIST: readonly Case[] = [
           await memory.statistics();
         assert.deepEqual(
           [total_grains, superseded_grains, namespaces.toSorted(), users],
-          [4, 1, ['one', 'two'], 2],
+          [6, 1, ['one', 'two'], 2],
           `${round} the flush`,
         );
-        assert.deepEqual([type_counts['belief'], type_counts['event'], type_counts['goal'] ?? 0], [3, 1, 0]);
+        assert.deepEqual([type_counts['belief'], type_counts['event'], type_counts['goal'] ?? 0], [5, 1, 0]);
         assert.ok(audit_entries > empty.audit_entries, 'writes are audited');
         assert.deepEqual(await memory.flush(), { pending: 0 });
       }
       await memory.forget(old);
       const after = await memory.statistics();
-      assert.deepEqual([after.total_grains, after.superseded_grains], [3, 0]);
+      assert.deepEqual([after.total_grains, after.superseded_grains], [5, 0]);
     },
   },
 ];
