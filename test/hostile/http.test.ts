@@ -301,6 +301,36 @@ for (const listener of ['uws', 'node'])
       await livesOn();
     });
 
+    test('a file with bytes changed, cut out or put in is imported or refused by a code', async () => {
+      const wire = await exchanges();
+      const id = `files-${listener}`;
+      await client().post('/memories', { id });
+      const grains = ['one', 'two', 'three'].map((content) => ({ grain_type: 'event', fields: { content } }));
+      await client().post(`/memories/${id}/batch-add`, { grains });
+      const file = Buffer.from((await client().ask('GET', `/memories/${id}/export-file`)).bytes);
+      const change = fc.record({ at: fc.nat(file.length), cut: fc.nat(8), put: fc.uint8Array({ maxLength: 8 }) });
+      const imported = async (bytes: Uint8Array): Promise<string | undefined> => {
+        const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="../../a.mg"\r\n\r\n';
+        const body = Buffer.concat([Buffer.from(head), bytes, Buffer.from('\r\n--x--\r\n')]);
+        const type = { 'Content-Type': 'multipart/form-data; boundary=x' };
+        return verdict(await wire.post(`/api/memories/${id}/import-file`, body, type), 'an import');
+      };
+      assert.equal(await imported(file), undefined);
+      await fc.assert(
+        fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
+          let bytes = file;
+          for (const { at, cut, put } of changes)
+            bytes = Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]);
+          const code = await imported(bytes);
+          assert.ok(bytes.equals(file) || code === 'FMT-E001' || code === 'FMT-E003', `answered ${code}`);
+        }),
+        { numRuns: 100 },
+      );
+      assert.equal((await client().get(`/memories/${id}/stats`)).total_grains, grains.length);
+      wire.close();
+      await livesOn();
+    });
+
     test('requests in one piece are answered in order, or not at all', async () => {
       const socket = await open();
       const request = (path: string) =>
