@@ -6,20 +6,21 @@ import type { CallContext, MemoryCalls, ShardHealth, ShardWideCalls } from './ca
 import { type Clock, systemClock } from './clock.ts';
 import { EngineError } from './errors.ts';
 import { HeapBudget } from './index/heap-budget.ts';
+import { CorruptBlock } from './index/section.ts';
 import { ShardIndex } from './index/shard-index.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
+import { HOUSEKEEPING_RETRY_MS } from './limits.ts';
 import { openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
 import { Housekeeper } from './maintain/housekeeper.ts';
-import type { RebuildServices } from './maintain/rebuild.ts';
+import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { replayAfter } from './maintain/replay.ts';
 import { liveSegmentsDirectory } from './maintain/segments-directory.ts';
 import { readCalls } from './reads.ts';
-
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
-import { WriteQueue } from './write/queue.ts';
+import { damagedMemory, WriteQueue } from './write/queue.ts';
 import { writeCalls } from './writes.ts';
 
 /** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */
@@ -44,6 +45,9 @@ export interface EngineOptions {
   readonly onFatal?: (error: unknown) => void;
 }
 
+/** Repairs that health names. */
+const REPAIRS_NAMED_MAX = 20;
+
 type EngineCalls = MemoryCalls & ShardWideCalls;
 type In<M extends keyof EngineCalls> = EngineCalls[M]['input'];
 type Out<M extends keyof EngineCalls> = EngineCalls[M]['output'];
@@ -58,6 +62,13 @@ export class Engine {
   readonly #housekeeper: Housekeeper;
   readonly #reads: EngineReads;
   readonly #writes: EngineWrites;
+  readonly #onFatal: (error: unknown) => void;
+  readonly #rebuildServices: RebuildServices;
+  /** What was wrong with segments that were built again since this shard was opened. */
+  readonly #repairs: string[] = [];
+  /** Not before this, in the clock's ms. */
+  #repairAtMs = Number.NEGATIVE_INFINITY;
+  #repaired: Promise<void> = Promise.resolve();
   #longCalls = 0;
   #fatal: EngineError | undefined;
 
@@ -68,20 +79,21 @@ export class Engine {
       this.#queue.fail(this.#fatal);
       options.onFatal?.(error);
     };
+    this.#onFatal = fatal;
     this.#queue = new WriteQueue(store, fatal);
     this.#housekeeper = new Housekeeper(store, this.#queue, {
       ...(options.sealGrains === undefined ? {} : { sealGrains: options.sealGrains }),
       onFatal: fatal,
     });
     this.#reads = readCalls(store, () => this.#health(options.shard));
-    this.#writes = writeCalls({
+    this.#rebuildServices = {
       store,
       queue: this.#queue,
       housekeeper: this.#housekeeper,
-      shard: options.shard,
       directory: options.directory,
       openIndex,
-    });
+    };
+    this.#writes = writeCalls({ ...this.#rebuildServices, shard: options.shard });
   }
 
   /** Opens the shard from disk: environment, keys, segments, then the log's end into the tails. STO-E001 with the reason. */
@@ -113,7 +125,18 @@ export class Engine {
   read<M extends keyof EngineReads & keyof EngineCalls>(method: M, context: CallContext, input: In<M>): Out<M> {
     // The table's own type ties a method's input to its output; TypeScript cannot follow that through a union.
     const call = this.#reads[method] as unknown as (context: CallContext, input: In<M>) => Out<M>;
-    return call(context, input);
+    // Each bad block takes one chunk away, so this ends; what can be read is answered.
+    for (let tries = 0; ; tries++) {
+      try {
+        return call(context, input);
+      } catch (error) {
+        const { index } = this.store;
+        if (error instanceof CorruptBlock && tries < index.segments) continue;
+        const isMissing = error instanceof EngineError && error.code === 'MEM-E001';
+        // What a bad block held is not known to be gone.
+        throw isMissing && index.isDamaged(context.memory) ? damagedMemory() : error;
+      }
+    }
   }
 
   /** Queues a write or begins a long call. Resolves when it is durable and visible; rejects with EngineError. */
@@ -134,7 +157,29 @@ export class Engine {
 
   /** Maintenance for at most `budgetMs`; true when there is more to do. */
   maintain(budgetMs: number): boolean {
-    return this.#fatal === undefined && this.#housekeeper.run(budgetMs);
+    if (this.#fatal !== undefined) return false;
+    if (this.store.index.damaged) this.#repair();
+    return this.#housekeeper.run(budgetMs);
+  }
+
+  /** Builds the segments again from the log after a bad block, unless that is under way or was refused just now. */
+  #repair(): void {
+    const { store } = this;
+    if (store.clock.nowMs() < this.#repairAtMs || store.log.poisoned !== undefined) return;
+    this.#repairAtMs = Number.POSITIVE_INFINITY;
+    const problems = [...store.index.problems];
+    this.#repaired = rebuild(this.#rebuildServices, 0).then(
+      () => {
+        this.#repairAtMs = Number.NEGATIVE_INFINITY;
+        for (const problem of problems) this.#repairs.push(`built again from the log: ${problem}`);
+        this.#repairs.splice(0, Math.max(0, this.#repairs.length - REPAIRS_NAMED_MAX));
+      },
+      (error: unknown) => {
+        // A disk that refuses may take it later.
+        this.#repairAtMs = store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
+        if (!(error instanceof EngineError)) this.#onFatal(error);
+      },
+    );
   }
 
   /** Writes and long calls not answered yet. */
@@ -144,6 +189,7 @@ export class Engine {
 
   /** Answers what is queued, seals the tails, lets go of the files. */
   async close(): Promise<void> {
+    await this.#repaired;
     if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
       await this.#queue.idle();
       // What the disk does not take is replayed at the next open.
@@ -164,13 +210,14 @@ export class Engine {
   }
 
   #health(shard: number): ShardHealth {
-    const { index, log, quarantine, quarantined } = this.store;
+    const { index, log, quarantine, quarantined, unopened } = this.store;
     const reasons: string[] = [];
     if (log.poisoned !== undefined) reasons.push(`writes are refused: ${log.poisoned}`);
     if (this.#fatal !== undefined) reasons.push(this.#fatal.message);
+    for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
     for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
     if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
-    for (const problem of index.problems) reasons.push(problem);
+    reasons.push(...index.problems, ...this.#repairs);
     return {
       shard,
       ok: log.poisoned === undefined && this.#fatal === undefined,

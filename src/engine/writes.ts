@@ -1,6 +1,6 @@
 // The engine's writes and long calls, one row a method. All answer with a promise.
-import type { AddOutcome, CallContext, MemoryCalls, ShardWideCalls } from './calls.ts';
-import type { EngineError } from './errors.ts';
+import type { AddOutcome, CallContext, MemoryCalls, MemorySettings, ShardWideCalls } from './calls.ts';
+import { EngineError } from './errors.ts';
 import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
 import { exportPage } from './maintain/export.ts';
@@ -10,6 +10,7 @@ import { inSlices } from './maintain/slices.ts';
 import { userHashes } from './maintain/users.ts';
 import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
+import type { Store } from './store/store.ts';
 import type { Added } from './write/add.ts';
 import * as plans from './write/plans.ts';
 
@@ -30,8 +31,11 @@ export function writeCalls(services: WriteServices) {
     return output;
   };
   return {
-    attachMemory: (context: CallContext, input: In<'attachMemory'>): Out<'attachMemory'> =>
-      queue.push('attachMemory', plans.attachPlan, { ...context, memory: input.settings.number }, input),
+    attachMemory: async (context: CallContext, input: In<'attachMemory'>): Out<'attachMemory'> => {
+      const { number } = input.settings;
+      if (store.holds(number) && !wantsAttach(store, input.settings)) return {};
+      return queue.push('attachMemory', plans.attachPlan, { ...context, memory: number }, input);
+    },
     dropMemory: (context: CallContext, input: In<'dropMemory'>): Out<'dropMemory'> =>
       queue.push('dropMemory', plans.dropPlan, context, input),
     claim: async (context: CallContext, input: In<'claim'>): Out<'claim'> => {
@@ -98,6 +102,16 @@ export function writeCalls(services: WriteServices) {
     backup: (_context: CallContext, input: ShardWideCalls['backup']['input']) => backup(services, input),
     rewrapKeys: (_context: CallContext, input: ShardWideCalls['rewrapKeys']['input']) => rewrapKeys(store, input),
   };
+}
+
+/** False for a memory that is as wanted, and for one that is damaged: it keeps no server from starting, calls on it tell. */
+function wantsAttach(store: Store, settings: MemorySettings): boolean {
+  try {
+    return JSON.stringify(store.memory(settings.number).settings) !== JSON.stringify(settings);
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
 }
 
 /** Items of a batch answer one by one; a bad one hurts no other. Only storage trouble fails the call. */

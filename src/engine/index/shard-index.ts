@@ -110,6 +110,19 @@ export class ShardIndex {
     return this.#problems;
   }
 
+  /** True when a live chunk of the memory cannot be read: what is asked of it is answered from the others. */
+  isDamaged(memory: number): boolean {
+    for (const [file, memories] of this.#damaged)
+      if (memories.has(memory) && !this.#segments.isDead(file, memory)) return true;
+    return false;
+  }
+
+  /** True when any live chunk cannot be read: the segments are to be built again from the log. */
+  get damaged(): boolean {
+    for (const file of this.#damaged.keys()) if (!this.#isUsable(file)) return true;
+    return false;
+  }
+
   /** Paths of the live segment files, for a backup; they stay until a change is committed. */
   files(): string[] {
     return this.#segments.files.map((file) => file.path);

@@ -32,11 +32,11 @@ import {
 export type { KeyKind } from './slot.ts';
 
 /** Not a key, and not one that was destroyed: the log names a key that its store does not have. */
-export class MissingKey extends Error {
+export class MissingKey extends EngineError {
   override name = 'MissingKey';
   readonly id: number;
   constructor(id: number, reason: string) {
-    super(`key ${id}: ${reason}`);
+    super('STO-E001', `key ${id}: ${reason}`);
     this.id = id;
   }
 }

@@ -1,5 +1,6 @@
 // The log: records in, the same records back, in order. It knows no grains. LMDB is the first store behind this
 // interface (lmdb/); a second one would have to keep what the comments promise.
+import { EngineError } from '../errors.ts';
 
 /** Place of a record in the log, from 1, ascending, never reused. Below 2^32: it is also a grain's ordinal. */
 export type Sequence = number;
@@ -48,11 +49,12 @@ export interface Log {
   close(): Promise<void>;
 }
 
-export class CorruptRecord extends Error {
+/** A storage error of whoever asked for what the record holds, not a bug. */
+export class CorruptRecord extends EngineError {
   override name = 'CorruptRecord';
   readonly sequence: Sequence;
   constructor(sequence: Sequence, reason: string) {
-    super(`log record ${sequence}: ${reason}`);
+    super('STO-E001', `log record ${sequence}: ${reason}`);
     this.sequence = sequence;
   }
 }

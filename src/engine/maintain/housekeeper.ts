@@ -153,7 +153,8 @@ export class Housekeeper {
     if (behind > 0 && (this.#waiters.length > 0 || (due && !resting)))
       return { name: 'seal', steps: index.seal(index.publishedSequence) };
     if (resting) return undefined;
-    for (const memory of purgePending.keys()) return this.#purge(memory);
+    // What a bad block held is not there to be written anew: a rebuild comes first.
+    for (const memory of purgePending.keys()) if (!index.isDamaged(memory)) return this.#purge(memory);
     for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
     const merge = index.mergeStep();
     if (merge !== undefined) return { name: 'merge', steps: merge };

@@ -1,8 +1,8 @@
 // Verifies a shard from end to end: every record's checksum, every blob against its address, the index against the log
 // (each grain is found by its address), every block of every segment, the audit chains, the keys.
 import type { VerifyFinding, VerifyReport } from '../calls.ts';
+import { EngineError } from '../errors.ts';
 import { addressOf } from '../grain/address.ts';
-import { CorruptBlock } from '../index/section.ts';
 import { CorruptRecord } from '../log/log.ts';
 import { decodeRecord, type EngineRecord } from '../record/record.ts';
 import type { Store } from '../store/store.ts';
@@ -37,7 +37,7 @@ export async function verify(services: {
         auditEntries += checked;
         if (!valid) found('audit', `memory ${memory} seq ${firstBadSeq}`, 'the audit chain breaks here');
       } catch (error) {
-        if (!(error instanceof CorruptBlock)) throw error;
+        if (!(error instanceof EngineError)) throw error;
         found('audit', `memory ${memory}`, `the audit chain cannot be followed: ${error.message}`);
       }
     }
@@ -105,7 +105,7 @@ function verifyGrain(
     if (store.findOrdinal(record.memory, record.address) !== sequence)
       found('index', where, 'the address index does not find this grain');
   } catch (error) {
-    if (!(error instanceof CorruptBlock)) throw error;
+    if (!(error instanceof EngineError)) throw error;
     damaged.add(record.memory);
   }
 }

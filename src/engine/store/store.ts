@@ -17,6 +17,7 @@ import {
   type GrainRecord,
   grainRecordAddress,
   type KeyRecord,
+  type SettingRecord,
   type StandingRecord,
 } from '../record/record.ts';
 import { Memory } from './memory.ts';
@@ -62,6 +63,8 @@ export class Store {
   /** Records that could not be read: ordinal to reason. */
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;
+  /** Memories that did not open when they were last asked for, and why. */
+  readonly unopened = new Map<number, string>();
   /** Memories whose index blocks still have to be rewritten after an erasure, each with what must be sealed before. */
   readonly purgePending = new Map<number, Sequence>();
   /** Dropped memories whose records still lie in the log, unreadable. */
@@ -93,10 +96,23 @@ export class Store {
     const bytes = this.log.read(sequence);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     if (record?.kind !== 'setting') throw new EngineError('STO-E001', `setting record ${sequence} is gone`);
-    const memory = new Memory(record, this.keys);
+    const memory = this.#open(record);
     if (this.#memories.size >= OPEN_MEMORIES_MAX) this.#memories.delete(this.#memories.keys().next().value as number);
     this.#memories.set(number, memory);
     return memory;
+  }
+
+  #open(record: SettingRecord): Memory {
+    const { memory } = record;
+    try {
+      const opened = new Memory(record, this.keys);
+      this.unopened.delete(memory);
+      return opened;
+    } catch (error) {
+      if (error instanceof EngineError && this.unopened.size < QUARANTINE_NAMES_MAX)
+        this.unopened.set(memory, error.message);
+      throw error;
+    }
   }
 
   holds(number: number): boolean {
@@ -153,7 +169,7 @@ export class Store {
       for (const doc of part.address(address)) {
         const ordinal = part.ordinals[doc]!;
         if (this.index.removed.get(ordinal)) continue;
-        const bytes = this.log.read(ordinal);
+        const bytes = this.#readOrName(ordinal);
         if (bytes !== undefined && grainRecordAddress(bytes) === address) return ordinal;
       }
     }
@@ -260,7 +276,8 @@ export class Store {
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     const entry = record?.kind === 'audit' ? decodeAuditBody(record.body).at(-1) : undefined;
     const head = entry === undefined ? GENESIS : { seq: entry.seq, hash: entry.hash };
-    this.#auditHeads.set(memory, head);
+    // Without a chunk that cannot be read the chain seems to end early: that is not to be remembered.
+    if (!this.index.isDamaged(memory)) this.#auditHeads.set(memory, head);
     return head;
   }
 
@@ -270,10 +287,19 @@ export class Store {
 
   #readRecord(ordinal: Ordinal): Uint8Array | undefined {
     try {
+      return this.#readOrName(ordinal);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A record that cannot be read is quarantined, and thrown. */
+  #readOrName(ordinal: Ordinal): Uint8Array | undefined {
+    try {
       return this.log.read(ordinal);
     } catch (error) {
       this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
-      return undefined;
+      throw error;
     }
   }
 

@@ -1,8 +1,9 @@
 // The write queue of a shard: requests wait here while an append is in flight, and the next group is made of what has
 // gathered. One append at a time; an answer only after it.
+
+import { assert } from '../assert.ts';
 import type { CallContext, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
-import { CorruptBlock } from '../index/section.ts';
 import { GROUP_BYTES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../limits.ts';
 import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
@@ -162,6 +163,11 @@ export class WriteQueue {
         }
         const granted: Granted[] = [];
         const group = this.#gather(granted);
+        if (group === undefined) {
+          this.#jobs = [...granted.map(({ job }) => job), ...this.#jobs.slice(this.#head)];
+          this.#head = 0;
+          continue;
+        }
         if (group.isEmpty && this.#changes.length === 0) {
           answer(granted);
           continue;
@@ -187,7 +193,11 @@ export class WriteQueue {
     this.#schedule();
   }
 
-  #gather(granted: Granted[]): Group {
+  /**
+   * Plans what waits. Undefined when damage showed half-way through a plan: its request is refused, the group is given
+   * up, and the others are gathered again.
+   */
+  #gather(granted: Granted[]): Group | undefined {
     const group = new Group(this.#store);
     /** Memories that a settled write has changed in this group. */
     const closed = new Set<Memory>();
@@ -202,20 +212,34 @@ export class WriteQueue {
       const bytesBefore = group.bytes;
       try {
         const memory = this.#store.holds(job.context.memory) ? this.#store.memory(job.context.memory) : undefined;
+        if (memory !== undefined) this.#checkWhole(memory);
         const isSettled = job.write.settled === true;
         if (memory !== undefined && (closed.has(memory) || (isSettled && group.touches(memory)))) break;
         granted.push({ job, error: undefined, output: this.#plan(group, job, memory) });
         if (isSettled && memory !== undefined && group.bytes > bytesBefore) closed.add(memory);
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
-        // A plan refuses before it changes the group; a damaged block may show when half of it is planned.
-        if (error instanceof CorruptBlock && group.bytes > bytesBefore) throw error;
+        // A plan refuses before it changes the group, unless what it reads is damaged.
+        if (group.bytes > bytesBefore) {
+          assert(error.code === 'STO-E001', 'only storage refuses half-way through a plan');
+          group.discard();
+          this.#shift();
+          job.settle(error, undefined as never);
+          return undefined;
+        }
         granted.push({ job, error, output: undefined });
       }
       this.#shift();
       count += 1;
     }
     return group;
+  }
+
+  /** A plan must see everything: a memory with a bad block is written to again when its segments have been rebuilt. */
+  #checkWhole(memory: Memory): void {
+    if (this.#store.index.isDamaged(memory.number)) throw damagedMemory();
+    // The end of the audit chain is read when the group is closed: what is wrong with it must show here.
+    this.#store.auditHead(memory.number);
   }
 
   #plan(group: Group, job: Job, memory: Memory | undefined): unknown {
@@ -314,6 +338,12 @@ export class WriteQueue {
       }
     }
   }
+}
+
+export function damagedMemory(): EngineError {
+  return new EngineError('STO-E001', 'an index block of this memory is bad; the segments are being built again', {
+    retryable: true,
+  });
 }
 
 export type MemoryWrite<M extends keyof MemoryCalls> = WritePlan<MemoryCalls[M]['input'], MemoryCalls[M]['output']>;
