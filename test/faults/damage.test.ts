@@ -1,0 +1,293 @@
+// Files that changed behind the engine's back: what is wrong is named, what can be built again is, nothing wrong is
+// answered, and everything else goes on.
+import assert from 'node:assert/strict';
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { CallContext, MemorySettings } from '../../src/engine/calls.ts';
+import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
+import { EngineError } from '../../src/engine/errors.ts';
+import { SLOT_BYTES, slotOffset } from '../../src/engine/keys/slot.ts';
+import { FaultyLog } from '../../src/engine/log/faulty.ts';
+import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const GRAINS = 40;
+const TURNS_MAX = 100_000;
+const STAMP = { shard: 0, shards: 1 };
+
+const contextOf = (memory: number): CallContext => ({ memory, partition: 0, actor: 'key:test', requestId: 'req_test' });
+const settingsOf = (number: number): MemorySettings => ({
+  number,
+  id: `m${number}`,
+  partitions: 1,
+  language: 'en',
+  dedup: 'exact',
+  dedupThreshold: 0.85,
+  createdAtMs: 1_700_000_000_000,
+});
+
+async function openShard(root: string, options: { sealGrains?: number } = {}): Promise<Engine> {
+  const stamp = { ...STAMP, formatVersion: FORMAT_VERSION };
+  return Engine.open({
+    directory: join(root, 'shard-0'),
+    keysDirectory: join(root, 'keys', 'shard-0'),
+    shard: 0,
+    shards: 1,
+    masterKeys: [Buffer.alloc(32, 7)],
+    indexHeapBytes: 16 << 20,
+    log: new FaultyLog(openLmdbLog(join(root, 'shard-0', 'log'), { stamp })),
+    onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
+    ...options,
+  });
+}
+
+/** Two memories of one shard, with users, sealed: hashes by memory. */
+async function fill(root: string): Promise<Map<number, string[]>> {
+  const engine = await openShard(root);
+  const hashes = new Map<number, string[]>();
+  for (const memory of [1, 2]) {
+    const context = contextOf(memory);
+    await engine.write('attachMemory', context, { settings: settingsOf(memory) });
+    const items = Array.from({ length: GRAINS }, (_, i) => ({
+      grainType: 'belief',
+      fields: {
+        subject: `s${i}`,
+        relation: 'says',
+        object: `word${i} of memory${memory} at the harbour`,
+        ...(i % 2 === 0 ? {} : { user_id: `u${i % 4}` }),
+      },
+    }));
+    const { outcomes } = await engine.write('addBatch', context, { items });
+    hashes.set(
+      memory,
+      outcomes.map((outcome) => ('hash' in outcome ? outcome.hash : assert.fail(outcome.error.message))),
+    );
+  }
+  await engine.close();
+  return hashes;
+}
+
+/** A fresh folder with the shard in it that `fill` made. */
+async function filled(t: TestContext): Promise<{ copy: () => string; hashes: Map<number, string[]> }> {
+  const root = temporaryDirectory(t);
+  const model = join(root, 'model');
+  const hashes = await fill(model);
+  let copies = 0;
+  return {
+    hashes,
+    copy: () => {
+      const to = join(root, `copy-${++copies}`);
+      cpSync(model, to, { recursive: true });
+      return to;
+    },
+  };
+}
+
+function flip(path: string, offset: number): void {
+  const bytes = readFileSync(path);
+  bytes[offset]! ^= 0x10;
+  writeFileSync(path, bytes);
+}
+
+async function until(engine: Engine, isDone: () => boolean): Promise<void> {
+  for (let turns = 0; !isDone(); turns++) {
+    assert.ok(turns < TURNS_MAX, 'it comes to an end');
+    engine.maintain(5);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The code that a call is refused with, or undefined when it answers. */
+async function codeOf(call: () => unknown): Promise<string | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof EngineError, `a code, and not ${error instanceof Error ? error.stack : error}`);
+    return error.code;
+  }
+}
+
+const STORAGE = new Set([undefined, 'STO-E001']);
+
+/** Asks for everything: right, or refused as storage's fault. Says how much was refused. */
+async function lookAt(engine: Engine, hashes: Map<number, string[]>): Promise<number> {
+  let refused = 0;
+  for (const [memory, of] of hashes)
+    for (const [i, hash] of of.entries()) {
+      const code = await codeOf(() => {
+        const { fields } = engine.read('get', contextOf(memory), { hash });
+        assert.equal(fields['object'], `word${i} of memory${memory} at the harbour`);
+      });
+      assert.ok(STORAGE.has(code), `grain ${i} of memory ${memory} answers ${code}`);
+      if (code !== undefined) refused += 1;
+    }
+  return refused;
+}
+
+/** All of it is there by address and by words, writes go on, and a full check finds nothing. */
+async function assertWhole(engine: Engine, hashes: Map<number, string[]>): Promise<void> {
+  assert.equal(await lookAt(engine, hashes), 0);
+  for (const memory of hashes.keys()) {
+    const context = contextOf(memory);
+    const query = { filter: {}, structural: false, limit: 500, candidateLimit: 2_500 };
+    assert.equal(engine.read('recall', context, { ...query, query: 'harbour' }).hits.length, GRAINS);
+    const item = {
+      grainType: 'belief',
+      fields: { subject: 's3', relation: 'says', object: 'and more', user_id: 'u3' },
+    };
+    await engine.write('add', context, { ...item, sync: false });
+    assert.deepEqual(await engine.write('verifyAudit', context, {}), {
+      valid: true,
+      checked: GRAINS + 2,
+      partition: 0,
+    });
+    // One key a user: none was made again because the one that is there was not seen.
+    assert.equal(engine.read('statistics', context, {}).userCount, 2);
+  }
+  // What was wrong when the shard was opened is told until it is opened again.
+  const { findings } = await engine.write('verify', contextOf(0), {});
+  assert.deepEqual(
+    findings.filter(({ where }) => where !== 'index'),
+    [],
+  );
+}
+
+/** Opens a damaged copy: wrong answers never, everything right after the repair, and the file named. */
+async function assertRepairs(root: string, hashes: Map<number, string[]>, what: string): Promise<void> {
+  const engine = await openShard(root);
+  try {
+    await lookAt(engine, hashes);
+    for (const memory of hashes.keys()) {
+      const code = await codeOf(() =>
+        engine.write('forget', contextOf(memory), { subject: 'nobody', check: false }).then(() =>
+          engine.read('recall', contextOf(memory), {
+            query: 'harbour',
+            filter: {},
+            structural: false,
+            limit: 9,
+            candidateLimit: 9,
+          }),
+        ),
+      );
+      assert.ok(STORAGE.has(code), `${what}: a write answers ${code}`);
+    }
+    await engine.write('verify', contextOf(0), {});
+    await until(engine, () => !engine.store.index.damaged);
+    const { ok, reasons } = engine.read('health', contextOf(0), {});
+    assert.ok(ok && reasons.some((reason) => reason.includes('.seg')), `${what} is named: ${reasons.join()}`);
+    await assertWhole(engine, hashes);
+  } finally {
+    await engine.close();
+  }
+}
+
+test('a flipped byte anywhere in a segment is found, named and built again from the log', async (t) => {
+  const { copy, hashes } = await filled(t);
+  const probe = copy();
+  const [name] = readdirSync(join(probe, 'shard-0', 'segments'));
+  const { length } = readFileSync(join(probe, 'shard-0', 'segments', name!));
+  // The header, both chunks, the directory and the footer.
+  const offsets = [3, 20, ...[0.1, 0.3, 0.45, 0.55, 0.7, 0.9].map((part) => Math.floor(part * length))];
+  for (const offset of [...offsets, length - 70, length - 30, length - 3]) {
+    const root = copy();
+    flip(join(root, 'shard-0', 'segments', name!), offset);
+    await assertRepairs(root, hashes, `a flip at ${offset} of ${length}`);
+  }
+});
+
+test('a segment that was cut short, emptied or deleted is built again from the log', async (t) => {
+  const { copy, hashes } = await filled(t);
+  for (const part of [0.99, 0.5, 0, undefined]) {
+    const root = copy();
+    const directory = join(root, 'shard-0', 'segments');
+    const path = join(directory, readdirSync(directory)[0]!);
+    if (part === undefined) rmSync(path);
+    else truncateSync(path, Math.floor(part * readFileSync(path).length));
+    await assertRepairs(root, hashes, `cut to ${part}`);
+  }
+});
+
+test('a record that changed is quarantined and named; every other grain is served', async (t) => {
+  const { copy, hashes } = await filled(t);
+  const context = contextOf(1);
+  for (const how of ['corrupt', 'flip'] as const) {
+    const engine = await openShard(copy());
+    const hash = hashes.get(1)![7]!;
+    const ordinal = engine.store.findOrdinal(1, hash)!;
+    const { log } = engine.store;
+    assert.ok(log instanceof FaultyLog);
+    if (how === 'corrupt') log.corrupt(ordinal);
+    else log.flipByte(ordinal, log.read(ordinal)!.length - 5);
+    assert.notEqual(await codeOf(() => engine.read('get', context, { hash })), undefined, how);
+    const query = { query: 'harbour', filter: {}, structural: false, limit: 500, candidateLimit: 2_500 };
+    assert.equal(engine.read('recall', context, query).hits.length, GRAINS - 1, how);
+    const { ok, reasons } = engine.read('health', context, {});
+    assert.ok(ok && reasons.some((reason) => reason.includes(`record ${ordinal}`)), reasons.join());
+    const { findings } = await engine.write('verify', contextOf(0), {});
+    assert.ok(
+      findings.some(({ where }) => where.includes(`sequence ${ordinal}`)),
+      JSON.stringify(findings),
+    );
+    log.heal();
+    await engine.close();
+  }
+});
+
+test('a damaged key hurts only what it opens, is named, and comes back with its file', async (t) => {
+  const { copy, hashes } = await filled(t);
+  const bucketOf = (root: string): string => {
+    const directory = join(root, 'keys', 'shard-0');
+    return join(directory, readdirSync(directory).find((name) => name.endsWith('.keys'))!);
+  };
+  const probe = await openShard(copy());
+  const { keyIds } = probe.store.memory(1);
+  const user = probe.store.userKey(probe.store.memory(1), 'u1')!.key;
+  await probe.close();
+  for (const [kind, id] of [...Object.entries(keyIds), ['user', user] as const]) {
+    const root = copy();
+    const path = bucketOf(root);
+    const whole = readFileSync(path);
+    flip(path, slotOffset(id) + SLOT_BYTES - 9);
+    let engine = await openShard(root);
+    // The other memory of the shard does not notice.
+    assert.equal(await lookAt(engine, new Map([[2, hashes.get(2)!]])), 0, kind);
+    let refused = 0;
+    for (const hash of hashes.get(1)!)
+      if ((await codeOf(() => engine.read('get', contextOf(1), { hash }))) !== undefined) refused += 1;
+    assert.ok(refused > 0 && (kind !== 'user' || refused < GRAINS / 2), `${kind}: ${refused} refused`);
+    const item = { grainType: 'belief', fields: { subject: 'x', relation: 'is', object: 'new', user_id: 'u1' } };
+    await codeOf(() => engine.write('add', contextOf(1), { ...item, sync: false }));
+    await engine.write('add', contextOf(2), { ...item, sync: false });
+    const { findings } = await engine.write('verify', contextOf(0), {});
+    assert.ok(
+      findings.some((finding) => finding.kind === 'key' && finding.where === `key ${id}`),
+      JSON.stringify(findings),
+    );
+    await engine.close();
+
+    // Only the slot is put back: keys may have been made meanwhile.
+    const now = readFileSync(path);
+    whole.copy(now, slotOffset(id), slotOffset(id), slotOffset(id) + SLOT_BYTES);
+    writeFileSync(path, now);
+    engine = await openShard(root);
+    await engine.write('rebuildIndexes', contextOf(1), {});
+    assert.equal(await lookAt(engine, hashes), 0, `${kind}, after its slot came back`);
+    await engine.close();
+  }
+});
+
+test('a file of a newer format is refused by name', async (t) => {
+  const { copy } = await filled(t);
+  const stamped = join(temporaryDirectory(t), 'log');
+  await openLmdbLog(stamped, { stamp: { ...STAMP, formatVersion: FORMAT_VERSION + 1 } }).close();
+  assert.throws(
+    () => openLmdbLog(stamped, { stamp: { ...STAMP, formatVersion: FORMAT_VERSION } }),
+    (error: Error & { code?: string }) => error.code === 'STO-E001' && /format/.test(error.message),
+  );
+  const root = copy();
+  rmSync(join(root, 'shard-0', 'log'), { recursive: true });
+  cpSync(stamped, join(root, 'shard-0', 'log'), { recursive: true });
+  await assert.rejects(openShard(root), { code: 'STO-E001' });
+});
