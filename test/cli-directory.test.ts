@@ -97,7 +97,7 @@ test('without a server a command opens the directory, for as long as it takes', 
   assert.equal(named.code, 1);
 });
 
-test('verify names a byte that has changed, other commands go on, and a rebuild mends the index', async (t) => {
+test('verify names a byte that has changed, other commands go on, and the index is mended', async (t) => {
   const data = join(temporaryDirectory(t), 'data');
   const lines = Array.from({ length: 60 }, (_, n) =>
     JSON.stringify({ text: `note ${n} of the harbour master`, user_id: 'u' }),
@@ -116,9 +116,6 @@ test('verify names a byte that has changed, other commands go on, and a rebuild 
   assert.equal(damaged.code, 1);
   assert.match(damaged.stdout, /^findings +[1-9]/m);
   assert.match(damaged.stdout, /shard [01] +segment/);
-  const told = await granaryJson(['verify', '--data-dir', data], 1);
-  const [finding] = told['findings'] as { part: string; kind: string }[];
-  assert.deepEqual([finding?.kind, /^shard [01]$/.test(finding?.part ?? '')], ['segment', true]);
   const rebuilt = await granaryJson(['rebuild-indexes', '--data-dir', data]);
   assert.equal(rebuilt['grains_scanned'], 60);
   const mended = await granaryJson(['verify', '--data-dir', data]);
