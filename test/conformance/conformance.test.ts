@@ -52,7 +52,7 @@ const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   'threads, 4 partitions': () => threads(1),
   gRPC: () => overGrpc(1),
   'HTTP on uWebSockets.js': () => overHttp('uws', 1),
-  'HTTP on node:http, 4 partitions': () => overHttp('node', 4),
+  'HTTP on node:http, 2 partitions': () => overHttp('node', 2),
 };
 
 after(async () => {

@@ -118,7 +118,7 @@ describe('hostile gRPC', { timeout: 120_000 }, () => {
       fc.asyncProperty(fc.constantFrom(...RPCS), fc.uint8Array({ maxLength: 200 }), async (rpc, bytes) => {
         await held(client, rpc, bytes);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
     await livesOn();
   });
@@ -165,7 +165,7 @@ describe('hostile gRPC', { timeout: 120_000 }, () => {
           await held(client, rpc, changed);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
     await livesOn();
   });

@@ -147,7 +147,7 @@ for (const listener of ['uws', 'node'])
         fc.asyncProperty(path, bytes, async (to, body) => {
           verdict(await wire.post(`${M}/${to}`, body), to);
         }),
-        { numRuns: 400 },
+        { numRuns: 300 },
       );
       wire.close();
       await livesOn();
@@ -183,7 +183,7 @@ for (const listener of ['uws', 'node'])
           const text = `{${texts.map(([member, one]) => `${JSON.stringify(member)}:${one}`).join(',')}}`;
           verdict(await wire.post(`${M}/${path}`, Buffer.from(text)), text);
         }),
-        { numRuns: 400 },
+        { numRuns: 300 },
       );
       wire.close();
       await livesOn();

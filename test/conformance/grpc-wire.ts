@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { credentials, loadPackageDefinition, Metadata, type ServiceClientConstructor, status } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import type { TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import { GrpcClient, type Message, RPCS } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
@@ -60,20 +60,21 @@ const IMPLEMENTED = new Set([
 ]);
 const BELIEF = JSON.stringify({ subject: 'Ada', relation: 'likes', object: 'green tea', n: 1 });
 
-describe('gRPC', { concurrency: 4 }, () => {
+/** gRPC of a server that runs. */
+export function grpcWire(running: () => TestServer): void {
+  describe('gRPC', { concurrency: 4 }, () => grpcTests(running));
+}
+
+function grpcTests(running: () => TestServer): void {
   let server: TestServer;
   let http: HttpClient;
   let grpc: GrpcClient;
-  before(async () => {
-    server = await startTestServer();
+  before(() => {
+    server = running();
     http = new HttpClient(server.http, server.key);
     grpc = GrpcClient.open(server.grpc, server.key);
   });
-  after(async () => {
-    grpc.close();
-    await server.close();
-    assert.deepEqual(server.errors, []);
-  });
+  after(() => grpc.close());
   const inNewMemory = async (): Promise<GrpcClient> => grpc.with({ 'x-memory-id': await newMemory(http, 1) });
 
   test('every rpc of the proto file is served or says that it is not in this build, and wants its scope', async () => {
@@ -268,7 +269,7 @@ describe('gRPC', { concurrency: 4 }, () => {
     await assert.rejects(list(new Metadata()), { code: status.UNAUTHENTICATED });
     client.close();
   });
-});
+}
 
 /** The client of a standard service, from the proto file that its package comes with. */
 function standard(file: string, find: (loaded: Message) => ServiceClientConstructor): ServiceClientConstructor {

@@ -1,7 +1,9 @@
-// HTTP over the wire, on both listeners.
+// Everything over the wire that is not the suite's: HTTP on both listeners, and gRPC beside one of them.
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { grpcWire } from './grpc-wire.ts';
+import { guards, ORIGIN } from './guards.ts';
 import { HttpClient } from './http-client.ts';
 import { deploymentRoutes } from './http-deployment.ts';
 import { grainRoutes } from './http-grains.ts';
@@ -10,7 +12,7 @@ for (const listener of ['uws', 'node'])
   describe(`HTTP by ${listener}`, () => {
     let server: TestServer;
     before(async () => {
-      server = await startTestServer({ http: listener });
+      server = await startTestServer({ http: listener, corsOrigins: ORIGIN });
     });
     after(async () => {
       await server.close();
@@ -19,4 +21,6 @@ for (const listener of ['uws', 'node'])
     const client = (): HttpClient => new HttpClient(server.http, server.key);
     grainRoutes(client);
     deploymentRoutes(client);
+    guards(client);
+    if (listener === 'uws') grpcWire(() => server);
   });
