@@ -3,6 +3,7 @@ import type { CallContext, MemoryCalls, ShardHealth } from './calls.ts';
 import { EngineError } from './errors.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
+import { isBound } from './maintain/users.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
 import { recall, recallCandidates, recallStatistics } from './recall/recall.ts';
@@ -48,10 +49,13 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       history(store, store.memory(context.memory), context, input.hash),
     statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {
       const memory = store.memory(context.memory);
-      return { ...memoryStatistics(store, memory.number), pendingWrites: health().pendingWrites };
+      return { ...memoryStatistics(store, memory.number, context), pendingWrites: health().pendingWrites };
     },
-    statisticsHistory: (context: CallContext, input: In<'statisticsHistory'>): Out<'statisticsHistory'> =>
-      statisticsHistory(store, store.memory(context.memory).number, input),
+    statisticsHistory: (context: CallContext, input: In<'statisticsHistory'>): Out<'statisticsHistory'> => {
+      if (isBound(context))
+        throw new EngineError('AUT-E001', 'points in time are of the whole memory, this caller sees a part of it');
+      return statisticsHistory(store, store.memory(context.memory).number, input);
+    },
     health: (_context: CallContext, _input: Record<never, never>): ShardHealth => health(),
   };
 }

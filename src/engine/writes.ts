@@ -87,7 +87,7 @@ export function writeCalls(services: WriteServices) {
       return { flushed, pending: 0 };
     },
     users: async (context: CallContext, _input: In<'users'>): Out<'users'> => ({
-      hashes: await inSlices(userHashes(store, store.memory(context.memory))),
+      hashes: await inSlices(userHashes(store, store.memory(context.memory), context)),
     }),
     verifyAudit: (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> =>
       verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit),

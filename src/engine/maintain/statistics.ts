@@ -1,12 +1,22 @@
 import type { MemoryStatistics } from '../calls.ts';
 import { GRAIN_TYPE_NAMES } from '../grain/grain.ts';
+import { DocSet } from '../index/docset.ts';
 import { ANY_RELATION } from '../index/part.ts';
 import type { Store } from '../store/store.ts';
+import { type Binding, countUsers, isBound, seenDocs } from './users.ts';
 
 const NOTHING = new Uint32Array(0);
 
-/** Counts over a memory's parts in this shard. Removed grains are never counted, superseded ones are. */
-export function memoryStatistics(store: Store, memory: number): Omit<MemoryStatistics, 'pendingWrites'> {
+/**
+ * Counts over a memory's parts in this shard, of what the caller sees. Removed grains are never counted, superseded ones
+ * are. The audit chain is the whole memory's.
+ */
+export function memoryStatistics(
+  store: Store,
+  memory: number,
+  binding: Binding = {},
+): Omit<MemoryStatistics, 'pendingWrites'> {
+  const isPart = isBound(binding);
   const parts = store.parts(memory);
   const { removed, superseded } = store.index;
   const typeCounts: Record<string, number> = Object.fromEntries(GRAIN_TYPE_NAMES.map((type) => [type, 0]));
@@ -16,9 +26,10 @@ export function memoryStatistics(store: Store, memory: number): Omit<MemoryStati
   let triples = 0;
   let bytes = 0;
   for (const part of parts) {
-    const isLive = (doc: number): boolean => !removed.get(part.ordinals[doc]!);
+    const seen = isPart ? DocSet.of(part.docCount, seenDocs(part, binding)) : undefined;
+    const isLive = (doc: number): boolean => (seen?.has(doc) ?? true) && !removed.get(part.ordinals[doc]!);
     const count = (docs: Uint32Array): number => {
-      if (removed.count === 0) return docs.length;
+      if (removed.count === 0 && seen === undefined) return docs.length;
       let live = 0;
       for (const doc of docs) if (isLive(doc)) live += 1;
       return live;
@@ -37,10 +48,10 @@ export function memoryStatistics(store: Store, memory: number): Omit<MemoryStati
   }
   return {
     totalGrains,
-    diskSpaceBytes: bytes + store.index.memoryBytes(memory),
+    diskSpaceBytes: bytes + (isPart ? 0 : store.index.memoryBytes(memory)),
     typeCounts,
     namespaces: [...namespaces].sort(),
-    userCount: store.userCount(memory),
+    userCount: countUsers(store, store.memory(memory), binding),
     supersededGrains,
     auditEntries: store.auditHead(memory).seq,
     triples,

@@ -8,7 +8,7 @@ import type { StoredGrain } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
-import { similarity } from './similarity.ts';
+import { isSimilar } from './similarity.ts';
 
 export interface Added {
   readonly hash: string;
@@ -58,7 +58,7 @@ function findDuplicate(group: Group, memory: Memory, prepared: PreparedGrain): s
   if (exact !== undefined || dedup !== 'fuzzy') return exact;
   const { object } = prepared.indexed;
   return rivals(group, memory, prepared).find(
-    (rival) => object !== undefined && similarity(objectOf(rival), object) >= dedupThreshold,
+    (rival) => object !== undefined && isSimilar(objectOf(rival), object, dedupThreshold),
   )?.address;
 }
 

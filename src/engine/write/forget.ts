@@ -1,6 +1,7 @@
 // Plans removals: forget (grains by hash or by subject, all versions) and erase (a user, by destroying its key).
 // Both need the settled index, so the engine never plans them after other writes of the same memory in one group.
 import type { CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
+import { EngineError } from '../errors.ts';
 import { mayInvalidate } from '../grain/api-invalidation.ts';
 import type { Ordinal } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
@@ -97,6 +98,8 @@ function ordinalsOf(store: Store, memory: Memory, facet: 'subject' | 'user', val
  */
 export function planEraseUser(group: Group, memory: Memory, context: CallContext, userId: string): ErasureProof {
   const { store } = group;
+  if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
+    throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
   const known = store.userKey(memory, userId);
   if (known === undefined) return { userId, count: 0, keyFingerprint: '', timestamp: Math.floor(group.nowMs / 1000) };
   if (!known.live) {

@@ -24,3 +24,29 @@ export function similarity(a: string, b: string): number {
 
 /** Quadratic time: 2,000 code points compare in about 10 ms. */
 export const SIMILARITY_CHARS_MAX = 2_000;
+
+/**
+ * True when `similarity` is at least `threshold`. What differs in length or in letters by more than that allows is told
+ * without comparing places: a distance is never less than the letters that one side has and the other lacks.
+ */
+export function isSimilar(a: string, b: string, threshold: number): boolean {
+  if (a === b) return true;
+  const left = [...a].slice(0, SIMILARITY_CHARS_MAX);
+  const right = [...b].slice(0, SIMILARITY_CHARS_MAX);
+  const longest = Math.max(left.length, right.length);
+  if (longest > 0 && 1 - lettersApart(left, right) / longest < threshold) return false;
+  return similarity(a, b) >= threshold;
+}
+
+/** The larger number of letters that only one of the sides has; a letter counts as often as it stands there. */
+function lettersApart(left: readonly string[], right: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const letter of left) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  for (const letter of right) counts.set(letter, (counts.get(letter) ?? 0) - 1);
+  let onlyLeft = 0;
+  let onlyRight = 0;
+  for (const count of counts.values())
+    if (count > 0) onlyLeft += count;
+    else onlyRight -= count;
+  return Math.max(onlyLeft, onlyRight);
+}

@@ -236,6 +236,13 @@ test('every field that a later build acts on warns when it asks for something', 
     assert.ok(warned.length === 1 || !(name in asking), name);
     assert.deepEqual(laterFieldWarnings({ [inside]: undefined }), []);
   }
+  // Old versions are told to be ranked like the others, unless the caller wants just that.
+  assert.match(laterFieldWarnings({ excludeSuperseded: false })[0] ?? '', /demotion/);
+  assert.deepEqual(laterFieldWarnings({ excludeSuperseded: false, aggregationIntent: true }), []);
+});
+
+test('an aggregation counts old versions too', () => {
+  assert.equal(recallQuery({ aggregationIntent: true, excludeSuperseded: true }).query.filter.includeSuperseded, true);
 });
 
 test('a recall asks the shards what it was asked', () => {

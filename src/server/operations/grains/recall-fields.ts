@@ -116,7 +116,6 @@ const LATER: Readonly<Partial<Record<keyof RecallInput, readonly unknown[]>>> = 
   sessionCensusMinPerSession: [0],
   sessionCensusMinScore: [0],
   sessionCensusMaxQueries: [0],
-  aggregationIntent: [false],
   preferenceEnrichment: [false],
 };
 
@@ -134,5 +133,7 @@ export function laterFieldWarnings(input: RecallInput): string[] {
     if (value === undefined || defaults.includes(value) || (Array.isArray(value) && value.length === 0)) continue;
     warnings.push(`${toSnake(name)} is not in this build and was ignored`);
   }
+  if (input.excludeSuperseded === false && input.aggregationIntent !== true)
+    warnings.push('superseded versions are ranked as current ones are: their demotion is not in this build');
   return warnings;
 }

@@ -60,7 +60,8 @@ function filterOf(input: RecallInput): GrainFilter {
   if (input.excludeTags !== undefined && input.excludeTags.length > 0) filter.excludeTags = input.excludeTags;
   if (input.confidenceThreshold !== undefined) filter.confidenceMin = input.confidenceThreshold;
   if (input.importanceThreshold !== undefined) filter.importanceMin = input.importanceThreshold;
-  if (input.excludeSuperseded === false) filter.includeSuperseded = true;
+  // An aggregation counts every version.
+  if (input.excludeSuperseded === false || input.aggregationIntent === true) filter.includeSuperseded = true;
   return { ...filter, ...timeFilter(input) };
 }
 
