@@ -2,7 +2,6 @@
 
 /** `full` is what aims speak of; `quick` takes a tenth of the time; `smoke` only shows that the scenario works. */
 export type Size = 'full' | 'quick' | 'smoke';
-export const SIZES: readonly Size[] = ['full', 'quick', 'smoke'];
 
 export interface Options {
   readonly size: Size;

@@ -1,10 +1,8 @@
 // What can be asked of a shard: one typed map. `engine.ts` implements it, `client.ts` carries it to a worker thread,
 // `direct.ts` without one. The calls themselves are the engine's (calls.ts).
 import type { CallContext, MemoryCalls, ShardWideCalls } from '../engine/calls.ts';
-import type { WireError } from '../engine/errors.ts';
 
 export type {
-  Accumulated,
   AddItem,
   AddOutcome,
   AuditCheck,
@@ -24,9 +22,7 @@ export type {
   ShardHealth,
   ShardWideCalls,
   TextStatistics,
-  VerifyFinding,
   VerifyReport,
-  VersionView,
 } from '../engine/calls.ts';
 
 export interface ShardCalls extends MemoryCalls, ShardWideCalls {}
@@ -97,8 +93,6 @@ export type Call<M extends Method = Method> = { [K in M]: { readonly method: K; 
 export function isReadCall(call: Call): call is Call<ReadMethod> {
   return METHOD_KINDS[call.method] === 'read';
 }
-
-export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: WireError };
 
 /** What `direct.ts` and `client.ts` both are: a shard that can be called. Rejects with EngineError. */
 export interface ShardCaller {

@@ -11,8 +11,7 @@ import { deriveBlindKey } from './derive.ts';
 import { KEY_BYTES, sealKey } from './envelope.ts';
 import { HmacSha256 } from './hmac.ts';
 
-/** Bytes of a full token, of a facet's, of a term's. */
-export const TOKEN_BYTES = 32;
+/** Bytes of a facet's token, of a term's. */
 export const FACET_BYTES = 16;
 export const TERM_BYTES = 8;
 

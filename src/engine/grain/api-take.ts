@@ -132,19 +132,6 @@ export function map(value: JsonValue, field: string): ValueMap {
   return cleanMap(value, field, FIELD_DEPTH);
 }
 
-/** An array of free maps. */
-export function maps(value: JsonValue, field: string): ValueMap[] {
-  return list(
-    value,
-    field,
-    (item, name) => {
-      if (!isMap(item)) throw invalidType(name, item, 'a map');
-      return cleanMap(item, name, FIELD_DEPTH + 1);
-    },
-    'an array of maps',
-  );
-}
-
 export function textOrMap(value: JsonValue, field: string): Value {
   if (typeof value === 'string') return cleanText(value, field);
   if (!isMap(value)) throw invalidType(field, value, 'a string or a map');

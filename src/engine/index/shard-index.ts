@@ -24,7 +24,7 @@ import { Bitmap } from './standing.ts';
 import { Generation } from './tail.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 
-export type { IndexKeys, IndexTokens } from './index-keys.ts';
+export type { IndexKeys } from './index-keys.ts';
 export type { SegmentChange } from './segment-change.ts';
 
 export interface ShardIndexOptions {

@@ -1,5 +1,5 @@
 // The control store: entities in memory, their records in the control log, changes in groups of one transaction.
-import { hash, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { assert } from '../../engine/assert.ts';
 import type { Clock } from '../../engine/clock.ts';
@@ -350,9 +350,4 @@ class Group implements Change {
     while (this.#undos.length > mark.undos) this.#undos.pop()?.();
     this.audits.length = mark.audits;
   }
-}
-
-/** A reply's id: one an actor and idempotency key. */
-export function replyId(actor: string, idempotencyKey: string): string {
-  return hash('sha256', `${actor}\n${idempotencyKey}`, 'hex');
 }

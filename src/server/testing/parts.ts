@@ -18,7 +18,7 @@ import { ControlStore } from '../control/store.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
 import { makeLog } from '../log.ts';
 import { Metrics } from '../metrics.ts';
-import type { HttpParts, HttpReply, Operation } from '../operations/define.ts';
+import type { HttpParts, HttpReply } from '../operations/define.ts';
 import { fullPath } from '../operations/openapi.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import type { Shards } from '../shards.ts';
@@ -204,12 +204,6 @@ function routeOf(verb: string, path: string) {
       if (matches) return { operation, face, params };
     }
   throw new Error(`no route ${verb} ${path}`);
-}
-
-export function operationNamed(name: string): Operation {
-  const found = OPERATIONS.find((operation) => operation.name === name);
-  if (found === undefined) throw new Error(`no operation ${name}`);
-  return found;
 }
 
 /** A key with these scopes and bindings. */
