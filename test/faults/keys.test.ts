@@ -1,0 +1,68 @@
+// Whose key opens what: memories share none, nor do users, whatever their names.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { CallContext, MemorySettings } from '../../src/engine/calls.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { decodeRecord } from '../../src/engine/record/record.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const MEMORIES = [1, 2, 3];
+const USERS = ['ann', 'bob', undefined];
+
+const contextOf = (memory: number): CallContext => ({ memory, partition: 0, actor: 'key:test', requestId: 'req_test' });
+const settingsOf = (number: number): MemorySettings => ({
+  number,
+  id: `m${number}`,
+  partitions: 1,
+  language: 'en',
+  dedup: 'exact',
+  dedupThreshold: 0.85,
+  createdAtMs: 1_700_000_000_000,
+});
+
+test('each memory and each of its users has keys of its own, and grains lie under them', async (t) => {
+  const root = temporaryDirectory(t);
+  const engine = await Engine.open({
+    directory: join(root, 'shard-0'),
+    keysDirectory: join(root, 'keys', 'shard-0'),
+    shard: 0,
+    shards: 1,
+    masterKeys: [Buffer.alloc(32, 7)],
+    indexHeapBytes: 16 << 20,
+  });
+  t.after(() => engine.close());
+  const { store } = engine;
+  const hashes: { memory: number; user: string | undefined; hash: string }[] = [];
+  for (const memory of MEMORIES) {
+    await engine.write('attachMemory', contextOf(memory), { settings: settingsOf(memory) });
+    for (const user of USERS)
+      for (const object of ['tea', 'milk']) {
+        // The same grains under the same names in every memory.
+        const fields = { subject: 's', relation: 'likes', object, created_at: 1_700_000_000 };
+        const item = { grainType: 'belief', fields: user === undefined ? fields : { ...fields, user_id: user } };
+        const { hash } = await engine.write('add', contextOf(memory), { ...item, sync: false });
+        hashes.push({ memory, user, hash });
+      }
+  }
+  const users = USERS.filter((user) => user !== undefined);
+  const ids = MEMORIES.flatMap((number) => {
+    const memory = store.memory(number);
+    return [...Object.values(memory.keyIds), ...users.map((user) => store.userKey(memory, user)!.key)];
+  });
+  const count = MEMORIES.length * (3 + users.length);
+  assert.equal(new Set(ids).size, count, 'no id twice');
+  assert.equal(new Set(ids.map((id) => store.keys.get(id).toString('hex'))).size, count, 'no key twice');
+  assert.equal(store.keys.liveCount, count, 'no key that nobody has');
+  for (const { memory, user, hash } of hashes) {
+    const record = decodeRecord(store.log.read(store.findOrdinal(memory, hash)!)!);
+    assert.ok(record.kind === 'grain');
+    const opened = store.memory(memory);
+    assert.equal(record.key, user === undefined ? opened.keyIds.blob : store.userKey(opened, user)!.key);
+    for (const other of ids.filter((id) => id !== record.key))
+      assert.throws(() => store.openBlob(opened, { ...record, key: other }), { code: 'CRY-E001' });
+  }
+  // Names of the same user in two memories cannot be told to be one.
+  const tokens = MEMORIES.map((number) => store.memory(number).userToken('ann'));
+  assert.equal(new Set(tokens).size, MEMORIES.length);
+});

@@ -1,0 +1,105 @@
+// A worker thread that dies in the middle of a batch, with real engines: who waited is told, nothing acknowledged is
+// lost, and the next life serves.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { EngineError } from '../../src/engine/errors.ts';
+import { ShardPool } from '../../src/shards/pool.ts';
+import type { CallContext, MemorySettings } from '../../src/shards/protocol.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const SHARDS = 2;
+const WRITES = 120;
+const LIVES = 2;
+
+const contextOf = (memory: number): CallContext => ({ memory, partition: 0, actor: 'key:test', requestId: 'req_test' });
+const settingsOf = (number: number): MemorySettings => ({
+  number,
+  id: `m${number}`,
+  partitions: 1,
+  language: 'en',
+  dedup: 'exact',
+  dedupThreshold: 0.85,
+  createdAtMs: 1_700_000_000_000,
+});
+/** Memory n lives in shard n mod 2. */
+const shardOf = (memory: number): number => memory % SHARDS;
+
+for (const kind of ['throw', 'exit'] as const)
+  test(`a worker that is made to ${kind} in a batch loses nothing that it acknowledged, and serves again`, async (t) => {
+    const root = temporaryDirectory(t);
+    const restarts: (() => void)[] = [];
+    let restartWanted = Promise.withResolvers<void>();
+    let served = Promise.withResolvers<void>();
+    const pool = await ShardPool.start({
+      shards: SHARDS,
+      workers: SHARDS,
+      entry: new URL('../../src/server/shard-worker.ts', import.meta.url),
+      engineOptions: (shard) => ({
+        directory: join(root, `shard-${shard}`),
+        keysDirectory: join(root, 'keys', `shard-${shard}`),
+        shard,
+        shards: SHARDS,
+        masterKeys: [new Uint8Array(32).fill(7)],
+        indexHeapBytes: 16 << 20,
+      }),
+      log: {
+        info: (_, message) => {
+          if (message === 'worker serves') served.resolve();
+        },
+        error: () => undefined,
+      },
+      faults: true,
+      delay: (run) => {
+        restarts.push(run);
+        restartWanted.resolve();
+        return () => undefined;
+      },
+    });
+    t.after(() => pool.close());
+    for (const memory of [1, 2])
+      await pool.caller(shardOf(memory)).call('attachMemory', contextOf(memory), { settings: settingsOf(memory) });
+    const acknowledged = new Map<string, number>();
+    const codes = new Set<string>();
+    for (let life = 0; life < LIVES; life++) {
+      restartWanted = Promise.withResolvers();
+      const fault = (): Promise<unknown> => pool.caller(1).call('fault', contextOf(0), { kind });
+      const calls: Promise<unknown>[] = [];
+      for (let i = 0; i < WRITES; i++) {
+        // Memory 2 lives with the other worker, which notices nothing.
+        const memory = i % 4 === 0 ? 2 : 1;
+        const fields = { subject: `s${life}-${i}`, relation: 'says', object: `in life ${life}` };
+        const call = pool
+          .caller(shardOf(memory))
+          .call('add', contextOf(memory), { grainType: 'belief', fields, sync: false });
+        calls.push(
+          call.then(
+            ({ hash }) => void acknowledged.set(hash, memory),
+            (error: unknown) => {
+              assert.ok(error instanceof EngineError && memory === 1, String(error));
+              codes.add(error.code);
+            },
+          ),
+        );
+        // Some batches go before it, and the rest of this one comes behind.
+        if (i % 30 === 20) await calls[i - 10];
+        if (i === WRITES - 25) calls.push(fault().catch((error: EngineError) => void codes.add(error.code)));
+      }
+      await Promise.all(calls);
+      await restartWanted.promise;
+      assert.equal(pool.health()[1]?.state, 'down');
+      served = Promise.withResolvers<void>();
+      for (const run of restarts.splice(0)) run();
+      await served.promise;
+      for (const [hash, memory] of acknowledged)
+        assert.equal((await pool.caller(shardOf(memory)).call('get', contextOf(memory), { hash })).hash, hash);
+    }
+    assert.deepEqual([...codes].sort(), kind === 'throw' ? ['STO-E002', 'SYS-E001'] : ['STO-E002']);
+    assert.ok(acknowledged.size > (WRITES / 4) * LIVES + LIVES, `${acknowledged.size} acknowledged`);
+    assert.deepEqual(
+      pool.health().map(({ restarts: times }) => times),
+      [0, LIVES],
+    );
+    for (const shard of [0, 1])
+      assert.deepEqual((await pool.caller(shard).call('verify', contextOf(0), {})).findings, []);
+  });
