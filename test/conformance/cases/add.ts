@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { refused } from '../contract.ts';
 import type { Fields } from '../driver.ts';
-import { assertDuplicate, assertHolds, belief, believe, type Case, NO_HASH, THEN } from './case.ts';
+import {
+  assertDuplicate,
+  assertHolds,
+  assertSameEverywhere,
+  belief,
+  believe,
+  type Case,
+  NO_HASH,
+  THEN,
+} from './case.ts';
 
 /** A grain of each type with fields of its own, common ones and an extra one. */
 export const TEN_TYPES: readonly (readonly [type: string, fields: Fields])[] = [
@@ -54,6 +63,7 @@ const types: readonly Case[] = TEN_TYPES.map(([type, fields]) => ({
     assert.equal(grain.hash, hash);
     assert.equal(grain.grain_type, type);
     assertHolds(grain, sent);
+    assertSameEverywhere(`a ${type}`, grain);
   },
 }));
 

@@ -40,3 +40,11 @@ export function assertDuplicate(added: { readonly duplicate?: boolean }, expecte
 export function hashesOf(grains: readonly { readonly hash: string }[]): string[] {
   return grains.map(({ hash }) => hash);
 }
+
+const ANSWERS = new Map<string, unknown>();
+
+/** The answer to `question` is the one that the way in before gave to it. */
+export function assertSameEverywhere(question: string, answer: unknown): void {
+  if (ANSWERS.has(question)) assert.deepEqual(answer, ANSWERS.get(question), question);
+  else ANSWERS.set(question, answer);
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { refused } from '../contract.ts';
 import type { Fields, Memory, RecallAnswer } from '../driver.ts';
-import { belief, believe, type Case, hashesOf, THEN } from './case.ts';
+import { assertSameEverywhere, belief, believe, type Case, hashesOf, THEN } from './case.ts';
 
 const DAY = 86_400;
 
@@ -96,8 +96,13 @@ export const RECALL: readonly Case[] = [
     async run(memory) {
       const names = await notes(memory);
       for (const round of ['unsealed', 'sealed']) {
-        for (const [query, ...found] of WORDS)
-          assert.deepEqual(sorted(names(await memory.recall({ query }))), sorted(found), `${query} (${round})`);
+        for (const [query, ...found] of WORDS) {
+          const answer = await memory.recall({ query });
+          assert.deepEqual(sorted(names(answer)), sorted(found), `${query} (${round})`);
+          // Order, scores, fields, coverage and all.
+          const { hits, total, coverage } = answer;
+          assertSameEverywhere(`the recall of ${query}`, { hits, total, coverage });
+        }
         await memory.flush();
       }
     },
