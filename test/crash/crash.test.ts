@@ -8,8 +8,8 @@ import { serverTarget } from './server-target.ts';
 const TIMEOUT_MS = 120_000;
 
 for (const [door, target, rounds, acknowledgementsMax] of [
-  ['engines in a process', engineTarget, 6, 250],
-  ['the whole server', serverTarget, 2, 120],
+  ['engines in a process', engineTarget, 3, 200],
+  ['the whole server', serverTarget, 1, 60],
 ] as const)
   test(`killed under load, ${door}: every acknowledged write is there`, { timeout: TIMEOUT_MS }, async (t) => {
     const seed = Date.now() % 1_000_000;

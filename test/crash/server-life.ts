@@ -1,18 +1,14 @@
 // The whole server as a process, driven over the wire: single adds over gRPC, everything else over HTTP.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { MemoryServiceClient } from '../../src/server/gen/memory/v1/memory.ts';
+import { NotStarted, startServerProcess } from '../support/server-process.ts';
 import type { Ending } from './campaign.ts';
 import { type Answer, type Door, type Item, type Life, Lost, type Question, Refused } from './door.ts';
 import { objectOf } from './engine-life.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const CUT = pathToFileURL(join(import.meta.dirname, 'server-cut.ts')).href;
-const STDERR_MAX = 20_000;
 /** Requests on their way at once, of one check. */
 const LOOKS_AT_ONCE = 32;
 
@@ -24,59 +20,25 @@ export interface ServerOptions {
 
 /** Starts `granary serve`; rejects with Lost when it was killed before it was ready. */
 export async function startServer({ directory, shards, cut }: ServerOptions): Promise<Life> {
-  const options = ['--http-port', '0', '--grpc-port', '0', '--shards', String(shards), '--workers', '2'];
-  const child = spawn(
-    process.execPath,
-    [...(cut === undefined ? [] : ['--import', CUT]), MAIN, 'serve', '--data-dir', directory, ...options],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: environment(cut?.steps) },
-  );
-  let stderr = '';
-  const keep = (text: string): void => {
-    stderr = (stderr + text).slice(-STDERR_MAX);
-  };
-  child.stderr.setEncoding('utf8').on('data', keep);
-  const ended = new Promise<void>((done) => child.once('close', () => done()));
-  const ready = await readyLine(child, ended, keep);
-  if (ready === undefined) {
-    if (child.signalCode === 'SIGKILL') throw new Lost('the server was killed while it started');
-    throw new Error(`the server did not start: ${stderr}`);
-  }
-  const key = readFileSync(join(directory, 'keys', 'bootstrap.key'), 'utf8').trim();
-  const grpc = new MemoryServiceClient(ready.grpc, credentials.createInsecure());
+  const server = await startServerProcess({
+    directory,
+    flags: ['--shards', String(shards), '--workers', '2'],
+    ...(cut === undefined ? {} : { preload: CUT, env: { CRASH_CUT_STEPS: String(cut.steps) } }),
+  }).catch((error: unknown) => {
+    if (error instanceof NotStarted && error.signal === 'SIGKILL') throw new Lost('it was killed while it started');
+    throw error;
+  });
+  const { child, ended } = server;
+  const grpc = new MemoryServiceClient(server.grpc, credentials.createInsecure());
   void ended.then(() => grpc.close());
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
   return {
-    door: serverDoor({ http: ready.http, key, grpc, isOver, ended }),
+    door: serverDoor({ http: server.http, key: server.key, grpc, isOver, ended }),
     ended,
-    stderr: () => stderr,
-    kill: async () => {
-      child.kill('SIGKILL');
-      await ended;
-    },
-    stop: async () => {
-      child.kill('SIGTERM');
-      await ended;
-      return child.exitCode;
-    },
+    stderr: server.output,
+    kill: server.kill,
+    stop: server.stop,
   };
-}
-
-/** The environment without what would configure a server. */
-function environment(cutSteps: number | undefined): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GRANARY_'));
-  return { ...Object.fromEntries(kept), ...(cutSteps === undefined ? {} : { CRASH_CUT_STEPS: String(cutSteps) }) };
-}
-
-async function readyLine(child: ChildProcess, ended: Promise<void>, keep: (line: string) => void) {
-  const lines = createInterface({ input: child.stdout! });
-  const found = new Promise<{ http: string; grpc: string }>((done) => {
-    lines.on('line', (line) => {
-      // The one line that is the contract between a server and who started it; the others are its log.
-      if (line.startsWith('{"ready":true')) done(JSON.parse(line) as { http: string; grpc: string });
-      else keep(`${line}\n`);
-    });
-  });
-  return Promise.race([found, ended.then(() => undefined)]);
 }
 
 interface Wire {

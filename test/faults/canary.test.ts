@@ -4,6 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { CallContext } from '../../src/engine/calls.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { EngineError } from '../../src/engine/errors.ts';
 import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -199,7 +202,7 @@ test('no word that a caller sent lies readable in a file, a backup or the log', 
   const root = temporaryDirectory(t);
   const directory = join(root, 'data');
   const canaries = new Canaries();
-  let server = await startServerProcess({
+  const server = await startServerProcess({
     directory,
     flags: ['--shards', '1', '--workers', '1', '--log-level', 'debug'],
   });
@@ -215,29 +218,24 @@ test('no word that a caller sent lies readable in a file, a backup or the log', 
   });
   assert.deepEqual(told.errors, []);
   await exec('backup', { path: join(root, 'backup') });
-  const log = [server.output()];
-  await server.kill();
-  const killed = scan(directory, canaries);
-
-  // The same again, but closed in order: everything sealed.
-  server = await startServerProcess({ directory, flags: ['--workers', '1', '--log-level', 'debug'] });
+  // As a kill would leave it: a tail that lies in the log alone. Then closed in order, everything sealed.
+  const running = scan(directory, canaries);
   assert.equal(await server.stop(), 0);
-  log.push(server.output());
   const closed = scan(directory, canaries);
   const backup = scan(join(root, 'backup'), canaries);
   t.diagnostic(
-    `${canaries.words.size} words; ${killed.files + closed.files + backup.files} files, ${killed.bytes + closed.bytes + backup.bytes} bytes`,
+    `${canaries.words.size} words; ${running.files + closed.files + backup.files} files, ${running.bytes + closed.bytes + backup.bytes} bytes`,
   );
-  assert.ok(killed.files > 8 && backup.files > 6 && closed.bytes > 100_000);
+  assert.ok(running.files > 8 && backup.files > 6 && closed.bytes > 100_000);
 
   // The first key lies in its own file, and is told once to whoever starts the server the first time.
   const isFirstKey = (find: string): boolean => find.includes('keys/bootstrap.key: the bootstrap key');
   assert.deepEqual(
-    [...killed.found, ...closed.found, ...backup.found].filter((find) => !isFirstKey(find)),
+    [...running.found, ...closed.found, ...backup.found].filter((find) => !isFirstKey(find)),
     [],
   );
-  const lines = log
-    .join('')
+  const lines = server
+    .output()
     .split('\n')
     .filter((line) => !line.startsWith('First API key'));
   assert.deepEqual(findIn('log', Buffer.from(lines.join('\n')), canaries), []);
@@ -263,46 +261,66 @@ test('the scan finds what lies there in any of its forms', (t) => {
 
 test('an old copy of the data with the keys of today opens nothing of an erased user', async (t) => {
   const root = temporaryDirectory(t);
-  const directory = join(root, 'data');
-  const flags = ['--shards', '1', '--workers', '1'];
-  let server = await startServerProcess({ directory, flags });
-  t.after(() => server.kill());
-  const add = (subject: string, user_id?: string) =>
-    done(server, '/memories/default/add', {
-      subject,
-      relation: 'says',
-      object: `something of ${subject}`,
-      visits: 1,
-      ...(user_id === undefined ? {} : { user_id }),
+  const open = (directory: string): Promise<Engine> =>
+    Engine.open({
+      directory: join(directory, 'shard-0'),
+      keysDirectory: join(directory, 'keys', 'shard-0'),
+      shard: 0,
+      shards: 1,
+      masterKeys: [Buffer.alloc(32, 7)],
+      indexHeapBytes: 16 << 20,
     });
-  const { blob_hash: ann } = await add('ann', 'ann');
-  await add('bob', 'bob');
-  const repeat = { 'idempotency-key': 'once' };
-  const accumulate = { blob_hash: ann, deltas: { visits: 1 }, set: { note: 'kept by ann' } };
-  const { new_hash: newer } = await done(server, '/memories/default/accumulate', accumulate, repeat);
-  await done(server, '/memories/default/flush');
-  await server.kill();
+  const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
+  const data = join(root, 'data');
   const old = join(root, 'old');
-  cpSync(directory, old, { recursive: true });
+  let engine = await open(data);
+  const settings = { number: 1, id: 'm', partitions: 1, language: 'en', dedup: 'exact', dedupThreshold: 0.85 } as const;
+  await engine.write('attachMemory', context, { settings: { ...settings, createdAtMs: 1_700_000_000_000 } });
+  const add = async (user: string): Promise<string> => {
+    const fields = { subject: user, relation: 'says', object: `something of ${user}`, visits: 1, user_id: user };
+    return (await engine.write('add', context, { grainType: 'belief', fields, sync: true })).hash;
+  };
+  const ann = await add('ann');
+  const bob = await add('bob');
+  const repeated = { ...context, idempotency: { key: 'once', bodyHash: 'b' } };
+  const accumulate = (): Promise<unknown> =>
+    engine.write('accumulate', repeated, {
+      target: { hash: ann },
+      deltas: { visits: 1 },
+      set: { note: 'kept by ann' },
+    });
+  const { newHash } = (await accumulate()) as { newHash: string };
+  // The answer of an idempotent request is kept for a repeat.
+  assert.match(JSON.stringify(await accumulate()), /kept by ann/);
+  await engine.abandon();
+  cpSync(data, old, { recursive: true });
 
-  server = await startServerProcess({ directory, flags });
-  const proof = await done(server, '/memories/default/forget', { user_id: 'ann' });
-  assert.equal(proof.count, 2);
-  assert.equal(await server.stop(), 0);
+  engine = await open(data);
+  const { count, keyFingerprint } = await engine.write('eraseUser', { ...repeated }, { userId: 'ann' });
+  assert.equal(count, 2);
+  const again = await engine.write('eraseUser', { ...repeated }, { userId: 'ann' });
+  assert.deepEqual([again.userId, again.count, again.keyFingerprint], ['ann', 2, keyFingerprint]);
+  await engine.close();
   rmSync(join(old, 'keys'), { recursive: true });
-  cpSync(join(directory, 'keys'), join(old, 'keys'), { recursive: true });
+  cpSync(join(data, 'keys'), join(old, 'keys'), { recursive: true });
 
-  server = await startServerProcess({ directory: old, flags });
-  for (const hash of [ann, newer]) {
-    const told = await ask(server, 'GET', `/memories/default/grains/${hash}`);
-    assert.ok(told.status === 404 || told.code === 'MEM-E006', JSON.stringify(told.body));
+  engine = await open(old);
+  t.after(() => engine.close());
+  for (const hash of [ann, newHash]) {
+    assert.throws(() => engine.read('get', context, { hash }), EngineError);
+    assert.throws(() => engine.read('getRaw', context, { hash }), EngineError);
   }
-  const repeated = await ask(server, 'POST', '/memories/default/accumulate', accumulate, repeat);
-  assert.ok(!JSON.stringify(repeated.body).includes('kept by ann'), JSON.stringify(repeated.body));
-  // The index of that time is sealed under a key that went as well, or leads to grains that nobody can open.
+  await assert.rejects(accumulate(), EngineError);
   for (const query of ['ann', 'kept', 'something']) {
-    const found = await ask(server, 'POST', '/memories/default/recall', { query, exclude_superseded: false });
-    const answer = JSON.stringify(found.body);
-    assert.ok(!/something of ann|kept by ann/.test(answer), answer);
+    const wanted = { query, filter: {}, structural: false, limit: 10, candidateLimit: 50 };
+    let answer: unknown;
+    try {
+      answer = engine.read('recall', context, wanted);
+    } catch (error) {
+      // The index of that time may lead to grains that nobody can open.
+      assert.ok(error instanceof EngineError, String(error));
+    }
+    assert.ok(!/something of ann|kept by ann/.test(JSON.stringify(answer) ?? ''), query);
   }
+  assert.equal(engine.read('get', context, { hash: bob }).fields['object'], 'something of bob');
 });

@@ -4,8 +4,13 @@ import assert from 'node:assert/strict';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
+import type { EngineError } from '../../src/engine/errors.ts';
+import { loadMasterKey } from '../../src/engine/keys/master-key.ts';
+import { FaultyLog } from '../../src/engine/log/faulty.ts';
+import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';
-import { smallDisk } from '../support/temporary.ts';
+import { smallDisk, temporaryDirectory } from '../support/temporary.ts';
 
 const MIB = 1_048_576;
 const DISK_BYTES = 48 * MIB;
@@ -19,7 +24,7 @@ test('a full disk refuses writes with STO-E001, and is served from and written t
   const directory = join(disk, 'data');
   const filler = join(disk, 'filler');
   const flags = ['--shards', '1', '--workers', '1'];
-  let server = await startServerProcess({ directory, flags });
+  const server = await startServerProcess({ directory, flags });
   t.after(() => server.kill());
   const M = '/memories/default';
   const hashes: string[] = [];
@@ -74,9 +79,80 @@ test('a full disk refuses writes with STO-E001, and is served from and written t
   const verified = await ask(server, 'POST', `${M}/app/exec`, { command: 'verify', args: {} });
   assert.deepEqual(verified.body.result.findings, []);
   await server.kill();
-  server = await startServerProcess({ directory, flags });
-  await readAll();
-  const { total_grains: total } = (await ask(server, 'GET', `${M}/stats`)).body;
-  assert.equal(total, hashes.length);
-  assert.equal(await server.stop(), 0);
+  // What the disk holds is what was acknowledged.
+  const master = loadMasterKey({ dataDirectory: directory, value: undefined, file: undefined, warn: () => undefined });
+  const engine = await Engine.open({
+    directory: join(directory, 'shard-0'),
+    keysDirectory: join(directory, 'keys', 'shard-0'),
+    shard: 0,
+    shards: 1,
+    masterKeys: [Buffer.from(master.key.toText().trim(), 'hex')],
+    indexHeapBytes: 16 << 20,
+  });
+  const context = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
+  assert.equal(engine.read('statistics', context, {}).totalGrains, hashes.length);
+  for (const hash of hashes) assert.equal(engine.read('get', context, { hash }).hash, hash);
+  await engine.close();
+});
+
+test('a refused append refuses its group alone, a failed sync every write until the shard is opened again', async (t) => {
+  const root = temporaryDirectory(t);
+  const open = async (): Promise<{ engine: Engine; log: FaultyLog }> => {
+    const stamp = { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 };
+    const log = new FaultyLog(openLmdbLog(join(root, 'shard-0', 'log'), { stamp }));
+    const engine = await Engine.open({
+      directory: join(root, 'shard-0'),
+      keysDirectory: join(root, 'keys', 'shard-0'),
+      shard: 0,
+      shards: 1,
+      masterKeys: [Buffer.alloc(32, 7)],
+      indexHeapBytes: 16 << 20,
+      log,
+      onFatal: (error) => assert.fail(String(error)),
+    });
+    return { engine, log };
+  };
+  const context = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
+  const settings = { number: 1, id: 'm', partitions: 1, language: 'en', dedup: 'exact', dedupThreshold: 0.85 } as const;
+  let { engine, log } = await open();
+  await engine.write('attachMemory', context, { settings: { ...settings, createdAtMs: 1_700_000_000_000 } });
+  const add = (object: string): Promise<string | undefined> =>
+    engine
+      .write('add', context, {
+        grainType: 'belief',
+        fields: { subject: 's', relation: 'r', object, user_id: object },
+        sync: false,
+      })
+      .then(
+        () => undefined,
+        (error: EngineError) => error.code,
+      );
+  const there = (): string[] =>
+    engine
+      .read('list', context, { filter: {}, limit: 50, order: 'asc' })
+      .grains.map((grain) => String(grain.fields['object']))
+      .sort();
+  assert.equal(await add('a'), undefined);
+  log.failNextAppend();
+  assert.deepEqual(await Promise.all([add('b'), add('c')]), ['STO-E001', 'STO-E001']);
+  assert.deepEqual(there(), ['a']);
+  assert.deepEqual(await Promise.all([add('b'), add('d')]), [undefined, undefined]);
+  assert.deepEqual(there(), ['a', 'b', 'd']);
+  for (const written of [false, true]) {
+    log.failNextSync({ written });
+    assert.equal(await add(`sync ${written}`), 'STO-E001');
+    assert.equal(await add('e'), 'STO-E001');
+    // Nobody was told that it is there.
+    assert.ok(!there().includes(`sync ${written}`));
+    const { ok, reasons } = engine.read('health', context, {});
+    assert.ok(!ok && reasons.length > 0);
+    await engine.close();
+    ({ engine, log } = await open());
+    assert.equal(there().includes(`sync ${written}`), written);
+    assert.equal(await add(`after ${written}`), undefined);
+    assert.deepEqual((await engine.write('verify', context, {})).findings, []);
+    assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
+  }
+  assert.deepEqual(there(), ['a', 'after false', 'after true', 'b', 'd', 'sync true']);
+  await engine.close();
 });
