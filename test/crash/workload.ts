@@ -61,7 +61,7 @@ export class Workload {
   #act(): Promise<void> {
     const { random, model } = this.#options;
     const memory = random.pick(model.live.filter((candidate) => !candidate.locked));
-    if (memory === undefined) return Promise.resolve();
+    if (memory === undefined) return this.#needsMemory() ? this.#createMemory() : Promise.resolve();
     const choice = random.next();
     if (choice < 0.3) return this.#add(memory);
     if (choice < 0.36) return this.#addBatch(memory);
@@ -74,6 +74,12 @@ export class Workload {
     if (choice < 0.86 && model.live.length < MEMORIES_MAX) return this.#createMemory();
     if (choice < 0.863 && model.live.length > 1) return this.#dropMemory(memory);
     return this.#readBack(memory);
+  }
+
+  /** True when the last memory was dropped and none is being made. */
+  #needsMemory(): boolean {
+    const { memories, live } = this.#options.model;
+    return live.length === 0 && memories.every((memory) => memory.state === 'dropped');
   }
 
   /** Runs a request inside its scopes; they count it until it was answered. */
