@@ -6,8 +6,12 @@ import { assert } from '../assert.ts';
 export interface DecodedCache {
   /** The value last set under `key`, or undefined. The caller knows its type: it set the same key itself. */
   get<T>(key: string | number): T | undefined;
-  /** Keeps `value`, which takes about `bytes` of heap. Numbers are the container's block keys: use strings. */
-  set(key: string | number, value: unknown, bytes: number): void;
+  /**
+   * Keeps `value`, which takes about `bytes` of heap. Numbers are the container's block keys: use strings. Who holds the
+   * value as well, to save the next `get`, lets go of it when `dropped` is called, and goes on calling `get` now and
+   * then: a value that nobody gets is dropped first.
+   */
+  set(key: string | number, value: unknown, bytes: number, dropped?: () => void): void;
 }
 
 interface Entry {
@@ -15,6 +19,7 @@ interface Entry {
   readonly key: string | number;
   readonly value: unknown;
   readonly bytes: number;
+  readonly dropped: (() => void) | undefined;
   older: Entry | undefined;
   newer: Entry | undefined;
 }
@@ -104,23 +109,31 @@ export class CacheScope implements DecodedCache {
     return entry.value as T; // whoever reads a key also wrote it
   }
 
-  set(key: string | number, value: unknown, bytes: number): void {
+  set(key: string | number, value: unknown, bytes: number, dropped?: () => void): void {
     const before = this.#entries.get(key);
-    if (before !== undefined) this.#budget.remove(before);
-    const entry: Entry = { scope: this, key, value, bytes: bytes + ENTRY_BYTES, older: undefined, newer: undefined };
+    if (before !== undefined) this.evict(before);
+    const entry: Entry = {
+      scope: this,
+      key,
+      value,
+      bytes: bytes + ENTRY_BYTES,
+      dropped,
+      older: undefined,
+      newer: undefined,
+    };
     this.#entries.set(key, entry);
     this.#budget.insert(entry);
   }
 
   /** Gives everything back to the budget. The cache stays usable. */
   clear(): void {
-    for (const entry of this.#entries.values()) this.#budget.remove(entry);
-    this.#entries.clear();
+    for (const entry of this.#entries.values()) this.evict(entry);
   }
 
   /** For HeapBudget: drops one entry. */
   evict(entry: Entry): void {
     this.#entries.delete(entry.key);
     this.#budget.remove(entry);
+    entry.dropped?.();
   }
 }

@@ -12,10 +12,13 @@ import type { Doc } from '../part.ts';
 import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../section.ts';
 import { readTrailer, SectionWriter } from '../section-writer.ts';
 import { compareKeys, entryAt, lowerBound, type SortedTable, smallest, TableCursor } from '../sorted-table.ts';
-import { hexWord } from './tail.ts';
+import { NO_DOCS, prefixOf } from './tail.ts';
 
 export type PrefixSection = 'address' | 'identity';
 
+/** Names in the cache: a text made for each look-up would be hashed for each. */
+const LAYOUT_KEYS: Record<PrefixSection, string> = { address: 'address/layout', identity: 'identity/layout' };
+const USES_PER_GET = 64;
 const PREFIX_BYTES = 8;
 /** Below this all entries lie in the chunk's one block: a filter saves nothing. */
 const FILTER_ENTRIES_MIN = 64;
@@ -89,7 +92,6 @@ function readLayout(source: ChunkSource, name: PrefixSection): Layout | undefine
   return { table, filter: section.bytes(end - filterBytes, end), docWidth };
 }
 
-const NO_DOCS: readonly Doc[] = [];
 const key = new Uint8Array(PREFIX_BYTES);
 const keyView = new DataView(key.buffer);
 
@@ -97,10 +99,15 @@ export class PrefixChunk {
   readonly #source: ChunkSource;
   readonly #name: PrefixSection;
   readonly #cache: DecodedCache;
+  readonly #layoutKey: string;
+  /** The layout while the cache has it. */
+  #held: Layout | null | undefined;
+  #uses = 0;
 
   constructor(source: ChunkSource, name: PrefixSection, cache: DecodedCache) {
     this.#source = source;
     this.#name = name;
+    this.#layoutKey = LAYOUT_KEYS[name];
     this.#cache = cache;
   }
 
@@ -108,8 +115,7 @@ export class PrefixChunk {
   docs(hash: string): readonly Doc[] {
     const layout = this.#layout();
     if (layout === null) return NO_DOCS;
-    const high = hexWord(hash, 0);
-    const low = hexWord(hash, 8);
+    const { high, low } = prefixOf(hash);
     if (layout.filter.length > 0 && !bloomHas(layout.filter, high, low)) return NO_DOCS;
     keyView.setUint32(0, high);
     keyView.setUint32(4, low);
@@ -140,11 +146,15 @@ export class PrefixChunk {
   }
 
   #layout(): Layout | null {
-    const cacheKey = `${this.#name}/layout`;
-    const known = this.#cache.get<Layout | null>(cacheKey);
+    // Every write asks every chunk of its memory: the cache is told of one look-up in so many.
+    if (this.#held !== undefined && ++this.#uses % USES_PER_GET !== 0) return this.#held;
+    const known = this.#cache.get<Layout | null>(this.#layoutKey);
     if (known !== undefined) return known;
     const layout = readLayout(this.#source, this.#name) ?? null;
-    this.#cache.set(cacheKey, layout, 200 + (layout?.filter.length ?? 0));
+    this.#cache.set(this.#layoutKey, layout, 200 + (layout?.filter.length ?? 0), () => {
+      this.#held = undefined;
+    });
+    this.#held = layout;
     return layout;
   }
 }

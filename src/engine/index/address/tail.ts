@@ -5,6 +5,8 @@ import { grow } from '../list-table.ts';
 /** An entry: owner, two halves of the prefix, doc. */
 const ENTRY_INTS = 4;
 
+export const NO_DOCS: readonly number[] = [];
+
 export class PrefixTable {
   #entries = new Uint32Array(ENTRY_INTS * 64);
   #count = 0;
@@ -17,25 +19,26 @@ export class PrefixTable {
     if (entry * 2 >= this.#slots.length) this.#rehash();
     if ((entry + 1) * ENTRY_INTS > this.#entries.length) this.#entries = grow(this.#entries);
     const base = entry * ENTRY_INTS;
+    const { high, low } = prefixOf(hash);
     this.#entries[base] = owner;
-    this.#entries[base + 1] = hexWord(hash, 0);
-    this.#entries[base + 2] = hexWord(hash, 8);
+    this.#entries[base + 1] = high;
+    this.#entries[base + 2] = low;
     this.#entries[base + 3] = doc;
     this.#place(entry);
   }
 
   /** Docs of the owner under that hash, ascending. */
-  docs(owner: number, hash: string): number[] {
-    const high = hexWord(hash, 0);
-    const low = hexWord(hash, 8);
+  docs(owner: number, hash: string): readonly number[] {
+    const { high, low } = prefixOf(hash);
     const mask = this.#slots.length - 1;
-    const found: number[] = [];
+    let found: number[] | undefined;
     for (let slot = slotOf(owner, high) & mask; ; slot = (slot + 1) & mask) {
       const entry = this.#slots[slot]! - 1;
-      if (entry < 0) return found.length > 1 ? found.sort((a, b) => a - b) : found;
+      if (entry < 0) return found?.sort((a, b) => a - b) ?? NO_DOCS;
       const base = entry * ENTRY_INTS;
-      if (this.#entries[base] === owner && this.#entries[base + 1] === high && this.#entries[base + 2] === low)
-        found.push(this.#entries[base + 3]!);
+      if (this.#entries[base + 1] !== high || this.#entries[base + 2] !== low || this.#entries[base] !== owner) continue;
+      found ??= [];
+      found.push(this.#entries[base + 3]!);
     }
   }
 
@@ -62,7 +65,28 @@ function slotOf(owner: number, high: number): number {
   return high ^ Math.imul(owner, 0x9e37_79b1);
 }
 
-/** The 32-bit number of eight hex characters. */
-export function hexWord(hex: string, at: number): number {
-  return Number.parseInt(hex.slice(at, at + 8), 16);
+/** The value of each hex digit by its character code. */
+const DIGITS = new Uint8Array(128);
+for (let digit = 0; digit < 16; digit++) DIGITS[digit.toString(16).charCodeAt(0)] = digit;
+
+/** The 32-bit number of the eight hex digits (lower case) of `hex` at `at`. */
+function hexWord(hex: string, at: number): number {
+  let value = 0;
+  for (let i = at; i < at + 8; i++) value = (value << 4) | DIGITS[hex.charCodeAt(i) & 127]!;
+  return value >>> 0;
+}
+
+/** The first 64 bits of a hash, in two halves. */
+export interface Prefix {
+  readonly hash: string;
+  readonly high: number;
+  readonly low: number;
+}
+
+let last: Prefix = { hash: '', high: 0, low: 0 };
+
+/** The prefix of a hash in hex. The last one is kept: one hash is looked up in every part of a memory. */
+export function prefixOf(hash: string): Prefix {
+  if (hash !== last.hash) last = { hash, high: hexWord(hash, 0), low: hexWord(hash, 8) };
+  return last;
 }
