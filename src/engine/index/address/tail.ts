@@ -36,7 +36,8 @@ export class PrefixTable {
       const entry = this.#slots[slot]! - 1;
       if (entry < 0) return found?.sort((a, b) => a - b) ?? NO_DOCS;
       const base = entry * ENTRY_INTS;
-      if (this.#entries[base + 1] !== high || this.#entries[base + 2] !== low || this.#entries[base] !== owner) continue;
+      if (this.#entries[base + 1] !== high || this.#entries[base + 2] !== low || this.#entries[base] !== owner)
+        continue;
       found ??= [];
       found.push(this.#entries[base + 3]!);
     }

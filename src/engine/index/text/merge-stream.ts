@@ -1,35 +1,38 @@
-// One chunk's side of a merge: stands on a term, and copies its postings and positions into the new chunk.
+// One chunk's side of a merge: stands on a term, and copies its postings and positions into the new chunk. Lists lie in the
+// order of the dictionary, so that every section is read from front to back.
 import { DictionaryCursor } from './dictionary.ts';
 import type { MergeInput } from './segment.ts';
-import { SectionReader, VarintReader } from './varint.ts';
+import { SectionReader } from './varint.ts';
 import type { TextWriter } from './writer.ts';
-
-const NOTHING = new VarintReader(new Uint8Array(0));
 
 export class MergeStream {
   readonly cursor: DictionaryCursor;
   /** Postings of the term that were not copied yet. */
   left = 0;
-  readonly #input: MergeInput;
+  readonly #docMap: Int32Array;
   readonly #names: SectionReader;
+  readonly #postings: SectionReader;
+  readonly #positions: SectionReader;
   #name: Uint8Array = new Uint8Array(0);
-  #postings = NOTHING;
-  #positions = NOTHING;
   #doc = -1;
   /** True when no doc is removed: then positions are copied without being looked at. */
   readonly #whole: boolean;
 
-  constructor(input: MergeInput) {
-    this.#input = input;
-    this.cursor = new DictionaryCursor(input.chunk.dictionary());
-    this.#names = new SectionReader(input.chunk.source.section('vocabulary'));
-    this.#whole = !input.docMap.includes(-1);
+  constructor({ chunk, docMap }: MergeInput) {
+    this.#docMap = docMap;
+    this.cursor = new DictionaryCursor(chunk.dictionary());
+    this.#names = new SectionReader(chunk.source.section('vocabulary'));
+    this.#postings = new SectionReader(chunk.source.section('textPostings'));
+    this.#positions = new SectionReader(chunk.source.section('textPositions'));
+    this.#whole = !docMap.includes(-1);
   }
 
-  /** Moves to the next term; false after the last. */
+  /** Moves to the next term; false after the last. The lists of the term before were copied. */
   next(): boolean {
     if (!this.cursor.next()) return false;
     this.#name = this.#names.bytes(this.#names.varint());
+    this.left = this.cursor.docs;
+    this.#doc = -1;
     return true;
   }
 
@@ -38,20 +41,9 @@ export class MergeStream {
     return this.#name;
   }
 
-  /** Opens the term's lists. */
-  begin(): void {
-    const { cursor } = this;
-    const { source } = this.#input.chunk;
-    this.left = cursor.docs;
-    this.#doc = -1;
-    this.#postings = new VarintReader(source.section('textPostings').bytes(cursor.postingsStart, cursor.postingsEnd));
-    const positions = source.section('textPositions').bytes(cursor.positionsStart, cursor.positionsEnd);
-    this.#positions = new VarintReader(positions);
-  }
-
   /** Copies up to `max` postings; returns how many it read. */
   copyTo(writer: TextWriter, max: number): number {
-    const { docMap } = this.#input;
+    const docMap = this.#docMap;
     const count = Math.min(max, this.left);
     for (let i = 0; i < count; i++) {
       const value = this.#postings.varint();
@@ -59,13 +51,11 @@ export class MergeStream {
       this.#doc += (value >>> 1) + 1;
       const doc = docMap[this.#doc]!;
       if (doc >= 0) writer.posting(doc, frequency);
-      if (this.#whole) continue;
-      const start = this.#positions.at;
-      this.#positions.skip(frequency);
-      if (doc >= 0) writer.positions.bytes(this.#positions.since(start));
+      if (!this.#whole) this.#positions.takeVarints(frequency, doc >= 0 ? writer.positions : undefined);
     }
     this.left -= count;
-    if (this.left === 0 && this.#whole) writer.positions.bytes(this.#positions.rest());
+    if (this.left === 0 && this.#whole)
+      this.#positions.copyTo(writer.positions, this.cursor.positionsEnd - this.cursor.positionsStart);
     return count;
   }
 }

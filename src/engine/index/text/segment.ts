@@ -201,7 +201,6 @@ export function* mergeText(inputs: readonly MergeInput[], newDocCount: number, s
       const stream = streams[i]!;
       if (stream.cursor.high !== high || stream.cursor.low !== low) continue;
       name ??= stream.name();
-      stream.begin();
       while (stream.left > 0) {
         sinceYield += stream.copyTo(writer, SLICE_POSTINGS) + 8;
         if (sinceYield > SLICE_POSTINGS) {

@@ -2,6 +2,7 @@
 import type { SectionSink, SectionSource } from '../section.ts';
 
 const BUFFER_BYTES = 32_768;
+const COPIED_BY_LOOP_MAX = 48;
 /** Buffers kept for the next writer: those of a chunk would cost a small memory more than what it writes. */
 const BUFFERS_KEPT_MAX = 8;
 const kept: Buffer[] = [];
@@ -43,6 +44,19 @@ export class VarintWriter {
     }
     this.#buffer.set(bytes, this.#used);
     this.#used += bytes.length;
+  }
+
+  /** `count` bytes of `from` from `start` on: mostly a few, for which a loop is faster than a view and a copy. */
+  copy(from: Uint8Array, start: number, count: number): void {
+    if (count > COPIED_BY_LOOP_MAX) {
+      this.bytes(from.subarray(start, start + count));
+      return;
+    }
+    if (this.#used + count > this.#buffer.length) this.#flush();
+    const buffer = this.#buffer;
+    const used = this.#used;
+    for (let i = 0; i < count; i++) buffer[used + i] = from[start + i]!;
+    this.#used = used + count;
   }
 
   /** A text: its bytes in UTF-8, after their number. */
@@ -112,24 +126,10 @@ export class VarintReader {
   skip(count: number): void {
     while (count > 0) if (this.#bytes[this.at++]! < 128) count--;
   }
-
-  /** Bytes from `start` up to where the reader stands. */
-  since(start: number): Uint8Array {
-    return this.#bytes.subarray(start, this.at);
-  }
-
-  /** Everything that was not read yet. */
-  rest(): Uint8Array {
-    return this.#bytes.subarray(this.at);
-  }
-
-  take(count: number): Uint8Array {
-    this.at += count;
-    return this.#bytes.subarray(this.at - count, this.at);
-  }
 }
 
 const WINDOW_BYTES = 16_384;
+const VARINT_BYTES_MAX = 5;
 
 /** Reads a section from front to back, a window at a time: the section of a big memory need not fit in the heap. */
 export class SectionReader {
@@ -143,14 +143,33 @@ export class SectionReader {
   }
 
   varint(): number {
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
-      if (this.#at === this.#window.length) this.#fill(1);
-      const byte = this.#window[this.#at++]!;
+    if (this.#at + VARINT_BYTES_MAX > this.#window.length) this.#fill(1);
+    const window = this.#window;
+    let byte = window[this.#at++]!;
+    if (byte < 128) return byte;
+    let value = byte & 127;
+    for (let shift = 7; byte > 127 && shift < 35; shift += 7) {
+      byte = window[this.#at++]!;
       value |= (byte & 127) << shift;
-      if (byte < 128) break;
     }
     return value >>> 0;
+  }
+
+  /** Copies the next `count` bytes to `writer`. */
+  copyTo(writer: VarintWriter, count: number): void {
+    if (this.#at + count > this.#window.length) this.#fill(count);
+    writer.copy(this.#window, this.#at, count);
+    this.#at += count;
+  }
+
+  /** Copies the next `count` varints to `writer`, or passes over them without one. */
+  takeVarints(count: number, writer?: VarintWriter): void {
+    for (; count > 0; count--) {
+      if (this.#at + VARINT_BYTES_MAX > this.#window.length) this.#fill(1);
+      const start = this.#at;
+      while (this.#window[this.#at++]! > 127);
+      writer?.copy(this.#window, start, this.#at - start);
+    }
   }
 
   /** The next `count` bytes; valid until the next read. */
