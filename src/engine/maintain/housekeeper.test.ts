@@ -8,7 +8,10 @@ import type { AddItem, CallContext, MemorySettings } from '../calls.ts';
 import type { Clock } from '../clock.ts';
 import { Engine } from '../engine.ts';
 import { EngineError } from '../errors.ts';
+import type { IndexedGrain } from '../index/part.ts';
 import { HOUSEKEEPING_RETRY_MS } from '../limits.ts';
+import { decodeRecord } from '../record/record.ts';
+import { replayRecord } from './replay.ts';
 
 const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
 const settings: MemorySettings = {
@@ -147,6 +150,26 @@ test('versions that come while indexes are rebuilt are linked in the new ones', 
   const told = engine.read('history', context, { hash: root }).versions;
   assert.equal(told.length, versions);
   assert.equal(told.at(-1)?.hash, tip);
+});
+
+test('a rebuild that read a page before its grains were sealed anew takes them in', async (t) => {
+  const { engine } = await openEngine(t);
+  const { store } = engine;
+  const { hash } = await engine.write('add', context, belief('ann', 'under the first key'));
+  const ordinal = store.findOrdinal(1, hash)!;
+  const stale = decodeRecord(store.log.read(ordinal)!);
+  await engine.write('rotateKeys', context, { scope: 'memory' });
+  await engine.write('compact', context, {});
+  assert.ok(stale.kind === 'grain' && store.keys.state(stale.key) === 'destroyed');
+  const taken: number[] = [];
+  const index = {
+    publish: (_memory: number, grain: IndexedGrain) => void taken.push(grain.ordinal),
+    publishKeyed: () => assert.fail('it is a grain'),
+    markRemoved: () => assert.fail('it was not removed'),
+    markSuperseded: () => assert.fail('it is current'),
+  };
+  assert.equal(replayRecord(store, index, ordinal, stale), true);
+  assert.deepEqual(taken, [ordinal]);
 });
 
 test('a memory may be dropped at any step of its seal', async (t) => {

@@ -5,7 +5,7 @@ import { openGrain } from '../grain/blob.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
 import type { Sequence } from '../log/log.ts';
 import { CorruptRecord } from '../log/log.ts';
-import { decodeRecord, type EngineRecord } from '../record/record.ts';
+import { decodeRecord, type EngineRecord, type GrainRecord } from '../record/record.ts';
 import { indexedOf } from '../store/indexed.ts';
 import type { Store } from '../store/store.ts';
 
@@ -15,18 +15,22 @@ export interface Replayed {
   errors: number;
 }
 
+/** What takes the records. */
+type ReplayTarget = Pick<ShardIndex, 'publish' | 'publishKeyed' | 'markRemoved' | 'markSuperseded'>;
+
 /** One record into `index`; returns true when it was a grain that is there to be found. */
-export function replayRecord(store: Store, index: ShardIndex, sequence: Sequence, record: EngineRecord): boolean {
+export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequence, record: EngineRecord): boolean {
   const { memory } = record;
   if (!store.holds(memory)) return false;
   switch (record.kind) {
     case 'grain': {
       const opened = store.memory(memory);
-      if (store.keys.state(record.key) === 'destroyed') {
+      const readable = underLiveKey(store, sequence, record);
+      if (readable === undefined) {
         index.markRemoved(memory, sequence);
         return false;
       }
-      const blob = store.openBlob(opened, record);
+      const blob = store.openBlob(opened, readable);
       index.publish(memory, { ...indexedOf(opened, openGrain(blob), blob, record.address), ordinal: sequence });
       return true;
     }
@@ -55,6 +59,17 @@ export function replayRecord(store: Store, index: ShardIndex, sequence: Sequence
     case 'setting':
       return false; // the state names the current one
   }
+}
+
+/**
+ * The record, unless its key was destroyed. A page of the log may have been read before a compaction sealed the grain
+ * anew and destroyed the old key: what the log holds now decides.
+ */
+function underLiveKey(store: Store, sequence: Sequence, record: GrainRecord): GrainRecord | undefined {
+  if (store.keys.state(record.key) !== 'destroyed') return record;
+  const bytes = store.log.read(sequence);
+  const now = bytes === undefined ? undefined : decodeRecord(bytes);
+  return now?.kind === 'grain' && store.keys.state(now.key) !== 'destroyed' ? now : undefined;
 }
 
 /** Replays records after what `index` holds, up to `to` (exclusive; default: what the serving index has published, or
