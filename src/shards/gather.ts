@@ -108,6 +108,11 @@ async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<O
     const partition = await fan.locate(target.hash);
     return partition === undefined ? fan.found('accumulate', input) : fan.one(partition, 'accumulate', input);
   }
+  if (fan.context.idempotency !== undefined) {
+    // The newest grain may lie elsewhere by now: the partition that remembers the key answers, whatever is asked for.
+    const remembered = await ifFound(fan.found('accumulate', { ...input, target: { hash: NO_GRAIN } }));
+    if (remembered !== undefined) return remembered;
+  }
   const newest = await fan.withoutIdempotency().all('list', { filter: target, limit: 1, order: 'desc' });
   let best: { readonly partition: number; readonly grain: GrainView } | undefined;
   newest.forEach(({ grains: [grain] }, partition) => {
@@ -117,12 +122,25 @@ async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<O
   return best === undefined ? fan.found('accumulate', input) : fan.one(best.partition, 'accumulate', input);
 }
 
+/** No grain has this address. */
+const NO_GRAIN = '0'.repeat(64);
+
+async function ifFound<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof EngineError && isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * All partitions check, and only when none refuses do they apply: a refusal deletes nothing. With an idempotency key
  * all of them apply, whatever they found: a repeat finds nothing to forget, and gets the first answers again.
  */
 async function gatherForget(fan: Fan, input: Input<'forget'>): Promise<Output<'forget'>> {
-  const checks = await settleForget(fan.withoutIdempotency(), { ...input, check: true }, everyPartition(fan));
+  const checking = input.check ? fan : fan.withoutIdempotency();
+  const checks = await settleForget(checking, { ...input, check: true }, everyPartition(fan));
   if (input.check) return mergeForgets(input, checks);
   const concerned =
     fan.context.idempotency === undefined

@@ -68,6 +68,7 @@ test('what becomes one text in a grain lies in one place', () => {
   assert.equal(of({ user_id: 'Zoe\u0308' }), of({ user_id: 'Zoë' }));
   assert.equal(of({ subject: ' Zoe\u0308 ', relation: 'is\n' }), of({ subject: 'Zoë', relation: 'is' }));
   assert.equal(of({ content: 'cafe\u0301' }), of({ content: 'café' }));
+  assert.equal(of({ content: 'x', namespace: 'default', note: null }), of({ content: 'x' }));
   assert.notEqual(of({ user_id: ' a' }), of({ user_id: 'a' }), 'users are not trimmed');
 });
 

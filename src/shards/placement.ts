@@ -9,7 +9,7 @@
 //                        ["session", session_id]
 //                        ["user", user_id]
 //                        ["triple", namespace, subject, relation]
-//                        ["grain", type, fields without created_at]
+//                        ["grain", type, fields without created_at, nulls and the default namespace]
 //                      the first whose parts are all there; an empty string counts as absent; all text in NFC, as the
 //                      grain will have it, and subject and relation trimmed, as the triple index compares them
 import { hash } from 'node:crypto';
@@ -59,11 +59,14 @@ function placementKey({ grainType, fields }: Placed, narrowing: Narrowing): stri
   if (user !== undefined) return canonicalJson(['user', user]);
   const subject = text(trimmed(fields['subject']));
   const relation = text(trimmed(fields['relation']));
-  if (subject !== undefined && relation !== undefined) {
-    const namespace = text(fields['namespace']) ?? text(narrowing.namespace) ?? NAMESPACE_DEFAULT;
-    return canonicalJson(['triple', namespace, subject, relation]);
-  }
-  return canonicalJson(['grain', grainType, { ...fields, created_at: undefined }]);
+  const namespace = text(fields['namespace']) ?? text(narrowing.namespace) ?? NAMESPACE_DEFAULT;
+  if (subject !== undefined && relation !== undefined) return canonicalJson(['triple', namespace, subject, relation]);
+  // What the grain would not tell apart must not lie apart.
+  const told: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== null) told[name] = value;
+  told['namespace'] = namespace === NAMESPACE_DEFAULT ? undefined : namespace;
+  told['created_at'] = undefined;
+  return canonicalJson(['grain', grainType, told]);
 }
 
 function trimmed(value: unknown): unknown {

@@ -280,6 +280,21 @@ test('a user of several partitions is counted once', async () => {
   assert.equal((await router.call('statistics', context(2), {})).userCount, 7);
 });
 
+test('a repeated accumulate by triple adds once, also when a newer grain has come elsewhere', async () => {
+  const { router } = await setUp();
+  const triple = { subject: 'x', relation: 'counts' };
+  const by = { ...context(2), idempotency: { key: 'k', bodyHash: 'h' } };
+  const input = { target: triple, deltas: { count: 1 }, set: {} };
+  for (const [i, session] of ['s1', 's2', 's3', 's4', 's5'].entries()) {
+    await add(router, 2, { ...triple, session_id: session, count: 5, created_at: 1_000 + i }, 'belief');
+    const { newHash, applied } = await router.call('accumulate', by, input);
+    const first = await router.call('accumulate', by, input);
+    assert.deepEqual([first.newHash, first.applied], [newHash, applied]);
+  }
+  const { grains } = await router.call('list', context(2), { filter: triple, limit: 50, order: 'asc' });
+  assert.deepEqual(grains.map(({ fields }) => fields['count']).toSorted(), [5, 5, 5, 5, 6]);
+});
+
 test('a repeated erasure gets the same fingerprint and time with count 0, over partitions', async () => {
   const { engines, router } = await setUp();
   for (const i of [1, 2, 3, 4, 5, 6]) await add(router, 2, { session_id: `s${i}`, user_id: 'u' });
