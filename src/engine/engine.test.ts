@@ -6,6 +6,9 @@ import { type TestContext, test } from 'node:test';
 import type { CallContext, JsonObject, MemorySettings } from './calls.ts';
 import { Engine } from './engine.ts';
 import { EngineError } from './errors.ts';
+import { FaultyLog } from './log/faulty.ts';
+import type { Log } from './log/log.ts';
+import { MemoryLog, MemoryLogStore } from './log/memory.ts';
 
 const MASTER = Buffer.alloc(32, 7);
 const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
@@ -21,11 +24,14 @@ const settings: MemorySettings = {
 
 interface Shard {
   engine: Engine;
+  /** Where everything of the test lies. */
+  readonly directory: string;
   reopen(how?: 'close' | 'abandon'): Promise<Engine>;
 }
 
-async function openShard(t: TestContext, options: { sealGrains?: number } = {}): Promise<Shard> {
+async function openShard(t: TestContext, options: { sealGrains?: number; log?: () => Log } = {}): Promise<Shard> {
   const root = mkdtempSync(join(tmpdir(), 'granary-engine-'));
+  const { log, ...others } = options;
   const open = () =>
     Engine.open({
       directory: join(root, 'shard-0'),
@@ -35,9 +41,11 @@ async function openShard(t: TestContext, options: { sealGrains?: number } = {}):
       masterKeys: [MASTER],
       indexHeapBytes: 64 << 20,
       onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
-      ...options,
+      ...others,
+      ...(log === undefined ? {} : { log: log() }),
     });
   const shard: Shard = {
+    directory: root,
     engine: await open(),
     reopen: async (how = 'close') => {
       await shard.engine[how]();
@@ -353,4 +361,60 @@ test('a crash right after a rebuild finds the rebuilt segments', async (t) => {
   await shard.reopen('abandon');
   assert.deepEqual(shard.engine.read('health', context, {}).reasons, []);
   assert.equal(shard.engine.read('get', context, { hash }).hash, hash);
+});
+
+test('a backup opens with the segments that it was taken with, also after a rebuild', async (t) => {
+  const { engine, directory } = await openShard(t);
+  const { hash } = await engine.write('add', context, belief('a', 'b', 'c'));
+  await engine.write('rebuildIndexes', context, {});
+  const root = join(directory, 'copy');
+  const [dataDirectory, keysDirectory] = [join(root, 'data'), join(root, 'keys', 'shard-0')];
+  await engine.write('backup', context, { dataDirectory, keysDirectory });
+  const copy = await Engine.open({
+    directory: dataDirectory,
+    keysDirectory,
+    shard: 0,
+    shards: 1,
+    masterKeys: [MASTER],
+    indexHeapBytes: 64 << 20,
+  });
+  const { reasons, segments } = copy.read('health', context, {});
+  const found = copy.read('get', context, { hash }).hash;
+  await copy.close();
+  assert.deepEqual({ reasons, segments, found }, { reasons: [], segments: 1, found: hash });
+});
+
+for (const method of ['flush', 'compact', 'rebuildIndexes'] as const)
+  test(`${method}: when the sync of its transaction fails, files that the log may name stay until the next open`, async (t) => {
+    const store = new MemoryLogStore();
+    let log = new FaultyLog(new MemoryLog(store));
+    const shard = await openShard(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
+    const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c'));
+    if (method === 'compact') {
+      await shard.engine.write('flush', context, {});
+      const other = await shard.engine.write('add', context, belief('d', 'e', 'f'));
+      await shard.engine.write('forget', context, { hashes: [other.hash], check: false });
+      await shard.engine.write('flush', context, {});
+    }
+    log.failNextSync({ written: true });
+    await assert.rejects(shard.engine.write(method, context, {}), code('STO-E001'));
+    await shard.reopen('abandon');
+    assert.deepEqual(shard.engine.read('health', context, {}).reasons, []);
+    assert.equal(shard.engine.read('get', context, { hash }).hash, hash);
+  });
+
+test('a compaction that the disk refuses leaves the next seal free to go', async (t) => {
+  const store = new MemoryLogStore();
+  let log = new FaultyLog(new MemoryLog(store));
+  const { engine } = await openShard(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
+  for (const name of ['a', 'b']) {
+    await engine.write('add', context, belief(name, 'is', name));
+    await engine.write('flush', context, {});
+  }
+  log.failNextAppend();
+  await assert.rejects(engine.write('compact', context, {}), code('STO-E001'));
+  await engine.write('add', context, belief('c', 'is', 'c'));
+  assert.deepEqual(await engine.write('flush', context, {}), { flushed: 1, pending: 0 });
+  await engine.write('compact', context, {});
+  assert.equal(engine.read('health', context, {}).segments, 1);
 });

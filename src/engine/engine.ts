@@ -204,6 +204,7 @@ export class Engine {
   /** Lets go of the files as a crash would: nothing is sealed or waited for. Tests and the simulator. */
   async abandon(): Promise<void> {
     this.#queue.fail(new EngineError('STO-E002', 'the shard was abandoned'));
+    this.#housekeeper.stop();
     this.store.index.close();
     this.store.keys.close();
     await this.store.log.close();

@@ -67,17 +67,19 @@ export class SegmentChanges {
     pending.done?.();
   }
 
-  /** Deletes the file of a change that will not be. */
-  abandon(change: SegmentChange): void {
+  /** Deletes the file of a change that will not be, unless `isUncertain`: its transaction may have reached the disk. */
+  abandon(change: SegmentChange, isUncertain: boolean): void {
     const pending = this.#pending.get(change.id);
     if (pending === undefined) return;
     this.#pending.delete(change.id);
     if (pending.made !== undefined) for (const bitmap of this.#bitmaps) bitmap.exportDone(false);
-    pending.edit.added?.replace();
+    if (isUncertain) pending.edit.added?.release();
+    else pending.edit.added?.replace();
   }
 
+  /** Files of what is not committed stay: the log may have been told of them. Opening deletes those that it does not name. */
   close(): void {
-    for (const { edit } of this.#pending.values()) edit.added?.replace();
+    for (const { edit } of this.#pending.values()) edit.added?.release();
     this.#pending.clear();
   }
 

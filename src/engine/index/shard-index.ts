@@ -273,9 +273,12 @@ export class ShardIndex {
     this.#version += 1;
   }
 
-  /** Gives a change up: its transaction failed or will not be. Its file is deleted. */
-  abandon(change: SegmentChange): void {
-    this.#changes.abandon(change);
+  /**
+   * Gives a change up: its transaction failed or will not be. Its file is deleted; or, when nobody knows whether the
+   * transaction is on disk, left for the next open to keep or delete.
+   */
+  abandon(change: SegmentChange, { isUncertain = false } = {}): void {
+    this.#changes.abandon(change, isUncertain);
   }
 
   /** Lets go of the files. What is not sealed will be published again from the log. */

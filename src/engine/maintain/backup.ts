@@ -1,5 +1,5 @@
 import { copyFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { ShardWideCalls } from '../calls.ts';
 import type { Store } from '../store/store.ts';
 import type { Housekeeper } from './housekeeper.ts';
@@ -16,10 +16,12 @@ export async function backup(
   await housekeeper.pause();
   try {
     mkdirSync(join(dataDirectory, 'log'), { recursive: true });
-    mkdirSync(join(dataDirectory, 'segments'), { recursive: true });
     let bytes = 0;
     for (const file of store.index.files()) {
-      copyOrLink(file, join(dataDirectory, 'segments', basename(file)));
+      // The folder's name says which rebuild made it, as the log does.
+      const folder = join(dataDirectory, basename(dirname(file)));
+      mkdirSync(folder, { recursive: true });
+      copyOrLink(file, join(folder, basename(file)));
       bytes += statSync(file).size;
     }
     await store.log.backup(join(dataDirectory, 'log'));

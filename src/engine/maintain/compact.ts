@@ -43,7 +43,12 @@ async function mergeAll({
     const before = store.index.bytesOnDisk;
     const change = await inSlices(store.index.compact());
     if (change !== undefined) {
-      await queue.commitState(change.state);
+      try {
+        await queue.commitState(change.state);
+      } catch (error) {
+        store.index.abandon(change, { isUncertain: store.log.poisoned !== undefined });
+        throw error;
+      }
       store.index.commit(change);
     }
     return Math.max(0, before - store.index.bytesOnDisk);

@@ -45,6 +45,7 @@ export class Housekeeper {
   /** After a job that storage refused, only what somebody waits for is tried before this. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
   readonly #onFatal: (error: unknown) => void;
+  #stopped = false;
   readonly #waiters: Waiter[] = [];
   #lastWriteMs = 0;
   #lastSequence = 0;
@@ -63,7 +64,7 @@ export class Housekeeper {
   run(budgetMs: number): boolean {
     const until = performance.now() + budgetMs;
     do {
-      if (this.#committing || this.#paused) return false;
+      if (this.#committing || this.#paused || this.#stopped) return false;
       this.#job ??= this.#next();
       if (this.#job === undefined) return false;
       const step = this.#step(this.#job);
@@ -85,6 +86,7 @@ export class Housekeeper {
   /** Resolves when everything written so far is sealed. Drives itself: nobody has to call `run`. */
   sealed(upTo: number): Promise<void> {
     if (this.#store.index.sealedSequence >= upTo) return Promise.resolve();
+    if (this.#stopped) return Promise.reject(new EngineError('STO-E002', 'the shard was abandoned'));
     return new Promise((resolve, reject) => {
       this.#waiters.push({ upTo, resolve, reject });
       this.#drive();
@@ -110,6 +112,13 @@ export class Housekeeper {
     this.#endPause();
     this.#answerWaiters();
     if (this.#waiters.length > 0) this.#drive();
+  }
+
+  /** Starts nothing any more and leaves the job under way where it stands; who waits is told that the shard is gone. */
+  stop(): void {
+    this.#stopped = true;
+    const gone = new EngineError('STO-E002', 'the shard was abandoned');
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(gone);
   }
 
   /** Runs until no seal, purge, drop or merge is left. */
@@ -200,7 +209,8 @@ export class Housekeeper {
         () => this.#finished(job),
         (error) => {
           // Storage refused: the old segments stay as they are, and the work is tried again later.
-          if (change !== undefined) this.#store.index.abandon(change);
+          if (change !== undefined)
+            this.#store.index.abandon(change, { isUncertain: this.#store.log.poisoned !== undefined });
           this.#finished(job, error);
         },
       );

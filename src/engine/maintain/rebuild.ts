@@ -58,7 +58,8 @@ export async function rebuild(
   } catch (error) {
     if (store.index !== fresh) {
       fresh.close();
-      rmSync(directory, { recursive: true, force: true });
+      // After a failed sync the log may name the folder: opening keeps it or deletes it.
+      if (store.log.poisoned === undefined) rmSync(directory, { recursive: true, force: true });
     }
     throw error;
   } finally {
