@@ -269,8 +269,11 @@ export class Workload {
         const removal = model.removing(user);
         const before = versions();
         const known = before.every((version) => version.state !== 'maybe' && version.state !== 'pending');
-        // A forget that waited for its chain while the user was locked runs beside the erasure.
-        const alone = !racing && user.chains.every((chain) => !chain.locked);
+        // A forget that waited for its chain while the user was locked runs beside the erasure, and another erasure may.
+        const alone =
+          !racing &&
+          user.chains.every((chain) => !chain.locked) &&
+          user.removals.every((other) => other === removal || other.end < removal.start);
         const expected = before.filter((version) => version.state === 'there').length;
         try {
           const { count, fingerprint } = await door.eraseUser(memory.number, user.name);
