@@ -51,9 +51,12 @@ export type Keyed = keyof typeof KEYED;
 /** The value of facet `relation` under which every grain with a triple is listed, whatever its relation. */
 export const ANY_RELATION = '';
 
-/** Joins two facet values into the key of `pair`. NUL cannot occur in either (the API refuses it). */
+/** Stands between the two values of a `pair`. It cannot occur in either (the API refuses it). */
+export const PAIR_SEPARATOR = '\u0000';
+
+/** Joins two facet values into the key of `pair`. */
 export function pairKey(subject: string, relation: string): string {
-  return `${subject}\u0000${relation}`;
+  return `${subject}${PAIR_SEPARATOR}${relation}`;
 }
 
 /** What the index keeps of one grain. Strings are NFC and trimmed where the contract matches them exactly. */

@@ -150,7 +150,7 @@ function* facetsOf(
     const facet = nameOf(FACET_NAMES, id);
     const bytes = Buffer.allocUnsafe(entries.length * FACET_TOKEN_BYTES);
     for (let i = 0; i < entries.length; i++) {
-      tokens.writeFacet(facet, String(table.key(entries[i]!)), bytes, i * FACET_TOKEN_BYTES);
+      tokens.writeFacet(facet, tail.facetText(entries[i]!), bytes, i * FACET_TOKEN_BYTES);
       docsOfAll += table.count(entries[i]!);
       if (i % SLICE_TOKENS === SLICE_TOKENS - 1) yield;
     }
@@ -158,7 +158,7 @@ function* facetsOf(
       count: entries.length,
       tokens: bytes,
       copy: (i, into) => table.copy(entries[i]!, into),
-      text: (i) => String(table.key(entries[i]!)),
+      text: (i) => tail.facetText(entries[i]!),
     });
   }
   return { byFacet, docsOfAll };

@@ -18,12 +18,21 @@ import {
   type Keyed,
   type NumberField,
   type Ordinal,
+  PAIR_SEPARATOR,
   pairKey,
 } from './part.ts';
 import { TextTail } from './text/tail.ts';
 
 /** Facet and kind ids are below this: owner numbers of the shared tables are tail * OWNER_IDS + id. */
 const OWNER_IDS = 16;
+
+/** A pair is kept as the entries of its two values, in one number: one text less for every grain. */
+const PAIR_SCALE = 2 ** 26;
+
+function pairOf(subjectEntry: number, relationEntry: number): number {
+  assert(subjectEntry < PAIR_SCALE && relationEntry < PAIR_SCALE, 'a tail has fewer facet values');
+  return subjectEntry * PAIR_SCALE + relationEntry;
+}
 
 export class Generation {
   /** Sequences up to this are sealed elsewhere; everything here came after it. */
@@ -133,7 +142,7 @@ export class Tail implements IndexPart {
   }
 
   facet(facet: Facet, value: string): Uint32Array | undefined {
-    const entry = this.#generation.facets.find(this.#owner(FACETS[facet]), value);
+    const entry = this.#findFacet(facet, value);
     return entry === NONE ? undefined : this.#generation.facets.list(entry);
   }
 
@@ -182,6 +191,14 @@ export class Tail implements IndexPart {
     return { table: this.#generation.facets, newest: this.#facetEntries };
   }
 
+  /** The value of an entry of `facetEntries`. */
+  facetText(entry: number): string {
+    const { facets } = this.#generation;
+    const key = facets.key(entry);
+    if (typeof key === 'string') return key;
+    return pairKey(String(facets.key(Math.floor(key / PAIR_SCALE))), String(facets.key(key % PAIR_SCALE)));
+  }
+
   /** For sealing: the same of its keyed entries. */
   get keyedEntries(): TailEntries {
     return { table: this.#generation.keyed, newest: this.#keyedEntries };
@@ -203,19 +220,32 @@ export class Tail implements IndexPart {
     for (const tag of grain.tags) this.#addFacet('tag', tag, doc);
     if (grain.user !== undefined) this.#addFacet('user', grain.user, doc);
     if (grain.session !== undefined) this.#addFacet('session', grain.session, doc);
-    if (grain.subject !== undefined) this.#addFacet('subject', grain.subject, doc);
-    if (grain.relation !== undefined) {
-      this.#addFacet('relation', grain.relation, doc);
-      this.#addFacet('relation', ANY_RELATION, doc);
-    }
+    const subject = grain.subject === undefined ? NONE : this.#addFacet('subject', grain.subject, doc);
+    const relation = grain.relation === undefined ? NONE : this.#addFacet('relation', grain.relation, doc);
+    if (relation !== NONE) this.#addFacet('relation', ANY_RELATION, doc);
     if (grain.object !== undefined) this.#addFacet('object', grain.object, doc);
-    if (grain.subject !== undefined && grain.relation !== undefined)
-      this.#addFacet('pair', pairKey(grain.subject, grain.relation), doc);
+    if (subject !== NONE && relation !== NONE) this.#addFacet('pair', pairOf(subject, relation), doc);
     if (grain.source !== undefined) this.#addFacet('source', grain.source, doc);
   }
 
-  #addFacet(facet: Facet, value: string, doc: Doc): void {
-    this.#facetEntries = this.#generation.facets.append(this.#owner(FACETS[facet]), value, doc, this.#facetEntries);
+  /** Returns the value's entry. */
+  #addFacet(facet: Facet, key: string | number, doc: Doc): number {
+    const { facets } = this.#generation;
+    const { size } = facets;
+    const entry = facets.enter(this.#owner(FACETS[facet]), key, this.#facetEntries);
+    if (facets.size > size) this.#facetEntries = entry;
+    facets.push(entry, doc);
+    return entry;
+  }
+
+  #findFacet(facet: Facet, value: string): number {
+    const { facets } = this.#generation;
+    if (facet !== 'pair') return facets.find(this.#owner(FACETS[facet]), value);
+    const end = value.indexOf(PAIR_SEPARATOR);
+    const subject = facets.find(this.#owner(FACETS.subject), value.slice(0, end));
+    const relation = facets.find(this.#owner(FACETS.relation), value.slice(end + 1));
+    if (subject === NONE || relation === NONE) return NONE;
+    return facets.find(this.#owner(FACETS.pair), pairOf(subject, relation));
   }
 
   #owner(id: number): number {
