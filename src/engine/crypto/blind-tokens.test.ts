@@ -61,6 +61,10 @@ test('a pair is cut from a keyed hash, whatever its length, and written as it is
     assert.deepEqual(into, Buffer.concat(written));
   }
   assert.deepEqual(tokens.facet('pair', 'Zoe\u0308'), tokens.facet('pair', 'Zo\u00eb'));
+  // Composing makes this one three times as long.
+  const longer = '\u{1d160}'.repeat(600);
+  for (const kind of ['pair', 'entity'] as const)
+    assert.deepEqual(tokens.facet(kind, longer), tokens.facet(kind, longer.normalize('NFC')));
 });
 
 test('words have the same tokens alone and among others, and no two share one', () => {
@@ -92,8 +96,12 @@ test('HmacSha256 agrees with the library for any key and message', () => {
       (k, text, bytes) => {
         const hmac = new HmacSha256(k);
         const expected = createHmac('sha256', k).update(text, 'utf8').digest();
-        assert.equal(hmac.hex(text), expected.toString('hex'));
+        assert.deepEqual(hmac.bytes(text), expected);
         assert.deepEqual(hmac.bytesOf(bytes), createHmac('sha256', k).update(bytes).digest());
+        const written = Buffer.alloc(20);
+        hmac.writeNfc(text, written, 3, 16);
+        const composed = createHmac('sha256', k).update(text.normalize('NFC'), 'utf8').digest();
+        assert.deepEqual(written.subarray(3, 19), composed.subarray(0, 16));
         // After a message that needed more room, the key is still the same.
         assert.deepEqual(hmac.bytes(text), expected);
       },

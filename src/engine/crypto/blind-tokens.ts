@@ -104,7 +104,7 @@ export class BlindTokens {
   }
 
   #longTerm(text: string, i: number, high: Uint32Array, low: Uint32Array): void {
-    const token = this.#cutHash('long-term', text.normalize('NFC'));
+    const token = this.#cutHash('long-term', text);
     high[i] = Number.parseInt(token.slice(0, 8), 16);
     low[i] = Number.parseInt(token.slice(8, 16), 16);
   }
@@ -121,9 +121,8 @@ export class BlindTokens {
 
   /** The same, written to `into` at `at`. */
   writeFacet(kind: BlindKind, value: string, into: Buffer, at: number): void {
-    const plain = value.normalize('NFC');
-    const token = CUT_KINDS.includes(kind) ? this.#cutHash(kind, plain) : this.#hash(kind).hex(plain);
-    into.write(token, at, FACET_BYTES, 'hex');
+    if (CUT_KINDS.includes(kind)) into.write(this.#cutHash(kind, value), at, FACET_BYTES, 'hex');
+    else this.#hash(kind).writeNfc(value, into, at, FACET_BYTES);
   }
 
   /** The whole token, 32 bytes. The Buffer is the caller's. */
@@ -136,7 +135,7 @@ export class BlindTokens {
     return this.facet('user_id', userId);
   }
 
-  /** In hex; to be cut. */
+  /** Of NFC(`text`), in hex; to be cut. */
   #cutHash(kind: BlindKind, text: string): string {
     let key = this.#cutKeys.get(kind);
     if (key === undefined) {
@@ -196,12 +195,17 @@ function keyedHash(key: Uint8Array, bytes: Uint8Array): string {
   return hash('sha256', input, 'hex');
 }
 
-/** The same of a text's UTF-8. */
+/** The same of NFC(`text`)'s UTF-8. */
 function keyedTextHash(key: Uint8Array, text: string): string {
   // A UTF-16 unit takes at most 3 bytes of UTF-8.
-  if (KEY_BYTES + text.length * 3 > scratch.length) return keyedHash(key, Buffer.from(text, 'utf8'));
+  if (KEY_BYTES + text.length * 3 > scratch.length) return keyedHash(key, Buffer.from(text.normalize('NFC'), 'utf8'));
   scratch.set(key, 0);
   const length = scratch.write(text, KEY_BYTES, 'utf8');
+  // As many bytes as characters: ASCII, which is composed already. Composing may make a text longer.
+  if (length !== text.length) {
+    const composed = text.normalize('NFC');
+    if (composed !== text) return keyedTextHash(key, composed);
+  }
   return hash('sha256', scratch.subarray(0, KEY_BYTES + length), 'hex');
 }
 

@@ -1,4 +1,4 @@
-// HMAC-SHA256 (RFC 2104) by two one-shot hashes over prepared pads: 0.8 µs for a short text, where createHmac takes
+// HMAC-SHA256 (RFC 2104) by two one-shot hashes over prepared pads: 0.6 µs for a short text, where createHmac takes
 // 2.3 µs with a KeyObject and 12.9 µs with a Buffer (Node 24). Tokens of every word of every grain pass through here.
 import { hash } from 'node:crypto';
 import { assert } from '../assert.ts';
@@ -6,6 +6,8 @@ import { assert } from '../assert.ts';
 const BLOCK_BYTES = 64;
 const HASH_BYTES = 32;
 const SHA256 = 'sha256';
+/** A character a byte: such a string comes back in a third of the time in which a Buffer is made, and is copied as it is. */
+const BYTES_AS_TEXT = 'binary';
 
 /** HMAC-SHA256 under one key of at most 64 bytes. */
 export class HmacSha256 {
@@ -24,10 +26,10 @@ export class HmacSha256 {
     }
   }
 
-  /** 64 hex digits of the HMAC of `text`'s UTF-8. */
-  hex(text: string): string {
-    this.#closeText(text);
-    return hash(SHA256, this.#outer, 'hex');
+  /** Writes the first `count` bytes, at most 32, of the HMAC of NFC(`text`)'s UTF-8 to `into` at `at`. */
+  writeNfc(text: string, into: Buffer, at: number, count: number): void {
+    this.#closeText(text, true);
+    into.write(hash(SHA256, this.#outer, BYTES_AS_TEXT), at, count, BYTES_AS_TEXT);
   }
 
   /** The 32 bytes of the HMAC of `text`'s UTF-8. */
@@ -44,16 +46,20 @@ export class HmacSha256 {
     return hash(SHA256, this.#outer, 'buffer');
   }
 
-  #closeText(text: string): void {
+  #closeText(text: string, composed = false): void {
     // A UTF-16 unit takes at most 3 bytes of UTF-8.
     const inner = this.#room(text.length * 3);
     const length = inner.write(text, BLOCK_BYTES, 'utf8');
+    // As many bytes as characters: ASCII, which is composed already.
+    if (composed && length !== text.length) {
+      this.#closeText(text.normalize('NFC'));
+      return;
+    }
     this.#close(inner.subarray(0, BLOCK_BYTES + length));
   }
 
   #close(inner: Uint8Array): void {
-    // hex, since a string comes back faster than a Buffer is made.
-    this.#outer.write(hash(SHA256, inner, 'hex'), BLOCK_BYTES, 'hex');
+    this.#outer.write(hash(SHA256, inner, BYTES_AS_TEXT), BLOCK_BYTES, HASH_BYTES, BYTES_AS_TEXT);
   }
 
   #room(messageBytes: number): Buffer {
