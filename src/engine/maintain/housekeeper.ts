@@ -86,7 +86,7 @@ export class Housekeeper {
   /** Resolves when everything written so far is sealed. Drives itself: nobody has to call `run`. */
   sealed(upTo: number): Promise<void> {
     if (this.#store.index.sealedSequence >= upTo) return Promise.resolve();
-    if (this.#stopped) return Promise.reject(new EngineError('STO-E002', 'the shard was abandoned'));
+    if (this.#stopped) return Promise.reject(gone());
     return new Promise((resolve, reject) => {
       this.#waiters.push({ upTo, resolve, reject });
       this.#drive();
@@ -101,6 +101,7 @@ export class Housekeeper {
     await before;
     this.#endPause = resolve;
     while (this.#job !== undefined || this.#committing) {
+      if (this.#stopped) throw gone();
       if (!this.#committing) this.run(10);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -117,14 +118,14 @@ export class Housekeeper {
   /** Starts nothing any more and leaves the job under way where it stands; who waits is told that the shard is gone. */
   stop(): void {
     this.#stopped = true;
-    const gone = new EngineError('STO-E002', 'the shard was abandoned');
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(gone);
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(gone());
   }
 
   /** Runs until no seal, purge, drop or merge is left. */
   async settle(): Promise<void> {
     await this.sealed(this.#store.log.nextSequence - 1);
     for (;;) {
+      if (this.#stopped) throw gone();
       if (this.#committing) await new Promise((resolve) => setImmediate(resolve));
       else if (!this.run(10) && !this.#committing) return;
       await new Promise((resolve) => setImmediate(resolve));
@@ -241,6 +242,10 @@ export class Housekeeper {
       this.#waiters.splice(i, 1);
     }
   }
+}
+
+function gone(): EngineError {
+  return new EngineError('STO-E002', 'the shard was abandoned');
 }
 
 function hourOf(timeMs: number): number {
