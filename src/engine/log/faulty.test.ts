@@ -44,6 +44,15 @@ test('a failed sync poisons until the log is opened again, and what was written 
   }
 });
 
+test('faults that have not come can be taken back', async () => {
+  const log = new FaultyLog(new MemoryLog());
+  log.failNextAppend();
+  log.failNextSync({ written: true });
+  log.disarm();
+  assert.equal(await log.append({ records: [Buffer.from('a')] }), 1);
+  assert.equal(log.poisoned, undefined);
+});
+
 test('held appends commit when they are let go', async () => {
   const log = new FaultyLog(new MemoryLog());
   const release = log.holdAppends();

@@ -28,6 +28,12 @@ export class FaultyLog implements Log {
     this.#syncFault = { written };
   }
 
+  /** Appends that were to fail and have not come yet will work. */
+  disarm(): void {
+    this.#appendFault = undefined;
+    this.#syncFault = undefined;
+  }
+
   /** Appends wait from now on until the returned function is called. */
   holdAppends(): () => void {
     let open = (): void => undefined;

@@ -1,0 +1,114 @@
+// Everything a node holds against everything its models hold.
+
+import type { GrainFilter, RecallQuery } from '../../src/engine/calls.ts';
+import { EngineError } from '../../src/engine/errors.ts';
+import type { RouterContext } from '../../src/shards/fan.ts';
+import type { GrainView, Input, Output } from '../../src/shards/protocol.ts';
+import { outcomeOf, same } from './compare.ts';
+import { viewOf } from './model/grain.ts';
+import type { ModelMemory } from './model/memory.ts';
+import { listed, recalled } from './model/search.ts';
+import type { SimNode } from './node.ts';
+import type { Random } from './random.ts';
+import { SYSTEM, type World } from './world.ts';
+
+export const checkWorld = (world: World): Promise<void> => checkNode(world, world.node);
+
+/** `node`: the world's own, or a copy of it. */
+export async function checkNode(world: World, node: SimNode): Promise<void> {
+  for (const model of world.models) await checkMemory(world, model, node);
+  for (const report of await node.router.verify()) same(report.findings, [], 'verify');
+  for (const health of await node.router.health()) same(health.reasons, [], `health of shard ${health.shard}`);
+}
+
+/** What reads show, which goes on also while the log refuses writes. */
+export async function checkMemory(world: World, model: ModelMemory, node: SimNode = world.node): Promise<void> {
+  const context = SYSTEM(model.settings.number);
+  const everything: GrainFilter = { includeSuperseded: true };
+  await checkList(world, model, context, { filter: everything, limit: 500, order: 'desc' }, { node });
+  for (const held of model.live) {
+    const { blob } = await node.call('getRaw', context, { hash: held.hash });
+    same(Buffer.from(blob), held.blob, `blob of ${held.hash}`);
+    await checkHistory(node, model, context, held.hash);
+  }
+  const gone = model.grains.filter(({ removed, hash }) => removed && model.find(hash) === undefined);
+  const { held } = await node.call('locate', context, { hashes: gone.map(({ hash }) => hash) });
+  same(held.includes(true), false, `removed grains of memory ${context.memory} are gone`);
+  const { diskSpaceBytes: _, purgePending: __, ...statistics } = await node.call('statistics', context, {});
+  same(statistics, model.statistics(), `statistics of memory ${context.memory}`);
+  const audit = await node.call('verifyAudit', context, {});
+  world.counts.reads += 1;
+  same(audit, { valid: true, checked: model.auditEntries, partition: 0 }, `audit of memory ${context.memory}`);
+}
+
+export async function checkHistory(node: SimNode, model: ModelMemory, context: RouterContext, hash: string) {
+  const expected = outcomeOf(() => model.history(context, hash));
+  const actual = await outcome(node.call('history', context, { hash }));
+  same(actual, expected, `history of ${hash}`);
+}
+
+export async function checkGet(world: World, model: ModelMemory, context: RouterContext, hash: string) {
+  world.counts.reads += 1;
+  const expected = outcomeOf(() => viewOf(model.get(context, hash)));
+  same(await outcome(world.node.call('get', context, { hash })), expected, `get ${hash}`);
+}
+
+/** All pages of a list, one after the other; `between` runs between two pages. */
+export async function checkList(
+  world: World,
+  model: ModelMemory,
+  context: RouterContext,
+  input: Omit<Input<'list'>, 'after'>,
+  { node = world.node, between = async () => undefined }: { node?: SimNode; between?: () => Promise<void> } = {},
+): Promise<void> {
+  const what = `list ${JSON.stringify(input)} as ${JSON.stringify(context)}`;
+  const now = { nowMs: world.clock.nowMs() };
+  world.counts.reads += 1;
+  const all = listed(model, context, input.filter, input.order, now).map(viewOf);
+  const found: GrainView[] = [];
+  let page: Output<'list'> | undefined;
+  do {
+    const { next } = page ?? {};
+    const { offset, ...rest } = input;
+    const skipped = page === undefined && offset !== undefined ? { offset } : {};
+    page = await node.call('list', context, {
+      ...rest,
+      ...skipped,
+      ...(next === undefined ? {} : { after: next }),
+    });
+    same(page.total, all.length, `total of ${what}`);
+    same(page.more, page.next !== undefined, `place of the next page of ${what}`);
+    if (page.more) same(page.grains.length, input.limit, `length of a page of ${what}`);
+    found.push(...page.grains);
+    await between();
+  } while (page.more && found.length <= all.length);
+  same(found, all.slice(input.offset ?? 0), what);
+}
+
+export async function checkRecall(world: World, model: ModelMemory, context: RouterContext, query: RecallQuery) {
+  world.counts.reads += 1;
+  const actual = await world.node.call('recall', context, query);
+  const expected = recalled(model, context, query, { nowMs: world.clock.nowMs() });
+  same(actual, expected, `recall ${JSON.stringify(query)} as ${JSON.stringify(context)}`);
+  return actual;
+}
+
+async function outcome<T>(call: Promise<T>) {
+  try {
+    return { kind: 'value', value: await call };
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { kind: 'error', code: error.code };
+  }
+}
+
+/** A filter over all grains must not lose any: pages in both orders, any place to begin. */
+export function pageOf(random: Random, filter: GrainFilter): Omit<Input<'list'>, 'after'> {
+  const offset = random.maybe(0.2, () => random.int(6));
+  return {
+    filter,
+    limit: random.pick([1, 2, 5, 17, 500]),
+    order: random.pick(['asc', 'desc']),
+    ...(offset === undefined ? {} : { offset }),
+  };
+}

@@ -1,0 +1,74 @@
+// Whether an answer is the one that was expected, apart from what no model can know.
+import { inspect, isDeepStrictEqual } from 'node:util';
+import { EngineError } from '../../src/engine/errors.ts';
+import type { Output } from '../../src/shards/protocol.ts';
+import type { WriteMethod } from './requests.ts';
+
+/** What became of a call. */
+export type Outcome =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly code: string }
+  /** Storage refused it. */
+  | { readonly kind: 'storage' }
+  /** The process died before the answer. */
+  | { readonly kind: 'crashed' };
+
+/** What a run of the model comes to; anything but an EngineError is thrown on. */
+export function outcomeOf(run: () => unknown): Outcome {
+  try {
+    return { kind: 'value', value: run() };
+  } catch (error) {
+    if (error instanceof EngineError) return { kind: 'error', code: error.code };
+    throw error;
+  }
+}
+
+/** The same answer without what may differ: order of a set, wording of errors. */
+export function plain(method: WriteMethod, value: unknown): unknown {
+  switch (method) {
+    case 'forget': {
+      const { hashes, notFound } = value as Output<'forget'>;
+      return { hashes: [...hashes].sort(), notFound };
+    }
+    case 'addBatch':
+    case 'importBlobs': {
+      const { outcomes } = value as Output<'addBatch'>;
+      return outcomes.map((one) => ('error' in one ? { code: one.error.code } : one));
+    }
+    default:
+      return value;
+  }
+}
+
+/** Compares two answers; `what` says in the message which call it was. */
+export function same(actual: unknown, expected: unknown, what: string): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new Discrepancy(`${what}\n${differences(actual, expected).join('\n')}`);
+}
+
+const DIFFERENCES_MAX = 12;
+
+/** Where two values differ, by path. */
+function differences(actual: unknown, expected: unknown, path = '', found: string[] = []): string[] {
+  if (isDeepStrictEqual(actual, expected) || found.length >= DIFFERENCES_MAX) return found;
+  const [left, right] = [membersOf(actual), membersOf(expected)];
+  if (left === undefined || right === undefined) {
+    found.push(`  ${path === '' ? 'it' : path} is ${inspect(actual, LINE)}, not ${inspect(expected, LINE)}`);
+    return found;
+  }
+  for (const name of new Set([...left.keys(), ...right.keys()]))
+    differences(left.get(name), right.get(name), `${path}.${name}`, found);
+  return found;
+}
+
+const LINE = { breakLength: Number.POSITIVE_INFINITY, depth: 4 };
+
+function membersOf(value: unknown): Map<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return undefined;
+  return new Map(Object.entries(value));
+}
+
+/** The engine answered otherwise than the model: what this folder looks for. */
+export class Discrepancy extends Error {
+  override name = 'Discrepancy';
+}

@@ -1,0 +1,143 @@
+// A grain as the model holds it: what the codec makes of a request, which has tests of its own.
+import { hash as digest } from 'node:crypto';
+import type { GrainView, JsonObject } from '../../../src/engine/calls.ts';
+import { addressOf } from '../../../src/engine/grain/address.ts';
+import { fromApi } from '../../../src/engine/grain/api-input.ts';
+import { toApi } from '../../../src/engine/grain/api-output.ts';
+import { searchText, sessionOf, type Triple, triple } from '../../../src/engine/grain/api-text.ts';
+import { decodeGrain, encodeGrain } from '../../../src/engine/grain/blob.ts';
+import { GrainError, toEngineError } from '../../../src/engine/grain/error.ts';
+import type { Grain } from '../../../src/engine/grain/grain.ts';
+import { identityBytes } from '../../../src/engine/grain/identity.ts';
+import type { AnalyzedText } from '../../../src/engine/index/part.ts';
+import { analyzer } from '../../../src/engine/index/text/analyze.ts';
+
+export const ANALYZER = analyzer('en');
+
+export interface Prepared {
+  readonly hash: string;
+  readonly blob: Buffer;
+  readonly grain: Grain;
+  readonly createdAtMs: number;
+  readonly namespace: string;
+  readonly userId: string | undefined;
+  readonly session: string | undefined;
+  readonly tags: readonly string[];
+  readonly triple: Triple;
+  /** Equal for grains that state the same; undefined when it is never a duplicate. */
+  readonly identity: string | undefined;
+  readonly terms: AnalyzedText;
+  readonly warnings: readonly string[];
+  readonly verification: string;
+}
+
+/** A grain in a memory. Removed ones stay: chains go through them. */
+export interface Held extends Prepared {
+  readonly partition: number;
+  /** Order of writing within the memory. */
+  readonly place: number;
+  removed: boolean;
+  supersededBy: Held | undefined;
+  supersedes: Held | undefined;
+  verified: string;
+}
+
+/** Throws what the engine would: EngineError. */
+export function prepare(grainType: string, fields: JsonObject, nowMs: number): Prepared {
+  const api = fromApi(grainType, fields, { nowMs });
+  try {
+    const encoded = encodeGrain(
+      api.type,
+      api.fields,
+      api.sensitivity === undefined ? {} : { sensitivity: api.sensitivity },
+    );
+    return describe(encoded.blob, [...api.warnings, ...encoded.warnings], api.verificationStatus ?? '');
+  } catch (error) {
+    if (error instanceof GrainError) throw toEngineError(error, 'api');
+    throw error;
+  }
+}
+
+export function prepareBlob(blob: Uint8Array): Prepared {
+  try {
+    return describe(Buffer.from(blob), [], '');
+  } catch (error) {
+    if (error instanceof GrainError) throw toEngineError(error, 'import');
+    throw error;
+  }
+}
+
+function describe(blob: Buffer, warnings: readonly string[], verification: string): Prepared {
+  const grain = decodeGrain(blob);
+  const { fields } = grain;
+  const identity = identityBytes(blob);
+  const userId = fields['user_id'];
+  const tags = fields['structural_tags'];
+  return {
+    hash: addressOf(blob),
+    blob,
+    grain,
+    createdAtMs: Number(fields['created_at']),
+    namespace: String(fields['namespace']),
+    userId: typeof userId === 'string' ? userId : undefined,
+    session: sessionOf(grain),
+    tags: Array.isArray(tags) ? tags.map(String) : [],
+    triple: triple(grain),
+    identity: identity === undefined ? undefined : digest('sha256', identity, 'hex'),
+    terms: ANALYZER.analyze(searchText(grain)),
+    warnings,
+    verification,
+  };
+}
+
+export function isCurrent(held: Held): boolean {
+  return !held.removed && held.supersededBy === undefined;
+}
+
+export function isExpired(held: Prepared, nowMs: number): boolean {
+  const expires = numberOf(held, 'expires_at');
+  return expires !== undefined && expires * 1000 <= nowMs;
+}
+
+/** A number of the grain, in the units of a filter. */
+export function numberOf(held: Prepared, field: 'confidence' | 'importance' | 'valid_from' | 'expires_at') {
+  const value = held.grain.fields[field];
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function shownFields(held: Held): JsonObject {
+  const predecessor = predecessorOf(held);
+  const fields = toApi(held.grain, predecessor === undefined ? {} : { predecessor });
+  if (held.verified !== '') fields['verification_status'] = held.verified;
+  return fields;
+}
+
+/** What a version says it superseded. An upsert has no word of it; of what was forgotten its last source is taken. */
+function predecessorOf({ grain, supersedes }: Held): string | undefined {
+  const sources = grain.fields['derived_from'];
+  const last = Array.isArray(sources) ? sources.at(-1) : undefined;
+  if (supersedes === undefined || typeof last !== 'string') return undefined;
+  return supersedes.removed ? last : supersedes.hash;
+}
+
+export function viewOf(held: Held): GrainView {
+  const predecessor = predecessorOf(held);
+  return {
+    hash: held.hash,
+    grainType: held.grain.type,
+    fields: shownFields(held),
+    createdAt: Math.floor(held.createdAtMs / 1000),
+    createdAtMs: held.createdAtMs,
+    namespace: held.namespace,
+    ...(held.userId === undefined ? {} : { userId: held.userId }),
+    ...(held.supersededBy === undefined ? {} : { supersededBy: held.supersededBy.hash }),
+    ...(predecessor === undefined ? {} : { supersedes: predecessor }),
+    sizeBytes: held.blob.length,
+  };
+}
+
+/** Creation time in the order asked for, then address ascending. */
+export function inOrder(order: 'asc' | 'desc'): (a: Prepared, b: Prepared) => number {
+  const sign = order === 'asc' ? 1 : -1;
+  return (a, b) => sign * (a.createdAtMs - b.createdAtMs) || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0);
+}

@@ -1,0 +1,508 @@
+// One memory as the contract describes it: a list of grains, searched from front to back. Every write throws EngineError
+// where the engine must refuse, before anything has changed.
+import { isDeepStrictEqual } from 'node:util';
+import type { AddOutcome, MemorySettings, VersionView } from '../../../src/engine/calls.ts';
+import { EngineError } from '../../../src/engine/errors.ts';
+import { mayInvalidate } from '../../../src/engine/grain/api-invalidation.ts';
+import { accumulateFields, supersedeFields } from '../../../src/engine/grain/api-merge.ts';
+import { toApi } from '../../../src/engine/grain/api-output.ts';
+import { tripleForm } from '../../../src/engine/grain/api-text.ts';
+import { GRAIN_TYPE_NAMES } from '../../../src/engine/grain/grain.ts';
+import { IDEMPOTENCY_KEEP_MS } from '../../../src/engine/limits.ts';
+import { similarity } from '../../../src/engine/write/similarity.ts';
+import type { RouterContext } from '../../../src/shards/fan.ts';
+import type { Placed } from '../../../src/shards/placement.ts';
+import { partitionFor } from '../../../src/shards/placement.ts';
+import type { ErasureProof, Input, JsonObject, JsonValue, Output } from '../../../src/shards/protocol.ts';
+import { placementOf } from '../node.ts';
+import { type Held, isCurrent, isExpired, type Prepared, prepare, prepareBlob, shownFields } from './grain.ts';
+
+/** A user's key in one partition. */
+interface UserKey {
+  live: boolean;
+  /** Seconds; of the newest destroyed key. */
+  destroyedAt: number;
+}
+
+/** A proof whose fingerprint cannot be foretold: the key is random. */
+export interface ExpectedProof extends Omit<ErasureProof, 'keyFingerprint'> {
+  /** undefined: any, but none that was given before. Once it was given, a repeat of the call gives the same. */
+  keyFingerprint: string | undefined;
+}
+
+interface Reply {
+  readonly bodyHash: string;
+  readonly atMs: number;
+  readonly output: unknown;
+}
+
+type Write<M extends 'add' | 'addBatch' | 'supersede' | 'accumulate' | 'forget' | 'importBlobs'> = (
+  context: RouterContext,
+  input: Input<M>,
+) => Output<M>;
+interface Writes {
+  add: Write<'add'>;
+  addBatch: Write<'addBatch'>;
+  supersede: Write<'supersede'>;
+  accumulate: Write<'accumulate'>;
+  forget: Write<'forget'>;
+  importBlobs: Write<'importBlobs'>;
+  eraseUser: (context: RouterContext, input: Input<'eraseUser'>) => ExpectedProof;
+}
+
+export class ModelMemory {
+  readonly settings: MemorySettings;
+  /** In the order of writing, removed ones included. */
+  readonly grains: Held[] = [];
+  auditEntries = 0;
+  /** By user, by partition. */
+  readonly #userKeys = new Map<string, Map<number, UserKey>>();
+  /** Fingerprints that proofs have shown, by user. */
+  readonly #fingerprints = new Map<string, string>();
+  readonly #replies = new Map<string, Reply>();
+  readonly #nowMs: () => number;
+  readonly #byHash = new Map<string, Held[]>();
+
+  constructor(settings: MemorySettings, nowMs: () => number) {
+    this.settings = settings;
+    this.#nowMs = nowMs;
+    this.auditEntries = settings.partitions;
+  }
+
+  /** Remembers everything; the returned function brings it back. */
+  snapshot(): () => void {
+    const count = this.grains.length;
+    const standings = this.grains.map(({ removed, supersededBy, supersedes, verified }) => {
+      return { removed, supersededBy, supersedes, verified };
+    });
+    const keys = [...this.#userKeys].map(
+      ([user, byPartition]) => [user, new Map([...byPartition].map(([at, key]) => [at, { ...key }]))] as const,
+    );
+    const replies = [...this.#replies];
+    const { auditEntries } = this;
+    return () => {
+      for (const held of this.grains.splice(count)) this.#byHash.get(held.hash)!.pop();
+      this.grains.forEach((held, i) => {
+        Object.assign(held, standings[i]);
+      });
+      this.#userKeys.clear();
+      for (const [user, byPartition] of keys) this.#userKeys.set(user, byPartition);
+      this.#replies.clear();
+      for (const [key, reply] of replies) this.#replies.set(key, reply);
+      this.auditEntries = auditEntries;
+    };
+  }
+
+  get live(): Held[] {
+    return this.grains.filter((held) => !held.removed);
+  }
+
+  /** The grain with that address, if it is there for this caller. */
+  find(hash: string, context: Bound = {}): Held | undefined {
+    const held = this.#alike(hash)[0];
+    return held !== undefined && isWithin(context, held) ? held : undefined;
+  }
+
+  /** Grains with that address, by partition: what is placed otherwise may be the same grain. */
+  #alike(hash: string): Held[] {
+    const alike = (this.#byHash.get(hash) ?? []).filter((one) => !one.removed);
+    return alike.sort((a, b) => a.partition - b.partition);
+  }
+
+  get(context: Bound, hash: string): Held {
+    const held = this.find(hash, context);
+    if (held === undefined) throw new EngineError('MEM-E001');
+    return held;
+  }
+
+  /** Runs a write under its idempotency key, if it has one. */
+  call<M extends keyof Writes>(method: M, context: RouterContext, input: Input<M>): ReturnType<Writes[M]> {
+    // A method of the table with its own input, which TypeScript does not follow through M.
+    const run = () =>
+      (this[method] as (context: RouterContext, input: Input<M>) => ReturnType<Writes[M]>)(context, input);
+    return method === 'addBatch' || method === 'importBlobs' ? run() : this.#once(method, context, run);
+  }
+
+  #once<T>(method: string, context: RouterContext, run: () => T): T {
+    const { idempotency } = context;
+    if (idempotency === undefined) return run();
+    const key = `${method}\n${context.actor}\n${idempotency.key}`;
+    const stored = this.#replies.get(key);
+    if (stored !== undefined && stored.atMs + IDEMPOTENCY_KEEP_MS >= this.#nowMs()) {
+      if (stored.bodyHash !== idempotency.bodyHash) throw new EngineError('VAL-E005');
+      // Stored by the same method.
+      return stored.output as T;
+    }
+    const output = run();
+    this.#replies.set(key, { bodyHash: idempotency.bodyHash, atMs: this.#nowMs(), output });
+    return output;
+  }
+
+  add(context: RouterContext, input: Placed): Output<'add'> {
+    const prepared = prepare(input.grainType, bindFields(context, input.fields), this.#nowMs());
+    const partition = partitionFor(input, this.settings.partitions, context);
+    return this.#add(context, prepared, partition);
+  }
+
+  addBatch(context: RouterContext, { items }: Input<'addBatch'>): Output<'addBatch'> {
+    const outcomes = items.map((item, index) =>
+      outcome(item.grainType, () => ({
+        ...this.#once('add', itemContext(context, index), () => this.add(context, item)),
+        grainType: item.grainType,
+      })),
+    );
+    return { outcomes };
+  }
+
+  #add(context: RouterContext, prepared: Prepared, partition: number): Output<'add'> {
+    const { warnings } = prepared;
+    const duplicate = this.#duplicate(prepared, partition);
+    if (duplicate !== undefined) return { hash: duplicate.hash, duplicate: true, warnings };
+    const replaced = this.settings.dedup === 'upsert' ? this.#replaced(prepared, partition) : undefined;
+    if (replaced !== undefined) this.#checkInvalidation(context, replaced, 'supersede');
+    const held = this.#hold(prepared, partition);
+    if (replaced !== undefined) link(replaced, held);
+    this.auditEntries += 1;
+    return { hash: held.hash, duplicate: false, warnings };
+  }
+
+  #duplicate(prepared: Prepared, partition: number): Held | undefined {
+    const same = this.#byHash.get(prepared.hash)?.findLast((held) => !held.removed && held.partition === partition);
+    if (same !== undefined || this.settings.dedup === 'none') return same;
+    const { identity } = prepared;
+    const isSame = (held: Held) => held.partition === partition && isCurrent(held) && held.identity === identity;
+    const identical = identity === undefined ? undefined : this.grains.findLast(isSame);
+    if (identical !== undefined || this.settings.dedup !== 'fuzzy') return identical;
+    const { object = '' } = prepared.triple;
+    return this.#rivals(prepared, partition).find(
+      (held) => similarity(held.triple.object ?? '', object) >= this.settings.dedupThreshold,
+    );
+  }
+
+  /** What an upsert supersedes. */
+  #replaced(prepared: Prepared, partition: number): Held | undefined {
+    return this.#rivals(prepared, partition).find(({ triple }) => triple.object !== prepared.triple.object);
+  }
+
+  /** Current beliefs of the same subject, relation, namespace and user, newest first. */
+  #rivals(prepared: Prepared, partition: number): Held[] {
+    const { subject, relation } = prepared.triple;
+    if (prepared.grain.type !== 'belief') return [];
+    return this.grains
+      .filter(
+        (held) =>
+          held.partition === partition &&
+          isCurrent(held) &&
+          held.grain.type === 'belief' &&
+          held.triple.subject === subject &&
+          held.triple.relation === relation &&
+          held.namespace === prepared.namespace &&
+          held.userId === prepared.userId,
+      )
+      .reverse();
+  }
+
+  #hold(prepared: Prepared, partition: number): Held {
+    const held: Held = {
+      ...prepared,
+      partition,
+      place: this.grains.length,
+      removed: false,
+      supersededBy: undefined,
+      supersedes: undefined,
+      verified: prepared.verification,
+    };
+    this.grains.push(held);
+    const alike = this.#byHash.get(held.hash);
+    if (alike === undefined) this.#byHash.set(held.hash, [held]);
+    else alike.push(held);
+    if (held.userId !== undefined) {
+      const key = this.#keyOf(held.userId, partition);
+      key.live = true;
+    }
+    return held;
+  }
+
+  #keyOf(userId: string, partition: number): UserKey {
+    let keys = this.#userKeys.get(userId);
+    if (keys === undefined) {
+      keys = new Map();
+      this.#userKeys.set(userId, keys);
+    }
+    let key = keys.get(partition);
+    if (key === undefined) {
+      key = { live: false, destroyedAt: 0 };
+      keys.set(partition, key);
+    }
+    return key;
+  }
+
+  #checkInvalidation(context: RouterContext, held: Held, act: 'supersede' | 'forget'): void {
+    const refusal = mayInvalidate(held.grain, {
+      actor: context.actor,
+      act,
+      nowMs: this.#nowMs(),
+      ...(context.reason === undefined ? {} : { reason: context.reason }),
+    });
+    if (refusal !== undefined) throw refusal;
+  }
+
+  supersede(context: RouterContext, { oldHash, fields, grainType }: Input<'supersede'>): Output<'supersede'> {
+    const old = this.get(context, oldHash);
+    if (old.supersededBy !== undefined) throw new EngineError('MEM-E002');
+    const merged = supersedeFields(old.grain, fields, grainType);
+    const held = this.#version(context, old, merged.fields);
+    return { oldHash: old.hash, newHash: held.hash, warnings: held.warnings };
+  }
+
+  accumulate(context: RouterContext, { target, deltas, set }: Input<'accumulate'>): Output<'accumulate'> {
+    const named = 'hash' in target ? this.find(target.hash) : this.newestOf(context, target)[0];
+    const old = named === undefined ? undefined : tipOf(named);
+    if (old === undefined || old.removed || !isWithin(context, old)) throw new EngineError('MEM-E001');
+    const { fields, applied } = accumulateFields(old.grain, deltas, set);
+    const held = this.#version(context, old, fields);
+    return {
+      oldHash: old.hash,
+      newHash: held.hash,
+      applied,
+      fields: toApi(held.grain, { predecessor: old.hash }),
+    };
+  }
+
+  /** Current grains of a subject and relation that the caller sees, newest first, ties by address. */
+  newestOf(context: Bound, target: { namespace?: string; subject: string; relation: string }): Held[] {
+    const subject = tripleForm(target.subject);
+    const relation = tripleForm(target.relation);
+    return this.grains
+      .filter(
+        (held) =>
+          isCurrent(held) &&
+          !isExpired(held, this.#nowMs()) &&
+          isWithin(context, held) &&
+          held.triple.subject === subject &&
+          held.triple.relation === relation &&
+          (target.namespace === undefined || held.namespace === target.namespace),
+      )
+      .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1));
+  }
+
+  #version(context: RouterContext, old: Held, fields: JsonObject): Held {
+    this.#checkInvalidation(context, old, 'supersede');
+    const next: JsonObject = { ...bindFields(context, fields), derived_from: [...sourcesOf(fields), old.hash] };
+    if (context.reason !== undefined && context.reason !== '') next['supersession_justification'] = context.reason;
+    const prepared = prepare(old.grain.type, next, this.#nowMs());
+    if (this.find(prepared.hash) !== undefined) throw new EngineError('MEM-E002');
+    const held = this.#hold(prepared, old.partition);
+    link(old, held);
+    this.auditEntries += 1;
+    return held;
+  }
+
+  /** What a forget would remove. Throws its refusal. */
+  forgetTargets(context: RouterContext, input: Input<'forget'>) {
+    const targets = new Set<Held>();
+    const notFound: string[] = [];
+    const wants = (held: Held): boolean =>
+      isWithin(context, held) && (input.userId === undefined || held.userId === input.userId);
+    for (const hash of new Set(input.hashes ?? [])) {
+      const wanted = this.#alike(hash).filter(wants);
+      for (const held of wanted) targets.add(held);
+      if (wanted.length === 0) notFound.push(hash);
+    }
+    if (input.subject !== undefined) {
+      const subject = tripleForm(input.subject);
+      for (const held of this.live) if (held.triple.subject === subject && wants(held)) targets.add(held);
+    }
+    for (const held of targets) this.#checkInvalidation(context, held, 'forget');
+    return { targets: [...targets], notFound };
+  }
+
+  forget(context: RouterContext, input: Input<'forget'>): Output<'forget'> {
+    const { targets, notFound } = this.forgetTargets(context, input);
+    if (!input.check) for (const held of targets) this.remove(held);
+    return { hashes: [...new Set(targets.map(({ hash }) => hash))], notFound };
+  }
+
+  /** One grain forgotten. */
+  remove(held: Held): void {
+    held.removed = true;
+    this.auditEntries += 1;
+  }
+
+  eraseUser(_context: RouterContext, { userId }: Input<'eraseUser'>): ExpectedProof {
+    const keys = [...(this.#userKeys.get(userId)?.values() ?? [])];
+    const now = Math.floor(this.#nowMs() / 1000);
+    if (keys.length === 0) return { userId, count: 0, keyFingerprint: '', timestamp: now };
+    const isRepeat = keys.every(({ live }) => !live);
+    const erased = this.live.filter((held) => held.userId === userId);
+    for (const held of erased) held.removed = true;
+    for (const key of keys) {
+      if (!key.live) continue;
+      key.live = false;
+      key.destroyedAt = now;
+      this.auditEntries += 2;
+    }
+    return {
+      userId,
+      count: erased.length,
+      keyFingerprint: isRepeat ? this.#fingerprints.get(userId) : undefined,
+      timestamp: Math.max(...keys.map(({ destroyedAt }) => destroyedAt)),
+    };
+  }
+
+  /** Takes the fingerprint of a proof; false when it cannot be the one of the keys that were destroyed. */
+  tookFingerprint(expected: ExpectedProof, fingerprint: string): boolean {
+    if (expected.keyFingerprint !== undefined) return fingerprint === expected.keyFingerprint;
+    const before = this.#fingerprints.get(expected.userId);
+    this.#fingerprints.set(expected.userId, fingerprint);
+    expected.keyFingerprint = fingerprint;
+    return /^[0-9a-f]{16}$/.test(fingerprint) && fingerprint !== before;
+  }
+
+  /** After a crash in an erasure nobody knows which of its keys went and when. */
+  forgetFingerprint(userId: string): void {
+    this.#fingerprints.delete(userId);
+  }
+
+  importBlobs(context: RouterContext, { blobs, manifest }: Input<'importBlobs'>): Output<'importBlobs'> {
+    const partitions = this.#importPartitions(context, blobs, manifest);
+    const outcomes = blobs.map((blob, index) =>
+      outcome('', (): AddOutcome => {
+        const prepared = prepareBlob(blob);
+        const isForeign =
+          (context.namespace !== undefined && prepared.namespace !== context.namespace) ||
+          (context.userId !== undefined && prepared.userId !== context.userId);
+        if (isForeign) throw new EngineError('AUT-E001');
+        return { ...this.#add(context, prepared, partitions[index]!), grainType: prepared.grain.type };
+      }),
+    );
+    for (const { hash, supersededBy, verificationStatus = '' } of manifest) {
+      const old = this.find(hash);
+      if (old === undefined) continue;
+      const next = supersededBy === undefined ? undefined : this.find(supersededBy);
+      const isLinked = next === undefined || next.partition !== old.partition || old.supersededBy !== undefined;
+      if (!isLinked && next !== old && tipOf(next) !== old) link(old, next);
+      if (verificationStatus !== '' && verificationStatus !== 'unverified') old.verified = verificationStatus;
+    }
+    return { outcomes };
+  }
+
+  /** A chain stays where it is; one that is new here goes by its oldest member. */
+  #importPartitions(
+    context: RouterContext,
+    blobs: readonly Uint8Array[],
+    manifest: Input<'importBlobs'>['manifest'],
+  ): number[] {
+    const placed = blobs.map((blob) => {
+      try {
+        return { hash: prepareBlob(blob).hash, ...placementOf(blob) };
+      } catch (error) {
+        if (!(error instanceof EngineError)) throw error;
+        return undefined;
+      }
+    });
+    const pairs = manifest.map(({ hash, supersededBy }) => [hash, supersededBy] as const);
+    for (const one of placed) if (one?.supersedes !== undefined) pairs.unshift([one.supersedes, one.hash]);
+    return placed.map((one) => {
+      if (one === undefined) return 0;
+      const path = [one.hash];
+      for (let i = 0; i < path.length; i++)
+        path.push(...pairs.flatMap(([old, next]) => (next === path[i] && !path.includes(old) ? [old] : [])));
+      const oldest = path.findLast((hash) => placed.some((other) => other?.hash === hash));
+      let at: string | undefined = one.hash;
+      for (let steps = 0; at !== undefined && steps < pairs.length; steps++) {
+        at = pairs.findLast(([old, next]) => old === at && next !== undefined)?.[1];
+        if (at !== undefined) path.push(at);
+      }
+      const near = path.map((hash) => this.find(hash)).find((held) => held !== undefined);
+      const root = placed.find((other) => other?.hash === oldest)!;
+      return near?.partition ?? partitionFor(root, this.settings.partitions, context);
+    });
+  }
+
+  history(context: Bound, hash: string): Output<'history'> {
+    const named = this.get(context, hash);
+    const chain = [named];
+    for (let at = named.supersedes; at !== undefined; at = at.supersedes) chain.unshift(at);
+    for (let at = named.supersededBy; at !== undefined; at = at.supersededBy) chain.push(at);
+    const versions = chain.flatMap((held, i): VersionView[] => {
+      if (held.removed || !isWithin(context, held)) return [];
+      const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
+      const { hash: address, grain, createdAtMs } = held;
+      const createdAt = Math.floor(createdAtMs / 1000);
+      return [{ hash: address, grainType: grain.type, fields: shownFields(held), createdAt, relation }];
+    });
+    return { versions };
+  }
+
+  statistics(): Omit<Output<'statistics'>, 'diskSpaceBytes' | 'purgePending'> {
+    const { live } = this;
+    const typeCounts = Object.fromEntries(
+      GRAIN_TYPE_NAMES.map((type) => [type, live.filter((held) => held.grain.type === type).length]),
+    );
+    return {
+      totalGrains: live.length,
+      typeCounts,
+      namespaces: [...new Set(live.map(({ namespace }) => namespace))].sort(),
+      userCount: [...this.#userKeys.values()].filter((keys) => [...keys.values()].some(({ live }) => live)).length,
+      supersededGrains: live.filter(({ supersededBy }) => supersededBy !== undefined).length,
+      auditEntries: this.auditEntries,
+      pendingWrites: 0,
+      triples: live.filter((held) => held.triple.relation !== undefined).length,
+      vectors: 0,
+    };
+  }
+}
+
+export interface Bound {
+  readonly namespace?: string;
+  readonly userId?: string;
+}
+
+export function isWithin({ namespace, userId }: Bound, held: Prepared): boolean {
+  return (namespace === undefined || held.namespace === namespace) && (userId === undefined || held.userId === userId);
+}
+
+function link(old: Held, next: Held): void {
+  old.supersededBy = next;
+  next.supersedes = old;
+}
+
+function tipOf(held: Held): Held {
+  let at = held;
+  while (at.supersededBy !== undefined) at = at.supersededBy;
+  return at;
+}
+
+function bindFields({ namespace, userId }: Bound, fields: JsonObject): JsonObject {
+  const bound = { ...fields };
+  for (const [name, value] of [
+    ['namespace', namespace],
+    ['user_id', userId],
+  ] as const) {
+    if (value === undefined) continue;
+    const given = fields[name] ?? value;
+    if (!isDeepStrictEqual(given, value)) throw new EngineError('AUT-E001');
+    bound[name] = value;
+  }
+  return bound;
+}
+
+function sourcesOf(fields: JsonObject): JsonValue[] {
+  const sent = fields['derived_from'];
+  return sent === undefined || sent === null ? [] : Array.isArray(sent) ? sent : [sent];
+}
+
+function itemContext(context: RouterContext, index: number): RouterContext {
+  if (context.idempotency === undefined) return context;
+  return { ...context, idempotency: { ...context.idempotency, key: `${context.idempotency.key}#${index}` } };
+}
+
+function outcome(grainType: string, run: () => AddOutcome): AddOutcome {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return { error: error.toWire(), grainType };
+  }
+}

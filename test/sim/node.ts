@@ -1,0 +1,300 @@
+// A whole server without its threads and sockets: engines on real folders, direct shards, the router. It can die at any
+// append and is opened again from what it left.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assert } from '../../src/engine/assert.ts';
+import type { Clock } from '../../src/engine/clock.ts';
+import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
+import { EngineError } from '../../src/engine/errors.ts';
+import { toApi } from '../../src/engine/grain/api-output.ts';
+import { decodeGrain } from '../../src/engine/grain/blob.ts';
+import { GrainError } from '../../src/engine/grain/error.ts';
+import { FaultyLog } from '../../src/engine/log/faulty.ts';
+import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
+import { MemoryLog, MemoryLogStore } from '../../src/engine/log/memory.ts';
+import type { RawShardCaller } from '../../src/shards/client.ts';
+import { directShard } from '../../src/shards/direct.ts';
+import type { RouterContext } from '../../src/shards/fan.ts';
+import type { MemoryMethod } from '../../src/shards/gather.ts';
+import type { PlacedBlob } from '../../src/shards/gather-batch.ts';
+import type { Input, MemorySettings, Output } from '../../src/shards/protocol.ts';
+import { Router } from '../../src/shards/router.ts';
+import { CrashLog } from './crash-log.ts';
+
+/** Time that moves only when it is told to. */
+export class SteppedClock implements Clock {
+  #nowMs: number;
+
+  constructor(nowMs: number) {
+    this.#nowMs = nowMs;
+  }
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  step(ms: number): void {
+    this.#nowMs += ms;
+  }
+}
+
+/** The process died before the call was answered. */
+export class Crashed extends Error {
+  override name = 'Crashed';
+}
+
+export interface NodeOptions {
+  readonly clock: Clock;
+  readonly shards: number;
+  readonly sealGrains: number;
+  /** LMDB on disk; otherwise the log in heap, which is faster. */
+  readonly lmdb: boolean;
+}
+
+interface Shard {
+  readonly engine: Engine;
+  readonly faults: FaultyLog;
+  readonly crash: CrashLog;
+  readonly caller: RawShardCaller;
+}
+
+const MASTER = Buffer.alloc(32, 7);
+
+export class SimNode {
+  /** Memories by number, as a control log would have them. */
+  readonly settings = new Map<number, MemorySettings>();
+  readonly #options: NodeOptions;
+  readonly #root: string;
+  readonly #stores: readonly MemoryLogStore[];
+  #shards: Shard[] = [];
+  #router!: Router;
+  #generation = 0;
+  #crashed = Promise.withResolvers<never>();
+  #isDead = false;
+  /** Shards that died alone, as a worker does, and are not open again. */
+  readonly #deadShards = new Set<number>();
+  /** What only a bug can cause, met outside a call. */
+  #bug: unknown;
+
+  private constructor(options: NodeOptions, root: string, stores: readonly MemoryLogStore[]) {
+    this.#options = options;
+    this.#root = root;
+    this.#stores = stores;
+  }
+
+  static async open(options: NodeOptions): Promise<SimNode> {
+    const stores = Array.from({ length: options.shards }, () => new MemoryLogStore());
+    const node = new SimNode(options, mkdtempSync(join(tmpdir(), 'granary-sim-')), stores);
+    await node.#open();
+    return node;
+  }
+
+  /** Copies everything while it serves. Resolves with a node on the copy, which it takes for its own. */
+  async restored(): Promise<SimNode> {
+    const root = mkdtempSync(join(tmpdir(), 'granary-sim-'));
+    const bytes = await this.#router.backup(root);
+    assert(bytes > 0, 'a backup has bytes');
+    const stores = this.#stores.map((_, shard) =>
+      this.#options.lmdb ? new MemoryLogStore() : MemoryLogStore.restore(join(root, 'data', `shard-${shard}`, 'log')),
+    );
+    const copy = new SimNode(this.#options, root, stores);
+    for (const [number, settings] of this.settings) copy.settings.set(number, settings);
+    await copy.#open();
+    return copy;
+  }
+
+  get engines(): readonly Engine[] {
+    return this.#shards.map(({ engine }) => engine);
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  get router(): Router {
+    return this.#router;
+  }
+
+  /** Rejects with EngineError, with Crashed when the node dies first, with anything else for a bug. */
+  async call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
+    const answer = this.#router.call(method, context, input);
+    // The loser of the race may reject later, when nobody listens any more.
+    answer.catch(() => undefined);
+    const result = await Promise.race([answer, this.#crashed.promise]);
+    if (this.#bug !== undefined) throw this.#bug;
+    return result;
+  }
+
+  failNextAppend(shard: number): void {
+    this.#shards[shard]!.faults.failNextAppend();
+  }
+
+  failNextSync(shard: number, written: boolean): void {
+    this.#shards[shard]!.faults.failNextSync({ written });
+  }
+
+  crashAfter(shard: number, appends: number, written: boolean): void {
+    this.#shards[shard]!.crash.crashAfter(appends, written);
+  }
+
+  /** The shard alone dies in its next append. */
+  dieAlone(shard: number, written: boolean): void {
+    this.#shards[shard]!.crash.crashAfter(0, written);
+    this.#deadShards.add(shard);
+  }
+
+  disarm(): void {
+    for (const { crash, faults } of this.#shards) {
+      crash.disarm();
+      faults.disarm();
+    }
+    this.#deadShards.clear();
+  }
+
+  get isPoisoned(): boolean {
+    return this.#shards.some(({ faults }) => faults.poisoned !== undefined);
+  }
+
+  /** One step of maintenance in a shard; true when there may be more. */
+  async maintain(shard: number): Promise<boolean> {
+    const more = this.#shards[shard]!.engine.maintain(0);
+    await turn();
+    if (this.#bug !== undefined) throw this.#bug;
+    return more;
+  }
+
+  /** Opens again what died, after a crash all of it. True when there was anything. */
+  async recover(): Promise<boolean> {
+    if (this.#isDead || this.isPoisoned) {
+      await this.crash();
+      return true;
+    }
+    const dead = this.#shards.flatMap(({ crash }, shard) => (crash.isDead ? [shard] : []));
+    for (const shard of dead) {
+      await this.#shards[shard]!.engine.abandon();
+      for (let i = 0; i < 3; i++) await turn();
+      await this.#openShard(shard);
+    }
+    this.#deadShards.clear();
+    if (this.#bug !== undefined) throw this.#bug;
+    return dead.length > 0;
+  }
+
+  /** Dies as it stands, unless it died before, and opens again. */
+  async crash(): Promise<void> {
+    this.#die();
+    await this.#open();
+  }
+
+  async restart(): Promise<void> {
+    for (const { engine } of this.#shards) await engine.close();
+    await this.#open();
+  }
+
+  async end(): Promise<void> {
+    this.#die();
+    for (let i = 0; i < 3; i++) await turn();
+    for (const { engine } of this.#shards) await engine.abandon().catch(() => undefined);
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  #die(): void {
+    for (const { crash } of this.#shards) crash.kill();
+    if (this.#isDead) return;
+    this.#isDead = true;
+    this.#crashed.reject(new Crashed('the process died'));
+  }
+
+  async #open(): Promise<void> {
+    if (this.#isDead) {
+      for (const { engine } of this.#shards) await engine.abandon();
+      // What was begun by the dead process ends at its closed files.
+      for (let i = 0; i < 3; i++) await turn();
+    }
+    this.#isDead = false;
+    this.#deadShards.clear();
+    this.#generation += 1;
+    this.#crashed = Promise.withResolvers<never>();
+    this.#crashed.promise.catch(() => undefined);
+    this.#shards = [];
+    const { shards } = this.#options;
+    await Promise.all(Array.from({ length: shards }, (_, shard) => this.#openShard(shard)));
+    this.#router = new Router({
+      shards: Array.from({ length: shards }, (_, shard) => this.#callerOf(shard)),
+      settingsOf: (memory) => this.settings.get(memory),
+      placementOf,
+    });
+    if (this.#bug !== undefined) throw this.#bug;
+  }
+
+  /** Whichever engine the shard has at the time of the call. */
+  #callerOf(shard: number): RawShardCaller {
+    return {
+      call: (...call) => this.#shards[shard]!.caller.call(...call),
+      callRaw: (...call) => this.#shards[shard]!.caller.callRaw(...call),
+    };
+  }
+
+  async #openShard(shard: number): Promise<void> {
+    const { clock, shards, sealGrains, lmdb } = this.#options;
+    const directory = join(this.#root, 'data', `shard-${shard}`);
+    const generation = this.#generation;
+    const inner = lmdb
+      ? openLmdbLog(join(directory, 'log'), { stamp: { formatVersion: FORMAT_VERSION, shard, shards } })
+      : new MemoryLog(this.#stores[shard]!);
+    const death = Promise.withResolvers<never>();
+    death.promise.catch(() => undefined);
+    const crash = new CrashLog(inner, () => {
+      if (this.#deadShards.has(shard)) death.reject(new EngineError('STO-E002', 'the shard died'));
+      else if (generation === this.#generation) this.#die();
+    });
+    const faults = new FaultyLog(crash);
+    const engine = await Engine.open({
+      directory,
+      keysDirectory: join(this.#root, 'keys', `shard-${shard}`),
+      shard,
+      shards,
+      masterKeys: [MASTER],
+      indexHeapBytes: 16 << 20,
+      clock,
+      log: faults,
+      sealGrains,
+      onFatal: (error) => {
+        if (generation === this.#generation && !this.#isDead && !crash.isDead) this.#bug ??= error;
+      },
+    });
+    const direct = directShard(shard, engine, { clock });
+    const orDeath = <T>(answer: Promise<T>): Promise<T> => {
+      answer.catch(() => undefined);
+      return Promise.race([answer, death.promise]);
+    };
+    const caller: RawShardCaller = {
+      call: (...call) => orDeath(direct.call(...call)),
+      callRaw: (...call) => orDeath(direct.callRaw(...call)),
+    };
+    this.#shards[shard] = { engine, faults, crash, caller };
+  }
+}
+
+/** A turn of the event loop: what was committed is answered, what was scheduled runs. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What a server tells the router of a blob. */
+export function placementOf(blob: Uint8Array): PlacedBlob {
+  try {
+    const grain = decodeGrain(blob);
+    const sources = grain.fields['derived_from'];
+    const last = Array.isArray(sources) ? sources.at(-1) : undefined;
+    return {
+      grainType: grain.type,
+      fields: toApi(grain),
+      ...(typeof last === 'string' ? { supersedes: last } : {}),
+    };
+  } catch (error) {
+    if (error instanceof GrainError) throw new EngineError('FMT-E001', error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+// Some runs of the simulation: the same seeds every time, and new ones. A campaign is `npm run sim -- --count 500`.
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { test } from 'node:test';
+import { Discrepancy } from './compare.ts';
+import { Random } from './random.ts';
+import { type Result, runSeed, shrink } from './run.ts';
+import { optionsOf } from './world.ts';
+
+const STEPS = 40;
+/** Runs that a failure may take to be cut down. */
+const SHRINK_RUNS = 40;
+/** Twins and faults, every rule of duplicates, the log in heap and on disk. */
+const SEEDS = [3, 4, 13, 17];
+
+async function agree(seed: number): Promise<Result['counts']> {
+  const { failure, counts } = await runSeed(seed, STEPS);
+  if (failure === undefined) return counts;
+  const { failure: smallest } = await shrink(seed, STEPS, failure, SHRINK_RUNS);
+  const { error, trace } = smallest;
+  const again = `npm run sim -- --seed ${seed} --steps ${STEPS}`;
+  assert.fail([again, ...trace, error instanceof Discrepancy ? error.message : (error as Error)?.stack].join('\n'));
+}
+
+test('the server and the model agree, whatever happens to it', async (t) => {
+  const random = [randomInt(2 ** 31), randomInt(2 ** 31)];
+  const total = { acknowledged: 0, refused: 0, unanswered: 0, reads: 0, reopened: 0 };
+  for (const seed of [...SEEDS, ...random]) {
+    const counts = await agree(seed);
+    t.diagnostic(`seed ${seed}, ${STEPS} steps: ${JSON.stringify(counts)}`);
+    assert.ok(counts.acknowledged >= STEPS / 4, `seed ${seed} wrote little: ${counts.acknowledged}`);
+    assert.ok(counts.reads >= STEPS / 8, `seed ${seed} read little: ${counts.reads}`);
+    total.acknowledged += counts.acknowledged;
+    total.refused += counts.refused;
+    total.unanswered += counts.unanswered;
+    total.reopened += counts.reopened;
+  }
+  // Of the fixed seeds alone there are more than these.
+  assert.ok(total.acknowledged - total.refused > 150, `${total.acknowledged - total.refused} writes were granted`);
+  assert.ok(total.refused > 10, `${total.refused} were refused by both`);
+  assert.ok(total.unanswered > 3, `${total.unanswered} met a fault`);
+  assert.ok(total.reopened > 8, `${total.reopened} times something was opened again`);
+});
+
+test('a seed gives the same world and the same steps again, and other seeds others', () => {
+  const drawn = (seed: number) => {
+    const random = new Random(seed);
+    return [optionsOf(seed), Array.from({ length: 20 }, () => random.u32())];
+  };
+  assert.deepEqual(drawn(7), drawn(7));
+  assert.notDeepEqual(drawn(7)[1], drawn(8)[1]);
+  const modes = new Set(Array.from({ length: 50 }, (_, seed) => optionsOf(seed).mode));
+  assert.equal(modes.size, 2);
+});

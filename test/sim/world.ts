@@ -1,0 +1,296 @@
+// The node under test with the models of its memories, and how a request is put to both.
+import { EngineError } from '../../src/engine/errors.ts';
+import type { MemorySettings, Output } from '../../src/shards/protocol.ts';
+import { Discrepancy, type Outcome, outcomeOf, plain, same } from './compare.ts';
+import type { Held } from './model/grain.ts';
+import { type ExpectedProof, ModelMemory } from './model/memory.ts';
+import { Crashed, SimNode, SteppedClock } from './node.ts';
+import { Random } from './random.ts';
+import type { Manners, WriteMethod, WriteRequest } from './requests.ts';
+
+const START_MS = 1_700_000_000_250;
+
+export interface WorldOptions {
+  /** `twins`: the same requests on a memory of one partition and on one of four, without faults of the disk. */
+  readonly mode: 'twins' | 'faults';
+  readonly dedups: readonly MemorySettings['dedup'][];
+  readonly sealGrains: number;
+  readonly lmdb: boolean;
+}
+
+export function optionsOf(seed: number): WorldOptions {
+  const random = new Random(seed);
+  const dedups = ['exact', 'none', 'fuzzy', 'upsert'] as const;
+  return {
+    mode: random.chance(0.4) ? 'twins' : 'faults',
+    dedups: random.chance(0.7) ? [random.pick(dedups)] : [random.pick(dedups), random.pick(dedups)],
+    sealGrains: random.pick([3, 8, 30]),
+    lmdb: random.chance(0.1),
+  };
+}
+
+const SHARDS = 4;
+
+/** What a run did, so that one which did nothing does not look like one that went well. */
+export interface Counts {
+  /** Writes whose answer was the model's. */
+  acknowledged: number;
+  /** Of these, the ones that both refused with the same code. */
+  refused: number;
+  /** Writes that a fault left unanswered or that storage refused, looked for afterwards. */
+  unanswered: number;
+  /** Reads that were compared: lists, recalls, single grains, histories, checks of everything. */
+  reads: number;
+  /** Times that the node or shards of it were opened again. */
+  reopened: number;
+}
+
+export class World {
+  readonly options: WorldOptions;
+  readonly clock: SteppedClock;
+  readonly node: SimNode;
+  /** In twins mode each even one and the next get the same requests. */
+  models: ModelMemory[] = [];
+  /** What was asked, in words, newest last. */
+  readonly trace: string[] = [];
+  /** Requests under an idempotency key that were answered, to be sent again. */
+  readonly keyed: WriteRequest[] = [];
+  readonly counts: Counts = { acknowledged: 0, refused: 0, unanswered: 0, reads: 0, reopened: 0 };
+  /** Blob keys that a rotation replaced and no compaction has destroyed, in each partition at most. */
+  readonly rotations = new Map<ModelMemory, number>();
+  #nextNumber = 1;
+  #nextKey = 1;
+
+  private constructor(options: WorldOptions, clock: SteppedClock, node: SimNode) {
+    this.options = options;
+    this.clock = clock;
+    this.node = node;
+  }
+
+  static async open(options: WorldOptions): Promise<World> {
+    const clock = new SteppedClock(START_MS);
+    const { sealGrains, lmdb } = options;
+    const world = new World(options, clock, await SimNode.open({ clock, shards: SHARDS, sealGrains, lmdb }));
+    for (const dedup of options.dedups) {
+      world.models.push(await world.attach(dedup, 1));
+      world.models.push(await world.attach(dedup, 4));
+    }
+    return world;
+  }
+
+  get manners(): Manners {
+    const rivals = this.models.some(({ settings }) => settings.dedup === 'fuzzy' || settings.dedup === 'upsert');
+    return { nowMs: this.clock.nowMs(), sessions: !(rivals && this.options.mode === 'twins') };
+  }
+
+  /** The memories that one request goes to. */
+  targets(random: Random): ModelMemory[] {
+    if (this.options.mode === 'faults') return [random.pick(this.models)];
+    const at = random.int(this.models.length / 2) * 2;
+    return this.models.slice(at, at + 2);
+  }
+
+  newKey(): string {
+    return `key-${this.#nextKey++}`;
+  }
+
+  async attach(dedup: MemorySettings['dedup'], partitions: number): Promise<ModelMemory> {
+    const number = this.#nextNumber++;
+    const settings: MemorySettings = {
+      number,
+      id: `memory-${number}`,
+      partitions,
+      language: 'en',
+      dedup,
+      dedupThreshold: 0.8,
+      createdAtMs: this.clock.nowMs(),
+    };
+    this.node.settings.set(number, settings);
+    await this.node.call('attachMemory', SYSTEM(number), { settings });
+    this.say(`attach ${JSON.stringify(settings)}`);
+    return new ModelMemory(settings, () => this.clock.nowMs());
+  }
+
+  async drop(model: ModelMemory): Promise<void> {
+    const { number } = model.settings;
+    this.say(`drop memory ${number}`);
+    await this.node.call('dropMemory', SYSTEM(number), {});
+    this.node.settings.delete(number);
+    this.models = this.models.filter((one) => one !== model);
+  }
+
+  /**
+   * After a call that leaves an audit entry in each partition, and one for each of up to `keys` that it destroyed there;
+   * one that failed may have left some of them.
+   */
+  async audited(model: ModelMemory, isWhole: boolean, keys = 0): Promise<void> {
+    const { number, partitions } = model.settings;
+    const { auditEntries } = await this.node.call('statistics', SYSTEM(number), {});
+    const added = auditEntries - model.auditEntries;
+    if (added < (isWhole ? partitions : 0) || added > partitions * (1 + keys))
+      throw new Discrepancy(`${added} audit entries were added to memory ${number} of ${partitions} partitions`);
+    model.auditEntries = auditEntries;
+  }
+
+  say(text: string): void {
+    this.trace.push(text);
+  }
+
+  /** Sends a request; resolves with what became of it. Rejects for a bug. */
+  async send(request: WriteRequest): Promise<Outcome> {
+    const { method, context, input } = request;
+    try {
+      // The union ties the method to its input.
+      return { kind: 'value', value: await this.node.call(method, context, input as never) };
+    } catch (error) {
+      if (error instanceof Crashed) return { kind: 'crashed' };
+      if (!(error instanceof EngineError)) throw error;
+      return error.code.startsWith('STO-') ? { kind: 'storage' } : { kind: 'error', code: error.code };
+    }
+  }
+
+  /** Compares what became of a request with what the model makes of it, which then holds it too. */
+  check(model: ModelMemory, request: WriteRequest, actual: Outcome): void {
+    const { method, context, input } = request;
+    const expected = outcomeOf(() => model.call(method, context, input as never));
+    const what = describe(request);
+    this.counts.acknowledged += 1;
+    if (actual.kind !== 'value' || expected.kind !== 'value') {
+      same(actual, expected, what);
+      this.counts.refused += 1;
+      return;
+    }
+    if (method === 'eraseUser') checkProof(model, actual.value as Output<'eraseUser'>, expected.value as never, what);
+    else same(plain(method, actual.value), plain(method, expected.value), what);
+    if (context.idempotency !== undefined && !this.keyed.includes(request)) this.keyed.push(request);
+  }
+
+  /**
+   * A request that was not answered, or that storage refused: it is wholly there, or not at all (an item of a batch, a
+   * partition, each for itself). `refused`: it must not be there.
+   */
+  async resolve(model: ModelMemory, request: WriteRequest, refused: boolean): Promise<void> {
+    const what = `${refused ? 'refused' : 'unanswered'}: ${describe(request)}`;
+    this.counts.unanswered += 1;
+    switch (request.method) {
+      case 'add':
+      case 'supersede':
+      case 'accumulate':
+        return this.#resolveGrain(model, request, refused, what);
+      case 'addBatch':
+        for (const [index, item] of request.input.items.entries()) {
+          const idempotency = request.context.idempotency;
+          const context =
+            idempotency === undefined
+              ? request.context
+              : { ...request.context, idempotency: { ...idempotency, key: `${idempotency.key}#${index}` } };
+          const one = { method: 'add', context, input: { ...item, sync: false } } as const;
+          await this.#resolveGrain(model, one, false, `item ${index} of ${what}`);
+        }
+        return;
+      case 'forget':
+        return this.#resolveForget(model, request, refused, what);
+      case 'eraseUser':
+        return this.#resolveErase(model, request, what);
+      case 'importBlobs':
+        throw new Discrepancy('an import is repeated, not resolved');
+    }
+  }
+
+  async #resolveGrain(
+    model: ModelMemory,
+    request: WriteRequest & { readonly method: 'add' | 'supersede' | 'accumulate' },
+    refused: boolean,
+    what: string,
+  ): Promise<void> {
+    const { method, context, input } = request;
+    const undo = model.snapshot();
+    const before = model.grains.length;
+    const expected = outcomeOf(() => model.call(method, context, input as never));
+    const held = model.grains[before];
+    if (expected.kind === 'value' && held !== undefined && (await this.holds(model, held.hash))) {
+      if (refused) throw new Discrepancy(`it was stored all the same; ${what}`);
+      return;
+    }
+    undo();
+  }
+
+  async #resolveForget(
+    model: ModelMemory,
+    { context, input }: WriteRequest & { readonly method: 'forget' },
+    refused: boolean,
+    what: string,
+  ): Promise<void> {
+    if (input.check) return;
+    let targets: readonly Held[];
+    try {
+      targets = model.forgetTargets(context, input).targets;
+    } catch (error) {
+      if (error instanceof EngineError) return;
+      throw error;
+    }
+    for (const group of Map.groupBy(targets, ({ partition }) => partition).values()) {
+      const gone: Held[] = [];
+      for (const held of group) if (!(await this.holds(model, held.hash))) gone.push(held);
+      if (gone.length > 0 && (refused || gone.length < group.length))
+        throw new Discrepancy(`${gone.length} of ${group.length} grains of a partition are gone; ${what}`);
+      for (const held of gone) model.remove(held);
+    }
+  }
+
+  /** An erasure is sent again, as its caller would: then it must be complete. */
+  async #resolveErase(
+    model: ModelMemory,
+    request: WriteRequest & { readonly method: 'eraseUser' },
+    what: string,
+  ): Promise<void> {
+    const { userId } = request.input;
+    let remaining = 0;
+    for (const held of model.live) if (held.userId === userId && (await this.holds(model, held.hash))) remaining += 1;
+    const { idempotency: _, ...context } = request.context;
+    const again = { ...request, context };
+    const expected = model.call('eraseUser', context, request.input);
+    const actual = await this.send(again);
+    if (actual.kind !== 'value') throw new Discrepancy(`the repeat came to ${JSON.stringify(actual)}; ${what}`);
+    checkProof(model, actual.value as Output<'eraseUser'>, { ...expected, count: remaining }, what);
+  }
+
+  async holds(model: ModelMemory, hash: string): Promise<boolean> {
+    const { held } = await this.node.call('locate', SYSTEM(model.settings.number), { hashes: [hash] });
+    return held[0] === true;
+  }
+
+  /** Twins must answer alike. */
+  checkTwins(request: WriteRequest, answers: readonly Outcome[]): void {
+    const [one, four] = answers.map((answer) =>
+      answer.kind === 'value' ? { kind: 'value', value: comparable(request.method, answer.value) } : answer,
+    );
+    same(four, one, `four partitions against one: ${describe(request)}`);
+  }
+}
+
+function comparable(method: WriteMethod, value: unknown): unknown {
+  if (method !== 'eraseUser') return plain(method, value);
+  // Keys are random.
+  const { keyFingerprint, ...proof } = value as Output<'eraseUser'>;
+  return { ...proof, hadKey: keyFingerprint !== '' };
+}
+
+function checkProof(model: ModelMemory, actual: Output<'eraseUser'>, expected: ExpectedProof, what: string): void {
+  const { keyFingerprint, ...proof } = actual;
+  const { keyFingerprint: foretold, ...expectedProof } = expected;
+  same(proof, expectedProof, what);
+  if (!model.tookFingerprint(expected, keyFingerprint))
+    throw new Discrepancy(`the proof's fingerprint ${keyFingerprint} cannot be right (${foretold}): ${what}`);
+}
+
+export function describe({ method, context, input }: WriteRequest): string {
+  const { memory, requestId: _, ...rest } = context;
+  return `memory ${memory}: ${method} ${shortened(input)} as ${JSON.stringify(rest)}`;
+}
+
+function shortened(input: unknown): string {
+  return JSON.stringify(input, (_, value) => (value instanceof Uint8Array ? `${value.length} bytes` : value));
+}
+
+export const SYSTEM = (memory: number) => ({ memory, actor: 'system', requestId: 'req_sim' });
