@@ -26,4 +26,5 @@ const report = await campaign({
 for (const problem of new Set(report.problems)) console.log(problem);
 const { rounds, kills, acknowledged, problems } = report;
 console.log(JSON.stringify({ door, rounds, kills, acknowledged, problems: problems.length }));
-process.exitCode = problems.length === 0 ? 0 : 1;
+// Clients of a round that failed may wait for ever.
+process.exit(problems.length === 0 ? 0 : 1);
