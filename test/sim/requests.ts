@@ -53,6 +53,16 @@ export function withKey(context: RouterContext, key: string, input: unknown): Ro
   return { ...context, idempotency: { key, bodyHash: digest('sha256', plain, 'hex') } };
 }
 
+/** One item of a batch as a request of its own, under the key that the batch gives it. */
+export function itemRequest(
+  { context, input }: WriteRequest & { readonly method: 'addBatch' },
+  index: number,
+): WriteRequest & { readonly method: 'add' } {
+  const { idempotency, ...rest } = context;
+  const key = idempotency && { idempotency: { ...idempotency, key: `${idempotency.key}#${index}` } };
+  return { method: 'add', context: { ...rest, ...key }, input: { ...input.items[index]!, sync: false } };
+}
+
 function sentence(random: Random): string {
   return Array.from({ length: random.between(1, random.chance(0.1) ? 60 : 8) }, () => random.pick(WORDS)).join(' ');
 }

@@ -2,7 +2,7 @@
 // sequence of steps can be cut down and still makes sense.
 import { EngineError } from '../../src/engine/errors.ts';
 import type { RouterContext } from '../../src/shards/fan.ts';
-import type { ExportedGrain, Input } from '../../src/shards/protocol.ts';
+import type { ExportedGrain, Input, Output } from '../../src/shards/protocol.ts';
 import { checkGet, checkHistory, checkList, checkMemory, checkNode, checkRecall, pageOf } from './check.ts';
 import { Discrepancy, type Outcome, same } from './compare.ts';
 import { isCurrent } from './model/grain.ts';
@@ -175,22 +175,42 @@ async function putAll(
   if (world.options.mode === 'twins') if (answers.some(isFailure)) throw new Discrepancy('a failure without a fault');
   const isKnown = !(await recover(world));
   // What failed is looked for last: nothing that was answered came after it and built on it.
-  const order = reorder(asked, answers);
-  const isOpen = (at: number): boolean => isFailure(answers[at]!) || hasStorageErrors(answers[at]!);
-  for (const i of [...order.filter((at) => !isOpen(at)), ...order.filter(isOpen)]) {
-    const request = asked[i]!;
-    const answer = answers[i]!;
+  const told = reorder(asked, answers).flatMap((i) => apart(asked[i]!, answers[i]!));
+  for (const { request, answer } of [...told.filter((one) => !isOpen(one)), ...told.filter(isOpen)]) {
     if (isFailure(answer)) {
       const isOneGroup = model.settings.partitions === 1 && asked.length === 1 && request.method !== 'addBatch';
       await world.resolve(model, request, answer.kind === 'storage' && isKnown && isOneGroup);
     } else if (fault !== 'none' && answer.kind === 'error' && asked.length > 1) {
       // It may have been planned upon a write of its group that was refused then.
-    } else if (hasStorageErrors(answer)) {
-      await world.resolve(model, request, false);
     } else world.check(model, request, answer);
   }
   return answers;
 }
+
+interface Told {
+  readonly request: WriteRequest;
+  readonly answer: Outcome;
+}
+
+const isOpen = ({ answer }: Told): boolean => isFailure(answer);
+
+/** A batch over several partitions of which some failed: item by item, since some were stored and some were not. */
+function apart(request: WriteRequest, answer: Outcome): Told[] {
+  if (request.method !== 'addBatch' || answer.kind !== 'value') return [{ request, answer }];
+  const { outcomes } = answer.value as Output<'addBatch'>;
+  if (!outcomes.some((one) => 'error' in one && isStorage(one.error.code))) return [{ request, answer }];
+  return outcomes.map((one, index): Told => {
+    const item = requests.itemRequest(request, index);
+    if ('error' in one) {
+      const { code } = one.error;
+      return { request: item, answer: isStorage(code) ? { kind: 'storage' } : { kind: 'error', code } };
+    }
+    const { grainType: _, ...value } = one;
+    return { request: item, answer: { kind: 'value', value } };
+  });
+}
+
+const isStorage = (code: string): boolean => code.startsWith('STO-');
 
 const isFailure = ({ kind }: Outcome): boolean => kind === 'storage' || kind === 'crashed';
 
@@ -203,13 +223,6 @@ async function recover(world: World): Promise<boolean> {
     world.counts.reopened += 1;
   }
   return died;
-}
-
-/** A batch over several partitions says of each item whether it was stored. */
-function hasStorageErrors(answer: Outcome): boolean {
-  if (answer.kind !== 'value') return false;
-  const { outcomes } = answer.value as { outcomes?: readonly { error?: { code: string } }[] };
-  return outcomes?.some(({ error }) => error?.code.startsWith('STO-') === true) === true;
 }
 
 function arm(world: World, fault: Fault, random: Random): void {
@@ -320,8 +333,8 @@ async function underFault<T>(
   try {
     return await call();
   } catch (error) {
-    const isStorage = error instanceof EngineError && error.code.startsWith('STO-');
-    if (fault === 'none' || !(isStorage || error instanceof Crashed)) throw error;
+    const isExpected = error instanceof Crashed || (error instanceof EngineError && isStorage(error.code));
+    if (fault === 'none' || !isExpected) throw error;
     return undefined;
   } finally {
     await recover(world);

@@ -6,7 +6,7 @@ import type { Held } from './model/grain.ts';
 import { type ExpectedProof, ModelMemory } from './model/memory.ts';
 import { Crashed, SimNode, SteppedClock } from './node.ts';
 import { Random } from './random.ts';
-import type { Manners, WriteMethod, WriteRequest } from './requests.ts';
+import { itemRequest, type Manners, type WriteMethod, type WriteRequest } from './requests.ts';
 
 const START_MS = 1_700_000_000_250;
 
@@ -162,7 +162,9 @@ export class World {
     }
     if (method === 'eraseUser') checkProof(model, actual.value as Output<'eraseUser'>, expected.value as never, what);
     else same(plain(method, actual.value), plain(method, expected.value), what);
-    if (context.idempotency !== undefined && !this.keyed.includes(request)) this.keyed.push(request);
+    const key = context.idempotency?.key;
+    // The key of an item of a batch is the batch's own affair.
+    if (key !== undefined && !key.includes('#') && !this.keyed.includes(request)) this.keyed.push(request);
   }
 
   /**
@@ -178,15 +180,8 @@ export class World {
       case 'accumulate':
         return this.#resolveGrain(model, request, refused, what);
       case 'addBatch':
-        for (const [index, item] of request.input.items.entries()) {
-          const idempotency = request.context.idempotency;
-          const context =
-            idempotency === undefined
-              ? request.context
-              : { ...request.context, idempotency: { ...idempotency, key: `${idempotency.key}#${index}` } };
-          const one = { method: 'add', context, input: { ...item, sync: false } } as const;
-          await this.#resolveGrain(model, one, false, `item ${index} of ${what}`);
-        }
+        for (const index of request.input.items.keys())
+          await this.#resolveGrain(model, itemRequest(request, index), false, `item ${index} of ${what}`);
         return;
       case 'forget':
         return this.#resolveForget(model, request, refused, what);

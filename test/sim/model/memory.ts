@@ -34,6 +34,8 @@ interface Reply {
   readonly bodyHash: string;
   readonly atMs: number;
   readonly output: unknown;
+  /** Whose words it quotes, and with whom it goes. */
+  readonly userId: string | undefined;
 }
 
 type Write<M extends 'add' | 'addBatch' | 'supersede' | 'accumulate' | 'forget' | 'importBlobs'> = (
@@ -134,7 +136,14 @@ export class ModelMemory {
       return stored.output as T;
     }
     const output = run();
-    this.#replies.set(key, { bodyHash: idempotency.bodyHash, atMs: this.#nowMs(), output });
+    // The output of the method.
+    const userId = method === 'accumulate' ? (output as Output<'accumulate'>).fields['user_id'] : undefined;
+    this.#replies.set(key, {
+      bodyHash: idempotency.bodyHash,
+      atMs: this.#nowMs(),
+      output,
+      userId: typeof userId === 'string' ? userId : undefined,
+    });
     return output;
   }
 
@@ -336,6 +345,7 @@ export class ModelMemory {
     const isRepeat = keys.every(({ live }) => !live);
     const erased = this.live.filter((held) => held.userId === userId);
     for (const held of erased) held.removed = true;
+    for (const [key, reply] of this.#replies) if (reply.userId === userId) this.#replies.delete(key);
     for (const key of keys) {
       if (!key.live) continue;
       key.live = false;
@@ -357,11 +367,6 @@ export class ModelMemory {
     this.#fingerprints.set(expected.userId, fingerprint);
     expected.keyFingerprint = fingerprint;
     return /^[0-9a-f]{16}$/.test(fingerprint) && fingerprint !== before;
-  }
-
-  /** After a crash in an erasure nobody knows which of its keys went and when. */
-  forgetFingerprint(userId: string): void {
-    this.#fingerprints.delete(userId);
   }
 
   importBlobs(context: RouterContext, { blobs, manifest }: Input<'importBlobs'>): Output<'importBlobs'> {
