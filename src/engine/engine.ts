@@ -47,6 +47,8 @@ export interface EngineOptions {
 
 /** Repairs that health names. */
 const REPAIRS_NAMED_MAX = 20;
+/** Reasons of health after which only counts and repairs follow. */
+const REASONS_NAMED_MAX = 400;
 
 type EngineCalls = MemoryCalls & ShardWideCalls;
 type In<M extends keyof EngineCalls> = EngineCalls[M]['input'];
@@ -68,6 +70,8 @@ export class Engine {
   readonly #repairs: string[] = [];
   /** Not before this, in the clock's ms. */
   #repairAtMs = Number.NEGATIVE_INFINITY;
+  /** Memories that do not open are not asked again before this. */
+  #askAtMs = Number.NEGATIVE_INFINITY;
   #repaired: Promise<void> = Promise.resolve();
   #longCalls = 0;
   #fatal: EngineError | undefined;
@@ -134,7 +138,7 @@ export class Engine {
         if (error instanceof CorruptBlock && tries < index.segments) continue;
         const isMissing = error instanceof EngineError && error.code === 'MEM-E001';
         // What a bad block held is not known to be gone.
-        throw isMissing && index.isDamaged(context.memory) ? damagedMemory() : error;
+        throw isMissing && this.store.isDamaged(context.memory) ? damagedMemory() : error;
       }
     }
   }
@@ -158,8 +162,17 @@ export class Engine {
   /** Maintenance for at most `budgetMs`; true when there is more to do. */
   maintain(budgetMs: number): boolean {
     if (this.#fatal !== undefined) return false;
-    if (this.store.index.damaged) this.#repair();
+    if (this.store.index.damaged || this.#hasRepairable()) this.#repair();
     return this.#housekeeper.run(budgetMs);
+  }
+
+  /** True when the index of a memory is unsound and a rebuild would help; asked now and then. */
+  #hasRepairable(): boolean {
+    const { unsound, clock } = this.store;
+    if (unsound.size === 0 || clock.nowMs() < Math.max(this.#askAtMs, this.#repairAtMs)) return false;
+    if (this.store.repairable().length > 0) return true;
+    this.#askAtMs = clock.nowMs() + HOUSEKEEPING_RETRY_MS;
+    return false;
   }
 
   /** Builds the segments again from the log after a bad block, unless that is under way or was refused just now. */
@@ -167,7 +180,7 @@ export class Engine {
     const { store } = this;
     if (store.clock.nowMs() < this.#repairAtMs || store.log.poisoned !== undefined) return;
     this.#repairAtMs = Number.POSITIVE_INFINITY;
-    const problems = [...store.index.problems];
+    const problems = [...store.index.problems, ...store.repairable().map((memory) => this.#unsoundReason(memory))];
     this.#repaired = rebuild(this.#rebuildServices, 0).then(
       () => {
         this.#repairAtMs = Number.NEGATIVE_INFINITY;
@@ -210,6 +223,10 @@ export class Engine {
     await this.store.log.close();
   }
 
+  #unsoundReason(memory: number): string {
+    return `the index of memory ${memory} is to be built again: ${this.store.unsound.get(memory)}`;
+  }
+
   #health(shard: number): ShardHealth {
     const { index, log, quarantine, quarantined, unopened } = this.store;
     const reasons: string[] = [];
@@ -218,6 +235,10 @@ export class Engine {
     for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
     for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
     if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
+    for (const memory of this.store.unsound.keys()) {
+      if (reasons.length >= REASONS_NAMED_MAX) break;
+      if (!unopened.has(memory)) reasons.push(this.#unsoundReason(memory));
+    }
     reasons.push(...index.problems, ...this.#repairs);
     return {
       shard,

@@ -151,6 +151,9 @@ export const TRANSFER_GRAINS_MAX = 500;
 export const DRAIN_MS = 10_000;
 /** Health is answered after this, whether every shard was heard or not. */
 export const HEALTH_WAIT_MS = 2_000;
+/** How often the server looks for what its log should say of the shards, and how much of it it keeps in mind. */
+export const HEALTH_LOG_MS = 5_000;
+export const HEALTH_LOG_REASONS_MAX = 1_000;
 /** Failed authentications an address may make in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
 

@@ -67,7 +67,8 @@ function find(store: Store, memory: Memory, context: CallContext, hash: string):
 }
 
 function named(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain {
-  const stored = find(store, memory, context, hash);
-  if (stored === undefined) throw new EngineError('MEM-E001');
+  const ordinal = store.findOrdinal(memory.number, hash);
+  const stored = ordinal === undefined ? undefined : store.readNamed(memory, ordinal);
+  if (stored === undefined || !isWithin(context, stored.grain)) throw new EngineError('MEM-E001');
   return stored;
 }

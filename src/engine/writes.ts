@@ -91,8 +91,8 @@ export function writeCalls(services: WriteServices) {
     }),
     verifyAudit: (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> =>
       verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit),
-    rebuildIndexes: (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>
-      rebuild(services, context.memory),
+    rebuildIndexes: async (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>
+      rebuild(services, store.memory(context.memory).number),
     compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),
     rotateKeys: (context: CallContext, input: In<'rotateKeys'>): Out<'rotateKeys'> =>
       queue.push('rotateKeys', plans.rotatePlan, context, input),

@@ -22,6 +22,7 @@ import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
 import { listenGrpc } from './grpc/grpc-js.ts';
 import { grpcHandler } from './grpc.ts';
+import { watchHealth } from './health-log.ts';
 import { Cors } from './http/cors.ts';
 import { chooseListener } from './http/listen.ts';
 import type { HttpHandler } from './http/listener.ts';
@@ -149,6 +150,10 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     clock,
   });
   lifecycle.opened('timers', keepTime({ keys, control, authenticator, log }));
+  lifecycle.opened(
+    'look at health',
+    watchHealth(() => router.health(), log),
+  );
   const metrics = new Metrics({ memories: () => services.memories.count, keys: () => control.count('key') });
   const wrapper = new Wrapper({ services, authenticator, limiter: limiterOf(config, clock), metrics, log });
   lifecycle.opened('requests under way', () => within(wrapper.idle(), DRAIN_MS));

@@ -49,7 +49,7 @@ export class ChunkPart implements IndexPart {
         read: (offset, length) => file.read(entry.offset + offset, length),
       },
       place: entry,
-      key: () => keys.indexKeyById(entry.keyId),
+      key: () => keys.indexKeyById(entry.keyId, entry.memory),
       cache: this.#cache,
       ...(onCorrupt === undefined ? {} : { onCorrupt }),
     });

@@ -17,18 +17,32 @@ export interface IndexTokens {
 }
 
 export interface IndexKeys {
-  /** The memory's newest index key: new chunks are sealed under it. MEM-E003 or CRY-E002 when the memory is gone. */
+  /** The memory's newest index key: new chunks are sealed under it. MEM-E003 or CRY-E002 when the memory is gone, LostKey. */
   indexKey(memory: number): { readonly id: number; readonly key: Uint8Array };
-  /** A key that a chunk was sealed under. Throws EngineError CRY-E002 when it was destroyed. */
-  indexKeyById(id: number): Uint8Array;
+  /** A key that a chunk of the memory was sealed under. CRY-E002 when the memory is gone and its keys with it, LostKey. */
+  indexKeyById(id: number, memory: number): Uint8Array;
   tokens(memory: number): IndexTokens;
 }
 
-/** The memory's newest index key; undefined when the memory or its keys are gone, and so is what would be sealed. */
+/**
+ * A memory is there, and a key of it that its index takes is not, or cannot be read. Whoever throws this has noted that
+ * the memory's index is to be built again from the log, so its chunks may be left out: no other memory is held up.
+ */
+export class LostKey extends EngineError {
+  override name = 'LostKey';
+  readonly memory: number;
+  constructor(memory: number, reason: string) {
+    super('STO-E001', `the index of this memory lost a key and is to be built again: ${reason}`, { retryable: true });
+    this.memory = memory;
+  }
+}
+
+/** The memory's newest index key; undefined when the memory or its keys are gone, and so is what would be sealed; or lost, see LostKey. */
 export function newestKey(keys: IndexKeys, memory: number): ReturnType<IndexKeys['indexKey']> | undefined {
   try {
     return keys.indexKey(memory);
   } catch (error) {
+    if (error instanceof LostKey) return undefined;
     if (error instanceof EngineError && (error.code === 'MEM-E003' || error.code === 'CRY-E002')) return undefined;
     throw error;
   }

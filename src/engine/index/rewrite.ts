@@ -4,7 +4,7 @@ import { EngineError } from '../errors.ts';
 import type { Sequence } from '../log/log.ts';
 import { ChunkPart } from './chunk-part.ts';
 import { HeapBudget } from './heap-budget.ts';
-import { type IndexKeys, newestKey } from './index-keys.ts';
+import { type IndexKeys, LostKey, newestKey } from './index-keys.ts';
 import { mergeChunks, wouldShrink } from './merge.ts';
 import { liveEntry } from './merge-plan.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
@@ -102,7 +102,7 @@ function asMerged(part: ChunkPart): Parameters<typeof mergeChunks>[0][number] {
   return { source: part.source, text: part.text, docCount: part.docCount, first, last };
 }
 
-/** False when the chunk's key was destroyed: nobody can read it any more, which is what was wanted. */
+/** False when the chunk's key was destroyed or lost: nobody can read it any more. A lost one is made good by a rebuild. */
 function isReadable(part: ChunkPart): boolean {
   try {
     part.source.section('docs').length;
@@ -119,7 +119,7 @@ export function isGone(error: unknown): boolean {
 }
 
 function isKeyDestroyed(error: unknown): boolean {
-  return error instanceof EngineError && error.code === 'CRY-E002';
+  return error instanceof LostKey || (error instanceof EngineError && error.code === 'CRY-E002');
 }
 
 function openParts(files: readonly SegmentFile[], memory: number, options: RewriteOptions): ChunkPart[] {

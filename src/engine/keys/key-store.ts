@@ -17,6 +17,7 @@ import {
   emptyBucket,
   firstIdOf,
   type KeyKind,
+  kindOfDamaged,
   type LiveSlot,
   readHeader,
   readSlot,
@@ -40,6 +41,9 @@ export class MissingKey extends EngineError {
     this.id = id;
   }
 }
+
+/** Stands for the fingerprint of a key that was lost before it was destroyed. */
+export const UNKNOWN_FINGERPRINT = '0'.repeat(16);
 
 export interface Tombstone {
   readonly id: number;
@@ -199,6 +203,17 @@ export class KeyStore {
     return Buffer.from(key);
   }
 
+  /** True when the key is destroyed, missing or damaged: nothing that it sealed is ever read again. */
+  isGone(id: number): boolean {
+    try {
+      this.get(id).fill(0);
+      return false;
+    } catch (error) {
+      if (isLost(error) || (error instanceof EngineError && error.code === 'CRY-E002')) return true;
+      throw error;
+    }
+  }
+
   state(id: number): 'live' | 'destroyed' | 'missing' {
     if (this.#staged.has(id)) return 'live';
     const { state } = this.#slot(id);
@@ -223,6 +238,16 @@ export class KeyStore {
     return print;
   }
 
+  /** The same as a proof that a key is gone: `UNKNOWN_FINGERPRINT` for one that was given and cannot be read any more. */
+  proof(id: number): string {
+    try {
+      return this.fingerprint(id);
+    } catch (error) {
+      if (id < this.#nextId && isLost(error)) return UNKNOWN_FINGERPRINT;
+      throw error;
+    }
+  }
+
   /** What is left of a destroyed key; undefined for any other. */
   tombstone(id: number): Tombstone | undefined {
     if (this.#staged.has(id)) return undefined;
@@ -232,29 +257,31 @@ export class KeyStore {
 
   /**
    * Destroys keys for good: when this returns, each one's wrapped bytes are gone from the store and its tombstone is
-   * durable. A key that is destroyed already keeps its first tombstone. In the order of `ids`. `MissingKey`, STO-E001
+   * durable. A key that is destroyed already keeps its first tombstone; one that was lost before gets one, so that it
+   * does not come back with an old file. In the order of `ids`. `MissingKey` for an id that was never given, STO-E001
    * (then some may be destroyed; calling again completes it).
    */
   destroy(ids: readonly number[], nowMs: number): { readonly id: number; readonly fingerprint: string }[] {
     const prints = new Map<number, string>();
     for (const id of ids) {
       assert(!this.#staged.has(id), 'a key is flushed before it is destroyed');
-      prints.set(id, this.fingerprint(id));
+      prints.set(id, this.proof(id));
     }
     for (const [bucket, group] of byBucket([...prints.keys()])) {
       const known = this.#files.read(bucket);
-      assert(known !== undefined, 'the bucket of a key that is there is there');
-      const live = group.map((id) => [id, readSlot(known, id)] as const).filter(([, slot]) => slot.state === 'live');
-      if (live.length === 0) continue;
-      const bytes = Buffer.from(known);
-      for (const [id, slot] of live) {
-        assert(slot.state === 'live', 'only live keys are destroyed');
-        const { kind, createdMs } = slot;
+      const bytes = known === undefined ? emptyBucket(bucket, this.#files.name) : Buffer.from(known);
+      const left = group
+        .map((id) => [id, readSlot(bytes, id)] as const)
+        .filter(([, { state }]) => state !== 'destroyed');
+      if (left.length === 0) continue;
+      for (const [id, slot] of left) {
+        const { kind, createdMs } = slot.state === 'live' ? slot : { kind: kindOfDamaged(bytes, id), createdMs: 0 };
         writeDestroyed(bytes, id, { kind, createdMs, fingerprint: prints.get(id)!, destroyedMs: nowMs });
       }
-      this.#files.replaceAndScrub(bucket, bytes);
-      for (const [id] of live) this.#forget(id);
-      if (this.#liveCount !== undefined) this.#liveCount -= live.length;
+      if (known === undefined) this.#files.replace(bucket, bytes);
+      else this.#files.replaceAndScrub(bucket, bytes);
+      for (const [id] of left) this.#forget(id);
+      this.#liveCount = undefined;
     }
     return ids.map((id) => ({ id, fingerprint: prints.get(id)! }));
   }
@@ -449,6 +476,10 @@ function toTombstone(id: number, slot: Slot & { state: 'destroyed' }): Tombstone
 
 function missing(id: number, slot: Slot): MissingKey {
   return new MissingKey(id, slot.state === 'damaged' ? 'its slot is damaged' : 'was never written');
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof MissingKey || (error instanceof EngineError && error.code === 'CRY-E001');
 }
 
 function byBucket(ids: readonly number[]): Map<number, number[]> {

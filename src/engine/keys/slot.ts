@@ -122,6 +122,11 @@ export function readSlot(bytes: Buffer, id: number): Slot {
   return { state: 'destroyed', kind, createdMs, fingerprint: slot.toString('hex', 16, 24), destroyedMs };
 }
 
+/** What a damaged slot was for, as far as its bytes still say; a guess where they do not. */
+export function kindOfDamaged(bytes: Buffer, id: number): KeyKind {
+  return KIND_NAMES[bytes[slotOffset(id) + 1]!] ?? 'blob';
+}
+
 export function writeLive(bytes: Buffer, id: number, live: Omit<LiveSlot, 'state'>): void {
   assert(live.wrapped.length === WRAPPED_BYTES, 'a wrapped key has 60 bytes');
   const slot = beginSlot(bytes, id, STATE_LIVE, live.kind, live.createdMs);

@@ -44,7 +44,9 @@ async function mergeAll({
     const change = await inSlices(store.index.compact());
     if (change !== undefined) {
       try {
-        await queue.commitState(change.state);
+        const unsound = store.unsoundState();
+        await queue.commitState([...change.state, ...unsound]);
+        store.unsoundCommitted(unsound);
       } catch (error) {
         store.index.abandon(change, { isUncertain: store.log.poisoned !== undefined });
         throw error;

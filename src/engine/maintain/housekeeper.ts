@@ -164,7 +164,7 @@ export class Housekeeper {
       return { name: 'seal', steps: index.seal(index.publishedSequence) };
     if (resting) return undefined;
     // What a bad block held is not there to be written anew: a rebuild comes first.
-    for (const memory of purgePending.keys()) if (!index.isDamaged(memory)) return this.#purge(memory);
+    for (const memory of purgePending.keys()) if (!this.#store.isDamaged(memory)) return this.#purge(memory);
     for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
     const merge = index.mergeStep();
     if (merge !== undefined) return { name: 'merge', steps: merge };
@@ -200,9 +200,13 @@ export class Housekeeper {
 
   #finish(job: Job, change: SegmentChange | undefined): void {
     this.#committing = true;
-    const committed = change === undefined ? Promise.resolve() : this.#queue.commitState(change.state);
+    // Memories whose keys the job could not get at are not in its files: the same transaction says so.
+    const unsound = this.#store.unsoundState();
+    const state = [...(change?.state ?? []), ...unsound];
+    const committed = state.length === 0 ? Promise.resolve() : this.#queue.commitState(state);
     committed
       .then(() => {
+        this.#store.unsoundCommitted(unsound);
         if (change !== undefined) this.#store.index.commit(change);
         return job.after?.();
       })

@@ -4,9 +4,10 @@ import type { MemoryCalls } from '../calls.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
 import { TAIL_GRAINS_SEAL } from '../limits.ts';
 import type { Log } from '../log/log.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, unsoundState } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import type { Housekeeper } from './housekeeper.ts';
+import { renewLostKeys } from './lost-keys.ts';
 import { type Replayed, replayAfter } from './replay.ts';
 import { SEGMENTS_STATE, segmentsDirectory } from './segments-directory.ts';
 import { inSlices } from './slices.ts';
@@ -31,6 +32,7 @@ export async function rebuild(
 ): Promise<MemoryCalls['rebuildIndexes']['output']> {
   const { store, queue, housekeeper } = services;
   const startedMs = performance.now();
+  const repaired = await renewLostKeys(services);
   await housekeeper.pause();
   const number = Number(Buffer.from(store.log.getState(SEGMENTS_STATE) ?? '0').toString()) + 1;
   const directory = segmentsDirectory(services.directory, number);
@@ -41,7 +43,16 @@ export async function rebuild(
     const replayed = await inSlices(fill(store, fresh, state));
     const old = store.index;
     // The swap: pages and manifest of the new index become the shard's, and what came meanwhile is caught up at once.
-    await queue.commitState([...state.entries(), [SEGMENTS_STATE, Buffer.from(String(number))]]);
+    const sound = repaired.filter((number) => store.unsound.has(number));
+    const unsound = store.unsoundState().filter(([key]) => !sound.some((number) => key === unsoundState(number)));
+    await queue.commitState([
+      ...state.entries(),
+      [SEGMENTS_STATE, Buffer.from(String(number))],
+      ...sound.map((number) => [unsoundState(number), null] as const),
+      ...unsound,
+    ]);
+    store.madeSound(sound);
+    store.unsoundCommitted(unsound);
     const rest = runToEnd(replayAfter(store, fresh, old.publishedSequence + 1));
     store.index = fresh;
     const oldDirectory = segmentsDirectory(services.directory, number - 1);

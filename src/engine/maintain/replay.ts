@@ -1,12 +1,14 @@
 // Brings the in-memory tails up to the end of the log: at open, and for a rebuild from the first record. Keys win over
 // the log: a blob whose key was destroyed replays as removed, a destroyed-key record completes a destruction that a
 // crash cut short.
+import { EngineError } from '../errors.ts';
 import { openGrain } from '../grain/blob.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
 import type { Sequence } from '../log/log.ts';
 import { CorruptRecord } from '../log/log.ts';
 import { decodeRecord, type EngineRecord, type GrainRecord } from '../record/record.ts';
 import { indexedOf } from '../store/indexed.ts';
+import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Replayed {
@@ -24,7 +26,8 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
   if (!store.holds(memory)) return false;
   switch (record.kind) {
     case 'grain': {
-      const opened = store.memory(memory);
+      const opened = openOrNote(store, memory);
+      if (opened === undefined) return false;
       const readable = underLiveKey(store, sequence, record);
       if (readable === undefined) {
         index.markRemoved(memory, sequence);
@@ -58,6 +61,17 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
       return false;
     case 'setting':
       return false; // the state names the current one
+  }
+}
+
+/** The memory, or undefined where it does not open: its index lacks its grains until it does, and is built again then. */
+function openOrNote(store: Store, memory: number): Memory | undefined {
+  try {
+    return store.memory(memory);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    store.foundUnsound(memory, error.message);
+    return undefined;
   }
 }
 

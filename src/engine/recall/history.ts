@@ -9,7 +9,7 @@ import { isWithin } from '../store/within.ts';
 
 /**
  * The whole chain of versions that a grain belongs to, oldest first, from any member's hash. Labels go by the place in
- * the chain (root `original`, tip `supersedes`, between `superseded`); removed members leave no entry. MEM-E001.
+ * the chain (root `original`, tip `supersedes`, between `superseded`); removed and erased members leave no entry. MEM-E001, MEM-E006.
  */
 export function history(
   store: Store,
@@ -18,7 +18,7 @@ export function history(
   hash: string,
 ): MemoryCalls['history']['output'] {
   const ordinal = store.findOrdinal(memory.number, hash);
-  const named = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
+  const named = ordinal === undefined ? undefined : store.readNamed(memory, ordinal);
   if (ordinal === undefined || named === undefined || !isWithin(context, named.grain))
     throw new EngineError('MEM-E001');
   const chain = chainOf(store, memory, ordinal);

@@ -1,5 +1,6 @@
 // A page of grains by structure, in order of creation, ties by address.
 import type { CallContext, MemoryCalls } from '../calls.ts';
+import type { Doc, IndexPart } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
@@ -26,14 +27,19 @@ export function list(
     const stored = store.readGrain(memory, parts[part]!.ordinals[doc]!);
     if (stored !== undefined) grains.push(viewGrain(store, memory, stored));
   }
-  const last = grains[grains.length - 1];
+  const last = places[Math.min(input.limit, places.length) - 1];
   const more = places.length > input.limit;
   return {
     grains,
     total: parts.reduce((sum, part, i) => sum + countPassing(part.docCount, filters[i]!), 0),
     more,
-    ...(more && last !== undefined ? { next: { createdAtMs: last.createdAtMs, hash: last.hash } } : {}),
+    // Of the last place, whether its grain could be shown or not: a damaged one does not end the list.
+    ...(more && last !== undefined ? { next: placeOf(store, parts[last.part]!, last.doc) } : {}),
   };
+}
+
+function placeOf(store: Store, part: IndexPart, doc: Doc): { createdAtMs: number; hash: string } {
+  return { createdAtMs: part.createdAtMs[doc]!, hash: store.addressAt(part.ordinals[doc]!) ?? '' };
 }
 
 function countPassing(docCount: number, { docs, test }: PartFilter): number {

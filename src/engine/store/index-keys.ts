@@ -1,6 +1,7 @@
 // What the index asks of the keys: index keys by memory and by id, and the blind tokens of a memory.
 import type { BlindKind } from '../crypto/blind-tokens.ts';
-import type { IndexKeys } from '../index/index-keys.ts';
+import { EngineError } from '../errors.ts';
+import { type IndexKeys, LostKey } from '../index/index-keys.ts';
 import type { Facet } from '../index/part.ts';
 import type { Store } from './store.ts';
 
@@ -20,13 +21,14 @@ const FACET_KINDS: Record<Facet, BlindKind> = {
 
 export function indexKeys(store: Store): IndexKeys {
   return {
-    indexKey: (memory) => {
-      const { index } = store.memory(memory).keyIds;
-      return { id: index, key: store.keys.get(index) };
-    },
-    indexKeyById: (id) => store.keys.get(id),
+    indexKey: (memory) =>
+      orLost(store, memory, () => {
+        const { index } = store.memory(memory).keyIds;
+        return { id: index, key: store.keys.get(index) };
+      }),
+    indexKeyById: (id, memory) => orLost(store, memory, () => store.keys.get(id)),
     tokens: (memory) => {
-      const { tokens } = store.memory(memory);
+      const { tokens } = orLost(store, memory, () => store.memory(memory));
       return {
         term: (text) => tokens.term(text),
         terms: (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low),
@@ -36,4 +38,15 @@ export function indexKeys(store: Store): IndexKeys {
       };
     },
   };
+}
+
+/** A key of a memory that is here should be here, too: the memory's index is noted as unsound, and the others go on. */
+function orLost<T>(store: Store, memory: number, ask: () => T): T {
+  try {
+    return ask();
+  } catch (error) {
+    if (!(error instanceof EngineError) || error instanceof LostKey || !store.holds(memory)) throw error;
+    store.foundUnsound(memory, error.message);
+    throw new LostKey(memory, error.message);
+  }
 }

@@ -40,6 +40,13 @@ export function oldBlobKeyState(memory: number, key: number): string {
   return `blob-key/${memory}/${key}`;
 }
 
+const UNSOUND_PREFIX = 'unsound/';
+
+/** State entry that says why a memory's index is to be built again. */
+export function unsoundState(memory: number): string {
+  return `${UNSOUND_PREFIX}${memory}`;
+}
+
 /** A grain read back from the log. */
 export interface StoredGrain {
   readonly ordinal: Ordinal;
@@ -63,6 +70,11 @@ export class Store {
   /** Records that could not be read: ordinal to reason. */
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;
+  /**
+   * Memories whose index does not say what the log and the keys say, and why: a key was lost or destroyed behind the
+   * store's back. Noted in the log's state, so that it outlives a restart, and taken away by a rebuild.
+   */
+  readonly unsound = new Map<number, string>();
   /** Memories that did not open when they were last asked for, and why. */
   readonly unopened = new Map<number, string>();
   /** Memories whose index blocks still have to be rewritten after an erasure, each with what must be sealed before. */
@@ -71,6 +83,7 @@ export class Store {
   readonly dropPending = new Set<number>();
   /** Memories written to since their last statistics point. */
   readonly changedSincePoint = new Set<number>();
+  readonly #unsoundNoted = new Set<number>();
   readonly #memories = new Map<number, Memory>();
   readonly #settings = new Map<number, Sequence>();
   readonly #auditHeads = new Map<number, AuditHead>();
@@ -83,6 +96,12 @@ export class Store {
     if (nextKey !== undefined) keys.reserve(Buffer.from(nextKey).readUInt32BE(0) - 1);
     for (const [key, value] of log.scanState('memory/'))
       this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
+    for (const [key, reason] of log.scanState(UNSOUND_PREFIX)) {
+      const memory = Number(key.slice(UNSOUND_PREFIX.length));
+      if (!this.holds(memory)) continue;
+      this.unsound.set(memory, Buffer.from(reason).toString());
+      this.#unsoundNoted.add(memory);
+    }
     for (const [key] of log.scanState('purge/')) this.purgePending.set(Number(key.split('/')[1]), log.nextSequence - 1);
     for (const [key] of log.scanState('drop/')) this.dropPending.add(Number(key.slice('drop/'.length)));
   }
@@ -93,26 +112,29 @@ export class Store {
     if (known !== undefined) return known;
     const sequence = this.#settings.get(number);
     if (sequence === undefined) throw new EngineError('MEM-E003');
-    const bytes = this.log.read(sequence);
-    const record = bytes === undefined ? undefined : decodeRecord(bytes);
-    if (record?.kind !== 'setting') throw new EngineError('STO-E001', `setting record ${sequence} is gone`);
-    const memory = this.#open(record);
+    const memory = this.#open(number, sequence);
     if (this.#memories.size >= OPEN_MEMORIES_MAX) this.#memories.delete(this.#memories.keys().next().value as number);
     this.#memories.set(number, memory);
     return memory;
   }
 
-  #open(record: SettingRecord): Memory {
-    const { memory } = record;
+  #open(number: number, sequence: Sequence): Memory {
     try {
-      const opened = new Memory(record, this.keys);
-      this.unopened.delete(memory);
+      const opened = new Memory(this.#readSetting(sequence), this.keys);
+      this.unopened.delete(number);
       return opened;
     } catch (error) {
       if (error instanceof EngineError && this.unopened.size < QUARANTINE_NAMES_MAX)
-        this.unopened.set(memory, error.message);
+        this.unopened.set(number, error.message);
       throw error;
     }
+  }
+
+  #readSetting(sequence: Sequence): SettingRecord {
+    const bytes = this.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    if (record?.kind !== 'setting') throw new EngineError('STO-E001', `setting record ${sequence} is gone`);
+    return record;
   }
 
   holds(number: number): boolean {
@@ -128,6 +150,7 @@ export class Store {
     if (!keepOpen) this.#memories.delete(number);
     if (sequence === undefined) {
       this.#settings.delete(number);
+      this.unsound.delete(number);
       this.#auditHeads.delete(number);
     } else this.#settings.set(number, sequence);
   }
@@ -182,7 +205,10 @@ export class Store {
     return bytes === undefined ? undefined : grainRecordAddress(bytes);
   }
 
-  /** The grain at `ordinal`, opened and checked against its address; undefined when removed or quarantined. */
+  /**
+   * The grain at `ordinal`, opened and checked against its address; undefined when removed, quarantined or erased. An
+   * erased one is met where the data is an older copy than the keys: its key is gone, its removal is not known.
+   */
   readGrain(memory: Memory, ordinal: Ordinal): StoredGrain | undefined {
     if (this.index.removed.get(ordinal)) return undefined;
     const bytes = this.#readRecord(ordinal);
@@ -193,10 +219,26 @@ export class Store {
       const blob = this.openBlob(memory, record);
       return { ordinal, address: record.address, blob, grain: openGrain(blob) };
     } catch (error) {
-      if (error instanceof EngineError && error.code === 'CRY-E002') throw new EngineError('MEM-E006');
-      this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
+      // A rebuild takes it out of the index: there, too, keys win over the log.
+      if (error instanceof EngineError && error.code === 'CRY-E002')
+        this.foundUnsound(memory.number, `it holds grains whose key was destroyed, the first at ${ordinal}`);
+      else this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
       return undefined;
     }
+  }
+
+  /**
+   * The grain at `ordinal`, as a caller asked for it by name. MEM-E001 when it was removed, MEM-E006 when its key was
+   * destroyed, STO-E001 when it is there and cannot be read.
+   */
+  readNamed(memory: Memory, ordinal: Ordinal): StoredGrain {
+    const stored = this.readGrain(memory, ordinal);
+    if (stored !== undefined) return stored;
+    if (this.index.removed.get(ordinal)) throw new EngineError('MEM-E001');
+    const bytes = this.#readRecord(ordinal);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    if (record?.kind === 'grain' && this.keys.state(record.key) === 'destroyed') throw new EngineError('MEM-E006');
+    throw new EngineError('STO-E001', `the record of this grain is damaged (sequence ${ordinal})`);
   }
 
   /** The plaintext blob of a grain record, checked against its address. CRY-E001, CRY-E002. */
@@ -277,7 +319,7 @@ export class Store {
     const entry = record?.kind === 'audit' ? decodeAuditBody(record.body).at(-1) : undefined;
     const head = entry === undefined ? GENESIS : { seq: entry.seq, hash: entry.hash };
     // Without a chunk that cannot be read the chain seems to end early: that is not to be remembered.
-    if (!this.index.isDamaged(memory)) this.#auditHeads.set(memory, head);
+    if (!this.isDamaged(memory)) this.#auditHeads.set(memory, head);
     return head;
   }
 
@@ -300,6 +342,53 @@ export class Store {
     } catch (error) {
       this.quarantineRecord(ordinal, error instanceof Error ? error.message : String(error));
       throw error;
+    }
+  }
+
+  /** The memory's index does not say what the log and the keys say: it is to be built again. */
+  foundUnsound(memory: number, reason: string): void {
+    if (!this.unsound.has(memory)) this.unsound.set(memory, reason);
+  }
+
+  /** True when the memory's index cannot be relied on until it has been built again. */
+  isDamaged(memory: number): boolean {
+    return this.unsound.has(memory) || this.index.isDamaged(memory);
+  }
+
+  /** State entries that note what was found unsound since the last call whose entries were committed. */
+  unsoundState(): (readonly [key: string, value: Uint8Array])[] {
+    const entries: (readonly [string, Uint8Array])[] = [];
+    for (const [memory, reason] of this.unsound)
+      if (!this.#unsoundNoted.has(memory) && this.holds(memory))
+        entries.push([unsoundState(memory), Buffer.from(reason)]);
+    return entries;
+  }
+
+  /** After a transaction that held `entries` of `unsoundState`. */
+  unsoundCommitted(entries: readonly (readonly [key: string, value: Uint8Array])[]): void {
+    for (const [key] of entries) this.#unsoundNoted.add(Number(key.split('/')[1]));
+  }
+
+  /** Unsound memories that open, and whose index key is there or gone for good: a rebuild makes them whole. */
+  repairable(): number[] {
+    return [...this.unsound.keys()].filter((memory) => this.hasIndexKey(memory) !== undefined);
+  }
+
+  /** Undefined for a memory that does not open, or whose keys cannot be read just now. */
+  hasIndexKey(memory: number): boolean | undefined {
+    try {
+      return !this.keys.isGone(this.memory(memory).keyIds.index);
+    } catch (error) {
+      if (error instanceof EngineError) return undefined;
+      throw error;
+    }
+  }
+
+  /** After a rebuild whose transaction took the notes of `memories` away. */
+  madeSound(memories: readonly number[]): void {
+    for (const memory of memories) {
+      this.unsound.delete(memory);
+      this.#unsoundNoted.delete(memory);
     }
   }
 

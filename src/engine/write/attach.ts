@@ -32,7 +32,7 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
  */
 export function planDrop(group: Group, memory: Memory): { readonly keyFingerprint: string } {
   const { store } = group;
-  const keyFingerprint = store.keys.fingerprint(memory.keyIds.blob);
+  const keyFingerprint = store.keys.proof(memory.keyIds.blob);
   const { blob, token, index } = memory.keyIds;
   const users = store.liveUserKeys(memory);
   group.record({

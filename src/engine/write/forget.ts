@@ -102,7 +102,8 @@ export function planEraseUser(group: Group, memory: Memory, context: CallContext
     throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
   const known = store.userKey(memory, userId);
   if (known === undefined) return { userId, count: 0, keyFingerprint: '', timestamp: Math.floor(group.nowMs / 1000) };
-  if (!known.live) {
+  // A key that was lost is no erasure yet: the grains, and their words in the index, are to go all the same.
+  if (!known.live && (known.record.action === 'destroyed' || store.keys.state(known.key) === 'destroyed')) {
     const { fingerprint, atMs } = known.record;
     const { fingerprint: destroyed, destroyedMs } = store.keys.tombstone(known.key) ?? {
       fingerprint: Buffer.from(fingerprint).toString('hex'),
@@ -111,7 +112,7 @@ export function planEraseUser(group: Group, memory: Memory, context: CallContext
     return { userId, count: 0, keyFingerprint: destroyed, timestamp: Math.floor(destroyedMs / 1000) };
   }
   const ordinals = ordinalsOf(store, memory, 'user', userId);
-  const fingerprint = store.keys.fingerprint(known.key);
+  const fingerprint = store.keys.proof(known.key);
   const timestamp = Math.floor(group.nowMs / 1000);
   if (ordinals.length > 0) group.remove(memory, ordinals, 'erased');
   const sequence = group.record({

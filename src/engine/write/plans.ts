@@ -20,6 +20,13 @@ function known(memory: Memory | undefined): Memory {
   return memory;
 }
 
+/** Storage's own: a new index key for a memory whose key is gone, whatever state its index is in. */
+export const renewIndexKeyPlan: WritePlan<{ readonly memory: number }, void> = {
+  plan: (group, _memory, _context, { memory }) => {
+    if (group.store.holds(memory)) group.renewIndexKey(group.store.memory(memory));
+  },
+};
+
 export const addPlan: WritePlan<AddItem, Added> = {
   prepare: (memory, context, input, nowMs) =>
     prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs),

@@ -237,7 +237,7 @@ export class WriteQueue {
 
   /** A plan must see everything: a memory with a bad block is written to again when its segments have been rebuilt. */
   #checkWhole(memory: Memory): void {
-    if (this.#store.index.isDamaged(memory.number)) throw damagedMemory();
+    if (this.#store.isDamaged(memory.number)) throw damagedMemory();
     // The end of the audit chain is read when the group is closed: what is wrong with it must show here.
     this.#store.auditHead(memory.number);
   }
@@ -341,7 +341,7 @@ export class WriteQueue {
 }
 
 export function damagedMemory(): EngineError {
-  return new EngineError('STO-E001', 'an index block of this memory is bad; the segments are being built again', {
+  return new EngineError('STO-E001', 'the index of this memory is damaged; it is being built again from the log', {
     retryable: true,
   });
 }

@@ -1,0 +1,75 @@
+// One shard's engine over a folder, as the tests of damage open it: memories by number, a clock that a test can turn.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { CallContext, MemorySettings } from '../../src/engine/calls.ts';
+import { Engine, type EngineOptions } from '../../src/engine/engine.ts';
+import { EngineError } from '../../src/engine/errors.ts';
+
+const TURNS_MAX = 100_000;
+
+export const contextOf = (memory: number): CallContext => ({
+  memory,
+  partition: 0,
+  actor: 'key:test',
+  requestId: 'req_test',
+});
+
+export const settingsOf = (number: number): MemorySettings => ({
+  number,
+  id: `m${number}`,
+  partitions: 1,
+  language: 'en',
+  dedup: 'exact',
+  dedupThreshold: 0.85,
+  createdAtMs: 1_700_000_000_000,
+});
+
+/** The shard in `root/shard-0` with its keys in `root/keys/shard-0`. What only a bug can cause fails the test. */
+export function openShard(root: string, options: Partial<EngineOptions> = {}): Promise<Engine> {
+  return Engine.open({
+    directory: join(root, 'shard-0'),
+    keysDirectory: join(root, 'keys', 'shard-0'),
+    shard: 0,
+    shards: 1,
+    masterKeys: [Buffer.alloc(32, 7)],
+    indexHeapBytes: 16 << 20,
+    onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
+    ...options,
+  });
+}
+
+/** Adds a belief; its hash. */
+export async function addBelief(
+  engine: Engine,
+  memory: number,
+  fields: { readonly subject: string; readonly object: string; readonly user_id?: string },
+): Promise<string> {
+  const item = { grainType: 'belief', fields: { relation: 'says', ...fields }, sync: false };
+  return (await engine.write('add', contextOf(memory), item)).hash;
+}
+
+/** Hashes of what a recall by words finds, up to 500. */
+export function recalled(engine: Engine, memory: number, query: string): string[] {
+  const wanted = { query, filter: {}, structural: false, limit: 500, candidateLimit: 2_500 };
+  return engine.read('recall', contextOf(memory), wanted).hits.map(({ grain }) => grain.hash);
+}
+
+/** The code that a call is refused with, or undefined when it answers; anything else that is thrown fails the test. */
+export async function codeOf(call: () => unknown): Promise<string | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof EngineError, `a code, and not ${error instanceof Error ? error.stack : error}`);
+    return error.code;
+  }
+}
+
+/** Gives the engine time for maintenance until something is so. */
+export async function until(engine: Engine, isDone: () => boolean): Promise<void> {
+  for (let turns = 0; !isDone(); turns++) {
+    assert.ok(turns < TURNS_MAX, 'it comes to an end');
+    engine.maintain(5);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
