@@ -16,6 +16,8 @@ export interface Ending {
 }
 
 export interface Target {
+  /** Of each memory; 1 when it does not say. An act on several is not one transaction. */
+  readonly partitions?: number;
   /** Starts a process on `directory`. Rejects with Lost when it ended while it started. */
   start(directory: string, ending: Ending, random: Random): Promise<Life>;
   /** Lets the cut of `ending` count from here. */
@@ -113,6 +115,7 @@ class DirectoryLife {
       const workload = new Workload({
         door: life.door,
         model: this.model,
+        partitioned: (target.partitions ?? 1) > 1,
         random,
         onAcknowledged: () => {
           left -= 1;

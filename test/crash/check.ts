@@ -75,6 +75,11 @@ class MemoryCheck {
     if (memory.state === 'live') return true;
     const [total] = await this.#ask([{ ask: 'total' }]);
     memory.state = total !== undefined && 'total' in total ? 'live' : 'dropped';
+    // A shard may still have its part: the deployment's own records would end it at the start.
+    if (memory.state === 'dropped')
+      await this.#door.dropMemory(memory.number).catch((error: unknown) => {
+        if (!(error instanceof Refused)) throw error;
+      });
     return memory.state === 'live';
   }
 

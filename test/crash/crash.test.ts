@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaign } from './campaign.ts';
-import { engineTarget } from './engine-target.ts';
+import { engineTarget, partitionTarget } from './engine-target.ts';
 import { serverTarget } from './server-target.ts';
 
 const TIMEOUT_MS = 120_000;
 
 for (const [door, target, rounds, acknowledgementsMax] of [
   ['engines in a process', engineTarget, 3, 200],
+  ['memories of four partitions', partitionTarget, 2, 100],
   ['the whole server', serverTarget, 1, 60],
 ] as const)
   test(`killed under load, ${door}: every acknowledged write is there`, { timeout: TIMEOUT_MS }, async (t) => {

@@ -1,7 +1,13 @@
-// Engines in a child process, driven over IPC.
+// Engines in a child process, driven over IPC; memories of several partitions through the router that the server has.
+import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { CallContext, GrainFilter, Input, Method, Output } from '../../src/shards/protocol.ts';
+import { EngineError, type ErrorCode } from '../../src/engine/errors.ts';
+import type { RawShardCaller } from '../../src/shards/client.ts';
+import type { RouterContext } from '../../src/shards/fan.ts';
+import type { MemoryMethod } from '../../src/shards/gather.ts';
+import type { AddItem, CallContext, GrainFilter, Input, Method, Output } from '../../src/shards/protocol.ts';
+import { Router } from '../../src/shards/router.ts';
 import { type Answer, type Door, type Item, type Life, Lost, type Question, Refused, type Seen } from './door.ts';
 import type { ChildCall, ChildOptions, Order, Outcome, Report } from './engine-child.ts';
 
@@ -16,12 +22,15 @@ export function armLife(life: Life): void {
 }
 
 /** Starts the child; rejects with Lost when it ended before it was ready. */
-export async function startEngines(options: ChildOptions): Promise<Life> {
-  const child = fork(CHILD, [JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+export async function startEngines(options: ChildOptions, partitions = 1): Promise<Life> {
+  const child = fork(CHILD, [JSON.stringify(options)], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  });
   const calls = new Calls(child);
   await calls.ready;
   const life: Life = {
-    door: engineDoor(calls, options.shards),
+    door: engineDoor(calls, options.shards, partitions),
     ended: calls.ended,
     stderr: () => calls.stderr,
     kill: async () => {
@@ -105,27 +114,62 @@ class Calls {
   }
 }
 
-function engineDoor(calls: Calls, shards: number): Door {
-  const shardOf = (memory: number): number => memory % shards;
-  const contextOf = (memory: number, key?: string, body?: unknown): CallContext => ({
+/** One shard as the router calls it. A refusal is an EngineError there, as from a worker. */
+function shardCaller(calls: Calls, shard: number): RawShardCaller {
+  return {
+    async call<M extends Method>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>> {
+      // The method and its input belong together; the union of calls does not see it.
+      const made = { method, input } as ChildCall['call'];
+      const [outcome] = await calls.run([{ shard, context, call: made }]);
+      if (outcome !== undefined && 'output' in outcome) return outcome.output as Output<M>;
+      throw new EngineError((outcome?.code ?? 'SYS-E001') as ErrorCode, outcome?.message ?? 'no outcome'); // an engine's code
+    },
+    callRaw: () => assert.fail('a campaign sends no wire bytes'),
+  };
+}
+
+function engineDoor(calls: Calls, shards: number, partitions: number): Door {
+  const router = new Router({
+    shards: Array.from({ length: shards }, (_, shard) => shardCaller(calls, shard)),
+    settingsOf: (number) => settingsOf(number, partitions),
+    placementOf: () => assert.fail('a campaign imports no blobs'),
+  });
+  const contextOf = (memory: number, key?: string, body?: unknown): RouterContext => ({
     memory,
-    partition: 0,
     actor: 'key:campaign',
     requestId: 'req_campaign',
     reason: 'campaign',
     ...(key === undefined ? {} : { idempotency: { key, bodyHash: JSON.stringify(body) } }),
   });
-  async function call<M extends Method>(method: M, memory: number, input: Input<M>, key?: string): Promise<Output<M>> {
-    // The method and its input belong together; the union of calls does not see it.
-    const made = { method, input } as ChildCall['call'];
-    const [outcome] = await calls.run([{ shard: shardOf(memory), context: contextOf(memory, key, input), call: made }]);
-    if (outcome !== undefined && 'output' in outcome) return outcome.output as Output<M>;
-    throw new Refused(outcome?.code ?? 'NONE', outcome?.message ?? 'no outcome');
+  async function call<M extends MemoryMethod>(
+    method: M,
+    memory: number,
+    input: Input<M>,
+    key?: string,
+  ): Promise<Output<M>> {
+    try {
+      return await router.call(method, contextOf(memory, key, input), input);
+    } catch (error) {
+      throw error instanceof EngineError ? new Refused(error.code, error.message) : error;
+    }
   }
+  const grainOf = (item: Item): AddItem => {
+    const { subject, word, visits, user } = item;
+    const fields = { subject, relation: 'noted', object: objectOf(word), visits };
+    return {
+      grainType: 'belief',
+      fields: {
+        ...fields,
+        ...(user === undefined ? {} : { user_id: user }),
+        // A partition holds whole sessions: with several the grains of a user lie in all of them.
+        ...(partitions === 1 ? {} : { session_id: `session of ${subject}` }),
+      },
+    };
+  };
   return {
     tellsPredecessor: true,
     createMemory: async (memory) => {
-      await call('attachMemory', memory, { settings: settingsOf(memory) });
+      await call('attachMemory', memory, { settings: settingsOf(memory, partitions) });
     },
     dropMemory: async (memory) => {
       await call('dropMemory', memory, {});
@@ -156,32 +200,30 @@ function engineDoor(calls: Calls, shards: number): Door {
       else if (kind === 'rebuild') await call('rebuildIndexes', memory, {});
       else await call('rotateKeys', memory, { scope: 'memory' });
     },
-    look: async (memory, questions) => {
-      const context = contextOf(memory);
-      const shard = shardOf(memory);
-      const outcomes = await calls.run(questions.map((question) => ({ shard, context, call: callOf(question) })));
-      return outcomes.map((outcome, i) => answerOf(questions[i]!, outcome));
-    },
+    look: (memory, questions) =>
+      Promise.all(
+        questions.map(async (question): Promise<Answer> => {
+          try {
+            return await answerTo(question, (method, input) => call(method, memory, input));
+          } catch (error) {
+            if (error instanceof Refused) return { code: error.code };
+            throw error;
+          }
+        }),
+      ),
     verify: async () => {
-      const context = contextOf(0);
-      const outcomes = await calls.run(
-        Array.from({ length: shards }, (_, shard) => ({ shard, context, call: { method: 'verify', input: {} } })),
-      );
-      return outcomes.flatMap((outcome) =>
-        'output' in outcome
-          ? (outcome.output as Output<'verify'>).findings.map((finding) => JSON.stringify(finding))
-          : [outcome.message],
-      );
+      const reports = await router.verify();
+      return reports.flatMap(({ findings }) => findings.map((finding) => JSON.stringify(finding)));
     },
     audit: async (memory) => call('verifyAudit', memory, {}),
   };
 }
 
-function settingsOf(memory: number): Input<'attachMemory'>['settings'] {
+function settingsOf(memory: number, partitions: number): Input<'attachMemory'>['settings'] {
   return {
     number: memory,
     id: `m${memory}`,
-    partitions: 1,
+    partitions,
     language: 'en',
     dedup: 'exact',
     dedupThreshold: 0.85,
@@ -194,45 +236,29 @@ export function objectOf(word: string): string {
   return `${word} was seen at the harbour`;
 }
 
-export function grainOf(item: Item) {
-  const { subject, word, visits, user } = item;
-  const fields = { subject, relation: 'noted', object: objectOf(word), visits };
-  return { grainType: 'belief', fields: user === undefined ? fields : { ...fields, user_id: user } };
-}
-
 const EVERY: GrainFilter = { includeSuperseded: true };
+const LIMITS = { limit: 500, candidateLimit: 2_500 };
 
-function callOf(question: Question): ChildCall['call'] {
-  const limits = { limit: 500, candidateLimit: 2_500 };
+async function answerTo(
+  question: Question,
+  call: <M extends MemoryMethod>(method: M, input: Input<M>) => Promise<Output<M>>,
+): Promise<Answer> {
+  const hashesOf = ({ hits }: Output<'recall'>): Answer => ({ hashes: hits.map((hit) => hit.grain.hash) });
   switch (question.ask) {
     case 'get':
-      return { method: 'get', input: { hash: question.hash } };
-    case 'subject':
-      return {
-        method: 'recall',
-        input: { filter: { ...EVERY, subject: question.subject }, structural: true, ...limits },
-      };
+      return { seen: seenOf(await call('get', { hash: question.hash })) };
+    case 'subject': {
+      const filter = { ...EVERY, subject: question.subject };
+      return hashesOf(await call('recall', { filter, structural: true, ...LIMITS }));
+    }
     case 'word':
-      return { method: 'recall', input: { query: question.word, filter: EVERY, structural: false, ...limits } };
-    case 'history':
-      return { method: 'history', input: { hash: question.hash } };
+      return hashesOf(await call('recall', { query: question.word, filter: EVERY, structural: false, ...LIMITS }));
+    case 'history': {
+      const { versions } = await call('history', { hash: question.hash });
+      return { hashes: versions.map((version) => version.hash) };
+    }
     case 'total':
-      return { method: 'statistics', input: {} };
-  }
-}
-
-function answerOf(question: Question, outcome: Outcome): Answer {
-  if (!('output' in outcome)) return { code: outcome.code };
-  switch (question.ask) {
-    case 'get':
-      return { seen: seenOf(outcome.output as Output<'get'>) };
-    case 'subject':
-    case 'word':
-      return { hashes: (outcome.output as Output<'recall'>).hits.map((hit) => hit.grain.hash) };
-    case 'history':
-      return { hashes: (outcome.output as Output<'history'>).versions.map((version) => version.hash) };
-    case 'total':
-      return { total: (outcome.output as Output<'statistics'>).totalGrains };
+      return { total: (await call('statistics', {})).totalGrains };
   }
 }
 

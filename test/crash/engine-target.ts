@@ -5,19 +5,31 @@ import type { Target } from './campaign.ts';
 import { armLife, startEngines } from './engine-life.ts';
 import { lostProofs } from './proofs.ts';
 
-const SHARDS = 2;
 const MASTER_KEY = '07'.repeat(32);
 
-export const engineTarget: Target = {
-  start: (directory, { cut }, random) =>
-    startEngines({
-      directory,
-      shards: SHARDS,
-      masterKey: MASTER_KEY,
-      sealGrains: random.between(8, 64),
-      ...(cut === undefined ? {} : { cut }),
-    }),
-  arm: armLife,
-  after: async (directory, model) =>
-    lostProofs(join(directory, 'keys'), SHARDS, MasterKey.of(Buffer.from(MASTER_KEY, 'hex')), model),
-};
+function target(shards: number, partitions: number): Target {
+  return {
+    partitions,
+    start: (directory, { cut }, random) =>
+      startEngines(
+        {
+          directory,
+          shards,
+          masterKey: MASTER_KEY,
+          sealGrains: random.between(8, 64),
+          ...(cut === undefined ? {} : { cut }),
+        },
+        partitions,
+      ),
+    arm: armLife,
+    after: async (directory, model) =>
+      // The proof of several partitions is a fingerprint over those of all.
+      partitions > 1
+        ? []
+        : lostProofs(join(directory, 'keys'), shards, MasterKey.of(Buffer.from(MASTER_KEY, 'hex')), model),
+  };
+}
+
+export const engineTarget = target(2, 1);
+/** Every memory over four shards, so that an act on it is several transactions. */
+export const partitionTarget = target(4, 4);

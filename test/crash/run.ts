@@ -1,11 +1,11 @@
-// `node test/crash/run.ts --rounds N --seed S [--door engine|server]`: kills the store again and again and looks for
+// `node test/crash/run.ts --rounds N --seed S [--door engine|partitions|server]`: kills the store again and again and looks for
 // every acknowledged write. Exit code 1 when something was lost or half done; the seed that it prints runs it again.
 import { parseArgs } from 'node:util';
 import { campaign } from './campaign.ts';
-import { engineTarget } from './engine-target.ts';
+import { engineTarget, partitionTarget } from './engine-target.ts';
 import { serverTarget } from './server-target.ts';
 
-const TARGETS = { engine: engineTarget, server: serverTarget };
+const TARGETS = { engine: engineTarget, partitions: partitionTarget, server: serverTarget };
 
 const { values } = parseArgs({
   options: {
@@ -15,7 +15,8 @@ const { values } = parseArgs({
   },
 });
 const { door } = values;
-if (door !== 'engine' && door !== 'server') throw new Error(`--door is engine or server, not ${door}`);
+if (door !== 'engine' && door !== 'partitions' && door !== 'server')
+  throw new Error(`--door is engine, partitions or server, not ${door}`);
 const report = await campaign({
   target: TARGETS[door],
   rounds: Number(values.rounds),

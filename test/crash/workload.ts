@@ -11,6 +11,8 @@ const BATCH_MAX = 40;
 export interface WorkloadOptions {
   readonly door: Door;
   readonly model: Model;
+  /** True: an erasure that was cut off may have reached some partitions, and is asked for again after the restart. */
+  readonly partitioned: boolean;
   readonly random: Random;
   /** Told after every acknowledged request; the campaign decides there when to kill. */
   readonly onAcknowledged: () => void;
@@ -284,7 +286,13 @@ export class Workload {
           this.#acknowledged();
         } catch (error) {
           user.proof = undefined;
-          model.removalLost(`erasure of ${user.name}`, versions(), alone);
+          const { partitioned } = this.#options;
+          model.removalLost(`erasure of ${user.name}`, versions(), alone && !partitioned);
+          if (partitioned && error instanceof Lost)
+            this.retries.push(async (again) => {
+              await again.eraseUser(memory.number, user.name);
+              model.removed(removal, versions());
+            });
           throw error;
         }
       }),
