@@ -61,6 +61,11 @@ export const SECONDS_MAX = 9_999_999_999;
 /** created_at may lie this far in the future. */
 export const FUTURE_SECONDS_MAX = 300;
 export const REQUEST_TIMEOUT_MS = 30_000;
+/** Characters of the name of a memory or a key, of a principal, of a region. */
+export const NAME_CHARS_MAX = 256;
+export const DESCRIPTION_CHARS_MAX = 4096;
+/** Settings that a memory was made with, as JSON. */
+export const MEMORY_SETTINGS_BYTES_MAX = 16 * 1024;
 export const IDEMPOTENCY_KEEP_MS = 24 * 3_600_000;
 
 /** Requests packed into one message to a worker, and bytes of it; more waits for the next message. */

@@ -44,6 +44,10 @@ export function httpHandler(parts: { wrapper: Wrapper; cors: Cors; extra: readon
       return refuse(request, error, always);
     }
     if (match.found === 'nothing') return refuse(request, new EngineError('SYS-E003', 'no such route'), always);
+    if (match.found === 'methods' && request.method === 'OPTIONS') {
+      request.respond(204, [...always, ['allow', match.allow]]);
+      return;
+    }
     if (match.found === 'methods')
       return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
     await answer(wrapper, request, match, always);

@@ -24,6 +24,7 @@ import { listenGrpc } from './grpc/grpc-js.ts';
 import { grpcHandler } from './grpc.ts';
 import { watchHealth } from './health-log.ts';
 import { Cors } from './http/cors.ts';
+import { refusal } from './http/errors.ts';
 import { chooseListener } from './http/listen.ts';
 import type { HttpHandler } from './http/listener.ts';
 import { httpHandler } from './http.ts';
@@ -189,6 +190,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
       host: config.host,
       port: config.httpPort,
       onError,
+      refusal,
       ...tls,
       ...(shared === undefined ? {} : { http2: (connection) => shared.inject(connection) }),
     },

@@ -116,6 +116,25 @@ test('a request narrows to a namespace or user, and never widens', async () => {
   assert.equal((await recall(bound, { 'x-user-id': 'bob' })).body['code'], 'AUT-E001');
 });
 
+test('a narrowed call of an admin administers no more than a key bound like that', async () => {
+  const parts = await makeParts();
+  await ask(parts, 'POST', '/memories', { key: ADMIN, json: { id: 'kept' } });
+  const narrow = (verb: string, path: string, json?: unknown) =>
+    ask(parts, verb, path, { key: ADMIN, json, headers: { 'x-namespace': 'work' } });
+  assert.equal((await narrow('DELETE', '/memories/kept')).body['code'], 'AUT-E001');
+  assert.equal((await narrow('POST', '/memories', { id: 'made' })).body['code'], 'AUT-E001');
+  const rotate = { command: 'rotate_keys', args: { scope: 'kek' } };
+  assert.equal((await narrow('POST', '/memories/kept/app/exec', rotate)).body['code'], 'AUT-E001');
+  const made = await narrow('POST', '/auth/keys', {});
+  assert.equal(made.body['namespace'], 'work');
+  assert.equal((await narrow('POST', '/auth/keys', { namespace: 'home' })).body['code'], 'AUT-E001');
+  assert.deepEqual(
+    ((await narrow('GET', '/auth/keys')).body['keys'] as { key_id: string }[]).map(({ key_id: id }) => id),
+    [made.body['key_id']],
+  );
+  assert.equal((await ask(parts, 'DELETE', '/memories/kept', { key: ADMIN })).status, 200);
+});
+
 test('mode none lets anybody be admin at home, writes only elsewhere, and still checks what is sent', async () => {
   const home = await makeParts({ flags: { auth: 'none' } });
   assert.equal((await ask(home, 'GET', '/auth/keys')).status, 200);

@@ -146,12 +146,9 @@ export class Wrapper {
     const mayCreate = operation.orMayCreateMemories && principal.createsMemories === true;
     if (operation.needs !== 'key' && !mayCreate) requireScope(principal, operation.needs);
     const memory = operation.on === 'memory' ? this.#memoryOf(principal, arrival.memoryId) : undefined;
-    return {
-      principal,
-      memory,
-      namespace: narrowed(principal.namespace, arrival.header('x-namespace'), 'namespace'),
-      userId: narrowed(principal.userId, arrival.header('x-user-id'), 'user'),
-    };
+    const namespace = narrowed(principal.namespace, arrival.header('x-namespace'), 'namespace');
+    const userId = narrowed(principal.userId, arrival.header('x-user-id'), 'user');
+    return { principal: withBindings(principal, namespace, userId), memory, namespace, userId };
   }
 
   #limit(principal: Principal, address: string, headers: Record<string, string>): void {
@@ -296,6 +293,16 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
   if (idempotency !== undefined && change !== undefined)
     context.idempotency = { key: `${idempotency.key}:${change}`, bodyHash: idempotency.bodyHash };
   return context;
+}
+
+/** A narrowed call may do what a key bound like that may, and no more. */
+function withBindings(principal: Principal, namespace: string | undefined, userId: string | undefined): Principal {
+  if (namespace === principal.namespace && userId === principal.userId) return principal;
+  return {
+    ...principal,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(userId === undefined ? {} : { userId }),
+  };
 }
 
 const PUBLIC: Principal = { actor: 'anonymous', scope: 'read' };

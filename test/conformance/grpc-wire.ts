@@ -192,6 +192,10 @@ function grpcTests(running: () => TestServer): void {
     await refused(client.call('Add', { grain_type: '', fields_json: BELIEF }), 'VAL-E003', 'MEM-E005');
     await refused(client.call('Get', {}), 'VAL-E003');
     await refused(client.call('Forget', {}), 'VAL-E003');
+    await refused(client.call('GetHistory', {}), 'VAL-E003');
+    await refused(client.call('Supersede', { fields_json: '{}' }), 'VAL-E003');
+    for (const field of ['target_date', 'reference_date', 'time_start', 'time_end'])
+      await refused(client.call('Recall', { query: 'x', [field]: 1_700_000_000_000 }), 'VAL-E001');
   });
 
   test('a recall takes all sixty fields of the contract', async () => {

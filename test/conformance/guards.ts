@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
 import { type HttpClient, refusalOf } from './http-client.ts';
+import { newMemory } from './http-driver.ts';
 
 const MIB = 1_048_576;
 /** What the server is started with. */
@@ -110,6 +111,25 @@ export function guards(client: () => HttpClient): void {
       assert.match((reply.headers.get('access-control-allow-headers') ?? '').toLowerCase(), /authorization/);
     });
 
+    test('OPTIONS that is no preflight says what a path takes', async () => {
+      const reply = await client().ask('OPTIONS', `${M}/grains`, { key: null });
+      assert.equal(reply.status, 204);
+      assert.deepEqual((reply.headers.get('allow') ?? '').split(', ').toSorted(), ['GET', 'HEAD', 'OPTIONS']);
+      await refused(client().call('OPTIONS', '/nothing'), 'SYS-E003');
+    });
+
+    test('an admin who narrows a call administers no more than that part', async () => {
+      const http = client();
+      const memory = await newMemory(http, 1);
+      const narrow = { headers: { 'x-user-id': 'ada' } };
+      await refused(http.call('DELETE', `/memories/${memory}`, narrow), 'AUT-E001');
+      await refused(http.call('POST', '/memories', { ...narrow, json: {} }), 'AUT-E001');
+      const exec = { command: 'rotate_keys', args: { scope: 'kek' } };
+      await refused(http.call('POST', `/memories/${memory}/app/exec`, { ...narrow, json: exec }), 'AUT-E001');
+      assert.equal((await http.call('POST', '/auth/keys', { ...narrow, json: {} })).user_id, 'ada');
+      assert.equal((await http.call('DELETE', `/memories/${memory}`)).deleted, true);
+    });
+
     test('no route, another method, another type', async () => {
       const http = client();
       for (const path of ['/', '', '/nothing', `${M}/`, `${M}/adds`, `${M}/add/x`, '//add', `${M}/grains/a/b`])
@@ -126,6 +146,8 @@ export function guards(client: () => HttpClient): void {
         ).catch((error: Error) => {
           throw new Error(`${type}: ${error.message}`);
         });
+      const gzip = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      await refused(http.call('POST', `${M}/add`, { body: '{}', headers: gzip }), 'VAL-E006');
       for (const type of ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON'])
         await refused(http.call('POST', `${M}/add`, { body: '{}', headers: { 'content-type': type } }), 'VAL-E003');
       for (const body of ['', '{', 'nonsense', '{"a":1}x', "{'a':1}"])

@@ -85,6 +85,10 @@ export function deploymentRoutes(client: () => HttpClient): void {
         [memory.id, memory.name, memory.description, memory.dedup, memory.dedup_threshold, memory.partitions],
         [slug, name, 'hers', 'exact', 0.85, 1],
       );
+      const settings = { theme: 'dark', depth: { n: 1.5 } };
+      const placed = await http.post('/memories', { region: 'eu', settings });
+      const shown = await http.get(`/memories/${placed.id}`);
+      assert.deepEqual([shown.region, shown.settings], ['eu', settings]);
       const listed = await http.get('/memories?limit=500');
       assert.ok(listed.memories.some(({ id }: { id: string }) => id === slug));
       assert.ok(listed.memories.some(({ id }: { id: string }) => id === 'default'));

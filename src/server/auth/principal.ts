@@ -10,7 +10,7 @@ export interface Principal {
   /** The highest scope; each includes those before it. */
   readonly scope: Scope;
   readonly keyId?: string;
-  /** Bindings of the key: it sees nothing else. */
+  /** Bindings of the key, narrowed by the request: it sees nothing else. */
   readonly memoryId?: string;
   readonly namespace?: string;
   readonly userId?: string;
@@ -30,9 +30,9 @@ export function highestScope(scopes: readonly Scope[]): Scope {
   return SCOPES[highest] ?? 'read';
 }
 
-/** Throws AUT-E001 for a key bound to a memory, a namespace or a user: `what` is about the whole deployment. */
+/** Throws AUT-E001 for a call bound or narrowed to a memory, a namespace or a user: `what` is of the whole deployment. */
 export function requireUnbound(principal: Principal, what: string): void {
   const { memoryId, namespace, userId } = principal;
   if (memoryId !== undefined || namespace !== undefined || userId !== undefined)
-    throw new EngineError('AUT-E001', `${what} is not for a bound key`);
+    throw new EngineError('AUT-E001', `${what} is not for a bound or narrowed call`);
 }

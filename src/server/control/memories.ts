@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
-import type { MemorySettings } from '../../shards/protocol.ts';
+import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';
 import { randomId } from './ids.ts';
@@ -20,6 +20,8 @@ export interface NewMemory {
   readonly id?: string;
   readonly name?: string;
   readonly description?: string;
+  readonly region?: string;
+  readonly settings?: JsonObject;
   readonly partitions?: number;
   readonly language?: string;
   readonly dedup?: MemorySettings['dedup'];
@@ -109,9 +111,11 @@ export class Memories {
       const record: MemoryRecord = {
         number: change.takeMemoryNumber(),
         id,
-        name: wanted.name ?? id,
+        name: wanted.name?.normalize('NFC') ?? id,
         description: wanted.description ?? '',
         owner: by.actor,
+        ...(wanted.region === undefined ? {} : { region: wanted.region }),
+        ...(wanted.settings === undefined ? {} : { settings: wanted.settings }),
         partitions,
         language: wanted.language ?? 'en',
         dedup: wanted.dedup ?? 'exact',

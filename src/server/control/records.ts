@@ -1,7 +1,7 @@
 // What the control log holds: one live record an entity, a kind byte in the clear and sealed JSON behind it. A change
 // writes the whole entity again and deletes its old record in the same transaction, so that the log never holds more
 // than what is there now, and opening it is reading it. Audit entries stay for good, and are not read at open.
-import type { JsonValue, MemorySettings } from '../../shards/protocol.ts';
+import type { JsonObject, JsonValue, MemorySettings } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
 
 /** Numbers on disk. Append-only. */
@@ -12,6 +12,10 @@ export interface MemoryRecord extends MemorySettings {
   readonly description: string;
   /** Actor that made it. */
   readonly owner: string;
+  /** As the caller said it; what may leave a region is for policy to say. */
+  readonly region?: string;
+  /** The caller's own; they mean nothing to the server. */
+  readonly settings?: JsonObject;
   /** Its keys are being destroyed: it answers no more, and a start goes on with the deletion. */
   readonly deleting?: true;
 }

@@ -1,7 +1,9 @@
 // An EngineError as HTTP carries it.
-import type { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/errors.ts';
+import { HEADER_BYTES_MAX } from '../../engine/limits.ts';
+import { randomId } from '../control/ids.ts';
 import { STATUS } from '../status.ts';
-import type { HttpRequest, ResponseHeaders } from './listener.ts';
+import type { HttpRequest, RefusedStatus, ResponseHeaders } from './listener.ts';
 
 /** Answers with the error's status and the contract's body. */
 export function respondError(
@@ -22,3 +24,21 @@ export function errorBody(error: EngineError, requestId: string): string {
   const { code, message, details } = error;
   return JSON.stringify({ error: { code, message, details, request_id: requestId } });
 }
+
+/** What a listener says to a request that it refuses by itself, before anybody could read an id in it. */
+export function refusal(status: RefusedStatus): { readonly headers: ResponseHeaders; readonly body: string } {
+  const id = randomId('req');
+  return {
+    headers: [
+      ['content-type', 'application/json'],
+      ['x-request-id', id],
+    ],
+    body: errorBody(REFUSALS[status], id),
+  };
+}
+
+const REFUSALS: Readonly<Record<RefusedStatus, EngineError>> = {
+  400: new EngineError('VAL-E002', 'the request is not one of HTTP/1.1'),
+  408: new EngineError('SYS-E005', 'the request did not come to its end in time'),
+  431: new EngineError('LIM-E003', `the headers are larger than ${HEADER_BYTES_MAX} bytes`),
+};

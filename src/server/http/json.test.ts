@@ -76,3 +76,10 @@ test('no body is no value, whatever its type', async () => {
 test('a body beyond the limit is refused', async () => {
   await assert.rejects(jsonBody(fakeRequest({ body: '"12345678"' }), 9), withCode('LIM-E003'));
 });
+
+test('a compressed body is refused by its content encoding', async () => {
+  const body = (encoding: string) =>
+    jsonBody(fakeRequest({ headers: { 'content-encoding': encoding }, body: '{}' }), 100);
+  await assert.rejects(body('gzip'), withCode('VAL-E006'));
+  assert.equal(String(await body('identity')), '{}');
+});

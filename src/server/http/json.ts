@@ -9,15 +9,23 @@ import type { HttpRequest } from './listener.ts';
 
 /**
  * The bytes of a JSON body, not yet read. Rejects with LIM-E003 beyond `bytesMax`, VAL-E006 for another content type
- * (none at all is taken for JSON).
+ * (none at all is taken for JSON) or a compressed body.
  */
 export function jsonBody(request: HttpRequest, bytesMax: number): Promise<Uint8Array> {
   const type = request.header('content-type');
+  const encoding = request.header('content-encoding');
   return request.body(bytesMax).then((bytes) => {
+    if (bytes.byteLength > 0 && encoding !== undefined) checkEncoding(encoding);
     if (bytes.byteLength > 0 && type !== undefined && !isJson(type))
       throw new EngineError('VAL-E006', `unsupported content type ${type}`);
     return bytes;
   });
+}
+
+/** Bodies come as they are. Throws VAL-E006 for a compressed one. */
+export function checkEncoding(encoding: string): void {
+  if (encoding !== '' && encoding.trim().toLowerCase() !== 'identity')
+    throw new EngineError('VAL-E006', `unsupported content encoding ${encoding}`);
 }
 
 /** A body as a value; undefined when there is none. Throws as `parseJson` does. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { HEADER_BYTES_MAX } from '../../engine/limits.ts';
+import { refusal } from './errors.ts';
 import { chooseListener } from './listen.ts';
 import { conformance } from './listener.conformance.ts';
 import type { Listen } from './listener.ts';
@@ -39,6 +41,43 @@ suite('connections that never become a request are closed', () => {
   // Its time is fixed in the library.
   const slow = process.env['GRANARY_SLOW_TESTS'] === undefined && 'takes half a minute; GRANARY_SLOW_TESTS=1 runs it';
   test('uWebSockets.js', { timeout: 60_000, skip: noUws || slow }, () => neverRequests(listenUws));
+});
+
+/** What each listener answers without its handler, with the body that it was given for that. */
+async function refusals(listen: Listen, wire: Readonly<Record<string, 400 | 408 | 431>>): Promise<void> {
+  let handled = 0;
+  const listener = await listen({ host: '127.0.0.1', port: 0, bodyTimeoutMs: 100, refusal }, async (request) => {
+    await request.body(1_000);
+    handled++;
+  });
+  for (const [bytes, status] of Object.entries(wire)) {
+    const client = await SocketClient.open(listener.port);
+    client.send(bytes);
+    const response = await client.response();
+    await client.closed;
+    assert.equal(response?.status, status);
+    assert.equal(response.headers.get('content-type'), 'application/json');
+    const { error } = JSON.parse(String(response.body)) as { error: Record<string, unknown> }; // an object of `refusal`
+    assert.equal(error['code'], { 400: 'VAL-E002', 408: 'SYS-E005', 431: 'LIM-E003' }[status]);
+    assert.equal(error['request_id'], response.headers.get('x-request-id'));
+  }
+  assert.equal(handled, 0);
+  listener.close();
+}
+
+const STALLED = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc';
+
+suite('what a listener refuses by itself has the body of an error', () => {
+  test('node:http', { timeout: 10_000 }, () =>
+    refusals(listenNode, {
+      'no request\r\n\r\n': 400,
+      'GET / HTTP/1.1\r\n\r\n': 400,
+      [`GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(HEADER_BYTES_MAX)}\r\n\r\n`]: 431,
+      [STALLED]: 408,
+    }),
+  );
+  // What its parser refuses never comes out of the library.
+  test('uWebSockets.js', { timeout: 10_000, skip: noUws }, () => refusals(listenUws, { [STALLED]: 408 }));
 });
 
 test('the listener that is asked for is chosen where it loads', () => {

@@ -66,6 +66,11 @@ export interface ListenOptions {
   /** A request whose body is not complete by then is answered 408 and its connection closed. */
   readonly bodyTimeoutMs?: number;
   /**
+   * What a request is told that never reaches the handler; without it, nothing beside the status. uWebSockets.js answers
+   * what its own parser refuses (some 400, 431) with a short text of its own, which it takes from nobody.
+   */
+  readonly refusal?: (status: RefusedStatus) => { readonly headers: ResponseHeaders; readonly body: string };
+  /**
    * Takes connections that speak HTTP/2: so chosen in the TLS handshake, or said by their first bytes. Only the listener
    * on node:http knows them apart.
    */
@@ -73,6 +78,9 @@ export interface ListenOptions {
   /** Connections beyond these are closed at once. */
   readonly connectionsMax?: number;
 }
+
+/** Not readable as HTTP, a body that does not come, headers over the limit. */
+export type RefusedStatus = 400 | 408 | 431;
 
 export interface HttpListener {
   readonly kind: 'uws' | 'node';

@@ -3,6 +3,7 @@
 import busboy from 'busboy';
 import { EngineError } from '../../engine/errors.ts';
 import { UPLOAD_BYTES_MAX } from '../../engine/limits.ts';
+import { checkEncoding } from './json.ts';
 import type { HttpRequest } from './listener.ts';
 
 /** Parts of one upload; more are refused. */
@@ -28,6 +29,7 @@ export interface Upload {
 export async function fileUpload(request: HttpRequest, bytesMax: number = UPLOAD_BYTES_MAX): Promise<Upload> {
   const type = request.header('content-type') ?? '';
   const body = await request.body(bytesMax + ENVELOPE_BYTES_MAX);
+  checkEncoding(request.header('content-encoding') ?? '');
   if (!/^multipart\/form-data\s*(;|$)/i.test(type)) {
     throw new EngineError('VAL-E006', 'the body of this route is multipart/form-data with a part named `file`');
   }

@@ -6,9 +6,11 @@ import {
   type Server,
   type ServerOptions,
   type ServerResponse,
+  STATUS_CODES,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
 import { Body } from './body.ts';
@@ -20,6 +22,7 @@ import {
   type HttpRequest,
   type Listen,
   type ListenOptions,
+  type RefusedStatus,
   RequestAborted,
   type ResponseHeaders,
   type ResponseStream,
@@ -36,6 +39,8 @@ export const listenNode: Listen = (options, handler) =>
       keepAliveTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(5_000, Math.ceil(bodyTimeoutMs / 4)),
       noDelay: true,
+      // Refused like everything else that is no request.
+      requireHostHeader: false,
     };
     const server = options.tls
       ? createTlsServer({
@@ -53,6 +58,12 @@ export const listenNode: Listen = (options, handler) =>
     });
   });
 
+/** What node:http calls the faults of a request; every other one is 400. */
+const REFUSED: ReadonlyMap<string, RefusedStatus> = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+]);
+
 class NodeServer implements HttpListener {
   readonly kind = 'node';
   readonly port: number;
@@ -61,7 +72,7 @@ class NodeServer implements HttpListener {
   private readonly options: ListenOptions;
   private readonly handler: HttpHandler;
   /** Every connection, and the requests in flight on it. */
-  private readonly connections = new Map<Socket, number>();
+  private readonly connections = new Map<Socket, Set<NodeRequest>>();
 
   constructor(server: Server, options: ListenOptions, handler: HttpHandler) {
     this.server = server;
@@ -73,8 +84,12 @@ class NodeServer implements HttpListener {
     const accepted = options.tls ? 'secureConnection' : 'connection';
     if (options.http2 !== undefined) takeHttp2Away(server, accepted, options.http2);
     server.prependListener(accepted, (socket: Socket) => {
-      this.connections.set(socket, 0);
+      this.connections.set(socket, new Set());
       socket.on('close', () => this.connections.delete(socket));
+    });
+    server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Duplex) => {
+      if (code === 'ECONNRESET') socket.destroy();
+      else this.refuse(socket, REFUSED.get(code ?? '') ?? 400);
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.accept(request, response));
     // Silence while a handler works or an event stream waits is no fault of the peer's; bytes it does not take are.
@@ -95,7 +110,7 @@ class NodeServer implements HttpListener {
         resolve();
       });
       // closeIdleConnections leaves those on which no request has come yet.
-      for (const [socket, requests] of this.connections) if (requests === 0) socket.destroy();
+      for (const [socket, requests] of this.connections) if (requests.size === 0) socket.destroy();
     });
   }
 
@@ -108,17 +123,36 @@ class NodeServer implements HttpListener {
     if (!(error instanceof RequestAborted)) this.options.onError?.(error);
   }
 
+  /** Answers a connection whose bytes are no request, or no longer come, and closes it. */
+  private refuse(socket: Duplex, status: RefusedStatus): void {
+    const requests = this.connections.get(socket as Socket) ?? []; // of a server on TCP, as all are
+    if (!socket.writable || [...requests].some((request) => request.isAnswering)) {
+      socket.destroy();
+      return;
+    }
+    const { headers, body } = this.options.refusal?.(status) ?? { headers: [], body: '' };
+    const lines = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      ...headers.map(([name, value]) => `${name}: ${value}`),
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+    ];
+    socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  }
+
   private accept(incoming: IncomingMessage, response: ServerResponse): void {
-    const request = new NodeRequest(this, incoming, response);
     const { socket } = incoming;
-    this.connections.set(socket, (this.connections.get(socket) ?? 0) + 1);
+    const requests = this.connections.get(socket);
+    if (incoming.httpVersion === '1.1' && incoming.headers.host === undefined) {
+      this.refuse(socket, 400);
+      return;
+    }
+    const request = new NodeRequest(this, incoming, response);
+    requests?.add(request);
     response.on('close', () => {
       request.closed();
-      const left = this.connections.get(socket);
-      if (left === undefined) return;
-      this.connections.set(socket, left - 1);
       // A response that began before the drain did not tell its client that the connection ends with it.
-      if (this.draining && left === 1) socket.end();
+      if (requests?.delete(request) && this.draining && requests.size === 0) socket.end();
     });
     try {
       const running = this.handler(request);
@@ -160,6 +194,11 @@ class NodeRequest implements HttpRequest {
 
   get remoteAddress(): string {
     return this.address;
+  }
+
+  /** True once the peer may have seen a part of the response. */
+  get isAnswering(): boolean {
+    return this.begun;
   }
 
   get aborted(): AbortSignal {

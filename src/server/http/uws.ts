@@ -16,6 +16,7 @@ import {
   type HttpRequest,
   type Listen,
   type ListenOptions,
+  type RefusedStatus,
   RequestAborted,
   type ResponseHeaders,
   type ResponseStream,
@@ -143,6 +144,10 @@ class UwsServer implements HttpListener {
   received(request: UwsRequest): void {
     request.receiving = false;
     if (request.bodyDeadlineMs !== 0) this.receiving.delete(request);
+  }
+
+  refusal(status: RefusedStatus): { readonly headers: ResponseHeaders; readonly body: string } {
+    return this.options.refusal?.(status) ?? { headers: [], body: '' };
   }
 
   report(error: unknown): void {
@@ -340,8 +345,14 @@ class UwsRequest implements HttpRequest, Flow {
   /** Answers without the handler, and closes the connection. */
   refuse(status: 400 | 408): void {
     this.pendingBody?.fail(new RequestAborted());
-    if (this.state === OPEN) this.response.cork(() => this.response.writeStatus(statusLine(status)).end('', true));
-    else if (this.alive()) this.response.close();
+    if (this.state === OPEN) {
+      const { headers, body } = this.server.refusal(status);
+      this.response.cork(() => {
+        this.response.writeStatus(statusLine(status));
+        for (const [name, value] of headers) this.response.writeHeader(name, value);
+        this.response.end(body, true);
+      });
+    } else if (this.alive()) this.response.close();
     this.abort();
   }
 

@@ -3,6 +3,7 @@
 import { createSecretKey, hash } from 'node:crypto';
 import type { Clock } from '../../engine/clock.ts';
 import type { EngineError } from '../../engine/errors.ts';
+import { stringifyJson } from '../../engine/grain/api-json.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { directShard } from '../../shards/direct.ts';
 import { Router } from '../../shards/router.ts';
@@ -169,7 +170,7 @@ export async function ask(parts: Parts, verb: string, path: string, asked: Asked
       remoteAddress: asked.address ?? '127.0.0.1',
     },
     {
-      read: () => ({ candidate: face.read(request), bytes: Buffer.from(JSON.stringify(asked.json ?? null)) }),
+      read: () => ({ candidate: face.read(request), bytes: Buffer.from(stringifyJson(asked.json ?? null)) }),
       write: (output) => face.reply(output, request),
     },
   );

@@ -1,18 +1,19 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
-import { NAMESPACE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
+import { NAME_CHARS_MAX, NAMESPACE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
 import { includesScope, SCOPES, type Scope } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 import { secondsToMs } from '../grains/recall-query.ts';
+import { plainText } from '../text.ts';
 import { isWithin, KeyOutput, keyOutput, ScopeName } from './key-view.ts';
 
 const Input = Type.Object({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  principal: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  name: Type.Optional(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX })),
+  principal: Type.Optional(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX })),
   scopes: Type.Optional(Type.Array(ScopeName, { minItems: 1 })),
   memoryId: Type.Optional(Type.String({ minLength: 1 })),
-  namespace: Type.Optional(Type.String({ minLength: 1, maxLength: NAMESPACE_CHARS_MAX })),
-  userId: Type.Optional(Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX })),
+  namespace: Type.Optional(plainText({ minLength: 1, maxLength: NAMESPACE_CHARS_MAX })),
+  userId: Type.Optional(plainText({ minLength: 1, maxLength: USER_ID_CHARS_MAX })),
   expiresAt: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 
@@ -33,7 +34,8 @@ export const keysCreate = defineOperation({
       ...pick('namespace', input.namespace ?? principal.namespace),
       ...pick('userId', input.userId ?? principal.userId),
     };
-    if (!isWithin(bound, principal)) throw new EngineError('AUT-E001', 'a bound key makes only keys bound like itself');
+    if (!isWithin(bound, principal))
+      throw new EngineError('AUT-E001', 'a bound or narrowed call makes only keys bound like itself');
     if (bound.memoryId !== undefined) services.memories.get(bound.memoryId);
     const scopes = [...new Set<Scope>(input.scopes ?? SCOPES.filter((scope) => includesScope(principal.scope, scope)))];
     if (!scopes.every((scope) => includesScope(principal.scope, scope)))
@@ -45,7 +47,7 @@ export const keysCreate = defineOperation({
       });
     const { key, raw } = await services.keys.create(
       {
-        name: input.name ?? 'key',
+        name: input.name?.normalize('NFC') ?? 'key',
         scopes,
         ...bound,
         ...pick('principal', input.principal),

@@ -1,12 +1,18 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
+import { DESCRIPTION_CHARS_MAX, MEMORY_SETTINGS_BYTES_MAX, NAME_CHARS_MAX } from '../../../engine/limits.ts';
+import type { JsonObject } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
+import type { Members } from '../names.ts';
+import { isLanguage, plainText } from '../text.ts';
 import { MemoryOutput, memoryOutput } from './memory-view.ts';
 
 const Input = Type.Object({
   id: Type.Optional(Type.String({ minLength: 1 })),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  description: Type.Optional(Type.String({ maxLength: 4096 })),
+  name: Type.Optional(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX })),
+  description: Type.Optional(plainText({ maxLength: DESCRIPTION_CHARS_MAX })),
+  region: Type.Optional(plainText({ maxLength: NAME_CHARS_MAX })),
+  settings: Type.Optional(Type.Unsafe<Members>({ type: 'object' })),
   policies: Type.Optional(Type.Array(Type.String())),
   partitions: Type.Optional(Type.Integer({ minimum: 1 })),
   language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$' })),
@@ -29,17 +35,21 @@ export const memoriesCreate = defineOperation({
   errors: ['MEM-E004', 'VAL-E001', 'LIM-E002'],
   http: [{ verb: 'POST', path: '/memories', successStatus: 201 }],
   async run(
-    { policies, guardrailPatterns, guardrailMode, vectorBackend, ...wanted },
+    { policies, guardrailPatterns, guardrailMode, vectorBackend, settings, ...wanted },
     { services, principal, requestId },
   ) {
     if (principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined)
-      throw new EngineError('AUT-E001', 'a bound key makes no memories');
+      throw new EngineError('AUT-E001', 'a bound or narrowed call makes no memories');
     // What protects data is never taken and then not done.
     if (policies !== undefined && policies.length > 0)
       throw new EngineError('SYS-E002', 'policies are not in this build: make the memory without them');
     if (guardrailPatterns !== undefined && guardrailPatterns.length > 0)
       throw new EngineError('SYS-E002', 'guardrails are not in this build: make the memory without them');
-    const memory = await services.memories.create(wanted, { actor: principal.actor, requestId });
+    if (wanted.language !== undefined && !isLanguage(wanted.language)) throw refused('language', 'not in ISO 639-1');
+    const memory = await services.memories.create(
+      { ...wanted, ...(settings === undefined ? {} : { settings: checkedSettings(settings) }) },
+      { actor: principal.actor, requestId },
+    );
     const warnings = [
       ...(guardrailMode === undefined ? [] : ['guardrail_mode is not in this build and was ignored']),
       ...(vectorBackend === undefined || vectorBackend === 'none'
@@ -49,3 +59,20 @@ export const memoriesCreate = defineOperation({
     return { ...memoryOutput(memory), ...(warnings.length === 0 ? {} : { warnings }) };
   },
 });
+
+/** Settings are the caller's own: they are kept and shown, and mean nothing to the server. */
+function checkedSettings(settings: Members): JsonObject {
+  let text: string;
+  try {
+    text = JSON.stringify(settings);
+  } catch {
+    throw refused('settings', 'not kept with integers past 2^53');
+  }
+  if (Buffer.byteLength(text) > MEMORY_SETTINGS_BYTES_MAX)
+    throw refused('settings', `longer than ${MEMORY_SETTINGS_BYTES_MAX} bytes as JSON`);
+  return settings as JsonObject; // parsed from JSON
+}
+
+function refused(field: string, issue: string): EngineError {
+  return new EngineError('VAL-E001', `\`${field}\` is ${issue}`, { details: [{ field, issue }] });
+}

@@ -14,7 +14,7 @@ export const memoryDelete = defineOperation({
   http: [{ verb: 'DELETE', path: 'M' }],
   async run(_, { services, memory, principal, requestId }) {
     if (principal.namespace !== undefined || principal.userId !== undefined)
-      throw new EngineError('AUT-E001', 'a key bound to a part of a memory does not delete it');
+      throw new EngineError('AUT-E001', 'a call bound or narrowed to a part of a memory does not delete it');
     const keyFingerprint = await services.memories.delete(memory, { actor: principal.actor, requestId });
     return { deleted: true as const, id: memory.id, keyFingerprint };
   },

@@ -1,6 +1,7 @@
 // A memory as answers show it (service contract 4.3).
 import Type, { type Static } from 'typebox';
 import type { MemoryRecord } from '../../control/memories.ts';
+import type { Members } from '../names.ts';
 
 export const MemoryOutput = Type.Object({
   id: Type.String(),
@@ -8,6 +9,8 @@ export const MemoryOutput = Type.Object({
   description: Type.String(),
   createdAt: Type.Integer(),
   owner: Type.String(),
+  region: Type.Optional(Type.String()),
+  settings: Type.Unsafe<Members>({ type: 'object' }),
   partitions: Type.Integer(),
   language: Type.String(),
   policies: Type.Array(Type.String()),
@@ -26,6 +29,8 @@ export function memoryOutput(memory: MemoryRecord): Static<typeof MemoryOutput> 
     description: memory.description,
     createdAt: Math.floor(memory.createdAtMs / 1000),
     owner: memory.owner,
+    ...(memory.region === undefined ? {} : { region: memory.region }),
+    settings: memory.settings ?? {},
     partitions: memory.partitions,
     language: memory.language,
     policies: [],

@@ -1,6 +1,7 @@
 // The 60 fields of a recall (service contract 6.3), by the names inside. All are checked for type and range; those that
 // this build does not act on are warned about when they are set to anything but their default.
 import Type, { type Static } from 'typebox';
+import { SECONDS_MAX } from '../../../engine/limits.ts';
 import type { Members } from '../names.ts';
 import { toSnake } from '../names.ts';
 
@@ -9,7 +10,7 @@ const texts = () => Type.Optional(Type.Array(Type.String()));
 const flag = () => Type.Optional(Type.Boolean());
 const integer = (minimum: number, maximum: number) => Type.Optional(Type.Integer({ minimum, maximum }));
 const fraction = () => Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
-const seconds = () => Type.Optional(Type.Integer());
+const seconds = () => Type.Optional(Type.Integer({ minimum: -SECONDS_MAX, maximum: SECONDS_MAX }));
 
 export const RecallInput = Type.Object({
   query: text(),
@@ -19,8 +20,9 @@ export const RecallInput = Type.Object({
   namespace: text(),
   userId: text(),
   grainType: text(),
-  timeStart: seconds(),
-  timeEnd: seconds(),
+  // Their own check tells what is wrong with milliseconds.
+  timeStart: Type.Optional(Type.Integer()),
+  timeEnd: Type.Optional(Type.Integer()),
   confidenceThreshold: Type.Optional(Type.Number()),
   importanceThreshold: Type.Optional(Type.Number()),
   limit: Type.Optional(Type.Integer({ minimum: 0 })),

@@ -56,7 +56,7 @@ export const supersede = defineOperation({
     read: ({ oldHash, grainType, fieldsJson }) => {
       const fields = fieldsJson === '' ? {} : parsedJson(fieldsJson, 'fields_json');
       if (!isMembers(fields)) throw mistyped('fields_json', 'object');
-      return { oldHash, fields, ...(grainType === '' ? {} : { grainType }) };
+      return { ...(oldHash === '' ? {} : { oldHash }), fields, ...(grainType === '' ? {} : { grainType }) };
     },
   }),
   http: [
