@@ -2,9 +2,12 @@
 // runs tests says nothing about that.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { type ServerOptions, startServer, type Target } from '../bench/lib/server.ts';
 import { SUITE } from '../bench/suite.ts';
 
 const RUN = join(import.meta.dirname, '..', 'bench', 'run.ts');
@@ -12,11 +15,26 @@ const RUN = join(import.meta.dirname, '..', 'bench', 'run.ts');
 /** What only Linux tells of another process. */
 const OF_OTHER_PROCESSES = /_server_cpu_us_per_/;
 
+const directory = mkdtempSync(join(tmpdir(), 'granary-bench-smoke-'));
+const servers = new Map<ServerOptions['auth'], Promise<Target>>();
+after(async () => {
+  for (const server of servers.values()) await (await server).stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** One server for each kind of access, for all scenarios: their memories have names of their own. */
+async function start({ auth }: ServerOptions): Promise<Target> {
+  const options = { dataDirectory: join(directory, auth), workers: 1, shards: 2, auth };
+  const server = servers.get(auth) ?? startServer(options);
+  servers.set(auth, server);
+  return { ...(await server), stop: async () => undefined };
+}
+
 // In this process, one after the other: a process a scenario is for figures that are to be kept, and takes far longer.
 for (const [name, load] of Object.entries(SUITE)) {
   test(`${name} gives numbers, and its aims speak of some of them`, async (t) => {
     const { scenario } = await load();
-    const measured = await scenario.run({ size: 'smoke', profile: undefined });
+    const measured = await scenario.run({ size: 'smoke', profile: undefined, start });
     if ('skipped' in measured) {
       t.skip(measured.skipped);
       return;

@@ -1,4 +1,5 @@
 // What a scenario is, and what it gives back.
+import type { ServerOptions, Target } from './server.ts';
 
 /** `full` is what aims speak of; `quick` takes a tenth of the time; `smoke` only shows that the scenario works. */
 export type Size = 'full' | 'quick' | 'smoke';
@@ -7,6 +8,8 @@ export interface Options {
   readonly size: Size;
   /** A folder that takes the CPU profiles of servers that are started. */
   readonly profile?: string | undefined;
+  /** Starts the server that is asked for; without it `startServer` does. Smoke runs share a few between scenarios. */
+  readonly start?: (options: ServerOptions) => Promise<Target>;
 }
 
 /** What a metric should reach at full size. Printed beside the value; nothing fails by it. */

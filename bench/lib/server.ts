@@ -119,12 +119,15 @@ const IDLE_LOOKS = 5;
 const IDLE_SHARE = 0.05;
 const SETTLE_MS_MAX = 60_000;
 
-/** Waits until the server has sealed and merged what it was given; seconds that it took, without the look that tells. */
-export async function settled(server: Target): Promise<number> {
+/**
+ * Waits until the server has sealed and merged what it was given, which `looks` in a row have to confirm; seconds that it
+ * took, without these.
+ */
+export async function settled(server: Target, looks = IDLE_LOOKS): Promise<number> {
   const start = performance.now();
   let quiet = 0;
   let lastBusy = start;
-  for (let before = server.cpuUs(); quiet < IDLE_LOOKS && performance.now() - start < SETTLE_MS_MAX; ) {
+  for (let before = server.cpuUs(); quiet < looks && performance.now() - start < SETTLE_MS_MAX; ) {
     await new Promise((resolve) => setTimeout(resolve, IDLE_LOOK_MS));
     const after = server.cpuUs();
     if (before === undefined || after === undefined || after - before < IDLE_SHARE * IDLE_LOOK_MS * 1_000) quiet += 1;

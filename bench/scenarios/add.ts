@@ -14,8 +14,8 @@ import { sized } from '../lib/scenario.ts';
 import { createMemory, grainsHeld, startEcho, startServer, type Target } from '../lib/server.ts';
 import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 
-const MEMORIES = Array.from({ length: 8 }, (_, i) => `memory-${i}`);
-const ONE = ['one'];
+const MEMORIES = Array.from({ length: 8 }, (_, i) => `add-${i}`);
+const ONE = ['add-one'];
 const CONNECTIONS = 4;
 const WORKERS = 2;
 const SHARDS = 8;
@@ -38,9 +38,9 @@ export const scenario: Scenario = {
 
 type Protocol = LoadJob['protocol'];
 
-async function run({ size, profile }: Options): Promise<Measured> {
+async function run({ size, profile, start: startOne = startServer }: Options): Promise<Measured> {
   const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
-  const calls = sized(size, { full: 20_000, quick: 10_000, smoke: 300 });
+  const calls = sized(size, { full: 20_000, quick: 10_000, smoke: 64 });
   const inFlights = sized(size, { full: [1, 64, 256], quick: [64, 256], smoke: [64, 256] });
   const protocols: readonly Protocol[] = 'reason' in loadUws() ? ['grpc'] : ['grpc', 'http'];
   const metrics: Record<string, number> = {};
@@ -53,8 +53,8 @@ async function run({ size, profile }: Options): Promise<Measured> {
     };
     try {
       const options = { workers: WORKERS, shards: SHARDS, profile };
-      const own = await start(startServer({ ...options, dataDirectory: join(folder, 'keyed'), auth: 'api-key' }));
-      const open = await start(startServer({ ...options, dataDirectory: join(folder, 'open'), auth: 'none' }));
+      const own = await start(startOne({ ...options, dataDirectory: join(folder, 'keyed'), auth: 'api-key' }));
+      const open = await start(startOne({ ...options, dataDirectory: join(folder, 'open'), auth: 'none' }));
       for (const server of [own, open]) for (const id of [...MEMORIES, ...ONE]) await createMemory(server, id);
       let added = 0;
       let seed = 1;

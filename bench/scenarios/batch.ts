@@ -12,8 +12,8 @@ import { createMemory, grainsHeld, settled, startServer, type Target } from '../
 import { openSqlite, type SqlitePeer } from '../lib/sqlite.ts';
 import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 
-const MEMORIES = Array.from({ length: 8 }, (_, i) => `memory-${i}`);
-const ONE = ['one'];
+const MEMORIES = Array.from({ length: 8 }, (_, i) => `batch-${i}`);
+const ONE = ['batch-one'];
 const CONNECTIONS = 2;
 const IN_FLIGHT = 8;
 const WORKERS = 2;
@@ -38,13 +38,14 @@ interface Turn {
   readonly cpuUsPerGrain?: number;
 }
 
-async function run({ size, profile }: Options): Promise<Measured> {
+async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
   const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
   const calls = sized(size, { full: 40, quick: 16, smoke: 1 });
-  const batchGrains = sized(size, { full: BATCH_GRAINS, quick: BATCH_GRAINS, smoke: 100 });
+  const batchGrains = sized(size, { full: BATCH_GRAINS, quick: BATCH_GRAINS, smoke: 20 });
   const grains = calls * batchGrains;
+  const looks = sized(size, { full: undefined, quick: undefined, smoke: 1 });
   return inFolder(async (folder) => {
-    const server = await startServer({
+    const server = await start({
       ...{ dataDirectory: join(folder, 'granary'), workers: WORKERS, shards: SHARDS, auth: 'api-key', profile },
     });
     const client = LoadClient.start();
@@ -55,7 +56,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
       let seed = 1;
       const job = { connections: CONNECTIONS, inFlight: IN_FLIGHT, calls, batchGrains, what: 'batchAdd' } as const;
       const served = (protocol: LoadJob['protocol'], memories: readonly string[]): Promise<Turn> =>
-        take({ server, client }, { ...job, protocol, memories, seed: ++seed }, grains);
+        take({ server, client, looks }, { ...job, protocol, memories, seed: ++seed }, grains);
       const turns = await inTurns<string, Turn>(rounds + 1, {
         grpc_many: () => served('grpc', MEMORIES),
         http_many: () => served('http', MEMORIES),
@@ -96,12 +97,16 @@ async function run({ size, profile }: Options): Promise<Measured> {
 }
 
 async function take(
-  { server, client }: { readonly server: Target; readonly client: LoadClient },
+  {
+    server,
+    client,
+    looks,
+  }: { readonly server: Target; readonly client: LoadClient; readonly looks: number | undefined },
   job: LoadJob,
   grains: number,
 ): Promise<Turn> {
   const load = await client.run(server, job);
-  const settleSeconds = await settled(server);
+  const settleSeconds = await settled(server, looks);
   return {
     grainsPerSecond: grains / load.seconds,
     settledGrainsPerSecond: grains / (load.seconds + settleSeconds),

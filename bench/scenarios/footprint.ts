@@ -30,8 +30,9 @@ async function run({ size }: Options): Promise<Measured> {
   const opens = sized(size, { full: 5, quick: 3, smoke: 1 });
   const questions = sized(size, { full: 1_000, quick: 1_000, smoke: 20 });
   return inFolder(async (folder) => {
-    const first = await measure({ folder, grains: small, opens, questions });
-    const second = await measure({ folder, grains: large, opens, questions });
+    const step = { folder, opens, questions, ask: size === 'smoke' ? serve : inChild };
+    const first = await measure({ ...step, grains: small });
+    const second = await measure({ ...step, grains: large });
     const prefixed = Object.entries(first).map(([name, value]) => [`small_${name}`, value] as const);
     return {
       parameters: { small_grains: small, grains: large, opens, questions },
@@ -47,21 +48,23 @@ interface Step {
   readonly opens: number;
   /** Recalls after which the heap is looked at again. */
   readonly questions: number;
+  /** Does a task, in a process of its own or in this one. */
+  readonly ask: (task: Task) => Promise<unknown>;
 }
 
-/** Fills the shard in `folder` up to `grains`, in processes of their own, and measures it. */
-async function measure({ folder, grains, opens: times, questions }: Step): Promise<Record<string, number>> {
-  const filled = await ask<Filled>({ kind: 'fill', folder, grains });
+/** Fills the shard in `folder` up to `grains` and measures it. */
+async function measure({ folder, grains, opens: times, questions, ask }: Step): Promise<Record<string, number>> {
+  const filled = (await ask({ kind: 'fill', folder, grains })) as Filled; // what `serve` gives for each kind of task
   const disk = bytesOnDisk(folder);
   const opens: Opened[] = [];
-  for (let i = 0; i < times; i++) opens.push(await ask<Opened>({ kind: 'open', folder, questions }));
+  for (let i = 0; i < times; i++) opens.push((await ask({ kind: 'open', folder, questions })) as Opened);
   // Killed while it adds: what was acknowledged and not sealed is replayed.
   const killed: Opened[] = [];
   let lost = 0;
   for (let i = 0; i < times; i++) {
     const before = killed.at(-1)?.grains ?? grains;
     const acknowledged = await killWhileAdding(folder, grains, i);
-    const after = await ask<Opened>({ kind: 'open', folder, questions });
+    const after = (await ask({ kind: 'open', folder, questions })) as Opened;
     lost += Math.max(0, before + acknowledged - after.grains);
     killed.push(after);
   }
@@ -100,7 +103,7 @@ interface Opened {
   readonly heldAfterRecallsBytes: number;
 }
 
-async function ask<T>(task: Task): Promise<T> {
+async function inChild(task: Task): Promise<unknown> {
   const child = fork(import.meta.filename);
   child.send(task);
   const [answer] = await Promise.race([
@@ -108,7 +111,7 @@ async function ask<T>(task: Task): Promise<T> {
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`${task.kind} ended with ${code}`))),
   ]);
   await once(child, 'exit');
-  return answer as T; // what the task's function below sent
+  return answer;
 }
 
 /** A process that adds half as many grains as a tail holds, and is killed while it goes on. Grains it had answers for. */
@@ -125,7 +128,7 @@ async function killWhileAdding(folder: string, grains: number, seed: number): Pr
 
 async function serve(task: Task): Promise<unknown> {
   const openStart = performance.now();
-  const empty = await heldBytes();
+  const empty = task.kind === 'open' ? await heldBytes() : 0;
   const collectMs = performance.now() - openStart;
   const shard = await openShard(task.folder);
   const openMs = performance.now() - openStart - collectMs;
@@ -178,6 +181,6 @@ function recallOften({ engine }: OpenShard, source: GrainSource, questions: numb
 
 if (import.meta.main && process.send !== undefined)
   process.once('message', async (task) => {
-    process.send?.(await serve(task as Task)); // what `ask` sent
+    process.send?.(await serve(task as Task)); // what `inChild` sent
     process.disconnect();
   });

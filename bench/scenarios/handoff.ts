@@ -10,7 +10,6 @@ import { sized } from '../lib/scenario.ts';
 import { inTurns, median, percentile, rounded } from '../lib/statistics.ts';
 import { ECHO_CODEC, type EchoTask } from './handoff-worker.ts';
 
-const IN_FLIGHT = [1, 64, 256];
 /** Names as metrics have them: `port` is what the server does, `run` a run of the pool for every batch. */
 const WAYS = {
   port_raw: () => overPort(1, 'raw'),
@@ -42,8 +41,9 @@ export const scenario: Scenario = {
 async function run({ size }: Options): Promise<Measured> {
   const milliseconds = sized(size, { full: 400, quick: 100, smoke: 10 });
   const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
+  const inFlights = sized(size, { full: [1, 64, 256], quick: [1, 64, 256], smoke: [64] });
   const metrics: Record<string, number> = {};
-  for (const inFlight of IN_FLIGHT) {
+  for (const inFlight of inFlights) {
     const ways = await Promise.all(Object.values(WAYS).map((make) => make()));
     const names = Object.keys(WAYS) as WayName[]; // the keys of the literal
     const turns = names.map((name, i) => [name, () => measure(ways[i]!, inFlight, milliseconds)] as const);

@@ -4,7 +4,8 @@
 // beside the repository and says so where that is absent; nothing of it is part of the repository.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Analyzer, analyzer } from '../../src/engine/index/text/analyze.ts';
 import { parseQuery } from '../../src/engine/index/text/query.ts';
@@ -65,15 +66,16 @@ interface Collection {
   readonly questions: readonly Question[];
 }
 
-async function run({ size, profile }: Options): Promise<Measured | Skipped> {
+async function run({ size, profile, start: startOne = startServer }: Options): Promise<Measured | Skipped> {
   if (!existsSync(DATA)) return { skipped: 'the data sets are not there (../shared/data beside the repository)' };
   const asked = sized(size, { full: Number.POSITIVE_INFINITY, quick: 100, smoke: 10 });
   const metrics: Record<string, number> = {};
   const counts: Record<string, number> = {};
   await inFolder(async (folder) => {
-    const server = await startServer({ dataDirectory: folder, workers: 2, shards: 8, auth: 'api-key', profile });
+    const server = await startOne({ dataDirectory: folder, workers: 2, shards: 8, auth: 'api-key', profile });
     try {
-      for (const collection of [chats(), abstracts()]) {
+      for (const whole of [chats(), abstracts()]) {
+        const collection = size === 'smoke' ? someOf(whole, folder) : whole;
         const { name } = collection;
         const questions = collection.questions.slice(0, asked);
         counts[`${name}_questions`] = questions.length;
@@ -118,6 +120,16 @@ function abstracts(): Collection {
   const documents = new Map([[memory, lines('cranfield/corpus.jsonl')]]);
   const corpus = fileURLToPath(new URL('cranfield/corpus.jsonl', DATA));
   return { name: memory, corpus, memoryWords: ['--memory', memory], documents, questions };
+}
+
+/** The first memory's first documents, and what is asked about that memory. */
+function someOf({ name, memoryWords, documents, questions }: Collection, folder: string): Collection {
+  const [memory, all] = documents.entries().next().value!; // every collection has documents
+  const some = all.slice(0, 50);
+  const corpus = join(folder, `${name}.jsonl`);
+  writeFileSync(corpus, some.map((line) => JSON.stringify(line)).join('\n'));
+  const asked = questions.filter((question) => question.memory === memory);
+  return { name, corpus, memoryWords, documents: new Map([[memory, some]]), questions: asked };
 }
 
 /** `granary import`, as a person runs it. */

@@ -9,7 +9,7 @@ import { createMemory, grainsHeld, settled, startEcho, startServer, type Target 
 import { median, rounded } from '../lib/statistics.ts';
 
 const ASKED = ['asked'];
-const MEMORIES = ['asked', ...Array.from({ length: 7 }, (_, i) => `memory-${i}`)];
+const MEMORIES = ['asked', ...Array.from({ length: 7 }, (_, i) => `beside-${i}`)];
 const WORKERS = 2;
 const SHARDS = 8;
 const ADD_CONNECTIONS = 4;
@@ -26,15 +26,16 @@ export const scenario: Scenario = {
   run,
 };
 
-async function run({ size, profile }: Options): Promise<Measured> {
-  const grains = sized(size, { full: 100_000, quick: 30_000, smoke: 500 });
+async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
+  const grains = sized(size, { full: 100_000, quick: 30_000, smoke: 100 });
   const rounds = sized(size, { full: 3, quick: 2, smoke: 1 });
-  const questions = sized(size, { full: 4_000, quick: 1_500, smoke: 50 });
-  const addsPerSecond = sized(size, { full: 5_000, quick: 5_000, smoke: 500 });
+  const questions = sized(size, { full: 4_000, quick: 1_500, smoke: 10 });
+  const addsPerSecond = sized(size, { full: 5_000, quick: 5_000, smoke: 50 });
+  const looks = sized(size, { full: undefined, quick: undefined, smoke: 1 });
   const batchGrains = Math.min(grains, 1_000);
   return inFolder(async (folder) => {
     const options = { dataDirectory: folder, workers: WORKERS, shards: SHARDS, auth: 'api-key' as const, profile };
-    const server = await startServer(options);
+    const server = await start(options);
     const echo = await startEcho('grpc');
     const asker = LoadClient.start();
     const adder = LoadClient.start();
@@ -42,7 +43,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
       for (const id of MEMORIES) await createMemory(server, id);
       const fill = { protocol: 'grpc', connections: 1, inFlight: 4, memories: ASKED, seed: 1 } as const;
       await asker.run(server, { ...fill, what: 'batchAdd', batchGrains, calls: grains / batchGrains });
-      await settled(server);
+      await settled(server, looks);
       const ask = { protocol: 'grpc', connections: 1, inFlight: 1, calls: questions, what: 'recall' } as const;
       const alone: ServedLoad[] = [];
       const beside: ServedLoad[] = [];
@@ -58,7 +59,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
             beside.push(await asker.run(server, asked));
           }),
         );
-        await settled(server);
+        await settled(server, looks);
       }
       // The first round warms up.
       const of = (loads: readonly ServedLoad[], key: keyof ServedLoad): number =>

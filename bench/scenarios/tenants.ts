@@ -39,7 +39,7 @@ interface Side {
 }
 
 async function run({ size }: Options): Promise<Measured> {
-  const memories = sized(size, { full: 10_000, quick: 1_000, smoke: 20 });
+  const memories = sized(size, { full: 10_000, quick: 1_000, smoke: 4 });
   const grains = memories * GRAINS_EACH;
   return inFolder(async (folder) => {
     const inProcess = size === 'smoke';

@@ -5,7 +5,9 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/granary', import.meta.url)));
+// By the variable, which threads and processes that this one starts heed too.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/granary', import.meta.url));
+enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 // After it: what is loaded before is not kept.
 const { runProgram } = await import('./program.ts');
 

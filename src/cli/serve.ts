@@ -2,7 +2,7 @@
 // to and has closed.
 import type { Command } from 'commander';
 import { optionLines, readConfig } from '../server/config.ts';
-import { type RunningServer, readyLine, startServer } from '../server/main.ts';
+import type { RunningServer } from '../server/main.ts';
 
 export function registerServe(program: Command): void {
   const command = program.command('serve').description('Run the server until SIGINT or SIGTERM');
@@ -16,7 +16,10 @@ export function registerServe(program: Command): void {
 }
 
 async function serve(flags: Record<string, string | boolean | undefined>): Promise<void> {
-  const server = await startServer(readConfig(flags, process.env));
+  const config = readConfig(flags, process.env);
+  // Not for the help text, which names this command among others.
+  const { readyLine, startServer } = await import('../server/main.ts');
+  const server = await startServer(config);
   tell(server);
   // Listened for before anybody is told: who reads the line may end the server at once.
   const told = signal();

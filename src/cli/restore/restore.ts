@@ -1,0 +1,108 @@
+// What `granary restore` does: the backup is staged beside the deployment, what is gone stays gone, and it takes the place.
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { BATCH_GRAINS_MAX } from '../../engine/limits.ts';
+import { lockDirectory } from '../../engine/log/directory-lock.ts';
+import { readConfig } from '../../server/config.ts';
+import type { Connection } from '../connection.ts';
+import { usage } from '../failure.ts';
+import { duration, printJson, printLine, printNote, printPairs } from '../output.ts';
+import { type Holding, holdingOf } from './holding.ts';
+import { copyDurably, fill, isCutOff, markWhole, stagingOf, takePlace } from './staging.ts';
+
+/** The words of the command line, and what a server would read of the environment. */
+export interface RestoreOptions {
+  readonly dataDir: string;
+  readonly keys?: string;
+  readonly yes?: true;
+  readonly force?: true;
+  readonly json?: true;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const REASON = 'restored from a backup';
+
+/** Rejects with Failure or EngineError. Until the backup is staged as a whole, the deployment that is there stays as it was. */
+export async function restore(directory: string, options: RestoreOptions): Promise<void> {
+  const { dataDir, json } = options;
+  const startedMs = performance.now();
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(dataDir);
+  try {
+    if (isCutOff(dataDir)) {
+      takePlace(dataDir);
+      if (json) return printJson({ data_dir: resolve(dataDir), resumed: true });
+      return printLine('A restore that was cut off is finished. To restore anything else, run this again.');
+    }
+    if (!isEmpty(dataDir) && options.yes !== true)
+      throw usage(`${dataDir} holds a deployment: say --yes to put the backup in its place`);
+    const holding = await stage(directory, options);
+    markWhole(dataDir);
+    takePlace(dataDir);
+    print(holding, options, performance.now() - startedMs);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Fills the staging folder with a deployment that is ready to take the place of what is there. */
+async function stage(directory: string, { dataDir, keys, force, env }: RestoreOptions): Promise<Holding> {
+  const staging = stagingOf(dataDir);
+  fill(staging, { data: join(directory, 'data'), keys: keys ?? join(directory, 'keys') });
+  // The master key is often kept apart from a backup; the one here is right if it opens the rest.
+  const master = join(dataDir, 'keys', 'master.key');
+  const staged = join(staging, 'keys', 'master.key');
+  if (!existsSync(staged) && existsSync(master)) copyDurably(master, staged);
+  const config = readConfig({ dataDir }, env);
+  const holding = await holdingOf(staging, dataDir, { config, force: force === true });
+  const { withConnection } = await import('../connection.ts');
+  await withConnection({ dataDir: staging, apiKey: holding.key.raw }, (connection) => apply(connection, holding));
+  return holding;
+}
+
+/** The same calls that removed them the first time: with their audit entries, and through every index. */
+async function apply(connection: Connection, { users, forgotten, key }: Holding): Promise<void> {
+  const forget = (memory: string, json: Record<string, string | string[]>): Promise<unknown> =>
+    connection.json('POST', `/memories/${encodeURIComponent(memory)}/forget`, { json: { ...json, reason: REASON } });
+  for (const { memory, userId } of users) await forget(memory, { user_id: userId });
+  for (const { memory, hashes } of forgotten)
+    for (let from = 0; from < hashes.length; from += BATCH_GRAINS_MAX)
+      await forget(memory, { hashes: hashes.slice(from, from + BATCH_GRAINS_MAX) });
+  await connection.json('DELETE', `/auth/keys/${encodeURIComponent(key.id)}`);
+}
+
+/** True when there is nothing to lose: a master key that was put there beforehand is to stay. */
+function isEmpty(directory: string): boolean {
+  const keys = join(directory, 'keys');
+  const names = [...readdirSync(directory), ...(existsSync(keys) ? readdirSync(keys) : [])];
+  return !names.some((name) => DEPLOYMENT.test(name));
+}
+
+const DEPLOYMENT = /^(?:layout\.json|control|control\.key|shard-\d+)$/;
+
+function print(holding: Holding, { dataDir, json }: RestoreOptions, ms: number): void {
+  const { users, forgotten, deletedMemories, revokedKeys, doubts } = holding;
+  const grains = forgotten.reduce((sum, { hashes }) => sum + hashes.length, 0);
+  if (json) {
+    printJson({
+      data_dir: resolve(dataDir),
+      kept_erased_users: users.length,
+      kept_forgotten_grains: grains,
+      kept_deleted_memories: deletedMemories,
+      kept_revoked_keys: revokedKeys,
+      warnings: doubts,
+    });
+    return;
+  }
+  printLine(`The backup is in ${resolve(dataDir)} (${duration(ms)}).`);
+  const kept = (
+    [
+      ['erased users kept erased', users.length],
+      ['forgotten grains kept forgotten', grains],
+      ['deleted memories kept deleted', deletedMemories],
+      ['revoked API keys kept revoked', revokedKeys],
+    ] as const
+  ).filter(([, count]) => count > 0);
+  if (kept.length > 0) printPairs(kept);
+  for (const text of doubts) printNote(`Warning: ${text}`);
+}
