@@ -227,6 +227,18 @@ test('an idempotency key repeats its answer and refuses another body', async (t)
   assert.equal(shard.engine.read('statistics', context, {}).totalGrains, 1);
 });
 
+test('a batch under the key of another is refused as a whole, also while that one is written', async (t) => {
+  const { engine } = await openShard(t);
+  const by = (bodyHash: string) => ({ ...context, idempotency: { key: 'k', bodyHash } });
+  const batch = (...objects: string[]) => ({ items: objects.map((object) => belief('a', 'b', object)) });
+  const first = engine.write('addBatch', by('h1'), batch('c'));
+  const other = engine.write('addBatch', by('h2'), batch('c', 'd', 'e'));
+  await assert.rejects(other, code('VAL-E005'));
+  await assert.rejects(engine.write('add', by('h3'), belief('a', 'b', 'f')), code('VAL-E005'));
+  assert.deepEqual(await engine.write('addBatch', by('h1'), batch('c')), await first);
+  assert.equal(engine.read('statistics', context, {}).totalGrains, 1);
+});
+
 test('a bad item of a batch hurts no neighbour', async (t) => {
   const { engine } = await openShard(t);
   const { outcomes } = await engine.write('addBatch', context, {

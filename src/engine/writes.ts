@@ -30,6 +30,10 @@ export function writeCalls(services: WriteServices) {
     store.changedSincePoint.add(context.memory);
     return output;
   };
+  /** Queued before a batch's items: its key with another body refuses it, and every one of them. */
+  const claimed = async (context: CallContext): Promise<void> => {
+    if (context.idempotency !== undefined) await queue.push('batch', plans.claimPlan, context, { release: false });
+  };
   return {
     attachMemory: async (context: CallContext, input: In<'attachMemory'>): Out<'attachMemory'> => {
       const { number } = input.settings;
@@ -50,24 +54,32 @@ export function writeCalls(services: WriteServices) {
     },
     addBatch: async (context: CallContext, input: In<'addBatch'>): Out<'addBatch'> => {
       store.memory(context.memory);
-      const outcomes = await each(input.items, (item, i, settle) =>
-        queue.enqueue('add', plans.addPlan, itemContext(context, i), item, (error, added) =>
+      const claim = claimed(context);
+      const plan = plans.underClaim(context, plans.addPlan);
+      const added = each(input.items, (item, i, settle) =>
+        queue.enqueue('add', plan, itemContext(context, i), item, (error, added) =>
           settle(error, outcomeOf(item.grainType, error, added)),
         ),
       );
+      const [outcomes] = await Promise.all([added, claim]);
       store.changedSincePoint.add(context.memory);
       if (input.sync === true) await sealAll();
       return { outcomes };
     },
     importBlobs: async (context: CallContext, input: In<'importBlobs'>): Out<'importBlobs'> => {
       store.memory(context.memory);
-      const outcomes = await each(input.blobs, (blob, i, settle) =>
-        queue.enqueue('importBlob', plans.importPlan, itemContext(context, i), { blob }, (error, added) =>
+      const claim = claimed(context);
+      const plan = plans.underClaim(context, plans.importPlan);
+      const imported = each(input.blobs, (blob, i, settle) =>
+        queue.enqueue('importBlob', plan, itemContext(context, i), { blob }, (error, added) =>
           settle(error, outcomeOf(added?.grainType ?? '', error, added)),
         ),
       );
+      const [outcomes] = await Promise.all([imported, claim]);
       if (input.manifest.length > 0)
-        await queue.push('importManifest', plans.manifestPlan, context, { manifest: input.manifest });
+        await queue.push('importManifest', plans.manifestPlan, itemContext(context, 'manifest'), {
+          manifest: input.manifest,
+        });
       store.changedSincePoint.add(context.memory);
       return { outcomes };
     },
@@ -144,7 +156,7 @@ function isTrouble(error: EngineError): boolean {
 }
 
 /** Each item of a batch under one idempotency key is remembered by its place. */
-function itemContext(context: CallContext, index: number): CallContext {
+function itemContext(context: CallContext, index: number | 'manifest'): CallContext {
   if (context.idempotency === undefined) return context;
   return { ...context, idempotency: { ...context.idempotency, key: `${context.idempotency.key}#${index}` } };
 }

@@ -48,6 +48,11 @@ export interface Context {
   readonly memory: MemoryRecord;
   /** One call on that memory. */
   call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras?: CallExtras): Promise<Output<M>>;
+  /**
+   * Runs a change of that memory whose shard calls keep no answer of their own: with an idempotency key once, and its
+   * output is answered again.
+   */
+  once<T>(work: () => Promise<T>): Promise<T>;
   /** Throws AUT-E001 unless the caller has this scope too. */
   require(scope: 'read' | 'write' | 'admin'): void;
 }

@@ -222,6 +222,31 @@ test('an idempotency key reaches the shard with the hash of the body, and is one
   assert.notEqual((await claims(await makeKey(parts, ['write']), 'one', BELIEF))?.key, first?.key);
 });
 
+test('upkeep under an idempotency key is done once, and its key is the memory’s', async () => {
+  let rotations = 0;
+  const rotateKeys = async () => {
+    rotations += 1;
+    return { rotated: rotations, fingerprint: '0123456789abcdef' };
+  };
+  const flush = async () => ({ flushed: rotations, pending: 0 });
+  const parts = await makeParts({ instead: { rotateKeys, flush } });
+  const send = (path: string, json: unknown, header = 'one') =>
+    ask(parts, 'POST', `/memories/default${path}`, { key: ADMIN, json, headers: { 'idempotency-key': header } });
+  const rotate = { command: 'rotate_keys', args: { scope: 'memory' } };
+  const first = await send('/app/exec', rotate);
+  assert.deepEqual((await send('/app/exec', rotate)).body['result'], first.body['result']);
+  assert.equal(rotations, 1);
+  assert.equal((await send('/app/exec', { command: 'compact' })).body['code'], 'VAL-E005');
+  assert.equal((await send('/add', BELIEF)).body['code'], 'VAL-E005');
+  assert.equal((await send('/add', BELIEF, 'two')).status, 200);
+  assert.equal((await send('/app/exec', rotate, 'two')).body['code'], 'VAL-E005');
+  assert.deepEqual((await send('/flush', null, 'three')).body, (await send('/flush', null, 'three')).body);
+  // What was refused leaves its key free.
+  assert.equal((await send('/app/exec', { command: 'rotate_keys', args: {} }, 'four')).body['code'], 'VAL-E003');
+  assert.equal((await send('/app/exec', rotate, 'four')).status, 200);
+  assert.equal(rotations, 2);
+});
+
 test('a repeated change of the deployment is answered once, and a secret shown once', async () => {
   const parts = await makeParts();
   const create = (json: unknown, header = 'k') =>

@@ -216,12 +216,36 @@ export class Wrapper {
         return memory;
       },
       require: (scope) => requireScope(principal, scope),
+      once: (work) => this.#once(asked, admitted, work),
       call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras: CallExtras = {}): Promise<Output<M>> {
         // A request that makes several changing calls gives each its own key, the same ones when it is sent again.
         const place = CHANGING.has(method) ? changes++ : undefined;
         return services.shards.call(method, { ...shardContext(asked, admitted, place), ...extras }, input);
       },
     };
+  }
+
+  /** The key is claimed in the memory too, where the keys of its other changes are. */
+  async #once<T>(asked: AskedFor, admitted: Admitted, work: () => Promise<T>): Promise<T> {
+    const { idempotency } = asked;
+    if (idempotency === undefined) return work();
+    const context = shardContext(asked, admitted, 0);
+    const claim = (release: boolean) => this.#services.shards.call('claim', context, { release });
+    const output = await this.#replies.once(
+      { key: `${context.memory} ${idempotency.key}`, bodyHash: idempotency.bodyHash },
+      [],
+      async () => {
+        await claim(false);
+        try {
+          return await work();
+        } catch (error) {
+          // Nothing is kept of a failure: its key is free again.
+          await claim(true).catch(() => undefined);
+          throw error;
+        }
+      },
+    );
+    return output as T; // what `work` gave, now or before
   }
 
   #run(operation: Operation, candidate: unknown, context: Context): Promise<unknown> {

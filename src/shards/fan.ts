@@ -20,6 +20,12 @@ export class Fan {
     return this.#shards.length;
   }
 
+  /** The partition that remembers which body came with the call's idempotency key; the first one without a key. */
+  get home(): number {
+    const { idempotency } = this.context;
+    return idempotency === undefined ? 0 : keyPartition(idempotency.key, this.partitions);
+  }
+
   /** The same call for whoever asks in between: nothing of it is kept for a repeat. */
   withoutIdempotency(): Fan {
     const { idempotency: _, ...context } = this.context;
@@ -27,14 +33,14 @@ export class Fan {
   }
 
   /**
-   * Runs a call whose partition depends on its body: the idempotency key is claimed first in a partition that depends
-   * on the key alone, so that the same key with another body is refused (VAL-E005) wherever that would go. What is
-   * refused leaves its key free, as it does in a single partition.
+   * Runs a call whose partitions depend on its body or its kind: the idempotency key is claimed first in a partition
+   * that depends on the key alone, so that the same key with another body is refused (VAL-E005) wherever that would go.
+   * What is refused leaves its key free, as it does in a single partition.
    */
   async claimed<T>(run: () => Promise<T>): Promise<T> {
     const { idempotency } = this.context;
     if (idempotency === undefined) return run();
-    const home = keyPartition(idempotency.key, this.partitions);
+    const { home } = this;
     await this.one(home, 'claim', { release: false });
     try {
       return await run();

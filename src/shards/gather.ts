@@ -34,7 +34,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
     const answers = await fan.all('dropMemory', input);
     return { keyFingerprint: mergeFingerprints(answers.map(({ keyFingerprint }) => keyFingerprint)) };
   },
-  claim: (fan, input) => fan.one(0, 'claim', input),
+  claim: (fan, input) => fan.one(fan.home, 'claim', input),
   add: (fan, input) => fan.claimed(() => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input)),
   addBatch: (fan, input) => fan.claimed(() => gatherAddBatch(fan, input)),
   importBlobs: (fan, input, { placementOf }) => fan.claimed(() => gatherImport(fan, input, placementOf)),
@@ -62,8 +62,8 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
       return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
     }),
   accumulate: (fan, input) => fan.claimed(() => gatherAccumulate(fan, input)),
-  forget: gatherForget,
-  eraseUser: async (fan, input) => mergeProofs(await fan.all('eraseUser', input)),
+  forget: (fan, input) => (input.check ? gatherForget(fan, input) : fan.claimed(() => gatherForget(fan, input))),
+  eraseUser: (fan, input) => fan.claimed(async () => mergeProofs(await fan.all('eraseUser', input))),
   history: (fan, input) => fan.found('history', input),
   flush: async (fan, input) => {
     const answers = await fan.all('flush', input);

@@ -261,8 +261,6 @@ async function again(world: World, random: Random): Promise<void> {
     const model = modelOf(request)!;
     const idempotency = { ...request.context.idempotency!, bodyHash: 'another' };
     const changed = { ...request, context: { ...request.context, idempotency } };
-    // Over partitions the key of a whole batch is refused, in one of them each item's.
-    if (isChanged && request.method === 'addBatch' && model.settings.partitions > 1) continue;
     const sent: WriteRequest = isChanged ? changed : request;
     world.say(`again: ${describe(sent)}`);
     world.check(model, sent, await world.send(sent));

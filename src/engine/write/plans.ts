@@ -11,7 +11,7 @@ import { planEraseUser, planForget } from './forget.ts';
 import { bindFields } from './narrow.ts';
 import { prepareBlob, prepareGrain } from './prepare.ts';
 import type { MemoryWrite, WritePlan } from './queue.ts';
-import { releaseReply } from './reply.ts';
+import { releaseReply, storedReply } from './reply.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
 
 /** A memory must be there; attaching is the one write that makes it. */
@@ -92,6 +92,18 @@ export const claimPlan: MemoryWrite<'claim'> = {
     return {};
   },
 };
+
+/** An item of a batch: not done where the batch's own key was claimed for another body. */
+export function underClaim<I, O>(batch: CallContext, plan: WritePlan<I, O>): WritePlan<I, O> {
+  if (batch.idempotency === undefined) return plan;
+  return {
+    ...plan,
+    plan: (group, memory, context, input, prepared) => {
+      storedReply(group, known(memory), 'batch', batch);
+      return plan.plan(group, memory, context, input, prepared);
+    },
+  };
+}
 
 /** Its context has no key of its own: the queue would answer with what is kept. */
 export const releasePlan: WritePlan<NonNullable<CallContext['idempotency']>, Record<never, never>> = {

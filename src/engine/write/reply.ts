@@ -125,7 +125,11 @@ function recordReply(
   group.onPublish(() => group.store.index.publishKeyed(memory.number, 'reply', token, sequence));
 }
 
-/** Keys of different callers and methods do not meet. */
+/**
+ * Keys of different callers do not meet; those of different methods do, and are then refused, as their bodies differ.
+ * Where a memory has several partitions, a claim stands beside the calls that are made under it.
+ */
 function replyToken(memory: Memory, method: string, context: CallContext): string {
-  return memory.tokens.facet('reply', `${method}\n${context.actor}\n${context.idempotency?.key}`).toString('hex');
+  const place = method === 'claim' && memory.settings.partitions > 1 ? 'claim' : 'call';
+  return memory.tokens.facet('reply', `${place}\n${context.actor}\n${context.idempotency?.key}`).toString('hex');
 }

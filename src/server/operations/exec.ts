@@ -41,7 +41,8 @@ export function execOperation(rows: readonly Operation[]): Operation {
       const row = commands.get(command);
       if (row !== undefined) {
         if (row.needs !== 'public' && row.needs !== 'key') context.require(row.needs);
-        return done(row.writeResult(await row.perform(row.readArgs(args), context)));
+        const perform = async () => row.writeResult(await row.perform(row.readArgs(args), context));
+        return done(row.mutates ? await context.once(perform) : await perform());
       }
       const later = Object.hasOwn(UNIMPLEMENTED_COMMANDS, command) ? UNIMPLEMENTED_COMMANDS[command] : undefined;
       if (later === undefined) throw new EngineError('EXE-E001', `unknown app/exec command: ${command}`);

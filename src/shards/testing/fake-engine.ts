@@ -38,6 +38,7 @@ interface Partition {
   readonly grains: Map<string, Grain>;
   readonly erased: Map<string, { readonly fingerprint: string; readonly timestamp: number }>;
   readonly replies: Map<string, { readonly bodyHash: string; readonly reply: unknown }>;
+  readonly partitions: number;
   audit: number;
 }
 
@@ -171,8 +172,8 @@ export class FakeEngine implements EngineDoor {
   #once(call: Call<WriteMethod | LongMethod>, context: CallContext): unknown {
     const { idempotency } = context;
     if (idempotency === undefined || (call.method === 'claim' && call.input.release)) return this.#write(call, context);
-    const { replies } = this.#partition(context);
-    const name = `${call.method} ${idempotency.key}`;
+    const { replies, partitions } = this.#partition(context);
+    const name = `${call.method === 'claim' && partitions > 1 ? 'claim' : 'call'} ${idempotency.key}`;
     const known = replies.get(name);
     if (known !== undefined && known.bodyHash !== idempotency.bodyHash) throw new EngineError('VAL-E005');
     if (known !== undefined) return known.reply;
@@ -186,7 +187,13 @@ export class FakeEngine implements EngineDoor {
       case 'attachMemory': {
         const key = `${context.memory}/${context.partition}`;
         if (!this.#partitions.has(key)) {
-          this.#partitions.set(key, { grains: new Map(), erased: new Map(), replies: new Map(), audit: 0 });
+          this.#partitions.set(key, {
+            grains: new Map(),
+            erased: new Map(),
+            replies: new Map(),
+            partitions: call.input.settings.partitions,
+            audit: 0,
+          });
         }
         return {};
       }
@@ -195,7 +202,10 @@ export class FakeEngine implements EngineDoor {
         this.#partitions.delete(`${context.memory}/${context.partition}`);
         return { keyFingerprint: hash('sha256', `${context.memory}/${context.partition}`, 'hex').slice(0, 16) };
       case 'claim':
-        if (call.input.release) this.#partition(context).replies.delete(`claim ${context.idempotency?.key}`);
+        if (call.input.release) {
+          const { replies, partitions } = this.#partition(context);
+          replies.delete(`${partitions > 1 ? 'claim' : 'call'} ${context.idempotency?.key}`);
+        }
         return {};
       case 'users': {
         const users = [...this.#partition(context).grains.values()].map((grain) => grain.fields['user_id']);

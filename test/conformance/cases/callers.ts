@@ -112,6 +112,32 @@ export const CALLERS: readonly Case[] = [
     },
   },
   {
+    name: 'a key that came with one change is refused with every other, of the same kind or not',
+    needs: ['repeat'],
+    options: { dedup: 'none' },
+    async run(memory) {
+      const event = (content: string) => ({ grain_type: 'event', fields: { content } });
+      const kept = await believe(memory, 'a', 'b', 'c');
+      const old = await believe(memory, 'd', 'e', 'f');
+      const writes: ((by: typeof memory, text: string) => Promise<unknown>)[] = [
+        (by, text) => by.add('belief', belief('x', 'says', text)),
+        (by, text) => by.batchAdd([event(text)]),
+        (by, text) => by.batchAdd([event(text), event('more')]),
+        (by, text) => by.accumulate({ hash: kept }, { [text]: 1 }),
+        (by, text) => by.supersede(old, { object: text }),
+      ];
+      for (const [i, first] of writes.entries()) {
+        const keyed = await memory.as({ idempotencyKey: `key ${i}` });
+        const answer = await first(keyed, 'first');
+        const { total_grains: count } = await memory.statistics();
+        for (const other of writes) await refused(other(keyed, 'other'), 'VAL-E005');
+        for (const other of writes) if (other !== first) await refused(other(keyed, 'first'), 'VAL-E005');
+        assert.deepEqual(await first(keyed, 'first'), answer);
+        assert.equal((await memory.statistics()).total_grains, count);
+      }
+    },
+  },
+  {
     name: 'a write that was refused may be sent again with its key',
     needs: ['repeat'],
     async run(memory) {

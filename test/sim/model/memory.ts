@@ -122,13 +122,16 @@ export class ModelMemory {
     // A method of the table with its own input, which TypeScript does not follow through M.
     const run = () =>
       (this[method] as (context: RouterContext, input: Input<M>) => ReturnType<Writes[M]>)(context, input);
-    return method === 'addBatch' || method === 'importBlobs' ? run() : this.#once(method, context, run);
+    if (method !== 'addBatch' && method !== 'importBlobs') return this.#once(method, context, run);
+    // The batch as a whole has its key, and each item one of its own.
+    this.#once('batch', context, () => undefined);
+    return run();
   }
 
   #once<T>(method: string, context: RouterContext, run: () => T): T {
     const { idempotency } = context;
     if (idempotency === undefined) return run();
-    const key = `${method}\n${context.actor}\n${idempotency.key}`;
+    const key = `${context.actor}\n${idempotency.key}`;
     const stored = this.#replies.get(key);
     if (stored !== undefined && stored.atMs + IDEMPOTENCY_KEEP_MS >= this.#nowMs()) {
       if (stored.bodyHash !== idempotency.bodyHash) throw new EngineError('VAL-E005');

@@ -19,5 +19,5 @@ export const flush = defineOperation({
       write: ({ flushed, pending }) => ({ flushed, pending, status: 'flushed' }),
     },
   ],
-  run: (_, context) => context.call('flush', {}),
+  run: (_, context) => context.once(() => context.call('flush', {})),
 });
