@@ -105,15 +105,26 @@ export class Engine {
     mkdirSync(options.directory, { recursive: true });
     const stamp = { formatVersion: FORMAT_VERSION, shard: options.shard, shards: options.shards };
     const log = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp });
+    let engine: Engine | undefined;
+    try {
+      engine = Engine.#over(log, options);
+      await engine.#catchUp();
+      return engine;
+    } catch (error) {
+      // Whoever tries again in this process finds nothing held.
+      await (engine === undefined ? log.close() : engine.abandon());
+      throw error;
+    }
+  }
+
+  static #over(log: Log, options: EngineOptions): Engine {
     const keys = KeyStore.open(options.keysDirectory, MasterKey.of(...options.masterKeys));
     const store = new Store(log, keys, options.clock ?? systemClock);
     const budget = new HeapBudget(options.indexHeapBytes);
     const tokens = indexKeys(store);
     const openIndex: OpenIndex = (directory, state) => ShardIndex.open({ directory, log: state, budget, keys: tokens });
     store.index = openIndex(liveSegmentsDirectory(options.directory, log), log);
-    const engine = new Engine(store, options, openIndex);
-    await engine.#catchUp();
-    return engine;
+    return new Engine(store, options, openIndex);
   }
 
   /** Replays what is not sealed; seals on the way when that is more than a tail should hold. */

@@ -159,6 +159,8 @@ export const HEALTH_WAIT_MS = 2_000;
 /** How often the server looks for what its log should say of the shards, and how much of it it keeps in mind. */
 export const HEALTH_LOG_MS = 5_000;
 export const HEALTH_LOG_REASONS_MAX = 1_000;
+/** A log's file up to this size is looked through page by page when it is opened; a larger one down to its branch pages. */
+export const LOG_CHECK_BYTES_MAX = 256 * 1_048_576;
 /** Failed authentications an address may make in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
 

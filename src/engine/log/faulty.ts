@@ -118,6 +118,10 @@ export class FaultyLog implements Log {
     return this.inner.scanState(prefix);
   }
 
+  *checkFiles(): Generator<void, string | undefined, void> {
+    return yield* this.inner.checkFiles?.() ?? [];
+  }
+
   bytesOnDisk(): number {
     return this.inner.bytesOnDisk();
   }

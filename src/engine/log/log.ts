@@ -42,6 +42,11 @@ export interface Log {
   scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]>;
   /** Reason why appends are refused, or undefined. */
   readonly poisoned: string | undefined;
+  /**
+   * Looks through the store's own files, in steps, while appends go on. Returns what is wrong, in words: then nothing
+   * should be asked of it any more. Absent where there is nothing beneath the records to look at.
+   */
+  checkFiles?(): Generator<void, string | undefined, void>;
   /** Bytes that the store takes on disk. */
   bytesOnDisk(): number;
   /** Writes a consistent copy of the store into `directory` (made by the caller, empty) while appends go on. */

@@ -25,6 +25,12 @@ export async function verify(services: {
   };
   await housekeeper.pause();
   try {
+    // Beneath everything else: a store whose own files are damaged is not asked for what they hold.
+    const beneath = store.log.checkFiles === undefined ? undefined : await inSlices(store.log.checkFiles());
+    if (beneath !== undefined) {
+      found('record', 'log', beneath);
+      return { records: 0, grains: 0, blocks: 0, auditEntries: 0, findings };
+    }
     // Segments first: what is damaged there is let go of when somebody meets it, and is then no file's any more.
     for (const problem of store.index.problems) found('segment', 'index', problem);
     const blocks = await inSlices(store.index.verify());

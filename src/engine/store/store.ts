@@ -120,7 +120,7 @@ export class Store {
 
   #open(number: number, sequence: Sequence): Memory {
     try {
-      const opened = new Memory(this.#readSetting(sequence), this.keys);
+      const opened = new Memory(this.#readSetting(number, sequence), this.keys);
       this.unopened.delete(number);
       return opened;
     } catch (error) {
@@ -130,10 +130,12 @@ export class Store {
     }
   }
 
-  #readSetting(sequence: Sequence): SettingRecord {
+  #readSetting(number: number, sequence: Sequence): SettingRecord {
     const bytes = this.log.read(sequence);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     if (record?.kind !== 'setting') throw new EngineError('STO-E001', `setting record ${sequence} is gone`);
+    if (record.memory !== number)
+      throw new EngineError('STO-E001', `the state names setting record ${sequence} of memory ${record.memory} for it`);
     return record;
   }
 

@@ -1,14 +1,21 @@
 // Plans the life of a memory in this shard: attached with keys of its own, its settings changed, dropped for good.
 import type { CallContext, MemorySettings } from '../calls.ts';
+import { EngineError } from '../errors.ts';
 import { type Memory, sealSettings } from '../store/memory.ts';
 import { oldBlobKeyState, purgeState } from '../store/store.ts';
 import type { Group } from './group.ts';
 
-/** Makes the memory in this shard, or takes changed settings for one that is there. */
+/** Makes the memory in this shard, or takes changed settings for one that is there. STO-E001 where it should be. */
 export function planAttach(group: Group, context: CallContext, settings: MemorySettings): void {
   const { store } = group;
   const existing = store.holds(settings.number) ? store.memory(settings.number) : undefined;
   if (existing !== undefined && JSON.stringify(existing.settings) === JSON.stringify(settings)) return;
+  // Chunks of a dropped memory go before its number could come again, and it never does.
+  if (existing === undefined && store.index.memoryBytes(settings.number) > 0 && !store.dropPending.has(settings.number))
+    throw new EngineError(
+      'STO-E001',
+      `memory ${settings.number} has an index here and no settings: the state of the log is damaged`,
+    );
   if (existing === undefined) {
     const [blob, token, index] = (['blob', 'token', 'index'] as const).map((kind) => store.keys.allocate(kind));
     group.keyAllocated();

@@ -126,7 +126,7 @@ test('a record whose bytes changed on disk is corrupt, and the rest reads on', a
 test('logs of one thread commit side by side', async (t) => {
   const directory = temporaryDirectory(t);
   const logs = [0, 1, 2, 3].map((shard) => openLmdbLog(join(directory, String(shard)), { stamp: { ...stamp, shard } }));
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 2_000 && log.nextSequence < 300; round++) {
     const firsts = await Promise.all(logs.map((log, i) => log.append({ records: [Buffer.from(`${i}/${round}`)] })));
     assert.deepEqual(firsts, [round + 1, round + 1, round + 1, round + 1]);
   }
@@ -214,4 +214,43 @@ test('the folder of a log may have a dot in its name', async (t) => {
   await log.append({ records: [Buffer.from('a')] });
   await log.close();
   assert.ok(readFileSync(join(directory, 'data.mdb')).length > 0);
+});
+
+test('the files are looked through while appends go on, and what is wrong with a page is said', async (t) => {
+  const directory = temporaryDirectory(t);
+  const log = openLmdbLog(directory, { stamp });
+  let isDone = false;
+  const append = async (): Promise<number> => {
+    for (let i = 0; !isDone; i++) {
+      const removals = i > 2 ? [i, i + 1] : [];
+      await log.append({ records: [Buffer.alloc(9_000, i), Buffer.alloc(300, i), Buffer.alloc(300, i)], removals });
+    }
+    return log.nextSequence;
+  };
+  const appending = append();
+  for (let round = 0; round < 20; round++) {
+    for (const steps = log.checkFiles!(); ; ) {
+      const step = steps.next();
+      if (step.done === true) {
+        assert.equal(step.value, undefined);
+        break;
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  isDone = true;
+  assert.ok((await appending) >= 300);
+  // Every page says that it is another one.
+  const path = join(directory, 'data.mdb');
+  const bytes = readFileSync(path);
+  const fd = openSync(path, 'r+');
+  for (let page = 2; page < bytes.length / 4_096; page++) writeSync(fd, Buffer.of(0xee), 0, 1, page * 4_096);
+  closeSync(fd);
+  let said: string | undefined;
+  for (const steps = log.checkFiles!(); said === undefined; ) {
+    const step = steps.next();
+    if (step.done === true) said = step.value ?? 'nothing';
+  }
+  assert.match(said, /page \d+ of .*data.mdb is damaged/);
+  await log.close();
 });

@@ -32,6 +32,7 @@ import {
 import { frame, frameRecords, unframe } from '../frame.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
 import { judgeFailure } from './failure.ts';
+import { checkPages } from './pages.ts';
 import { checkBeforeOpen, DATA_FILE } from './preflight.ts';
 import { checkStamp, decodeStamp, encodeStamp, type LogStamp } from './stamp.ts';
 
@@ -327,6 +328,21 @@ class LmdbEnvironmentLog implements LmdbLog {
   #unframeState(key: string, framed: Uint8Array, length: number): Buffer {
     const damaged = `state "${key}" in ${this.directory}: its checksum is not right`;
     return unframe(framed, length, 0) ?? fail(new EngineError('STO-E001', damaged));
+  }
+
+  /** Under a read transaction, so that no page of the tree that is walked is written anew meanwhile. */
+  *checkFiles(): Generator<void, string | undefined, void> {
+    assert(!this.#closed, 'a closed log gives nothing');
+    if (this.#unreadable !== undefined) return this.#unreadable.message;
+    const reading = this.#root.useReadTransaction();
+    try {
+      for (const _ of checkPages(join(this.directory, DATA_FILE), { whole: true })) yield;
+      return undefined;
+    } catch (error) {
+      return storageError(`${this.directory} cannot be read`, error).message;
+    } finally {
+      reading.done();
+    }
   }
 
   bytesOnDisk(): number {

@@ -5,6 +5,7 @@ import { closeSync, fstatSync, openSync, readSync, statfsSync, statSync } from '
 import { join } from 'node:path';
 import { storageError } from '../../durable-file.ts';
 import { EngineError } from '../../errors.ts';
+import { checkPages } from './pages.ts';
 
 export const DATA_FILE = 'data.mdb';
 const LOCK_FILE = 'lock.mdb';
@@ -23,7 +24,10 @@ const CREATE_BYTES = 262_144;
 export function checkBeforeOpen(directory: string): boolean {
   try {
     const fresh = fileBytes(join(directory, DATA_FILE)) === 0;
-    if (!fresh) checkData(directory);
+    if (!fresh) {
+      checkData(directory);
+      for (const _ of checkPages(join(directory, DATA_FILE), { whole: false }));
+    }
     // Made here if need be, so that a folder that cannot be written is found out.
     closeSync(openSync(join(directory, LOCK_FILE), 'a', 0o600));
     const creates = fresh || fileBytes(join(directory, LOCK_FILE)) === 0;
@@ -54,7 +58,8 @@ function checkData(directory: string): void {
     const { pageBytes } = first;
     if (pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX || fstatSync(descriptor).size < pageBytes * 2)
       throw new EngineError('STO-E001', `${path} is cut short, or its first page is damaged`);
-    if (readMeta(descriptor, pageBytes) === undefined)
+    const second = readMeta(descriptor, pageBytes);
+    if (second === undefined || second.version !== first.version || second.pageBytes !== pageBytes)
       throw new EngineError('STO-E001', `the second page of ${path} is damaged`);
   } finally {
     closeSync(descriptor);
@@ -65,5 +70,5 @@ function readMeta(descriptor: number, position: number): { version: number; page
   const bytes = Buffer.alloc(META_BYTES);
   if (readSync(descriptor, bytes, 0, META_BYTES, position) < META_BYTES) return undefined;
   if ((bytes.readUInt16LE(18) & PAGE_META) === 0 || bytes.readUInt32LE(24) !== MAGIC) return undefined;
-  return { version: bytes.readUInt32LE(28) & 0xffff, pageBytes: bytes.readUInt32LE(48) };
+  return { version: bytes.readUInt32LE(28), pageBytes: bytes.readUInt32LE(48) };
 }

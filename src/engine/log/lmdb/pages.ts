@@ -1,0 +1,390 @@
+// Looks at the pages of an environment before LMDB does. LMDB believes what its pages say: a flipped bit in a page number,
+// an offset or a length makes it read outside its map, which ends the process, or show an older tree, which loses
+// what came after it. So the trees are walked here first, and what makes no sense is refused in words.
+//
+// All numbers are little-endian. (mdb.c of lmdb 3.5.6: MDB_page_header, MDB_node, MDB_ovpage, MDB_db, MDB_meta.)
+//
+//   page   := number u64, transaction u64, pad u16, flags u16, lower u16, upper u16 (overflow: pages u32), then
+//             the places of its nodes u16 each, counted from behind the header; free room; nodes
+//   node   := low u16, high u16, flags u16, key bytes u16, key, data       (at even places)
+//             branch: page number = low | high << 16 | flags << 32;  leaf: data bytes = low | high << 16
+//             data flagged BIG := first page u64, transaction u64, pages u64;  flagged SUB := a tree
+//   tree   := pad u32, flags u16, depth u16, branch pages, leaf pages, overflow pages, entries, root page: u64 each
+//   meta   := magic u32, version u32, address u64, map bytes u64, tree of free pages, main tree, last page u64,
+//             transaction u64                                              (behind the header of pages 0 and 1)
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { EngineError } from '../../errors.ts';
+import { LOG_CHECK_BYTES_MAX } from '../../limits.ts';
+
+const HEADER_BYTES = 24;
+const NODE_BYTES = 8;
+const TREE_BYTES = 48;
+const BIG_BYTES = 24;
+const BRANCH = 0x01;
+const LEAF = 0x02;
+const OVERFLOW = 0x04;
+const META = 0x08;
+const BIG_DATA = 0x01;
+const SUB_DATA = 0x02;
+const INTEGER_KEY = 0x08;
+const NO_PAGE = 0xffff_ffff_ffff_ffffn;
+const DEPTH_MAX = 32;
+const MAP_BYTES_MAX = 2 ** 44;
+const LAST_PAGES_FREE = 65_536;
+/** File bytes read at once, and how many such pieces are kept. */
+const PIECE_BYTES = 262_144;
+const PIECES_MAX = 64;
+
+interface Tree {
+  readonly name: string;
+  readonly flags: number;
+  readonly depth: number;
+  readonly branches: number;
+  readonly leaves: number;
+  readonly overflows: number;
+  readonly entries: number;
+  readonly root: number | undefined;
+}
+
+interface Meta {
+  readonly transaction: number;
+  readonly address: number;
+  readonly mapBytes: number;
+  readonly lastPage: number;
+  readonly free: Tree;
+  readonly main: Tree;
+}
+
+/** What a walk has counted of a tree. */
+interface Counted {
+  branches: number;
+  leaves: number;
+  overflows: number;
+  entries: number;
+}
+
+/**
+ * Checks the environment file at `path`, whose two meta pages are known to be such. Files over `LOG_CHECK_BYTES_MAX` are
+ * checked down to the branch pages, so that a start stays short; `whole` checks all of any file. Yields after each
+ * page. Throws EngineError STO-E001, which names the page.
+ */
+export function* checkPages(path: string, options: { readonly whole: boolean }): Generator<void, void, void> {
+  const file = new PageFile(path);
+  try {
+    yield* new Walk(file, options.whole || file.bytes <= LOG_CHECK_BYTES_MAX).run();
+  } finally {
+    file.close();
+  }
+}
+
+class Walk {
+  readonly #file: PageFile;
+  readonly #withLeaves: boolean;
+  /** A byte a page: 1 in a tree, 2 free. */
+  #seen = new Uint8Array(0);
+  #meta!: Meta;
+  /** True for a copy that was not written to: its pages begin again at transaction 1. */
+  #isCopy = false;
+
+  constructor(file: PageFile, withLeaves: boolean) {
+    this.#file = file;
+    this.#withLeaves = withLeaves;
+  }
+
+  *run(): Generator<void, void, void> {
+    const metas = [readMeta(this.#file, 0), readMeta(this.#file, 1)] as const;
+    for (const [number, meta] of metas.entries()) this.#checkMeta(meta, number);
+    this.#checkTransactions(metas);
+    // As LMDB chooses: the newer one, the first of two that are equally new.
+    this.#meta = metas[1].transaction > metas[0].transaction ? metas[1] : metas[0];
+    this.#seen = new Uint8Array(Math.max(2, this.#meta.lastPage + 1));
+    this.#seen.fill(1, 0, 2);
+    yield* this.#tree(this.#meta.main);
+    yield* this.#tree(this.#meta.free);
+  }
+
+  /** What LMDB takes from a meta page before it looks at any other. */
+  #checkMeta({ address, mapBytes, lastPage, free, main }: Meta, number: number): void {
+    const { pageBytes, bytes } = this.#file;
+    const page = this.#file.page(number);
+    if (readUint64(page, 0) !== number || page.readUInt16LE(18) !== META) this.#wrong(number, 'is no meta page');
+    if (address !== 0 || free.flags !== INTEGER_KEY || main.flags !== 0)
+      this.#wrong(number, 'has flags of another file');
+    // The last pages may be free and not in the file, but not many times as many as are in it.
+    if (lastPage > (bytes / pageBytes + LAST_PAGES_FREE) * 16) this.#wrong(number, `has a last page ${lastPage}`);
+    if (mapBytes < Math.min(bytes, lastPage * pageBytes) || mapBytes > MAP_BYTES_MAX)
+      this.#wrong(number, `has a map of ${mapBytes} bytes`);
+  }
+
+  /** Commits write the two pages in turn, each with its own number. */
+  #checkTransactions(metas: readonly [Meta, Meta]): void {
+    const [even, odd] = metas.map(({ transaction }) => transaction) as [number, number]; // two of them
+    // A new file, and a copy, begin with an empty first page and the other one alone.
+    const isBegun = even === 0 && metas[0].main.root === undefined;
+    this.#isCopy = isBegun;
+    const isInTurn = Math.abs(even - odd) === 1 && even % 2 === 0;
+    if (!isBegun && !isInTurn) this.#wrong(0, `has transaction ${even}, which does not follow ${odd}`);
+  }
+
+  *#tree(tree: Tree): Generator<void, void, void> {
+    const isFree = tree === this.#meta.free;
+    const { root, depth } = tree;
+    if (root === undefined) {
+      if (depth !== 0 || tree.entries !== 0) this.#wrong(0, `tree "${tree.name}" has entries and no root`);
+      return;
+    }
+    if ((tree.flags & ~INTEGER_KEY) !== 0) this.#wrong(root, `tree "${tree.name}" has flags ${tree.flags}`);
+    if (depth < 1 || depth > DEPTH_MAX) this.#wrong(root, `tree "${tree.name}" has depth ${depth}`);
+    const counted: Counted = { branches: 0, leaves: 0, overflows: 0, entries: 0 };
+    yield* this.#page({ tree, isFree, counted }, root, { level: depth, above: undefined, below: undefined });
+    const wanted = this.#withLeaves ? tree : { ...counted, branches: tree.branches };
+    for (const what of ['branches', 'leaves', 'overflows', 'entries'] as const)
+      if (counted[what] !== wanted[what])
+        this.#wrong(root, `tree "${tree.name}" should have ${wanted[what]} ${what}, not ${counted[what]}`);
+  }
+
+  /** `level`: 1 for a leaf. `above` and `below`: keys between which this page's keys lie, the first one included. */
+  *#page(
+    walked: { readonly tree: Tree; readonly isFree: boolean; readonly counted: Counted },
+    number: number,
+    place: { readonly level: number; readonly above: Buffer | undefined; readonly below: Buffer | undefined },
+  ): Generator<void, void, void> {
+    const { tree, isFree, counted } = walked;
+    const { level } = place;
+    const isLeaf = level === 1;
+    this.#take(number, 1);
+    if (isLeaf && !this.#withLeaves && tree !== this.#meta.main) return;
+    const page = this.#file.page(number);
+    this.#checkHeader(page, number, isLeaf ? LEAF : BRANCH);
+    // Every commit writes the leaf of the main tree that leads to what it changed: an old root is an older tree.
+    if (tree === this.#meta.main && level === tree.depth && !this.#isCopy)
+      if (readUint64(page, 8) !== this.#meta.transaction)
+        this.#wrong(number, `is of transaction ${readUint64(page, 8)}, its meta page of ${this.#meta.transaction}`);
+    const nodes = this.#nodes(page, number, isLeaf);
+    this.#checkKeys(nodes, number, { ...place, isInteger: (tree.flags & INTEGER_KEY) !== 0, isLeaf });
+    if (isLeaf) counted.leaves += 1;
+    else counted.branches += 1;
+    yield;
+    for (const [i, node] of nodes.entries()) {
+      if (!isLeaf) {
+        const above = i === 0 ? place.above : node.key;
+        yield* this.#page(walked, node.child, { level: level - 1, above, below: nodes[i + 1]?.key ?? place.below });
+        continue;
+      }
+      counted.entries += 1;
+      if ((node.flags & BIG_DATA) !== 0) {
+        counted.overflows += this.#overflow(node, number);
+        yield;
+      } else if (isFree) this.#freePages(node.data, number);
+      if ((node.flags & SUB_DATA) === 0) continue;
+      if (tree !== this.#meta.main || node.data.length !== TREE_BYTES) this.#wrong(number, 'has a tree where none is');
+      yield* this.#tree(readTree(node.data, 0, node.key.toString('latin1').replace(/\0$/, '')));
+    }
+  }
+
+  #checkHeader(page: Buffer, number: number, flags: number): void {
+    if (readUint64(page, 0) !== number) this.#wrong(number, `says that it is page ${readUint64(page, 0)}`);
+    if (readUint64(page, 8) > this.#meta.transaction) this.#wrong(number, 'is of a transaction that never ended');
+    if (page.readUInt16LE(18) !== flags) this.#wrong(number, `has flags ${page.readUInt16LE(18)}, not ${flags}`);
+  }
+
+  #nodes(page: Buffer, number: number, isLeaf: boolean): Node[] {
+    const room = this.#file.pageBytes - HEADER_BYTES;
+    const lower = page.readUInt16LE(20);
+    const upper = page.readUInt16LE(22);
+    if (lower > upper || upper > room || lower % 2 === 1 || lower === 0)
+      this.#wrong(number, `has its nodes up to ${lower} and from ${upper}`);
+    const nodes: Node[] = [];
+    let used = 0;
+    for (let at = 0; at < lower; at += 2) {
+      const offset = page.readUInt16LE(HEADER_BYTES + at);
+      if (offset < upper || offset % 2 === 1 || offset + NODE_BYTES > room)
+        this.#wrong(number, `has a node at ${offset}`);
+      const node = readNode(page, HEADER_BYTES + offset, isLeaf);
+      if (node === undefined) this.#wrong(number, `has a node at ${offset} that does not end in it`);
+      used += node.bytes + (node.bytes % 2);
+      nodes.push(node);
+    }
+    // Nodes lie one behind the other: two in one place, or one that is too long, show here.
+    if (used !== room - upper) this.#wrong(number, `has ${used} bytes of nodes in ${room - upper}`);
+    return nodes;
+  }
+
+  #checkKeys(
+    nodes: readonly Node[],
+    number: number,
+    place: { above: Buffer | undefined; below: Buffer | undefined; isInteger: boolean; isLeaf: boolean },
+  ): void {
+    const compare = place.isInteger ? compareIntegers : Buffer.compare;
+    // The first key of a branch page stands for everything below the second, and is not looked at.
+    let before = place.above;
+    let mayBeEqual = true;
+    nodes.forEach(({ key }, i) => {
+      if (!place.isLeaf && i === 0) return;
+      if (before !== undefined && (mayBeEqual ? compare(before, key) > 0 : compare(before, key) >= 0))
+        this.#wrong(number, 'has keys out of order');
+      before = key;
+      mayBeEqual = false;
+    });
+    if (before !== undefined && place.below !== undefined && nodes.length > 0 && before !== place.above)
+      if (compare(before, place.below) >= 0) this.#wrong(number, 'has keys of its neighbour');
+  }
+
+  #overflow({ data, dataBytes }: Node, number: number): number {
+    const [first, pages] = [readUint64(data, 0), readUint64(data, 16)];
+    if (pages !== Math.ceil((HEADER_BYTES + dataBytes) / this.#file.pageBytes))
+      this.#wrong(number, `has ${dataBytes} bytes in ${pages} pages`);
+    this.#take(first, pages);
+    const page = this.#file.page(first);
+    this.#checkHeader(page, first, OVERFLOW);
+    if (page.readUInt32LE(20) !== pages)
+      this.#wrong(first, `is the first of ${page.readUInt32LE(20)}, not of ${pages}`);
+    return pages;
+  }
+
+  /** Page numbers behind their count; one below 0 is a length, and the page behind it the first of as many. */
+  #freePages(data: Buffer, number: number): void {
+    const words = Math.floor(data.length / 8);
+    const count = words === 0 ? 0 : Number(data.readBigInt64LE(0));
+    if (data.length % 8 !== 0 || count < 0 || count >= words)
+      this.#wrong(number, 'has a list of free pages that is none');
+    for (let at = 1, length = 1; at <= count; at++) {
+      const value = Number(data.readBigInt64LE(at * 8));
+      if (value < 0) {
+        length = -value;
+        continue;
+      }
+      if (value > 0) this.#take(value, length, 2);
+      length = 1;
+    }
+  }
+
+  /** Every page is in one place: in a tree, or free. */
+  #take(first: number, count: number, as = 1): void {
+    if (first < 2 || first + count - 1 > this.#meta.lastPage) this.#wrong(first, 'is no page of the file');
+    if (as === 1 && count > 1 && (first + count) * this.#file.pageBytes > this.#file.bytes)
+      this.#wrong(first, 'lies behind its end');
+    for (let page = first; page < first + count; page++) {
+      if (this.#seen[page] !== 0) this.#wrong(page, this.#seen[page] === as ? 'is there twice' : 'is in use and free');
+      this.#seen[page] = as;
+    }
+  }
+
+  #wrong(page: number, problem: string): never {
+    throw new EngineError('STO-E001', `page ${page} of ${this.#file.path} is damaged: it ${problem}`);
+  }
+}
+
+interface Node {
+  readonly key: Buffer;
+  /** Of a leaf: what lies in the page. */
+  readonly data: Buffer;
+  /** Of a leaf: as the node says, also where the data lies elsewhere. */
+  readonly dataBytes: number;
+  readonly flags: number;
+  /** Of a branch. */
+  readonly child: number;
+  readonly bytes: number;
+}
+
+/** Undefined when it reaches beyond the page. */
+function readNode(page: Buffer, at: number, isLeaf: boolean): Node | undefined {
+  const low = page.readUInt16LE(at) + page.readUInt16LE(at + 2) * 65_536;
+  const flags = page.readUInt16LE(at + 4);
+  const keyAt = at + NODE_BYTES;
+  const dataAt = keyAt + page.readUInt16LE(at + 6);
+  const inside = !isLeaf ? 0 : (flags & BIG_DATA) !== 0 ? BIG_BYTES : low;
+  const end = dataAt + inside;
+  if (end > page.length || (isLeaf && (flags & ~(BIG_DATA | SUB_DATA)) !== 0)) return undefined;
+  return {
+    key: page.subarray(keyAt, dataAt),
+    data: page.subarray(dataAt, end),
+    dataBytes: low,
+    flags: isLeaf ? flags : 0,
+    child: isLeaf ? 0 : low + flags * 2 ** 32,
+    bytes: end - at,
+  };
+}
+
+function readMeta(file: PageFile, number: number): Meta {
+  const page = file.page(number);
+  const at = HEADER_BYTES;
+  return {
+    free: readTree(page, at + 24, 'free pages'),
+    main: readTree(page, at + 72, 'main'),
+    address: readUint64(page, at + 8),
+    mapBytes: readUint64(page, at + 16),
+    lastPage: readUint64(page, at + 120),
+    transaction: readUint64(page, at + 128),
+  };
+}
+
+function readTree(bytes: Buffer, at: number, name: string): Tree {
+  return {
+    name,
+    flags: bytes.readUInt16LE(at + 4),
+    depth: bytes.readUInt16LE(at + 6),
+    branches: readUint64(bytes, at + 8),
+    leaves: readUint64(bytes, at + 16),
+    overflows: readUint64(bytes, at + 24),
+    entries: readUint64(bytes, at + 32),
+    root: bytes.readBigUInt64LE(at + 40) === NO_PAGE ? undefined : readUint64(bytes, at + 40),
+  };
+}
+
+function readUint64(bytes: Buffer, at: number): number {
+  return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32;
+}
+
+function compareIntegers(one: Buffer, other: Buffer): number {
+  if (one.length !== other.length || (one.length !== 4 && one.length !== 8)) return one.length - other.length || 1;
+  const [a, b] = [one, other].map((key) => (key.length === 4 ? key.readUInt32LE(0) : readUint64(key, 0)));
+  return a! - b!;
+}
+
+/** Pages of a file, read in larger pieces. */
+class PageFile {
+  readonly path: string;
+  readonly pageBytes: number;
+  readonly #descriptor: number;
+  readonly #pieces = new Map<number, Buffer>();
+
+  constructor(path: string) {
+    this.path = path;
+    this.#descriptor = openSync(path, 'r');
+    const first = Buffer.alloc(HEADER_BYTES + 28);
+    readSync(this.#descriptor, first, 0, first.length, 0);
+    this.pageBytes = first.readUInt32LE(HEADER_BYTES + 24);
+  }
+
+  /** It may grow while it is read. */
+  get bytes(): number {
+    return fstatSync(this.#descriptor).size;
+  }
+
+  /** A view, good until other pages are read. */
+  page(number: number): Buffer {
+    const from = number * this.pageBytes;
+    const index = Math.floor(from / PIECE_BYTES);
+    let piece = this.#pieces.get(index);
+    if (piece === undefined || from + this.pageBytes > index * PIECE_BYTES + piece.length) {
+      const { bytes } = this;
+      if (from + this.pageBytes > bytes)
+        throw new EngineError('STO-E001', `${this.path} is cut short: page ${number} lies behind its end`);
+      piece = Buffer.alloc(Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES));
+      for (let at = 0; at < piece.length; ) {
+        const count = readSync(this.#descriptor, piece, at, piece.length - at, index * PIECE_BYTES + at);
+        if (count === 0) throw new EngineError('STO-E001', `${this.path} grew shorter while it was read`);
+        at += count;
+      }
+      if (this.#pieces.size >= PIECES_MAX) this.#pieces.delete(this.#pieces.keys().next().value as number); // not empty
+      this.#pieces.set(index, piece);
+    }
+    const at = from - index * PIECE_BYTES;
+    return piece.subarray(at, at + this.pageBytes);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
