@@ -126,7 +126,7 @@ test('a record whose bytes changed on disk is corrupt, and the rest reads on', a
 test('logs of one thread commit side by side', async (t) => {
   const directory = temporaryDirectory(t);
   const logs = [0, 1, 2, 3].map((shard) => openLmdbLog(join(directory, String(shard)), { stamp: { ...stamp, shard } }));
-  for (let round = 0; round < 2_000 && log.nextSequence < 300; round++) {
+  for (let round = 0; round < 20; round++) {
     const firsts = await Promise.all(logs.map((log, i) => log.append({ records: [Buffer.from(`${i}/${round}`)] })));
     assert.deepEqual(firsts, [round + 1, round + 1, round + 1, round + 1]);
   }
@@ -228,7 +228,7 @@ test('the files are looked through while appends go on, and what is wrong with a
     return log.nextSequence;
   };
   const appending = append();
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 2_000 && log.nextSequence < 300; round++) {
     for (const steps = log.checkFiles!(); ; ) {
       const step = steps.next();
       if (step.done === true) {
