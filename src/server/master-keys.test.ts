@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { KeyStore } from '../engine/keys/key-store.ts';
 import { beginRotation, loadMasterKey, MasterKey } from '../engine/keys/master-key.ts';
@@ -68,12 +69,18 @@ function assertRotated(dataDir: string, master: MasterKey): void {
 const ownKey = (dataDir: string): MasterKey =>
   MasterKey.of(...lines(keyFile(dataDir)).map((line) => Buffer.from(line, 'hex')));
 
-/** A closed data directory with a grain in it. */
-async function prepared(t: TestContext): Promise<string> {
-  const dataDir = temporaryDirectory(t);
-  const server = await start(dataDir);
-  await addBelief(server, dataDir, 'tea');
+const closed = mkdtempSync(join(tmpdir(), 'granary-master-keys-'));
+before(async () => {
+  const server = await start(closed);
+  await addBelief(server, closed, 'tea');
   await server.close();
+});
+after(() => rmSync(closed, { recursive: true, force: true }));
+
+/** A closed data directory with a grain in it: the test's own copy. */
+function prepared(t: TestContext): string {
+  const dataDir = temporaryDirectory(t);
+  cpSync(closed, dataDir, { recursive: true });
   return dataDir;
 }
 
@@ -127,7 +134,7 @@ const CUTS: Record<string, (dataDir: string, next: MasterKey) => void> = {
 
 for (const [cut, leave] of Object.entries(CUTS))
   test(`a rotation that ended when ${cut} is finished by the next start`, async (t) => {
-    const dataDir = await prepared(t);
+    const dataDir = prepared(t);
     const next = MasterKey.random(ownKey(dataDir));
     leave(dataDir, next);
     const server = await start(dataDir);
@@ -139,7 +146,7 @@ for (const [cut, leave] of Object.entries(CUTS))
   });
 
 test('a key that the operator holds is rotated by a start with the new one before the old', async (t) => {
-  const dataDir = await prepared(t);
+  const dataDir = prepared(t);
   const [old] = lines(keyFile(dataDir));
   copyFileSync(join(dataDir, 'keys', 'master.key'), join(dataDir, 'elsewhere'));
   const fresh = 'ab'.repeat(32);

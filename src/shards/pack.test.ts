@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../test/support/runs.ts';
 import { ERROR_MEANINGS, type ErrorCode } from '../engine/errors.ts';
 import { batchesRun, ReplyWriter, RequestWriter, readReplies, readRequests, skipRequest } from './pack.ts';
 import { type CallContext, METHODS } from './protocol.ts';
@@ -63,7 +64,7 @@ test('a value comes back exactly', () => {
       const { form, bytes } = packValue(value);
       assert.deepStrictEqual(unpackValue(form, Buffer.from(bytes)), value);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../test/support/runs.ts';
 import { EngineError } from '../engine/errors.ts';
 import { PENDING_ITEMS_MAX } from '../engine/limits.ts';
 import { directShard } from './direct.ts';
@@ -161,7 +162,7 @@ test('a memory of four partitions answers every call as one of a single partitio
       }
       assert.deepEqual(await exported(router, 2), await exported(router, 1));
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 

@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import { SocketClient } from '../../src/server/http/socket-client.ts';
 import { isCallersCode, Refusal } from '../conformance/contract.ts';
 import { GrpcClient, RPCS } from '../conformance/grpc-client.ts';
+import { runs } from '../support/runs.ts';
 import { corpus, type HostileFrames, joined } from './corpus.ts';
 import { startVictim, type Victim } from './victim.ts';
 
@@ -118,7 +119,7 @@ describe('hostile gRPC', { timeout: 120_000 }, () => {
       fc.asyncProperty(fc.constantFrom(...RPCS), fc.uint8Array({ maxLength: 200 }), async (rpc, bytes) => {
         await held(client, rpc, bytes);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100) },
     );
     await livesOn();
   });
@@ -165,7 +166,7 @@ describe('hostile gRPC', { timeout: 120_000 }, () => {
           await held(client, rpc, changed);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(100) },
     );
     await livesOn();
   });
@@ -186,7 +187,7 @@ describe('hostile gRPC', { timeout: 120_000 }, () => {
         else if (answer.grpc !== status.DEADLINE_EXCEEDED && answer.grpc !== status.CANCELLED)
           checkAnswer(answer, where);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(66) },
     );
     on.close();
     await livesOn();

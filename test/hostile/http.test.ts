@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { SocketClient, type WireResponse } from '../../src/server/http/socket-client.ts';
 import { HttpClient } from '../conformance/http-client.ts';
 import { ROUTES } from '../conformance/routes.ts';
+import { runs } from '../support/runs.ts';
 import { corpus, type HostileBody, type HostileRequest, joined } from './corpus.ts';
 import { verdict, verdictOfBytes } from './verdict.ts';
 import { startVictim, type Victim } from './victim.ts';
@@ -147,7 +148,7 @@ for (const listener of ['uws', 'node'])
         fc.asyncProperty(path, bytes, async (to, body) => {
           verdict(await wire.post(`${M}/${to}`, body), to);
         }),
-        { numRuns: 300 },
+        { numRuns: runs(100) },
       );
       wire.close();
       await livesOn();
@@ -183,7 +184,7 @@ for (const listener of ['uws', 'node'])
           const text = `{${texts.map(([member, one]) => `${JSON.stringify(member)}:${one}`).join(',')}}`;
           verdict(await wire.post(`${M}/${path}`, Buffer.from(text)), text);
         }),
-        { numRuns: 300 },
+        { numRuns: runs(100) },
       );
       wire.close();
       await livesOn();
@@ -223,7 +224,7 @@ for (const listener of ['uws', 'node'])
           const reply = await wire.get(target.replaceAll('#', '%23'), { [name]: value });
           verdictOfBytes(reply, target);
         }),
-        { numRuns: 300 },
+        { numRuns: runs(100) },
       );
       wire.close();
       await livesOn();
@@ -324,7 +325,7 @@ for (const listener of ['uws', 'node'])
           const code = await imported(bytes);
           assert.ok(bytes.equals(file) || code === 'FMT-E001' || code === 'FMT-E003', `answered ${code}`);
         }),
-        { numRuns: 100 },
+        { numRuns: runs(33) },
       );
       assert.equal((await client().get(`/memories/${id}/stats`)).total_grains, grains.length);
       wire.close();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createCipheriv, createHash, createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { BlindTokens, blindToken, keyedIdentity } from './blind-tokens.ts';
 import { deriveBlindKey } from './derive.ts';
 import { HmacSha256 } from './hmac.ts';
@@ -82,7 +83,7 @@ test('words have the same tokens alone and among others, and no two share one', 
         assert.equal(`${token.readUInt32BE(0)} ${token.readUInt32BE(4)}`, made[i]);
       });
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -106,7 +107,7 @@ test('HmacSha256 agrees with the library for any key and message', () => {
         assert.deepEqual(hmac.bytes(text), expected);
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../errors.ts';
 import { deriveBlindKey, deriveGrainKey, hkdf } from './derive.ts';
 import { open, SEAL_BYTES, seal, sealKey, sealWith } from './envelope.ts';
@@ -70,7 +71,7 @@ test('what is sealed opens again, under a raw key and under a KeyObject', () => 
       assert.deepEqual(open(raw, sealed, aad), Buffer.from(plaintext));
       assert.deepEqual(open(sealKey(raw), seal(raw, plaintext, aad), aad), Buffer.from(plaintext));
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

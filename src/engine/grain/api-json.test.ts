@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { type JsonValue, parseJson, stringifyJson } from './api-json.ts';
 
 /** What the runtime's own reviver, which sees the source text, makes of it. */
@@ -45,7 +46,7 @@ test('integers beyond 2^53 come whole, wherever they stand, and nothing else cha
       assert.deepEqual(value, byReviver(given));
       assert.equal(stringifyJson(parseJson(stringifyJson(value))), stringifyJson(value));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(1_000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import {
   addressBytes,
   addressOf,
@@ -420,7 +421,7 @@ test('what was encoded decodes, and encodes to the same bytes', () => {
       assert.equal(again.address, encoded.address);
       assert.deepEqual(openGrain(encoded.blob), grain);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

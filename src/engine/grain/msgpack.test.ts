@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { endOfValue, startOutput, takeOutput, writeArrayHead, writeInteger, writeText } from './msgpack.ts';
 import { compareUtf8 } from './text.ts';
 
@@ -67,7 +68,7 @@ test('steps over what it wrote, at every offset', () => {
       assert.equal(endOfValue(bytes, 0, bytes.length, 1), bytes.length);
       for (let cut = 0; cut < bytes.length; cut++) assert.equal(endOfValue(bytes, 0, cut, 1), -1);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

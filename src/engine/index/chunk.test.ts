@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { BLOCK_BYTES } from '../limits.ts';
 import { BLOCK_OVERHEAD, ChunkWriter, checksumFits, type Envelope, SealedChunk, storedBlocks } from './chunk.ts';
 import { HeapBudget } from './heap-budget.ts';
@@ -62,7 +63,7 @@ test('sections come back whole and in ranges, written in any turns', () => {
         assert.ok(expected.subarray(start, end).equals(section.bytes(start, end)));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -160,7 +161,7 @@ test('a flipped byte anywhere is found and named', () => {
       assert.equal(found.file, 'test.seg');
       assert.ok(found.offset <= 1_000 + at && found.offset > 1_000 + at - BLOCK_BYTES - BLOCK_OVERHEAD);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

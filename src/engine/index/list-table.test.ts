@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { PrefixTable } from './address/tail.ts';
 import { ListTable, NONE } from './list-table.ts';
 import { addressOf } from './testing/shard.ts';
@@ -42,7 +43,7 @@ test('lists grow by owner and key, and are read while they grow', () => {
       assert.equal(seen, model.size);
       assert.equal(table.find(99, 'absent'), NONE);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { MERGE_FANOUT, SEGMENTS_MAX } from '../limits.ts';
 import { chooseMerge, closeUnderOrder, tierOf } from './merge-plan.ts';
 import type { ChunkEntry } from './segment-file.ts';
@@ -103,7 +104,7 @@ test('the number of files stays bounded, whatever their sizes', () => {
         assert.ok(files.length <= SEGMENTS_MAX);
       });
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import type { IndexedGrain, Keyed } from './part.ts';
 import type { Sliced } from './section.ts';
 import type { SegmentChange, ShardIndex } from './shard-index.ts';
@@ -230,6 +231,6 @@ test('a shard answers as lists do, whatever happens in whatever order', () => {
       }
       driver.end();
     }),
-    { numRuns: Number(process.env['FC_RUNS'] ?? 40), verbose: 1 },
+    { numRuns: runs(40), verbose: 1 },
   );
 });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, unlinkS
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../errors.ts';
 import { MERGE_FANOUT } from '../limits.ts';
 import type { IndexedGrain } from './part.ts';
@@ -414,7 +415,7 @@ test('every flipped byte of a file is noticed by open or verify', () => {
       writeFileSync(path, bytes);
       assert.ok(noticed > 0, `byte ${at} of ${bytes.length}`);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

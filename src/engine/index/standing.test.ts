@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { Bitmap } from './standing.ts';
 import { StateOnly } from './testing/shard.ts';
 
@@ -33,7 +34,7 @@ test('a bitmap is a set of ordinals, and its pages bring it back', () => {
         );
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

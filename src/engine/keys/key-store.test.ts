@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { smallDisk, temporaryDirectory } from '../../../test/support/temporary.ts';
 import { EngineError, type ErrorCode } from '../errors.ts';
 import { bucketFileName } from './bucket-files.ts';
@@ -297,6 +298,6 @@ test('any order of calls gives what a Map gives, across reopening', (t) => {
       }
       assert.equal(store.liveCount, [...durable.values()].filter((value) => value !== 'destroyed').length);
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { SCAN_PAGE_RECORDS } from '../limits.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord } from './log.ts';
@@ -307,7 +308,7 @@ export function logConformance(name: string, harness: LogHarness): void {
         );
         await log.close();
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 }

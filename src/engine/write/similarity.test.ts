@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { isSimilar, similarity } from './similarity.ts';
 
 /** Levenshtein's distance as it is defined. */
@@ -30,7 +31,7 @@ test('what is told without comparing places is told right', () => {
     fc.property(short, short, threshold, (a, b, least) => {
       assert.equal(isSimilar(a, b, least), similarity(a, b) >= least);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { checkChain, GENESIS } from '../../engine/govern/audit.ts';
 import type { Append } from '../../engine/log/log.ts';
@@ -69,7 +70,7 @@ test('any changes leave what a Map would hold, before and after a reopen', async
       await store.close();
       assert.deepEqual(held(ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock)), model);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
 import { ChunkWriter, SealedChunk } from '../chunk.ts';
 import { HeapBudget } from '../heap-budget.ts';
 import { DROPPED } from '../merge-input.ts';
@@ -64,7 +65,7 @@ test('a column comes back exactly, in whatever form is smallest', () => {
       if (values.every(Number.isNaN)) assert.equal(found, undefined);
       else assert.deepEqual(found, values);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
 import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../limits.ts';
 import { ANALYZER_VERSION, analyzer, bothPaths } from './analyze.ts';
 import { language, languageCode, STEMMED_LANGUAGES } from './languages.ts';
@@ -70,7 +71,7 @@ test('every stemmer loads and takes any word', () => {
     assert.ok(stopWords instanceof Set);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 12 }), (word) => typeof stem(word) === 'string'),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   }
 });
@@ -100,7 +101,7 @@ test('the scanner gives what the general path gives', () => {
       fc.property(fc.oneof(latin, fc.string({ unit: 'binary' })), (text) => {
         assert.deepEqual(scanned.analyze(text), general(text));
       }),
-      { numRuns: 400 },
+      { numRuns: runs(100) },
     );
   }
 });

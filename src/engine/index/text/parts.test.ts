@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
 import type { AnalyzedText } from '../part.ts';
 import { assertHolds, blindTerms, chunkOf, finish, mergedChunkOf, openChunk, tailOf } from './congruence.ts';
 import { MemoryChunk } from './memory-chunk.ts';
@@ -33,14 +34,14 @@ test('a tail holds what was added, whenever it is asked', () => {
       }
       assertHolds(tail, added);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 
 test('a sealed chunk holds what its tail held', () => {
   fc.assert(
     fc.property(texts, (added) => assertHolds(chunkOf(added), added)),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -57,7 +58,7 @@ test('a merged chunk holds what the chunks held, less the removed docs and the t
         added,
       );
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -77,7 +78,7 @@ test('merging gives the same bytes as sealing at once', () => {
         assert.deepEqual(other.bytes(0, other.length), section.bytes(0, section.length), name);
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

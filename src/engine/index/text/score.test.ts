@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
 import type { AnalyzedText } from '../part.ts';
 import { chunkOf, tailOf } from './congruence.ts';
 import { matchPairs, pairPostings, scorePairs } from './pairs.ts';
@@ -34,7 +35,7 @@ test('given docs score what a search gives them, and an explanation adds up to i
         );
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -63,7 +64,7 @@ test('pairs are counted by position, with gaps, in tails and chunks', () => {
         expected,
       );
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -95,6 +96,6 @@ test('pair scores do not depend on how docs are cut, and removed docs do not cou
       };
       assert.deepEqual(cut(size).scores, cut(docs.length).scores);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
 import type { AnalyzedText } from '../part.ts';
 import { analyzer } from './analyze.ts';
 import { countedLength, inverseDocumentFrequency, lengthNorm, termScore } from './bm25.ts';
@@ -118,7 +119,7 @@ test('a search finds what scoring everything finds, ties, filters and clauses in
         );
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: runs(500) },
   );
 });
 

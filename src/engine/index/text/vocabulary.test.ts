@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
 import { VOCABULARY_WORDS_MAX } from '../../limits.ts';
 import { editDistance } from './edit-distance.ts';
 import { phoneticKey } from './phonetic.ts';
@@ -106,7 +107,7 @@ test('edit distance is what its definition says, up to the bound', () => {
     fc.property(word, word, fc.nat(6), (a, b, max) => {
       assert.equal(editDistance(a, b, max), Math.min(slowDistance(a, b), max + 1));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
