@@ -290,6 +290,11 @@ export interface MemoryCalls {
   compact: { input: Record<never, never>; output: { reclaimedBytes: number } };
   /** A new version of the memory's blob key. What older ones sealed is sealed anew by `compact`. */
   rotateKeys: { input: { scope: 'memory' }; output: { rotated: number; fingerprint: string } };
+  /** An audit entry of the memory for an act that changes nothing in a shard's log; of several partitions in the first. */
+  note: {
+    input: { event: 'memory.flushed' | 'export.file'; details: Readonly<Record<string, number>> };
+    output: Record<never, never>;
+  };
   /** Grains in ordinal order, for exports. `after` is the last ordinal of the page before. */
   exportPage: {
     input: { after: number; limitBytes: number; filter: GrainFilter };

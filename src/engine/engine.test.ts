@@ -6,9 +6,11 @@ import { type TestContext, test } from 'node:test';
 import type { CallContext, JsonObject, MemorySettings } from './calls.ts';
 import { Engine } from './engine.ts';
 import { EngineError } from './errors.ts';
+import { decodeAuditBody } from './govern/audit-codec.ts';
 import { FaultyLog } from './log/faulty.ts';
-import type { Log } from './log/log.ts';
+import { CorruptRecord, type Log } from './log/log.ts';
 import { MemoryLog, MemoryLogStore } from './log/memory.ts';
+import { decodeRecord } from './record/record.ts';
 
 const MASTER = Buffer.alloc(32, 7);
 const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
@@ -237,6 +239,37 @@ test('a batch under the key of another is refused as a whole, also while that on
   await assert.rejects(engine.write('add', by('h3'), belief('a', 'b', 'f')), code('VAL-E005'));
   assert.deepEqual(await engine.write('addBatch', by('h1'), batch('c')), await first);
   assert.equal(engine.read('statistics', context, {}).totalGrains, 1);
+});
+
+test('flushes, exports and imports are in the audit chain', async (t) => {
+  const { engine } = await openShard(t);
+  await engine.write('add', context, belief('a', 'b', 'c', { user_id: 'ada' }));
+  await engine.write('note', context, { event: 'memory.flushed', details: { flushed: 1 } });
+  await engine.write('note', { ...context, userId: 'ada' }, { event: 'export.file', details: { grains: 1 } });
+  const { hash } = await engine.write('add', context, belief('d', 'e', 'f', { user_id: 'ada' }));
+  const { blob } = engine.read('getRaw', context, { hash });
+  await engine.write('forget', context, { hashes: [hash], check: false });
+  await engine.write('importBlobs', context, { blobs: [blob], manifest: [] });
+  const entries = [...engine.store.log.scan(1)].flatMap((record) => {
+    const decoded = record instanceof CorruptRecord ? undefined : decodeRecord(record.bytes);
+    return decoded?.kind === 'audit' ? decodeAuditBody(decoded.body) : [];
+  });
+  assert.deepEqual(
+    entries.map(({ event }) => event),
+    [
+      'instance.created',
+      'memory.added',
+      'memory.flushed',
+      'export.file',
+      'memory.added',
+      'memory.forgotten',
+      'memory.imported',
+    ],
+  );
+  const [, added, flushed, exported] = entries;
+  assert.deepEqual([flushed?.actor, flushed?.subject, flushed?.details], [context.actor, '', '{"flushed":1}']);
+  assert.deepEqual([exported?.subject, exported?.details], [added?.subject, '{"grains":1}']);
+  assert.deepEqual((await engine.write('verifyAudit', context, {})).valid, true);
 });
 
 test('a bad item of a batch hurts no neighbour', async (t) => {

@@ -108,6 +108,7 @@ export function writeCalls(services: WriteServices) {
     compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),
     rotateKeys: (context: CallContext, input: In<'rotateKeys'>): Out<'rotateKeys'> =>
       queue.push('rotateKeys', plans.rotatePlan, context, input),
+    note: (context: CallContext, input: In<'note'>): Out<'note'> => queue.push('note', plans.notePlan, context, input),
     exportPage: (context: CallContext, input: In<'exportPage'>): Out<'exportPage'> =>
       exportPage(store, store.memory(context.memory), context, input),
     verify: (_context: CallContext, _input: ShardWideCalls['verify']['input']) => verify(services),

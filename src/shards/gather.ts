@@ -98,6 +98,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
       fingerprint: mergeFingerprints(answers.map(({ fingerprint }) => fingerprint)),
     };
   },
+  note: (fan, input) => fan.one(0, 'note', input),
   exportPage: gatherExportPage,
 };
 

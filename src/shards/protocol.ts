@@ -64,6 +64,7 @@ export const METHOD_KINDS = {
   rebuildIndexes: 'long',
   compact: 'long',
   rotateKeys: 'write',
+  note: 'write',
   exportPage: 'long',
   health: 'read',
   verify: 'long',

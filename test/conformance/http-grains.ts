@@ -225,7 +225,11 @@ export function grainRoutes(client: () => HttpClient): void {
       await http.post(`${M}/batch-add`, {
         grains: [{ grain_type: 'event', fields: { content: 'x', namespace: 'two' } }],
       });
+      const { audit_entries: before } = await http.get(`${M}/stats`);
       const file = await http.ask('GET', `${M}/export-file`);
+      assert.equal((await http.get(`${M}/stats`)).audit_entries, before + 1);
+      await http.post(`${M}/flush`, {});
+      assert.equal((await http.get(`${M}/stats`)).audit_entries, before + 2);
       assert.equal(file.status, 200);
       assert.equal(file.headers.get('content-type'), 'application/octet-stream');
       assert.match(file.headers.get('content-disposition') ?? '', /^attachment; filename="[^"]+\.mg"$/);

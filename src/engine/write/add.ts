@@ -21,7 +21,13 @@ type Rival = Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>;
 /** Current versions of a subject and relation that the fuzzy and upsert rules look at, newest first. */
 const RIVALS_MAX = 100;
 
-export function planAdd(group: Group, memory: Memory, context: CallContext, prepared: PreparedGrain): Added {
+export function planAdd(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  prepared: PreparedGrain,
+  event: 'memory.added' | 'memory.imported' = 'memory.added',
+): Added {
   const duplicate = findDuplicate(group, memory, prepared);
   if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings: prepared.warnings };
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
@@ -37,7 +43,7 @@ export function planAdd(group: Group, memory: Memory, context: CallContext, prep
   const planned = group.addGrain(memory, prepared);
   if (replaced !== undefined) group.supersede(memory, replaced.ordinal, planned);
   group.audit(memory, {
-    event: replaced === undefined ? 'memory.added' : 'memory.corrected',
+    event: replaced === undefined ? event : 'memory.corrected',
     actor: context.actor,
     subject: pseudonym(memory, prepared.userId),
     details: {

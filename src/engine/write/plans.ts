@@ -5,6 +5,7 @@ import type { AuditDraft } from '../govern/audit.ts';
 import { VERIFICATION_STATES } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/store.ts';
+import { pseudonym } from './actor.ts';
 import { type Added, planAdd } from './add.ts';
 import { planAttach, planDrop, planDropped, writeSetting } from './attach.ts';
 import { planEraseUser, planForget } from './forget.ts';
@@ -44,7 +45,7 @@ export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, Added & 
     ] as const)
       if (bound !== undefined && fields[name] !== bound)
         throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`);
-    return { ...planAdd(group, known(memory), context, prepared!), grainType: type };
+    return { ...planAdd(group, known(memory), context, prepared!, 'memory.imported'), grainType: type };
   },
 };
 
@@ -120,7 +121,16 @@ export const dropPlan: MemoryWrite<'dropMemory'> = {
     memory === undefined ? planDropped(group, context.memory) : planDrop(group, memory),
 };
 
-/** Audit entries for acts that change nothing else (an export, a rotation). */
+/** Of whose grains it was, when the caller was narrowed to a person. */
+export const notePlan: MemoryWrite<'note'> = {
+  plan: (group, memory, context, { event, details }) => {
+    const held = known(memory);
+    group.audit(held, { event, actor: context.actor, subject: pseudonym(held, context.userId), details });
+    return {};
+  },
+};
+
+/** Audit entries of upkeep that changes nothing else in the log. */
 export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
   plan: (group, memory, _context, draft) => {
     group.audit(known(memory), draft);

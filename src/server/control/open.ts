@@ -1,5 +1,6 @@
 // The control log of a data directory, opened.
 import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../engine/clock.ts';
 import { SHARDS_MAX } from '../../engine/limits.ts';
@@ -9,11 +10,15 @@ import { ControlStore } from './store.ts';
 /** Raised when its records change in a way that an older build cannot read. */
 const CONTROL_FORMAT = 1;
 
-/** Opens it, making it when it is not there. The caller holds the lock of the directory. Throws as both parts do. */
+/**
+ * Opens it, making it when it is not there and the deployment is new: shards are made after it, so where one is, a lost
+ * control log is refused (STO-E001). The caller holds the lock of the directory. Throws as both parts do.
+ */
 export function openControl(dataDirectory: string, key: KeyObject, shards: number, clock: Clock): ControlStore {
   // No shard has this number: a shard's log in its place is refused.
   const stamp = { formatVersion: CONTROL_FORMAT, shard: SHARDS_MAX, shards };
-  const log = openLmdbLog(join(dataDirectory, 'control'), { stamp });
+  const exists = Array.from({ length: shards }, (_, shard) => join(dataDirectory, `shard-${shard}`)).some(existsSync);
+  const log = openLmdbLog(join(dataDirectory, 'control'), { stamp, exists });
   try {
     return ControlStore.open(log, key, clock);
   } catch (error) {

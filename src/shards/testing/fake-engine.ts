@@ -239,6 +239,9 @@ export class FakeEngine implements EngineDoor {
         const { size } = this.#partition(context).grains;
         return { grainsScanned: size, ftsIndexed: size, vectorsIndexed: 0, errors: 0, elapsedMs: 1 };
       }
+      case 'note':
+        this.#partition(context).audit += 1;
+        return {};
       case 'compact':
         return { reclaimedBytes: 10 };
       case 'rotateKeys':

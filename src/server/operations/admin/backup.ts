@@ -39,6 +39,11 @@ export const backup = defineOperation({
     });
     const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
     await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`);
+    // What takes no more writes is still copied.
+    if (services.control.poisoned === undefined)
+      await services.control.commit((change) =>
+        change.audit({ event: 'export.file', actor: principal.actor, subject: '', details: { backup: true, bytes } }),
+      );
     return { path, bytes, shards: services.shards.shardCount };
   },
 });

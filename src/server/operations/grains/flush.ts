@@ -19,5 +19,10 @@ export const flush = defineOperation({
       write: ({ flushed, pending }) => ({ flushed, pending, status: 'flushed' }),
     },
   ],
-  run: (_, context) => context.once(() => context.call('flush', {})),
+  run: (_, context) =>
+    context.once(async () => {
+      const { flushed, pending } = await context.call('flush', {});
+      await context.call('note', { event: 'memory.flushed', details: { flushed } });
+      return { flushed, pending };
+    }),
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { EngineError, type ErrorCode } from '../../../engine/errors.ts';
 import { ADMIN, ask, makeParts, type Parts, sha256 } from '../../testing/parts.ts';
 import { COMMON_FIELDS, fieldsOf } from './fields.ts';
 import { LATER_FIELDS, laterFieldWarnings } from './recall-fields.ts';
@@ -277,4 +278,13 @@ test('a recall asks the shards what it was asked', () => {
   });
   assert.equal(query.structural, true);
   assert.deepEqual(recallQuery({ candidateLimit: 9999 }).warnings, ['candidate_limit 9999 is treated as 2500']);
+});
+
+test('a memory goes out where nothing can be written, and not where its shard is busy', async () => {
+  const exported = async (code: ErrorCode) => {
+    const parts = await makeParts({ instead: { note: () => Promise.reject(new EngineError(code)) } });
+    return ask(parts, 'GET', '/memories/default/export-file', { key: ADMIN });
+  };
+  assert.equal((await exported('STO-E001')).status, 200);
+  assert.equal((await exported('LIM-E001')).body['code'], 'LIM-E001');
 });
