@@ -4,43 +4,14 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { CallContext, MemorySettings } from '../../src/engine/calls.ts';
-import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
-import { EngineError } from '../../src/engine/errors.ts';
+import { type Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { SLOT_BYTES, slotOffset } from '../../src/engine/keys/slot.ts';
-import { FaultyLog } from '../../src/engine/log/faulty.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
+import { codeOf, contextOf, openFaultyShard, openShard, settingsOf, until } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const GRAINS = 40;
-const TURNS_MAX = 100_000;
 const STAMP = { shard: 0, shards: 1 };
-
-const contextOf = (memory: number): CallContext => ({ memory, partition: 0, actor: 'key:test', requestId: 'req_test' });
-const settingsOf = (number: number): MemorySettings => ({
-  number,
-  id: `m${number}`,
-  partitions: 1,
-  language: 'en',
-  dedup: 'exact',
-  dedupThreshold: 0.85,
-  createdAtMs: 1_700_000_000_000,
-});
-
-async function openShard(root: string, options: { sealGrains?: number } = {}): Promise<Engine> {
-  const stamp = { ...STAMP, formatVersion: FORMAT_VERSION };
-  return Engine.open({
-    directory: join(root, 'shard-0'),
-    keysDirectory: join(root, 'keys', 'shard-0'),
-    shard: 0,
-    shards: 1,
-    masterKeys: [Buffer.alloc(32, 7)],
-    indexHeapBytes: 16 << 20,
-    log: new FaultyLog(openLmdbLog(join(root, 'shard-0', 'log'), { stamp })),
-    onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
-    ...options,
-  });
-}
 
 /** Two memories of one shard, with users, sealed: hashes by memory. */
 async function fill(root: string): Promise<Map<number, string[]>> {
@@ -88,25 +59,6 @@ function flip(path: string, offset: number): void {
   const bytes = readFileSync(path);
   bytes[offset]! ^= 0x10;
   writeFileSync(path, bytes);
-}
-
-async function until(engine: Engine, isDone: () => boolean): Promise<void> {
-  for (let turns = 0; !isDone(); turns++) {
-    assert.ok(turns < TURNS_MAX, 'it comes to an end');
-    engine.maintain(5);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-/** The code that a call is refused with, or undefined when it answers. */
-async function codeOf(call: () => unknown): Promise<string | undefined> {
-  try {
-    await call();
-    return undefined;
-  } catch (error) {
-    assert.ok(error instanceof EngineError, `a code, and not ${error instanceof Error ? error.stack : error}`);
-    return error.code;
-  }
 }
 
 const STORAGE = new Set([undefined, 'STO-E001']);
@@ -213,11 +165,9 @@ test('a record that changed is quarantined and named; every other grain is serve
   const { copy, hashes } = await filled(t);
   const context = contextOf(1);
   for (const how of ['corrupt', 'flip'] as const) {
-    const engine = await openShard(copy());
+    const { engine, log } = await openFaultyShard(copy());
     const hash = hashes.get(1)![7]!;
     const ordinal = engine.store.findOrdinal(1, hash)!;
-    const { log } = engine.store;
-    assert.ok(log instanceof FaultyLog);
     if (how === 'corrupt') log.corrupt(ordinal);
     else log.flipByte(ordinal, log.read(ordinal)!.length - 5);
     assert.notEqual(await codeOf(() => engine.read('get', context, { hash })), undefined, how);

@@ -4,12 +4,11 @@ import assert from 'node:assert/strict';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
+import { Engine } from '../../src/engine/engine.ts';
 import type { EngineError } from '../../src/engine/errors.ts';
 import { loadMasterKey } from '../../src/engine/keys/master-key.ts';
-import { FaultyLog } from '../../src/engine/log/faulty.ts';
-import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';
+import { openFaultyShard } from '../support/shard.ts';
 import { smallDisk, temporaryDirectory } from '../support/temporary.ts';
 
 const MIB = 1_048_576;
@@ -97,24 +96,9 @@ test('a full disk refuses writes with STO-E001, and is served from and written t
 
 test('a refused append refuses its group alone, a failed sync every write until the shard is opened again', async (t) => {
   const root = temporaryDirectory(t);
-  const open = async (): Promise<{ engine: Engine; log: FaultyLog }> => {
-    const stamp = { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 };
-    const log = new FaultyLog(openLmdbLog(join(root, 'shard-0', 'log'), { stamp }));
-    const engine = await Engine.open({
-      directory: join(root, 'shard-0'),
-      keysDirectory: join(root, 'keys', 'shard-0'),
-      shard: 0,
-      shards: 1,
-      masterKeys: [Buffer.alloc(32, 7)],
-      indexHeapBytes: 16 << 20,
-      log,
-      onFatal: (error) => assert.fail(String(error)),
-    });
-    return { engine, log };
-  };
   const context = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
   const settings = { number: 1, id: 'm', partitions: 1, language: 'en', dedup: 'exact', dedupThreshold: 0.85 } as const;
-  let { engine, log } = await open();
+  let { engine, log } = await openFaultyShard(root);
   await engine.write('attachMemory', context, { settings: { ...settings, createdAtMs: 1_700_000_000_000 } });
   const add = (object: string): Promise<string | undefined> =>
     engine
@@ -147,7 +131,7 @@ test('a refused append refuses its group alone, a failed sync every write until 
     const { ok, reasons } = engine.read('health', context, {});
     assert.ok(!ok && reasons.length > 0);
     await engine.close();
-    ({ engine, log } = await open());
+    ({ engine, log } = await openFaultyShard(root));
     assert.equal(there().includes(`sync ${written}`), written);
     assert.equal(await add(`after ${written}`), undefined);
     assert.deepEqual((await engine.write('verify', context, {})).findings, []);

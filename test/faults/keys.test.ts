@@ -1,36 +1,16 @@
 // Whose key opens what: memories share none, nor do users, whatever their names.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import type { CallContext, MemorySettings } from '../../src/engine/calls.ts';
-import { Engine } from '../../src/engine/engine.ts';
 import { decodeRecord } from '../../src/engine/record/record.ts';
+import { contextOf, openShard, settingsOf } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const MEMORIES = [1, 2, 3];
 const USERS = ['ann', 'bob', undefined];
 
-const contextOf = (memory: number): CallContext => ({ memory, partition: 0, actor: 'key:test', requestId: 'req_test' });
-const settingsOf = (number: number): MemorySettings => ({
-  number,
-  id: `m${number}`,
-  partitions: 1,
-  language: 'en',
-  dedup: 'exact',
-  dedupThreshold: 0.85,
-  createdAtMs: 1_700_000_000_000,
-});
-
 test('each memory and each of its users has keys of its own, and grains lie under them', async (t) => {
   const root = temporaryDirectory(t);
-  const engine = await Engine.open({
-    directory: join(root, 'shard-0'),
-    keysDirectory: join(root, 'keys', 'shard-0'),
-    shard: 0,
-    shards: 1,
-    masterKeys: [Buffer.alloc(32, 7)],
-    indexHeapBytes: 16 << 20,
-  });
+  const engine = await openShard(root);
   t.after(() => engine.close());
   const { store } = engine;
   const hashes: { memory: number; user: string | undefined; hash: string }[] = [];

@@ -5,22 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { EngineError } from '../../src/engine/errors.ts';
 import { ShardPool } from '../../src/shards/pool.ts';
-import type { CallContext, MemorySettings } from '../../src/shards/protocol.ts';
+import { contextOf, settingsOf } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const SHARDS = 2;
 const WRITES = 120;
 
-const contextOf = (memory: number): CallContext => ({ memory, partition: 0, actor: 'key:test', requestId: 'req_test' });
-const settingsOf = (number: number): MemorySettings => ({
-  number,
-  id: `m${number}`,
-  partitions: 1,
-  language: 'en',
-  dedup: 'exact',
-  dedupThreshold: 0.85,
-  createdAtMs: 1_700_000_000_000,
-});
 /** Memory n lives in shard n mod 2. */
 const shardOf = (memory: number): number => memory % SHARDS;
 

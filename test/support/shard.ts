@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { CallContext, MemorySettings } from '../../src/engine/calls.ts';
-import { Engine, type EngineOptions } from '../../src/engine/engine.ts';
+import { Engine, type EngineOptions, FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { EngineError } from '../../src/engine/errors.ts';
+import { FaultyLog } from '../../src/engine/log/faulty.ts';
+import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 
 const TURNS_MAX = 100_000;
 
@@ -36,6 +38,16 @@ export function openShard(root: string, options: Partial<EngineOptions> = {}): P
     onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
     ...options,
   });
+}
+
+/** The same over a log whose faults the test sets. */
+export async function openFaultyShard(
+  root: string,
+  options: Partial<EngineOptions> = {},
+): Promise<{ readonly engine: Engine; readonly log: FaultyLog }> {
+  const stamp = { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 };
+  const log = new FaultyLog(openLmdbLog(join(root, 'shard-0', 'log'), { stamp }));
+  return { engine: await openShard(root, { log, ...options }), log };
 }
 
 /** Adds a belief; its hash. */

@@ -5,6 +5,7 @@ import type { Server, Socket } from 'node:net';
 import { assert } from '../../engine/assert.ts';
 import { HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
 import { Body } from './body.ts';
+import { drained } from './drained.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -196,18 +197,7 @@ class Http2ResponseStream implements ResponseStream {
     if (stream.destroyed) return Promise.reject(new RequestAborted());
     assert(!stream.writableEnded, 'a stream is written until its end');
     if (chunk.length === 0 || stream.write(chunk)) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const drained = (): void => {
-        stream.off('close', closed);
-        resolve();
-      };
-      const closed = (): void => {
-        stream.off('drain', drained);
-        reject(new RequestAborted());
-      };
-      stream.once('drain', drained);
-      stream.once('close', closed);
-    });
+    return drained(stream);
   }
 
   end(): void {

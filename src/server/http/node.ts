@@ -14,6 +14,7 @@ import type { Duplex } from 'node:stream';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
 import { Body } from './body.ts';
+import { drained } from './drained.ts';
 import { takeHttp2Away } from './http2.ts';
 import {
   checkHeaders,
@@ -306,18 +307,7 @@ class NodeStream implements ResponseStream {
     if (this.gone() || response.destroyed) return Promise.reject(new RequestAborted());
     assert(!response.writableEnded, 'a stream is written until its end');
     if (this.bodiless || response.write(chunk)) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const drained = (): void => {
-        response.off('close', closed);
-        resolve();
-      };
-      const closed = (): void => {
-        response.off('drain', drained);
-        reject(new RequestAborted());
-      };
-      response.once('drain', drained);
-      response.once('close', closed);
-    });
+    return drained(response);
   }
 
   end(): void {

@@ -1,45 +1,18 @@
 // How a request's body becomes a grain's fields: the flat and the nested shape, and what wins (service contract, 1).
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
+import { COMMON_NAMES } from '../../../engine/grain/api-names.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { isMembers, type Members } from '../names.ts';
 
 /** A grain's own fields: open JSON whose names are never changed. */
 export const Fields = Type.Unsafe<JsonObject>({ type: 'object' });
 
-/** Fields that every grain type has (service contract 4.1); they may stand beside `fields`, and win there. */
-export const COMMON_FIELDS: ReadonlySet<string> = new Set([
-  'confidence',
-  'tags',
-  'structural_tags',
-  'namespace',
-  'user_id',
-  'valid_from',
-  'valid_to',
-  'temporal_type',
-  'related_to',
-  'source_type',
-  'importance',
-  'created_at',
-  'session_id',
-  'derived_from',
-  'embedding_text',
-  'author_did',
-  'origin_did',
-  'origin_namespace',
-  'verification_status',
-  'processing_basis',
-  'invalidation_policy',
-  'supersession_justification',
-  'context',
-  'content_refs',
-  'embedding_refs',
-  'provenance_chain',
-  'consolidation_level',
-  'success_count',
-  'failure_count',
-  'expires_at',
-]);
+/**
+ * Fields that every grain type has (service contract 4.1) and a caller may set; they may stand beside `fields`, and win
+ * there.
+ */
+export const COMMON_FIELDS: ReadonlySet<string> = new Set([...COMMON_NAMES].filter((name) => name !== 'superseded_by'));
 
 /**
  * The fields of a body. With `fields` in it (nested) those, plus the common fields beside them and whatever else stands

@@ -1,0 +1,18 @@
+import type { Writable } from 'node:stream';
+import { RequestAborted } from './listener.ts';
+
+/** Resolves when a stream that is full takes more; rejects with RequestAborted when it closes before. */
+export function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const drain = (): void => {
+      stream.off('close', close);
+      resolve();
+    };
+    const close = (): void => {
+      stream.off('drain', drain);
+      reject(new RequestAborted());
+    };
+    stream.once('drain', drain);
+    stream.once('close', close);
+  });
+}
