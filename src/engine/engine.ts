@@ -8,6 +8,7 @@ import { EngineError } from './errors.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { CorruptBlock } from './index/section.ts';
 import { ShardIndex } from './index/shard-index.ts';
+import { holdsBuckets } from './keys/bucket-files.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
 import { HOUSEKEEPING_RETRY_MS } from './limits.ts';
@@ -104,7 +105,9 @@ export class Engine {
   static async open(options: EngineOptions): Promise<Engine> {
     mkdirSync(options.directory, { recursive: true });
     const stamp = { formatVersion: FORMAT_VERSION, shard: options.shard, shards: options.shards };
-    const log = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp });
+    // Keys are made for a log that is there: a new one in its place would be an empty shard that says nothing of a loss.
+    const exists = holdsBuckets(options.keysDirectory);
+    const log = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp, exists });
     let engine: Engine | undefined;
     try {
       engine = Engine.#over(log, options);

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFileError, storageError, syncDirectory } from '../durable-file.ts';
+import { EngineError } from '../errors.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import {
   decodeManifest,
@@ -51,9 +52,8 @@ export class SegmentSet {
    */
   static open(directory: string, log: Pick<Log, 'getState'>): SegmentSet {
     mkdirSync(directory, { recursive: true });
-    const value = log.getState(MANIFEST_KEY);
-    const manifest = value === undefined ? EMPTY_MANIFEST : decodeManifest(value);
     const set = new SegmentSet(directory);
+    const manifest = set.#readManifest(log);
     set.#nextFileId = manifest.nextFileId;
     set.#deleteUnnamed(new Set(manifest.files.map((file) => file.id)));
     const files: SegmentFile[] = [];
@@ -66,6 +66,25 @@ export class SegmentSet {
     set.#contents = { files: sorted(files), dead: manifest.dead, sealedSequence };
     set.#goBackTo(sealedSequence);
     return set;
+  }
+
+  /** What else is kept of the segments is damaged: everything in the log is to be published again. */
+  distrust(problem: string): void {
+    this.problems.push(`everything is indexed again: ${problem}`);
+    this.#goBackTo(0);
+  }
+
+  /** A manifest that is damaged is as good as none: the log has everything that the files hold. */
+  #readManifest(log: Pick<Log, 'getState'>): Manifest {
+    try {
+      const value = log.getState(MANIFEST_KEY);
+      return value === undefined ? EMPTY_MANIFEST : decodeManifest(value);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      this.problems.push(`everything is indexed again: ${error.message}`);
+      const ids = readdirSync(this.#directory).map((name) => fileId(name) ?? 0);
+      return { ...EMPTY_MANIFEST, nextFileId: Math.max(0, ...ids) + 1 };
+    }
   }
 
   /** In the order of their ranges. */
@@ -152,8 +171,8 @@ export class SegmentSet {
       file.release();
       problem = `${fileName(id)} holds another range than the manifest says`;
     } catch (error) {
-      if (!(error instanceof CorruptBlock) && !isMissing(error)) throw storageError(`segment ${fileName(id)}`, error);
-      problem = error instanceof CorruptBlock ? error.message : `${fileName(id)} is missing`;
+      if (!(error instanceof CorruptBlock) && !isNoFile(error)) throw storageError(`segment ${fileName(id)}`, error);
+      problem = error instanceof CorruptBlock ? error.message : `${fileName(id)} is missing, or no file`;
     }
     if (existsSync(path)) {
       renameSync(path, `${path}.bad`);
@@ -186,6 +205,6 @@ function sorted(files: readonly SegmentFile[]): SegmentFile[] {
   return [...files].sort((a, b) => a.first - b.first || a.last - b.last);
 }
 
-function isMissing(error: unknown): boolean {
-  return isFileError(error) && error.code === 'ENOENT';
+function isNoFile(error: unknown): boolean {
+  return isFileError(error) && (error.code === 'ENOENT' || error.code === 'EISDIR');
 }

@@ -7,6 +7,7 @@
 
 import { assert } from '../assert.ts';
 import { isFileError, storageError } from '../durable-file.ts';
+import { EngineError } from '../errors.ts';
 import { INDEX_CHUNKS_OPEN_MAX, INDEX_MEMORIES_OPEN_MAX, INDEX_PROBLEMS_MAX, TAIL_GRAINS_MAX } from '../limits.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import type { HeapBudget } from './heap-budget.ts';
@@ -59,11 +60,18 @@ export class ShardIndex {
   private constructor(options: ShardIndexOptions) {
     this.#segments = SegmentSet.open(options.directory, options.log);
     this.#keys = options.keys;
+    for (const bitmap of [this.removed, this.superseded]) {
+      try {
+        bitmap.load(options.log);
+      } catch (error) {
+        if (!(error instanceof EngineError)) throw error;
+        // What is lost of it the log tells again.
+        this.#segments.distrust(error.message);
+      }
+    }
     this.#problems = [...this.#segments.problems];
     this.#active = new Generation(this.#segments.sealedSequence);
     this.#publishedSequence = this.#segments.sealedSequence;
-    this.removed.load(options.log);
-    this.superseded.load(options.log);
     this.#changes = new SegmentChanges(this.#segments, [this.removed, this.superseded], this.#dropped);
     this.#view = this.#makeView(options);
   }

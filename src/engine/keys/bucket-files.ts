@@ -1,5 +1,15 @@
 // The bucket files of one key store: a bucket number, give me its bytes; bytes, make them durable.
-import { closeSync, fdatasyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import {
   isFileError,
@@ -17,6 +27,11 @@ const FILE_NAME = /^bucket-(\d{6,})\.keys$/;
 
 export function bucketFileName(bucket: number): string {
   return `bucket-${String(bucket).padStart(6, '0')}.keys`;
+}
+
+/** True when there is a bucket in `directory`, which need not exist. */
+export function holdsBuckets(directory: string): boolean {
+  return existsSync(directory) && readdirSync(directory).some((file) => FILE_NAME.test(file));
 }
 
 export class BucketFiles {
@@ -54,17 +69,26 @@ export class BucketFiles {
     return bytes;
   }
 
+  /** True for a file that ends before its last slot: keys may be missing from it. */
+  isCutShort(bucket: number): boolean {
+    return statSync(this.#path(bucket), { throwIfNoEntry: false })?.size !== BUCKET_BYTES;
+  }
+
+  #path(bucket: number): string {
+    return join(this.directory, bucketFileName(bucket));
+  }
+
   #readFile(bucket: number): Buffer | undefined {
     try {
-      return readFileSync(join(this.directory, bucketFileName(bucket)));
+      return readFileSync(this.#path(bucket));
     } catch (error) {
       if (isFileError(error) && error.code === 'ENOENT') return undefined;
-      throw storageError(`key bucket ${bucket} cannot be read`, error);
+      throw storageError(`key bucket ${this.#path(bucket)} cannot be read`, error);
     }
   }
 
   #check(bucket: number, header: { format: number; bucket: number; name: string }): void {
-    const where = join(this.directory, bucketFileName(bucket));
+    const where = this.#path(bucket);
     if (header.format !== BUCKET_FORMAT)
       throw new EngineError(
         'STO-E001',
@@ -80,7 +104,7 @@ export class BucketFiles {
   /** Writes bytes `from`..`to` of a bucket in place, with one write and one sync. The file exists. STO-E001. */
   writeRange(bucket: number, bytes: Buffer, from: number, to: number): void {
     this.#guard(bucket, () => {
-      const descriptor = openSync(join(this.directory, bucketFileName(bucket)), 'r+');
+      const descriptor = openSync(this.#path(bucket), 'r+');
       try {
         writeFully(descriptor, bytes.subarray(from, to), from);
         // The file was made at its full size, so this is the data alone, without the journal.
@@ -94,7 +118,7 @@ export class BucketFiles {
 
   /** Replaces the whole file of a bucket, or makes it. STO-E001; then the old one stands. */
   replace(bucket: number, bytes: Buffer): void {
-    this.#guard(bucket, () => replaceFile(join(this.directory, bucketFileName(bucket)), bytes));
+    this.#guard(bucket, () => replaceFile(this.#path(bucket), bytes));
     this.newest = Math.max(this.newest, bucket);
     this.#keep(bucket, bytes);
   }
@@ -104,7 +128,7 @@ export class BucketFiles {
    * system that writes in place this takes a destroyed key off the disk; elsewhere it does no harm.
    */
   replaceAndScrub(bucket: number, bytes: Buffer): void {
-    const old = this.#guard(bucket, () => openSync(join(this.directory, bucketFileName(bucket)), 'r+'));
+    const old = this.#guard(bucket, () => openSync(this.#path(bucket), 'r+'));
     try {
       this.replace(bucket, bytes);
       try {
@@ -138,7 +162,7 @@ export class BucketFiles {
     } catch (error) {
       // What is on disk now is not known: the next use reads it.
       this.#cache.delete(bucket);
-      throw storageError(`key bucket ${bucket} cannot be written`, error);
+      throw storageError(`key bucket ${this.#path(bucket)} cannot be written`, error);
     }
   }
 

@@ -181,7 +181,7 @@ export class KeyStore {
     const masterId = this.#master.id;
     for (const { id, kind, key, createdMs } of staged)
       writeLive(bytes, id, { kind, createdMs, masterId, wrapped: this.#master.wrap(key, this.#idText(id)) });
-    const whole = known === undefined || readHeader(known).state === 'damaged';
+    const whole = known === undefined || readHeader(known).state === 'damaged' || this.#files.isCutShort(bucket);
     if (whole) {
       writeHeader(bytes, bucket, this.#files.name);
       this.#files.replace(bucket, bytes);
@@ -396,6 +396,7 @@ export class KeyStore {
         report({ bucket, problem: 'the file is missing' });
         continue;
       }
+      if (this.#files.isCutShort(bucket)) report({ bucket, problem: 'the file is cut short' });
       if (readHeader(bytes).state === 'damaged') report({ bucket, problem: 'the header is damaged' });
       for (const [id, slot] of this.#slots(bucket)) {
         // Past the last whole slot lies what a crash tore off: never used, so no finding.

@@ -28,9 +28,19 @@ export function openControlKey(dataDirectory: string, master: MasterKey, isNew: 
     return createSecretKey(key);
   }
   const file = read(path);
-  const key = master.unwrap(file.master, Buffer.from(file.wrapped, 'base64'), NAME);
+  const key = unwrap(path, file, master);
   if (file.master !== master.id) write(path, master, key);
   return createSecretKey(key);
+}
+
+function unwrap(path: string, { master: id, wrapped }: KeyFile, master: MasterKey): Buffer {
+  try {
+    return master.unwrap(id, Buffer.from(wrapped, 'base64'), NAME);
+  } catch (error) {
+    // A damaged file looks like one of another master key.
+    if (error instanceof EngineError) throw new EngineError(error.code, `${path} does not open: ${error.message}`);
+    throw error;
+  }
 }
 
 function write(path: string, master: MasterKey, key: Uint8Array): void {

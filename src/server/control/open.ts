@@ -3,8 +3,10 @@ import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../engine/clock.ts';
+import { EngineError } from '../../engine/errors.ts';
 import { SHARDS_MAX } from '../../engine/limits.ts';
 import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
+import { CorruptRecord } from '../../engine/log/log.ts';
 import { ControlStore } from './store.ts';
 
 /** Raised when its records change in a way that an older build cannot read. */
@@ -23,6 +25,9 @@ export function openControl(dataDirectory: string, key: KeyObject, shards: numbe
     return ControlStore.open(log, key, clock);
   } catch (error) {
     void log.close();
+    // A record that is damaged knows its sequence, and not whose it is.
+    if (error instanceof CorruptRecord)
+      throw new EngineError('STO-E001', `the control log in ${dataDirectory} is damaged: ${error.message}`);
     throw error;
   }
 }

@@ -46,6 +46,8 @@ const ASCII = /^[\x20-\x7e]+$/;
 
 export interface LmdbLogOptions {
   readonly stamp: LogStamp;
+  /** True when there is something that belongs to the log: then it is opened, never made anew in the place of a lost one. */
+  readonly exists?: boolean;
   /** Address space reserved at first. Default 16 GiB. */
   readonly mapSizeBytes?: number;
 }
@@ -68,6 +70,11 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
   const path = realpathSync(directory);
   assert(!openDirectories.has(path), 'a log is opened once');
   const fresh = checkBeforeOpen(path);
+  if (fresh && options.exists === true)
+    throw new EngineError(
+      'STO-E001',
+      `${join(directory, DATA_FILE)} is gone or empty, and what belongs to it is there: put it back, or restore a backup`,
+    );
   let root: RootDatabase<Buffer, string>;
   let databases: Databases;
   try {

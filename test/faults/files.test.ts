@@ -1,0 +1,195 @@
+// Every file of a data directory, damaged in every way: a start is refused by its name and with a code, or what was
+// damaged is built again and told of; no grain is taken for one that was never there.
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { EngineError } from '../../src/engine/errors.ts';
+import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { makeLog } from '../../src/server/log.ts';
+import { type RunningServer, startServer } from '../../src/server/main.ts';
+import { ask } from '../support/server-process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const GRAINS = 12;
+const M = '/memories/default';
+
+const DAMAGES = {
+  emptied: (path: string) => truncateSync(path, 0),
+  'cut in half': (path: string) => truncateSync(path, Math.floor(statSync(path).size / 2)),
+  deleted: (path: string) => rmSync(path),
+  'a folder': (path: string) => {
+    rmSync(path);
+    mkdirSync(path);
+  },
+  'all bits of a byte flipped': (path: string) => {
+    const bytes = readFileSync(path);
+    bytes[Math.min(24, bytes.length >> 1)]! ^= 0xff;
+    writeFileSync(path, bytes);
+  },
+} as const;
+type Damage = keyof typeof DAMAGES;
+
+/** What must come of it. `refused`: the start, in words that match. `told`: findings of verify or reasons of health do. */
+type Outcome = { readonly refused: RegExp } | { readonly told: RegExp } | 'nothing lost';
+type Row = Readonly<Partial<Record<Damage, Outcome>>>;
+
+const all = (outcome: Outcome): Row => ({
+  emptied: outcome,
+  'cut in half': outcome,
+  deleted: outcome,
+  'a folder': outcome,
+  'all bits of a byte flipped': outcome,
+});
+/** Cut and flipped ones are damage.test.ts's. */
+const segment: Row = { deleted: { told: /\.seg/ }, 'a folder': { told: /\.seg/ } };
+/** Made by LMDB at every start. */
+const lock: Row = { emptied: 'nothing lost', 'a folder': { refused: /lock\.mdb/ } };
+/** By the end of a file's path. */
+const ROWS: Readonly<Record<string, Row>> = {
+  'layout.json': all({ refused: /layout\.json/ }),
+  'control/data.mdb': all({ refused: /control/ }),
+  'control/lock.mdb': { 'a folder': { refused: /lock\.mdb/ } },
+  'shard-0/log/data.mdb': all({ refused: /shard-0\/log/ }),
+  'shard-0/log/lock.mdb': lock,
+  'shard-0/segments/00000001.seg': segment,
+  'keys/control.key': all({ refused: /control\.key/ }),
+  'keys/master.key': all({ refused: /master\.key/ }),
+  // The id of the right master key: without it any key is tried, and the wrong one opens nothing.
+  'keys/master.check': { ...all({ refused: /master\.check/ }), deleted: 'nothing lost' },
+  // A copy of the first API key for the command line.
+  'keys/bootstrap.key': { emptied: 'nothing lost', 'a folder': 'nothing lost' },
+  'keys/shard-0/bucket-000000.keys': {
+    emptied: { told: /key 2: was never written/ },
+    'cut in half': { told: /the file is cut short/ },
+    deleted: { told: /key 2: was never written/ },
+    'a folder': { refused: /bucket-000000\.keys/ },
+    'all bits of a byte flipped': { told: /the header is damaged/ },
+  },
+};
+
+let written: string[] = [];
+const start = (dataDir: string): Promise<RunningServer> => {
+  const config = readConfig({ dataDir, httpPort: '0', grpcPort: '0', shards: '1', workers: '1' }, {});
+  return startServer(config, { log: makeLog('error', { write: (line: string) => void written.push(line) }) });
+};
+
+async function fill(dataDir: string): Promise<{ key: string; hashes: readonly string[] }> {
+  const server = await start(dataDir);
+  const key = server.firstKey ?? assert.fail('the first start tells a key');
+  const by = { http: server.http, key };
+  const add = async (i: number): Promise<string> => {
+    const grain = {
+      subject: `s${i}`,
+      relation: 'says',
+      object: `harbour ${i}`,
+      ...(i % 2 === 0 ? {} : { user_id: 'ann' }),
+    };
+    return (await ask(by, 'POST', `${M}/add`, grain)).body.blob_hash;
+  };
+  const hashes: string[] = [];
+  for (let i = 0; i < GRAINS; i++) hashes.push(await add(i));
+  await server.close();
+  return { key, hashes };
+}
+
+function filesOf(directory: string): string[] {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
+}
+
+/** Codes of the refusals, and everything that verify and health say. */
+async function lookAt(server: RunningServer, { key, hashes }: { key: string; hashes: readonly string[] }) {
+  const by = { http: server.http, key };
+  const refusals: string[] = [];
+  for (const [i, hash] of hashes.entries()) {
+    const told = await ask(by, 'GET', `${M}/grains/${hash}`);
+    if (told.status === 200) assert.equal(told.body.fields.object, `harbour ${i}`);
+    else refusals.push(String(told.code));
+  }
+  const verified = await ask(by, 'POST', `${M}/app/exec`, { command: 'verify', args: {} });
+  assert.equal(verified.status, 200, JSON.stringify(verified.body));
+  const { reasons = [] } = (await ask(by, 'GET', '/health')).body;
+  return { refusals, told: JSON.stringify([verified.body.result.findings, reasons]) };
+}
+
+test('every file of a data directory, damaged in every way, is told of', { timeout: 120_000 }, async (t) => {
+  const root = temporaryDirectory(t);
+  const model = join(root, 'model');
+  const filled = await fill(model);
+  const files = filesOf(model);
+  assert.deepEqual(files.sort(), Object.keys(ROWS).sort(), 'every file has its row');
+  for (const [file, row] of Object.entries(ROWS))
+    for (const [damage, outcome] of Object.entries(row) as [Damage, Outcome][]) {
+      const what = `${file}, ${damage}`;
+      const copy = join(root, 'copy');
+      rmSync(copy, { recursive: true, force: true });
+      cpSync(model, copy, { recursive: true });
+      DAMAGES[damage](join(copy, file));
+      written = [];
+      let server: RunningServer;
+      try {
+        server = await start(copy);
+      } catch (error) {
+        assert.ok(error instanceof EngineError, `${what}: ${error instanceof Error ? error.stack : error}`);
+        assert.ok(typeof outcome === 'object' && 'refused' in outcome, `${what}: ${error.message}`);
+        assert.match(error.message, outcome.refused, what);
+        continue;
+      }
+      try {
+        const { refusals, told } = await lookAt(server, filled);
+        assert.ok(outcome === 'nothing lost' || 'told' in outcome, `${what} was not refused`);
+        if (outcome === 'nothing lost') assert.deepEqual(refusals, [], what);
+        else assert.match(told, outcome.told, what);
+        for (const code of refusals) assert.equal(code, 'STO-E001', what);
+        assert.deepEqual(written, [], what);
+      } finally {
+        await server.close();
+      }
+    }
+});
+
+test('state that is damaged is built again where the log tells it, else the shard is refused by its name', async (t) => {
+  const root = temporaryDirectory(t);
+  const model = join(root, 'model');
+  const filled = await fill(model);
+  for (const [key, outcome] of [
+    ['manifest', { told: /indexed again.*manifest/ }],
+    ['memory/1', { refused: /memory\/1.*shard-0/ }],
+  ] as const) {
+    const copy = join(root, 'copy');
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(model, copy, { recursive: true });
+    // The value as it stands in its page, found by its own bytes.
+    const log = openLmdbLog(join(copy, 'shard-0', 'log'), { stamp: { formatVersion: 1, shard: 0, shards: 1 } });
+    const value = Buffer.from(log.getState(key)!);
+    await log.close();
+    const path = join(copy, 'shard-0', 'log', 'data.mdb');
+    const bytes = readFileSync(path);
+    const pattern = Buffer.concat([Buffer.from(key), value]);
+    const places: number[] = [];
+    for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + 1)) places.push(at);
+    assert.ok(places.length > 0, key);
+    for (const at of places) bytes[at + key.length]! ^= 0xff;
+    writeFileSync(path, bytes);
+    try {
+      const server = await start(copy);
+      const { refusals, told } = await lookAt(server, filled);
+      await server.close();
+      assert.deepEqual(refusals, []);
+      assert.ok('told' in outcome, `${key} was not refused`);
+      assert.match(told, outcome.told);
+      // And not again at the next start.
+      const again = await start(copy);
+      assert.equal((await lookAt(again, filled)).told, '[[],[]]');
+      await again.close();
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      assert.ok('refused' in outcome, error.message);
+      assert.match(error.message, outcome.refused);
+    }
+  }
+});
