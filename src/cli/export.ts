@@ -75,7 +75,9 @@ async function* jsonPieces(connection: Connection, options: ExportOptions): Asyn
   let grains = 0;
   for await (const grain of itemsOf(connection, `/memories/${encodeURIComponent(memory)}/grains`, 'grains', query)) {
     grains += 1;
-    const { hash, grain_type, fields, superseded_by } = grain;
+    const { hash, grain_type, fields: shown, superseded_by } = grain;
+    // An import takes no link between versions among the fields.
+    const { superseded_by: _, ...fields } = shown as Record<string, unknown>; // a grain's fields are an object
     const line = { grain_type, fields, hash, ...(superseded_by == null ? {} : { superseded_by }) };
     yield { bytes: Buffer.from(`${stringifyJson(line)}\n`, 'utf8'), grains };
   }

@@ -170,6 +170,8 @@ function grpcTests(running: () => TestServer): void {
     );
     const { fields_json } = await client.call('Get', { hash: tip.new_hash });
     assert.equal(JSON.parse(fields_json).supersession_justification, 'changed her mind');
+    const old = JSON.parse((await client.call('Get', { hash: added.message.hash })).fields_json);
+    assert.equal(old.superseded_by, tip.new_hash);
   });
 
   test('texts of JSON that are none, or not an object, are refused', async () => {

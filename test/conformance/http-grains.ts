@@ -160,6 +160,7 @@ export function grainRoutes(client: () => HttpClient): void {
       const { new_hash: tip } = await http.post(`${M}/supersede`, { blob_hash: old, object: 'milk' });
       const first = await http.get(`${M}/grains/${old}`);
       assert.deepEqual([first.version_status, first.superseded_by, first.supersedes], ['superseded', tip, undefined]);
+      assert.equal(first.fields.superseded_by, tip);
       const second = await http.get(`${M}/grains/${tip}`);
       assert.deepEqual([second.version_status, second.superseded_by, second.supersedes], ['current', undefined, old]);
       const raw = await http.ask('GET', `${M}/grains/${tip}/raw`);

@@ -109,6 +109,7 @@ export function shownFields(held: Held): JsonObject {
   const predecessor = predecessorOf(held);
   const fields = toApi(held.grain, predecessor === undefined ? {} : { predecessor });
   if (held.verified !== '') fields['verification_status'] = held.verified;
+  if (held.supersededBy !== undefined) fields['superseded_by'] = held.supersededBy.hash;
   return fields;
 }
 
