@@ -1,9 +1,9 @@
 // JSON lines in, JSON lines out: one answer for each line, in order, whatever a line holds.
 import { isUtf8 } from 'node:buffer';
-import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { GrainError } from '../engine/grain/error.ts';
 import { JSON_LINE_BYTES_MAX } from '../engine/limits.ts';
+import { writeOut } from './write-out.ts';
 
 const NEWLINE = 0x0a;
 
@@ -56,10 +56,13 @@ function parseLine(line: Buffer | undefined): unknown {
   }
 }
 
-/** Answers every line of `input` by `answer`, or by an error line when it throws; ends when the input ends. */
+/**
+ * Answers every line of `input` by `answer`, or by an error line when it throws; ends when the input ends, or when nobody
+ * reads the output any more.
+ */
 export async function answerLines(
   answer: (value: unknown) => unknown,
-  input: Readable,
+  input: AsyncIterable<Uint8Array>,
   output: Writable,
 ): Promise<void> {
   for await (const line of linesOf(input)) {
@@ -69,6 +72,6 @@ export async function answerLines(
     } catch (error) {
       text = JSON.stringify(errorLine(error));
     }
-    if (!output.write(`${text}\n`)) await once(output, 'drain');
+    if (!(await writeOut(output, `${text}\n`))) return;
   }
 }

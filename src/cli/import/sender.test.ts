@@ -67,3 +67,19 @@ test('a refusal of a batch is each item’s; a server that is gone ends it and t
   await assert.rejects(gone.made.finish(), { code: 'NO-SERVER' });
   assert.deepEqual([gone.results.size, gone.made.firstUnanswered], [0, 7]);
 });
+
+test('an import that ends while much is gathered ends, and what was gathered stays unanswered', async () => {
+  let fail = (): void => undefined;
+  const refused = new Promise<never>((_, reject) => {
+    fail = () => reject(new Failure('AUT-E004', 'unknown key'));
+  });
+  const { made, results } = sender(() => refused);
+  const large = (line: number): Outgoing => ({ ...item(line, `m${line}`), fieldsJson: 'x'.repeat(6 * 1_048_576) });
+  // The third and the fourth are more than may be gathered, so two leave. The fifth has to wait for one of them.
+  for (let line = 1; line <= 4; line += 1) await made.add(large(line));
+  const waits = made.add(large(5));
+  fail();
+  await assert.rejects(waits, { code: 'AUT-E004' });
+  await assert.rejects(made.finish(), { code: 'AUT-E004' });
+  assert.deepEqual([results.size, made.firstUnanswered], [0, 1]);
+});

@@ -72,7 +72,8 @@ export class Sender {
     batch.bytes += bytes;
     this.#gatheredBytes += bytes;
     if (batch.items.length >= this.#options.batchItemsMax) await this.#leave(item.memory);
-    while (this.#gatheredBytes > GATHERED_BYTES_MAX) await this.#leave(this.#fullest());
+    // Once the import has ended nothing leaves any more, so that this would go on for ever.
+    while (this.#gatheredBytes > GATHERED_BYTES_MAX && this.#ended === undefined) await this.#leave(this.#fullest());
     if (this.#ended !== undefined) throw this.#ended;
   }
 

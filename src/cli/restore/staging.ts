@@ -3,9 +3,9 @@
 import {
   closeSync,
   copyFileSync,
-  cpSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -114,7 +114,9 @@ function move(from: string, to: string): void {
     renameSync(from, to);
   } catch (error) {
     if (!isFileError(error) || error.code !== 'EXDEV') throw error;
-    cpSync(from, to, { recursive: true });
+    // As durable as the move it stands for: what is copied is deleted next.
+    if (lstatSync(from).isDirectory()) copyFolder(from, to);
+    else copyDurably(from, to);
     rmSync(from, { recursive: true, force: true });
   }
 }

@@ -1,0 +1,19 @@
+import type { Writable } from 'node:stream';
+
+/** Writes a piece and waits while the stream is full. False: it closed, since whoever read has seen enough. */
+export async function writeOut(stream: Writable, piece: string | Uint8Array): Promise<boolean> {
+  if (stream.destroyed) return false;
+  if (stream.write(piece)) return true;
+  return new Promise((resolve) => {
+    // Both go again: a long output waits many times.
+    const settle = (isOpen: boolean): void => {
+      stream.off('drain', drained);
+      stream.off('close', closed);
+      resolve(isOpen);
+    };
+    const drained = (): void => settle(true);
+    const closed = (): void => settle(false);
+    stream.on('drain', drained);
+    stream.on('close', closed);
+  });
+}
