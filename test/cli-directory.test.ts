@@ -92,6 +92,10 @@ test('without a server a command opens the directory, for as long as it takes', 
   const [hit, ...rest] = ((await granaryJson(['recall', 'tea', '--data-dir', data])) as unknown as Hits).results;
   assert.deepEqual([hit?.fields['content'], rest.length], ['tea in the morning', 0]);
   assert.ok(!existsSync(join(data, 'granary.lock')) && !existsSync(join(data, 'server.json')));
+  // Refused before the directory is opened: what opened it would have kept the command from ending.
+  const untrusted = await granary(['recall', 'tea', '--data-dir', data, '--tls-ca', join(data, 'nothing')]);
+  assert.equal(untrusted.code, 1);
+  assert.match(untrusted.stderr, /^granary: FILE: /);
   // A server that is named and not there is not replaced by the directory.
   const named = await granary(['recall', 'tea', '--data-dir', data, '--url', '127.0.0.1:1']);
   assert.equal(named.code, 1);

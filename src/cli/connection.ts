@@ -41,8 +41,10 @@ export async function withConnection<T>(
   work: (connection: Connection) => Promise<T>,
   connect: ConnectOptions = {},
 ): Promise<T> {
+  // Before a server of our own may have been opened, which nobody would close.
+  const tlsRoots = options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa);
   const place = await placeOf(options, connect.mayCreate === true);
-  const callers = new Callers(place, options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa));
+  const callers = new Callers(place, tlsRoots);
   try {
     return await work(connectionOf(place, callers));
   } finally {

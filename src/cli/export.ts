@@ -1,6 +1,4 @@
 // `granary export`: a memory as one .mg file, which keeps every hash, or as JSON lines for other programs.
-
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
@@ -13,6 +11,7 @@ import { gather, type ServerOptions, withMemoryOption, withServerOptions } from 
 import { bytes, number, printJson, printNote } from './output.ts';
 import { itemsOf } from './pages.ts';
 import { Progress } from './progress.ts';
+import { writeOut } from './write-out.ts';
 
 interface ExportOptions extends ServerOptions {
   readonly memory: string;
@@ -118,9 +117,7 @@ async function pour(pieces: AsyncIterable<Piece>, stream: Writable, options: Exp
     for await (const piece of pieces) {
       total += piece.bytes.length;
       grains = piece.grains ?? grains;
-      // Whoever reads standard output may have gone, and then there is no drain.
-      if (stream.destroyed) break;
-      if (!stream.write(piece.bytes)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
+      if (!(await writeOut(stream, piece.bytes))) break;
       progress.update(total, undefined);
     }
   } finally {

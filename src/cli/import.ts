@@ -292,16 +292,20 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
   const upload = async (connection: Connection): Promise<void> => {
     await new ImportMemories(connection, options.create).ready(memory);
     const progress = new Progress('importing', 'grains', options.json !== true);
-    for await (const { bytes, from, share } of mgParts(path)) {
-      const answer = await connection.upload(`/memories/${encodeURIComponent(memory)}/import-file`, 'import.mg', bytes);
-      report.added += Number(answer['imported']);
-      report.duplicates += Number(answer['duplicates']);
-      for (const hash of answer['hashes'] as string[]) hashes.push(hash); // the contract: strings
-      for (const error of answer['errors'] as { index: number; code: string; error: string }[])
-        report.refused(from + error.index + 1, error.code, error.error);
-      progress.update(report.added + report.duplicates, share);
+    const uploads = `/memories/${encodeURIComponent(memory)}/import-file`;
+    try {
+      for await (const { bytes, from, share } of mgParts(path)) {
+        const answer = await connection.upload(uploads, 'import.mg', bytes);
+        report.added += Number(answer['imported']);
+        report.duplicates += Number(answer['duplicates']);
+        for (const hash of answer['hashes'] as string[]) hashes.push(hash); // the contract: strings
+        for (const error of answer['errors'] as { index: number; code: string; error: string }[])
+          report.refused(from + error.index + 1, error.code, error.error);
+        progress.update(report.added + report.duplicates, share);
+      }
+    } finally {
+      progress.end();
     }
-    progress.end();
   };
   try {
     await withConnection(options, upload, { mayCreate: true });
