@@ -17,7 +17,9 @@ export function registerRestore(program: Command): void {
       'after',
       `
 Users erased, grains forgotten, memories deleted and API keys revoked since the backup stay gone, as far as the
-deployment that is there tells of them. Its other data and keys are replaced.`,
+deployment that is there tells of them; users are known again under whatever keys they had. An erasure of a user whom
+that deployment did not know leaves nothing to tell by: ask for it again after a restore. Its other data and keys are
+replaced: what was written since the backup is gone, and so are API keys made since; those of the backup work again.`,
     )
     .action(async (directory: string, options: Omit<RestoreOptions, 'env'>) => {
       // It knows the engine, which takes longer to load than help takes to read.

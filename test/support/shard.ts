@@ -54,7 +54,12 @@ export async function openFaultyShard(
 export async function addBelief(
   engine: Engine,
   memory: number,
-  fields: { readonly subject: string; readonly object: string; readonly user_id?: string },
+  fields: {
+    readonly subject: string;
+    readonly object: string;
+    readonly user_id?: string;
+    readonly created_at?: number;
+  },
 ): Promise<string> {
   const item = { grainType: 'belief', fields: { relation: 'says', ...fields }, sync: false };
   return (await engine.write('add', contextOf(memory), item)).hash;

@@ -59,7 +59,7 @@ export async function holdingOf(
       forgotten.push(...held.forgotten);
       if (held.divergesAt !== undefined)
         doubts.push(
-          `shard ${shard} went another way from record ${held.divergesAt} on: what was forgotten there is not known`,
+          `shard ${shard} went another way from record ${held.divergesAt} on: what was forgotten since is what its audit trail says`,
         );
     }
     const deletedMemories = control?.held.memories ?? [];

@@ -1,9 +1,16 @@
 // What was destroyed and forgotten in a shard since a copy of it was taken, told by the shard and the copy side by side:
 // so that a restored copy does not bring it back. Nothing here changes the shard.
 import { open, sealKey } from '../crypto/envelope.ts';
+import { decodeAuditBody } from '../govern/audit-codec.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { CorruptRecord, type Log, type Sequence } from '../log/log.ts';
-import { decodeRecord, type EngineRecord, type GrainRecord, grainRecordAddress } from '../record/record.ts';
+import {
+  decodeRecord,
+  type EngineRecord,
+  type GrainRecord,
+  grainRecordAddress,
+  type KeyRecord,
+} from '../record/record.ts';
 
 export interface ShardSide {
   readonly log: Log;
@@ -11,7 +18,7 @@ export interface ShardSide {
 }
 
 export interface Held {
-  /** Users of the copy whose key was destroyed since. */
+  /** Users of the copy who were erased since. */
   readonly users: readonly { readonly memory: number; readonly userId: string }[];
   /** Hashes (hex) of grains of the copy that were removed since, by memory; those of erased users are not among them. */
   readonly forgotten: ReadonlyMap<number, readonly string[]>;
@@ -21,13 +28,16 @@ export interface Held {
 
 /**
  * Compares `copy` with `now`, of which either half may be missing. Keys are matched by their fingerprint, grains by
- * sequence and address as far as the two logs are the same; a grain that was added again since is not among the
- * removed. Tombstones of keys that the copy never had are written into it, for copies that are restored later.
+ * sequence and address as far as the two logs are the same. Where they part (an older backup was restored meanwhile),
+ * users are matched by their token, which is theirs on both ways, and grains by what the audit trail of now says was
+ * forgotten. A grain that was added again since is not among the removed. Tombstones of keys that the copy never had are written into it, for copies that are restored later.
  */
 export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
   const erased = now.keys === undefined ? new Set<number>() : erasedKeys(copy.keys, now.keys);
+  const { removed, divergesAt } = now.log === undefined ? UNKNOWN : removedSince(copy, now.log);
+  if (now.log !== undefined)
+    for (const key of keysOfErased(copy, now.log, divergesAt ?? copy.log.nextSequence)) erased.add(key);
   const users = erased.size === 0 ? [] : namesOf(copy, erased);
-  const { removed, divergesAt } = now.log === undefined ? UNKNOWN : removedSince(copy.log, now.log);
   const forgotten = new Map<number, string[]>();
   for (const { memory, address, key } of removed) {
     if (erased.has(key)) continue;
@@ -52,6 +62,25 @@ function erasedKeys(copy: KeyStore, now: KeyStore): Set<number> {
   return erased;
 }
 
+/** Live keys in the copy of users whom the log of now erased from `from` on, under whatever key they had there. */
+function keysOfErased(copy: ShardSide, now: Log, from: Sequence): number[] {
+  const tokens = new Set<string>();
+  for (const [sequence, record] of recordsOf(now))
+    if (sequence >= from && record.kind === 'key' && record.keyKind === 'user' && record.action === 'destroyed')
+      tokens.add(tokenOf(record));
+  if (tokens.size === 0) return [];
+  const keys: number[] = [];
+  for (const [, record] of recordsOf(copy.log))
+    if (record.kind === 'key' && record.action === 'made' && tokens.has(tokenOf(record)))
+      if (copy.keys.state(record.key) === 'live') keys.push(record.key);
+  return keys;
+}
+
+/** Random to whoever lacks the memory's token key, so the same in two logs only for the same user of the same memory. */
+function tokenOf({ memory, token }: KeyRecord): string {
+  return `${memory} ${Buffer.from(token).toString('hex')}`;
+}
+
 function namesOf({ log, keys }: ShardSide, erased: ReadonlySet<number>): { memory: number; userId: string }[] {
   const users: { memory: number; userId: string }[] = [];
   for (const [, record] of recordsOf(log)) {
@@ -64,8 +93,11 @@ function namesOf({ log, keys }: ShardSide, erased: ReadonlySet<number>): { memor
   return users;
 }
 
-/** Grains of the copy at whose sequence the log of now has a gap. */
-function removedSince(copy: Log, now: Log): { removed: readonly Removed[]; divergesAt: Sequence | undefined } {
+/** Grains of the copy at whose sequence the log of now has a gap, or that it says it forgot after the two parted. */
+function removedSince(
+  { log: copy }: ShardSide,
+  now: Log,
+): { removed: readonly Removed[]; divergesAt: Sequence | undefined } {
   const end = Math.min(copy.nextSequence, now.nextSequence);
   const removed = new Map<string, Removed>();
   const current = now.scan(1, end);
@@ -84,12 +116,30 @@ function removedSince(copy: Log, now: Log): { removed: readonly Removed[]; diver
       break;
     }
   }
+  if (divergesAt !== undefined)
+    for (const grain of forgottenAfter(copy, now, divergesAt)) removed.set(nameOf(grain), grain);
   if (removed.size > 0)
     for (const [, record] of recordsOf(now)) if (record.kind === 'grain') removed.delete(nameOf(record));
   return { removed: [...removed.values()], divergesAt };
 }
 
-function nameOf({ memory, address }: Removed): string {
+function* forgottenAfter(copy: Log, now: Log, from: Sequence): Generator<Removed> {
+  const told = new Set<string>();
+  for (const [sequence, record] of recordsOf(now)) {
+    if (sequence < from || record.kind !== 'audit') continue;
+    for (const { event, details } of decodeAuditBody(record.body))
+      if (event === 'memory.forgotten') told.add(nameOf({ memory: record.memory, address: hashIn(details) }));
+  }
+  if (told.size === 0) return;
+  for (const [, record] of recordsOf(copy)) if (record.kind === 'grain' && told.has(nameOf(record))) yield record;
+}
+
+function hashIn(details: string): string {
+  const { hash } = JSON.parse(details) as { hash?: unknown }; // canonical JSON of an object, by the audit codec
+  return typeof hash === 'string' ? hash : '';
+}
+
+function nameOf({ memory, address }: { readonly memory: number; readonly address: string }): string {
   return `${memory} ${address}`;
 }
 

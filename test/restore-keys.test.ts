@@ -1,0 +1,52 @@
+// What a restore does with API keys, and with who was forgotten since the backup.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { granaryJson, serve } from './support/cli.ts';
+import { ask } from './support/server-process.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+test('keys of the backup work again, keys made since are gone, revoked ones and forgotten people stay so', async (t) => {
+  const directory = temporaryDirectory(t);
+  const data = join(directory, 'data');
+  const copy = join(directory, 'copy');
+  const here = (...words: string[]): string[] => [...words, '--data-dir', data];
+  const first = await serve(data);
+  t.after(() => first.stop());
+  const bootstrap = readFileSync(join(data, 'keys', 'bootstrap.key'), 'utf8').trim();
+  const by = { http: first.http, key: bootstrap };
+  const makeKey = async (name: string): Promise<{ raw: string; id: string }> => {
+    const { body } = await ask(by, 'POST', '/auth/keys', { name, scopes: ['read'] });
+    return { raw: body.raw_key, id: body.key_id };
+  };
+  const kept = await makeKey('kept');
+  const revoked = await makeKey('revoked');
+  for (const user of ['ann', 'bob'])
+    await ask(by, 'POST', '/memories/default/add', { subject: user, relation: 'likes', object: 'tea', user_id: user });
+  await granaryJson(here('backup', copy));
+  const later = await makeKey('made since');
+  assert.ok((await ask(by, 'DELETE', `/auth/keys/${revoked.id}`)).status < 300);
+  assert.equal((await ask(by, 'POST', '/memories/default/forget', { user_id: 'ann' })).body.count, 1);
+  assert.equal(await first.stop(), 0);
+
+  const report = await granaryJson(here('restore', copy, '--yes'));
+  assert.deepEqual([report['kept_erased_users'], report['kept_revoked_keys'], report['warnings']], [1, 1, []]);
+  const again = await serve(data);
+  t.after(() => again.stop());
+  const status = async (key: string): Promise<number> =>
+    (await ask({ http: again.http, key }, 'GET', '/memories/default/stats')).status;
+  assert.deepEqual(await Promise.all([bootstrap, kept.raw, later.raw, revoked.raw].map(status)), [200, 200, 401, 401]);
+  const { results } = (
+    await ask({ http: again.http, key: bootstrap }, 'POST', '/memories/default/recall', { query: 'tea' })
+  ).body;
+  assert.deepEqual(
+    results.map(({ fields }: { fields: { subject: string } }) => fields.subject),
+    ['bob'],
+  );
+  // A restore of the same backup once more, now over the restored deployment.
+  assert.equal(await again.stop(), 0);
+  assert.equal((await granaryJson(here('restore', copy, '--yes')))['kept_erased_users'], 1);
+  const found = await granaryJson(here('recall', 'tea'));
+  assert.equal((found['results'] as unknown[]).length, 1);
+});
