@@ -1,10 +1,10 @@
 // `granary keys`: list, create and revoke API keys.
 import { type Command, InvalidArgumentError } from 'commander';
 import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
+import { readPhrase } from '../server/operations/grains/time-phrase.ts';
 import { gather, type ServerOptions, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printNote, printTable, utc } from './output.ts';
 import { allPages } from './pages.ts';
-import { readPhrase } from './time-phrase.ts';
 
 interface CreateOptions extends ServerOptions {
   readonly name?: string;

@@ -2,11 +2,12 @@
 import type { Command } from 'commander';
 import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
 import type { RecallRequest } from '../server/gen/memory/v1/memory.ts';
+import { readPhrase, type TimeSpan } from '../server/operations/grains/time-phrase.ts';
 import { usage } from './failure.ts';
 import { type Hit, hitJson, printHits } from './hits.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { duration, number, printJson, printLine, printNote, utc } from './output.ts';
-import { readPhrase, type TimeSpan, trailingPhrase } from './time-phrase.ts';
+import { trailingPhrase } from './time-phrase.ts';
 
 interface RecallOptions extends ServerOptions {
   readonly memory: string;

@@ -66,6 +66,7 @@ export const NAME_CHARS_MAX = 256;
 export const DESCRIPTION_CHARS_MAX = 4096;
 /** Settings that a memory was made with, as JSON. */
 export const MEMORY_SETTINGS_BYTES_MAX = 16 * 1024;
+export const IDEMPOTENCY_KEY_CHARS_MAX = 256;
 export const IDEMPOTENCY_KEEP_MS = 24 * 3_600_000;
 
 /** Requests packed into one message to a worker, and bytes of it; more waits for the next message. */

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { assert } from '../engine/assert.ts';
 import { EngineError } from '../engine/errors.ts';
-import { SLOW_REQUEST_MS } from '../engine/limits.ts';
+import { IDEMPOTENCY_KEY_CHARS_MAX, SLOW_REQUEST_MS } from '../engine/limits.ts';
 import type { RawReply } from '../shards/codec.ts';
 import type { Input, MemoryCalls, Output } from '../shards/protocol.ts';
 import { type Authenticator, narrowed } from './auth/authenticate.ts';
@@ -60,7 +60,6 @@ export type Answer<Reply> = { readonly requestId: string; readonly headers: Read
 );
 
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
-const IDEMPOTENCY_KEY_CHARS_MAX = 256;
 
 /** Shard calls that change something: an idempotency key is for them. */
 const CHANGING = new Set<keyof MemoryCalls>([

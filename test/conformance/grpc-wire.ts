@@ -232,6 +232,28 @@ function grpcTests(running: () => TestServer): void {
     await refused(client.call('Recall', { query: 'x', grain_type: 'fact' }), 'MEM-E005');
   });
 
+  test('temporal_expr narrows a recall; durations are for gRPC alone', async () => {
+    const id = await newMemory(http, 1);
+    const client = grpc.with({ 'x-memory-id': id });
+    const now = Math.floor(Date.now() / 1000);
+    for (const days of [0, 3, 40])
+      await client.call('Add', {
+        grain_type: 'event',
+        fields_json: JSON.stringify({ content: `${days} days old`, created_at: now - days * 86_400 }),
+      });
+    const count = async (asked: object) => (await client.call('Recall', asked)).count;
+    assert.equal(await count({ query: 'old', temporal_expr: 'last 7 days' }), 2);
+    assert.equal(await count({ temporal_expr: 'since 2 days ago' }), 1);
+    assert.equal(await count({ temporal_expr: 'last 7 days', time_end: now - 86_400 }), 1);
+    assert.equal(await count({ temporal_expr: 'last 7 days', time_end: now - 30 * 86_400 }), 0);
+    assert.equal(await count({ temporal_expr: 'last 7 days', reference_date: now - 38 * 86_400 }), 1);
+    await refused(client.call('Recall', { temporal_expr: 'someday' }), 'VAL-E001');
+    const recall = (temporal_expr: string) => http.post(`/memories/${id}/recall`, { query: 'old', temporal_expr });
+    const since = new Date((now - 10 * 86_400) * 1000).toISOString().slice(0, 10);
+    assert.equal((await recall(`since ${since}`)).count, 2);
+    await refused(recall('last 7 days'), 'VAL-E001');
+  });
+
   test('standard health needs no key, and answers for the server and its services', async () => {
     const Health = standard('grpc-health-check/proto/health/v1/health.proto', (loaded) => loaded.grpc.health.v1.Health);
     const client = new Health(server.grpc, credentials.createInsecure());

@@ -198,6 +198,7 @@ export interface HttpRow {
   readonly body: 'json' | 'file' | 'none';
   readonly bodySchema: Members | undefined;
   readonly customWrite: boolean;
+  readonly answersBytes: boolean;
   readonly successStatus: number;
   readonly read: (parts: HttpParts) => unknown;
   readonly reply: (output: unknown, parts: HttpParts) => HttpReply;
@@ -272,7 +273,8 @@ function httpRow<Out>(face: HttpFace<Out>, input: SchemaNode, writeJson: (value:
     path: face.path,
     body,
     bodySchema: face.bodySchema,
-    customWrite: face.write !== undefined || face.reply !== undefined,
+    customWrite: face.write !== undefined,
+    answersBytes: face.reply !== undefined,
     successStatus: typeof status === 'number' ? status : 200,
     read: face.read ?? ((parts) => mechanicalInput(input, parts)),
     reply: (value, parts) => {
@@ -288,7 +290,7 @@ function httpRow<Out>(face: HttpFace<Out>, input: SchemaNode, writeJson: (value:
 }
 
 /** Query, then body, then path parameters: a path says most surely what is meant. */
-function mechanicalInput(input: SchemaNode, parts: HttpParts): unknown {
+export function mechanicalInput(input: SchemaNode, parts: HttpParts): unknown {
   const fromPath = fromQuery(
     input,
     Object.fromEntries(Object.entries(parts.params).map(([name, value]) => [name, [value]])),

@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document, made of the table: its schemas are the rows' own, under their outside names.
 import Type from 'typebox';
 import { ERROR_MEANINGS } from '../../engine/errors.ts';
+import { IDEMPOTENCY_KEY_CHARS_MAX } from '../../engine/limits.ts';
 import { VERSION } from '../version.ts';
 import { defineOperation, type HttpRow, type Operation } from './define.ts';
 import { isMembers, type Members, nodeOf, outsideSchema, toSnake } from './names.ts';
@@ -49,6 +50,14 @@ export function openApiDocument(rows: readonly Operation[]): Members {
   };
 }
 
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A request that is sent again with its key within 24 hours is done once, and answered as before.',
+  schema: { type: 'string', maxLength: IDEMPOTENCY_KEY_CHARS_MAX },
+};
+
 const ERROR_SCHEMA = {
   type: 'object',
   required: ['error'],
@@ -78,12 +87,15 @@ function operationObject(row: Operation, face: HttpRow): Members {
     parameters: [
       ...inPath.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
       ...(face.body === 'none' ? queryParameters(row, inPath) : []),
+      ...(row.mutates && face.verb === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...requestBody(row, face),
     responses: {
       [String(face.successStatus)]: {
         description: 'Done.',
-        content: { 'application/json': { schema: face.customWrite ? { type: 'object' } : outsideSchema(row.output) } },
+        content: face.answersBytes
+          ? { 'application/octet-stream': {} }
+          : { 'application/json': { schema: face.customWrite ? { type: 'object' } : outsideSchema(row.output) } },
       },
       default: {
         description: errorsText(row),

@@ -220,7 +220,6 @@ test('a recall answers with what the contract names, and warns of what it did no
 
 test('every field that a later build acts on warns when it asks for something', () => {
   const asking: Readonly<Record<string, unknown>> = {
-    temporal_expr: 'today',
     scope_path: 'a/b',
     subject_contains: 'x',
     object_contains: 'x',
@@ -240,6 +239,35 @@ test('every field that a later build acts on warns when it asks for something', 
   // Old versions are told to be ranked like the others, unless the caller wants just that.
   assert.match(laterFieldWarnings({ excludeSuperseded: false })[0] ?? '', /demotion/);
   assert.deepEqual(laterFieldWarnings({ excludeSuperseded: false, aggregationIntent: true }), []);
+});
+
+test('a phrase of time is met with time_start and time_end, from the reference date on', () => {
+  const spanOf = (input: Parameters<typeof recallQuery>[0]) => {
+    const { createdFromMs, createdToMs } = recallQuery(input).query.filter;
+    return [createdFromMs, createdToMs];
+  };
+  const [from, to] = [Date.parse('2024-02-01'), Date.parse('2024-03-01') - 1];
+  assert.deepEqual(spanOf({ temporalExpr: '2024-02' }), [from, to]);
+  assert.deepEqual(spanOf({ temporalExpr: 'since 2024-02' }), [from, undefined]);
+  assert.deepEqual(spanOf({ temporalExpr: '2024-02', timeStart: from / 1000 + 60, timeEnd: 4_000_000_000 }), [
+    from + 60_000,
+    to,
+  ]);
+  const referenceDate = Date.parse('2024-03-15T12:00:00Z') / 1000;
+  assert.deepEqual(spanOf({ temporalExpr: 'last month', referenceDate }), [from, to]);
+  assert.deepEqual(laterFieldWarnings({ temporalExpr: 'last month', referenceDate }), []);
+  const { query } = recallQuery({ temporalExpr: '2024-02', temporalField: 'event_date' });
+  assert.deepEqual([query.filter.validFromMs, query.filter.createdFromMs], [from, undefined]);
+  assert.throws(() => recallQuery({ temporalExpr: 'someday' }), { code: 'VAL-E001' });
+});
+
+test('HTTP takes times of the calendar and no durations', async () => {
+  const parts = await makeParts();
+  const codeOf = async (phrase: string) => (await post(parts, 'recall', { temporal_expr: phrase })).body['code'];
+  for (const phrase of ['last 7 days', '2 hours ago', 'since 3 weeks ago'])
+    assert.equal(await codeOf(phrase), 'VAL-E001');
+  for (const phrase of ['yesterday', 'last week', 'before 2024', 'Q1 2024', ''])
+    assert.equal(await codeOf(phrase), undefined);
 });
 
 test('an aggregation counts old versions too', () => {

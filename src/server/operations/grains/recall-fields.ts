@@ -79,7 +79,6 @@ export type RecallInput = Static<typeof RecallInput>;
 
 /** Fields that a later build acts on, and the values at which they ask for nothing. */
 const LATER: Readonly<Partial<Record<keyof RecallInput, readonly unknown[]>>> = {
-  temporalExpr: [''],
   detectContradictions: [false],
   scopePath: [''],
   includeSiblings: [false],
@@ -132,10 +131,17 @@ export function laterFieldWarnings(input: RecallInput): string[] {
   const warnings: string[] = [];
   for (const [name, defaults] of LATER_ENTRIES) {
     const value = members[name];
+    // It is the present of a phrase.
+    if (name === 'referenceDate' && given(input.temporalExpr)) continue;
     if (value === undefined || defaults.includes(value) || (Array.isArray(value) && value.length === 0)) continue;
     warnings.push(`${toSnake(name)} is not in this build and was ignored`);
   }
   if (input.excludeSuperseded === false && input.aggregationIntent !== true)
     warnings.push('superseded versions are ranked as current ones are: their demotion is not in this build');
   return warnings;
+}
+
+/** True for a text that says something: over gRPC an absent one is ''. */
+export function given(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
 }

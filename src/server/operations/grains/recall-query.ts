@@ -1,9 +1,11 @@
 // From a recall's fields to the question that shards are asked (service contract 6.3 and 8).
+import { systemClock } from '../../../engine/clock.ts';
 import { EngineError } from '../../../engine/errors.ts';
 import { CANDIDATE_LIMIT_MAX, RECALL_LIMIT_DEFAULT, RECALL_LIMIT_MAX, SECONDS_MAX } from '../../../engine/limits.ts';
 import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
 import { checkedGrainType } from './grain-type.ts';
-import type { RecallInput } from './recall-fields.ts';
+import { given, type RecallInput } from './recall-fields.ts';
+import { isDuration, readPhrase, type TimeSpan } from './time-phrase.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -65,10 +67,6 @@ function filterOf(input: RecallInput): GrainFilter {
   return { ...filter, ...timeFilter(input) };
 }
 
-function given(value: string | undefined): value is string {
-  return value !== undefined && value !== '';
-}
-
 function timeFilter(input: RecallInput): Partial<GrainFilter> {
   const fromMs = secondsToMs(input.timeStart, 'time_start', 0);
   // Inclusive: a grain's created_at shows whole seconds, so the last one counts to its end.
@@ -78,6 +76,41 @@ function timeFilter(input: RecallInput): Partial<GrainFilter> {
       details: [{ field: 'time_start', issue: 'after time_end' }],
     });
   const field = input.temporalField ?? 'created_at';
+  return onField(field, within({ fromMs, toMs }, phraseSpan(input)));
+}
+
+interface Span {
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
+}
+
+/** What of `span` lies within the phrase's too; nothing, from behind to, where the two do not meet. */
+function within({ fromMs, toMs }: Span, phrase: TimeSpan): Span {
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = phrase;
+  const first = Math.max(fromMs ?? Number.NEGATIVE_INFINITY, from * 1000);
+  const last = Math.min(toMs ?? Number.POSITIVE_INFINITY, to * 1000 + 999);
+  return { fromMs: Number.isFinite(first) ? first : undefined, toMs: Number.isFinite(last) ? last : undefined };
+}
+
+/** The seconds that the phrase of time spans, as seen from the reference date. Throws VAL-E001 for what is none. */
+function phraseSpan({ temporalExpr, referenceDate }: RecallInput): TimeSpan {
+  if (!given(temporalExpr)) return {};
+  const span = readPhrase(temporalExpr, referenceDate ?? Math.floor(systemClock.nowMs() / 1000));
+  if (span === undefined) throw badPhrase('is not a phrase of time');
+  return span;
+}
+
+/** Over HTTP a phrase names a time of the calendar: a duration is the caller's to turn into seconds. */
+export function refuseDuration(input: { readonly temporalExpr?: unknown }): void {
+  if (typeof input.temporalExpr === 'string' && isDuration(input.temporalExpr))
+    throw badPhrase('is a duration, which HTTP does not take: send time_start');
+}
+
+function badPhrase(issue: string): EngineError {
+  return new EngineError('VAL-E001', `\`temporal_expr\` ${issue}`, { details: [{ field: 'temporal_expr', issue }] });
+}
+
+function onField(field: NonNullable<RecallInput['temporalField']>, { fromMs, toMs }: Span): Partial<GrainFilter> {
   const filter: Mutable<Partial<GrainFilter>> = {};
   if (field !== 'event_date') {
     if (fromMs !== undefined) filter.createdFromMs = fromMs;

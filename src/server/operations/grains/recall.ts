@@ -3,10 +3,11 @@ import Type, { type Static } from 'typebox';
 import { stringifyJson } from '../../../engine/grain/api-json.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
-import { defineCall, rpc } from '../define.ts';
+import { defineCall, mechanicalInput, rpc } from '../define.ts';
+import { isMembers, nodeOf } from '../names.ts';
 import { Fields } from './fields.ts';
 import { laterFieldWarnings, RecallInput } from './recall-fields.ts';
-import { recallQuery } from './recall-query.ts';
+import { recallQuery, refuseDuration } from './recall-query.ts';
 
 export const HitOutput = Type.Object({
   hash: Type.String(),
@@ -83,7 +84,17 @@ export const recall = defineCall({
       entities: output.entities ?? [],
     }),
   }),
-  http: [{ verb: 'POST', path: 'M/recall' }],
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/recall',
+      read: (parts) => {
+        const input = mechanicalInput(nodeOf(RecallInput), parts);
+        if (isMembers(input)) refuseDuration(input);
+        return input;
+      },
+    },
+  ],
   call: {
     method: 'recall',
     ask: (input) => ({ input: recallQuery(input).query }),
