@@ -87,7 +87,14 @@ export interface IndexedGrain {
 export interface AnalyzedText {
   readonly terms: readonly string[];
   readonly positions: readonly number[];
+  /**
+   * A number of each term, or NO_NUMBER: a faster key than the text. In one process a number never names two terms, but a term may
+   * get another number when the analyser has met many others.
+   */
+  readonly numbers?: readonly number[];
 }
+
+export const NO_NUMBER = -1;
 
 /** One memory's grains in one place. Arrays are views: read-only, valid until the next publish or merge. */
 export interface IndexPart {

@@ -3,7 +3,7 @@
 // that a phrase means what it says. This is the hottest code of ingest: most text is Latin, so a hand-written
 // scanner reads that and looks each word up as it stands; everything else goes through the regular expression.
 import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../limits.ts';
-import type { AnalyzedText } from '../part.ts';
+import { type AnalyzedText, NO_NUMBER } from '../part.ts';
 import { BIGRAM_CLASS, DICTIONARY_CLASS, eachBigram, eachDictionaryWord } from './cjk.ts';
 import { type Language, language, languageCode } from './languages.ts';
 import { HASH_START, hashOn, TABLE_WORD_CHARS_MAX, WordTable } from './word-table.ts';
@@ -175,6 +175,7 @@ function analyzeLatin(
 ): AnalyzedText | undefined {
   const terms: string[] = [];
   const positions: number[] = [];
+  const numbers: number[] = [];
   const length = text.length;
   let position = 0;
   let index = 0;
@@ -195,25 +196,30 @@ function analyzeLatin(
       kind = classOf(code);
       if (kind === APOSTROPHE && !(apostropheJoins && letterFollows(text, index))) break;
     } while (kind === LETTER || kind === APOSTROPHE);
-    const term =
-      index - start > TABLE_WORD_CHARS_MAX
-        ? vocabulary.term(text.slice(start, index))
-        : (table.find(text, start, index, hash) ?? learn(text.slice(start, index), hash, table, vocabulary));
+    let term: string;
+    let number = NO_NUMBER;
+    if (index - start > TABLE_WORD_CHARS_MAX) {
+      term = vocabulary.term(text.slice(start, index));
+    } else {
+      let entry = table.find(text, start, index, hash);
+      if (entry < 0) entry = learn(text.slice(start, index), hash, table, vocabulary);
+      term = table.term(entry);
+      number = table.number(entry);
+    }
     if (term !== '') {
       terms.push(term);
+      numbers.push(number);
       positions.push(position);
     }
     position++;
   }
-  return { terms, positions };
+  return { terms, positions, numbers };
 }
 
 function letterFollows(text: string, index: number): boolean {
   return index + 1 < text.length && classOf(text.charCodeAt(index + 1)) === LETTER;
 }
 
-function learn(word: string, hash: number, table: WordTable, vocabulary: WordCache): string {
-  const term = vocabulary.term(word);
-  table.add(word, hash, term);
-  return term;
+function learn(word: string, hash: number, table: WordTable, vocabulary: WordCache): number {
+  return table.add(word, hash, vocabulary.term(word));
 }

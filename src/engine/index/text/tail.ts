@@ -2,7 +2,7 @@
 // backwards by term, and nothing else: postings are lists that are unrolled when somebody asks for a term, and then
 // only from where the last asker stopped. So adding touches no list, and no object is made per posting.
 import { assert } from '../../assert.ts';
-import type { AnalyzedText } from '../part.ts';
+import { type AnalyzedText, NO_NUMBER } from '../part.ts';
 import { countedLength } from './bm25.ts';
 import { COMMON_TERM_SHARE, type Occurrences, type Postings, type TextPart } from './types.ts';
 
@@ -34,6 +34,8 @@ export class TextTail implements TextPart {
   #terms = new Int32Array(64 * TERM_FIELDS);
   readonly #names: string[] = [];
   readonly #termIds = new Map<string, number>();
+  /** Pairs of a term's number + 1 and its id, by the number's low bits. A slot keeps the last that came. */
+  #numbered = new Float64Array(64);
   readonly #lists = new Map<number, UnrolledList>();
 
   get docCount(): number {
@@ -55,6 +57,7 @@ export class TextTail implements TextPart {
   /** Bytes of heap, roughly: 16 a word, 16 a term and its map entry, and what searches have unrolled. */
   get heapBytes(): number {
     let bytes = this.#words.byteLength + this.#terms.byteLength + this.#lengths.byteLength + this.#names.length * 88;
+    bytes += this.#numbered.byteLength;
     for (const list of this.#lists.values()) bytes += list.heapBytes;
     return bytes;
   }
@@ -62,14 +65,15 @@ export class TextTail implements TextPart {
   /** Takes the text of the next doc (`doc` must be `docCount`; one without text has no terms). */
   add(doc: number, text: AnalyzedText): void {
     assert(doc === this.#docCount, 'docs are added in order');
-    const { terms, positions } = text;
+    const { terms, positions, numbers } = text;
     const length = terms.length;
     if (doc >= this.#lengths.length) this.#lengths = grown(this.#lengths, new Uint16Array(doc * 2));
     this.#lengths[doc] = Math.min(length, LENGTH_MAX);
     this.#reserveWords(this.#wordCount + length);
     const words = this.#words;
     for (let i = 0; i < length; i++) {
-      const term = this.#termId(terms[i]!);
+      const number = numbers === undefined ? NO_NUMBER : numbers[i]!;
+      const term = number === NO_NUMBER ? this.#termId(terms[i]!) : this.#numberedTermId(number, terms[i]!);
       const entry = term * TERM_FIELDS;
       const entries = this.#terms;
       const word = this.#wordCount++;
@@ -171,6 +175,21 @@ export class TextTail implements TextPart {
     }
     list.close(posting, list.wordCount, this.#lengths[doc]!);
     list.finish(docs, words, this.#docCount);
+  }
+
+  /** By the term's number, which saves the text's map most of the time. */
+  #numberedTermId(number: number, term: string): number {
+    const slot = (number & (this.#numbered.length / 2 - 1)) * 2;
+    if (this.#numbered[slot] === number + 1) return this.#numbered[slot + 1]!;
+    const id = this.#termId(term);
+    // Twice as many slots as terms; numbers are given one after the other, so that few share a slot.
+    if (this.#names.length * 4 > this.#numbered.length) {
+      this.#numbered = new Float64Array(this.#numbered.length * 2);
+      return id;
+    }
+    this.#numbered[slot] = number + 1;
+    this.#numbered[slot + 1] = id;
+    return id;
   }
 
   #termId(term: string): number {

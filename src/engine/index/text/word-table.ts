@@ -27,23 +27,36 @@ export class WordTable {
   #characters = new Uint16Array(8_192);
   #used = 0;
   #terms: string[] = [];
+  #numbers: number[] = [];
 
-  /** The term of the word at `start`..`end` of `text`, or undefined when it is not in the table. */
-  find(text: string, start: number, end: number, hash: number): string | undefined {
+  /** The entry of the word at `start`..`end` of `text`, or -1 when it is not in the table. Entries last until `add`. */
+  find(text: string, start: number, end: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
     let slot = spread(hash) & mask;
     for (let probe = 0; probe < PROBES_MAX; probe++) {
       const entry = slots[slot]! - 1;
-      if (entry < 0) return undefined;
-      if (this.#hashes[entry] === hash && this.#is(entry, text, start, end)) return this.#terms[entry];
+      if (entry < 0) return -1;
+      if (this.#hashes[entry] === hash && this.#is(entry, text, start, end)) return entry;
       slot = (slot + 1) & mask;
     }
-    return undefined;
+    return -1;
   }
 
-  /** Puts in a word that is not there. When the table is full it is emptied first: what is in use comes back soon. */
-  add(word: string, hash: number, term: string): void {
+  term(entry: number): string {
+    return this.#terms[entry]!;
+  }
+
+  /** The number of the entry's term: see `AnalyzedText`. */
+  number(entry: number): number {
+    return this.#numbers[entry]!;
+  }
+
+  /**
+   * Puts in a word that is not there, and returns its entry. When the table is full it is emptied first: what is in use comes
+   * back soon.
+   */
+  add(word: string, hash: number, term: string): number {
     if (this.#terms.length >= WORD_CACHE_MAX) this.#clear();
     const entry = this.#terms.length;
     if ((entry + 1) * 2 > this.#slots.length) this.#widen();
@@ -58,7 +71,9 @@ export class WordTable {
     this.#starts[entry + 1] = this.#used;
     this.#hashes[entry] = hash;
     this.#terms.push(term);
+    this.#numbers.push(numberOf(term));
     this.#place(entry);
+    return entry;
   }
 
   #is(entry: number, text: string, start: number, end: number): boolean {
@@ -90,7 +105,20 @@ export class WordTable {
     this.#slots.fill(0);
     this.#used = 0;
     this.#terms = [];
+    this.#numbers = [];
   }
+}
+
+/** Numbers of terms, of all tables. When there are too many the terms get new ones: no number ever names another term. */
+const numbers = new Map<string, number>();
+let nextNumber = 0;
+
+function numberOf(term: string): number {
+  const known = numbers.get(term);
+  if (known !== undefined) return known;
+  if (numbers.size >= WORD_CACHE_MAX) numbers.clear();
+  numbers.set(term, nextNumber);
+  return nextNumber++;
 }
 
 /** Brings the high bits down: the slot is the low ones. */
