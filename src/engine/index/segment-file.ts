@@ -9,7 +9,17 @@
 //
 // Integers are big-endian. Names and values of a memory are only inside its sealed chunk.
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, rmSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  rmSync,
+  unlinkSync,
+} from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../assert.ts';
@@ -25,9 +35,13 @@ const [KEY_AT, FIRST_AT, LAST_AT, DOCS_AT, ROOT_AT, OFFSET_AT, LENGTH_AT, ID_AT]
   4, 8, 12, 16, 20, 24, 32, 40,
 ] as const;
 const FOOTER_BYTES = 40;
-/** Bytes gathered before they are written, and written before they are synced: a sync of more would stall the shard. */
+/**
+ * Bytes gathered before they are written, and written before a sync of them begins beside the shard's thread: what is
+ * left for the end would stall it. Past UNSYNCED_BYTES_MAX the disk is too slow, and the shard waits for it.
+ */
 const WRITE_BYTES = 262_144;
 const SYNC_BYTES = 524_288;
+const UNSYNCED_BYTES_MAX = 4 * SYNC_BYTES;
 /** Chunk ids drawn at once. */
 const IDS_DRAWN = 256;
 
@@ -59,6 +73,7 @@ export class SegmentWriter {
   readonly #entries: ChunkEntry[] = [];
   #open: { facts: Pick<ChunkFacts, 'memory' | 'keyId'>; id: Uint8Array; offset: number } | undefined;
 
+  #isSyncing = false;
   #closed = false;
 
   /** Creates the file; it must not exist. */
@@ -174,8 +189,23 @@ export class SegmentWriter {
     this.#unsynced += this.#gatheredBytes;
     this.#gatheredBytes = 0;
     if (this.#unsynced < SYNC_BYTES) return;
-    fdatasyncSync(this.#fd);
+    if (!this.#isSyncing) this.#syncBeside();
+    else if (this.#unsynced >= UNSYNCED_BYTES_MAX) fdatasyncSync(this.#fd);
+    else return;
     this.#unsynced = 0;
+  }
+
+  /**
+   * Begins to bring to disk what was written. By a descriptor of its own: a failure to write is told once to each, and
+   * the sync at the end must hear of it.
+   */
+  #syncBeside(): void {
+    const fd = openSync(this.path, 'r+');
+    this.#isSyncing = true;
+    fdatasync(fd, () => {
+      closeSync(fd);
+      this.#isSyncing = false;
+    });
   }
 }
 
