@@ -54,20 +54,35 @@ export function seal(key: SealKey, plaintext: Uint8Array, aad: Uint8Array): Buff
   return sealWith(nextNonce(), key, plaintext, aad);
 }
 
+/** As `seal`, into `into` at `at`, where SEAL_BYTES more than the plaintext has must fit. */
+export function sealInto(into: Buffer, at: number, key: SealKey, plaintext: Uint8Array, aad: Uint8Array): void {
+  writeSeal(into, at, nextNonce(), key, plaintext, aad);
+}
+
 /** As `seal`, with a nonce of the caller's choice. Only for fixed examples: a nonce used twice under a key breaks it. */
 export function sealWith(nonce: Uint8Array, key: SealKey, plaintext: Uint8Array, aad: Uint8Array): Buffer {
   assert(nonce.length === NONCE_BYTES, 'a nonce has 12 bytes');
+  const sealed = Buffer.allocUnsafe(plaintext.length + SEAL_BYTES);
+  writeSeal(sealed, 0, nonce, key, plaintext, aad);
+  return sealed;
+}
+
+function writeSeal(
+  into: Buffer,
+  at: number,
+  nonce: Uint8Array,
+  key: SealKey,
+  plaintext: Uint8Array,
+  aad: Uint8Array,
+): void {
   const cipher: CipherGCM = createCipheriv(CIPHER, sealKey(key), nonce, OPTIONS);
   cipher.setAAD(aad);
   const body = cipher.update(plaintext);
   // GCM has no padding: final() only closes the tag.
   cipher.final();
-  const tag = cipher.getAuthTag();
-  const sealed = Buffer.allocUnsafe(body.length + SEAL_BYTES);
-  sealed.set(nonce, 0);
-  sealed.set(body, NONCE_BYTES);
-  sealed.set(tag, NONCE_BYTES + body.length);
-  return sealed;
+  into.set(nonce, at);
+  into.set(body, at + NONCE_BYTES);
+  into.set(cipher.getAuthTag(), at + NONCE_BYTES + body.length);
 }
 
 /** The plaintext of what `seal` made, the caller's to keep. CRY-E001 when key, `aad` or any byte is not the same. */

@@ -73,7 +73,8 @@ export const GENESIS: AuditHead = { seq: 0, hash: '0'.repeat(64) };
 /** Flat objects only: keys sorted by code unit, no white space. */
 export function canonicalDetails(details: AuditDraft['details']): string {
   const keys = Object.keys(details);
-  if (keys.length > 1) keys.sort();
+  if (keys.every((key, i) => i === 0 || keys[i - 1]! < key)) return JSON.stringify(details);
+  keys.sort();
   let text = '{';
   for (const key of keys) text += `${text.length > 1 ? ',' : ''}${JSON.stringify(key)}:${JSON.stringify(details[key])}`;
   return `${text}}`;

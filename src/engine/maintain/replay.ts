@@ -34,7 +34,9 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
         return false;
       }
       const blob = store.openBlob(opened, readable);
-      index.publish(memory, { ...indexedOf(opened, openGrain(blob), blob, record.address), ordinal: sequence });
+      const indexed = indexedOf(opened, openGrain(blob), blob, record.address);
+      indexed.ordinal = sequence;
+      index.publish(memory, indexed);
       return true;
     }
     case 'standing':

@@ -106,17 +106,16 @@ export type EngineRecord =
 
 /** Bytes that a grain record adds to its blob: header and seal. */
 export const GRAIN_RECORD_OVERHEAD = 13 + 32 + 28;
+/** Where a grain's record has the 32 bytes of the address, and after them what is sealed. */
+export const GRAIN_ADDRESS_AT = 13;
+export const GRAIN_SEALED_AT = 45;
 const NO_ADDRESS = '0'.repeat(64);
 
 export function encodeRecord(record: EngineRecord): Buffer {
   switch (record.kind) {
     case 'grain': {
-      const bytes = Buffer.allocUnsafe(45 + record.sealed.length);
-      start(bytes, 'grain', record.memory);
-      bytes.writeUInt32BE(record.key, 5);
-      bytes.writeUInt32BE(record.scopeKey, 9);
-      bytes.write(record.address, 13, 'hex');
-      bytes.set(record.sealed, 45);
+      const bytes = startGrainRecord(record, record.sealed.length);
+      bytes.set(record.sealed, GRAIN_SEALED_AT);
       return bytes;
     }
     case 'standing': {
@@ -180,6 +179,16 @@ export function encodeRecord(record: EngineRecord): Buffer {
     default:
       return unreachable(record);
   }
+}
+
+/** A grain's record but for its `sealedBytes` sealed bytes, which are still to be written at GRAIN_SEALED_AT. */
+export function startGrainRecord(grain: Omit<GrainRecord, 'kind' | 'sealed'>, sealedBytes: number): Buffer {
+  const bytes = Buffer.allocUnsafe(GRAIN_SEALED_AT + sealedBytes);
+  start(bytes, 'grain', grain.memory);
+  bytes.writeUInt32BE(grain.key, 5);
+  bytes.writeUInt32BE(grain.scopeKey, 9);
+  bytes.write(grain.address, GRAIN_ADDRESS_AT, 'hex');
+  return bytes;
 }
 
 /** The record in `bytes` (views into it). Throws AssertionError for an unknown kind: the log's checksum already held. */

@@ -4,20 +4,26 @@ import { searchText, sessionOf, triple } from '../grain/api-text.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import { identityBytes } from '../grain/identity.ts';
 import type { ValueMap } from '../grain/value.ts';
-import type { IndexedGrain, NumberField } from '../index/part.ts';
+import type { IndexedGrain, NumberField, Ordinal } from '../index/part.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/record.ts';
 import type { Memory } from './memory.ts';
+
+/** What the indexes keep of a grain whose place in the log is to be filled in. */
+export interface NewlyIndexed extends Omit<IndexedGrain, 'ordinal'> {
+  ordinal: Ordinal;
+}
 
 export function indexedOf(
   memory: Memory,
   grain: Pick<Grain, 'type' | 'fields'>,
   blob: Buffer,
   address: Address,
-): Omit<IndexedGrain, 'ordinal'> {
+): NewlyIndexed {
   const { fields } = grain;
   const spo = triple(grain);
   const identity = identityBytes(blob);
   return {
+    ordinal: 0,
     address,
     identity: identity === undefined ? undefined : keyedIdentity(memory.identityKey, identity),
     createdAtMs: Number(fields['created_at']),

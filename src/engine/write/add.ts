@@ -105,7 +105,10 @@ function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] 
   if (type !== 'belief' || subject === undefined || relation === undefined) return [];
   const { store } = group;
   const pair = pairKey(subject, relation);
-  const ordinals = (group.peek(memory)?.byPair.get(pair) ?? []).map((planned) => planned.ordinal).reverse();
+  const ordinals = group
+    .plannedWith(memory, subject, relation)
+    .map((planned) => planned.ordinal)
+    .reverse();
   const parts = store.parts(memory.number);
   for (let i = parts.length - 1; i >= 0 && ordinals.length < RIVALS_MAX; i--) {
     const part = parts[i]!;

@@ -1,13 +1,21 @@
 // A group: requests that share one append. What its earlier requests were granted is laid over the committed state,
 // so that a later request of the same group plans as if they had been written. Nothing of it is visible to readers,
 // or kept, until the append has returned and `publish` runs.
-import { seal } from '../crypto/envelope.ts';
+import { SEAL_BYTES, seal, sealInto } from '../crypto/envelope.ts';
 import { type AuditDraft, extendChain } from '../govern/audit.ts';
 import { encodeAuditBody } from '../govern/audit-codec.ts';
 import type { Address } from '../grain/grain.ts';
-import { type Ordinal, pairKey } from '../index/part.ts';
+import type { Ordinal } from '../index/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
-import { type EngineRecord, encodeRecord, type RemovalCause, type VerificationState } from '../record/record.ts';
+import {
+  type EngineRecord,
+  encodeRecord,
+  GRAIN_ADDRESS_AT,
+  GRAIN_SEALED_AT,
+  type RemovalCause,
+  startGrainRecord,
+  type VerificationState,
+} from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { NEXT_KEY_STATE, purgeState, type Store, type StoredGrain } from '../store/store.ts';
 import { writeSetting } from './attach.ts';
@@ -27,7 +35,6 @@ export interface PlannedGrain {
 interface Overlay {
   readonly byAddress: Map<string, PlannedGrain>;
   readonly byIdentity: Map<string, PlannedGrain>;
-  readonly byPair: Map<string, PlannedGrain[]>;
   readonly byOrdinal: Map<Ordinal, PlannedGrain>;
   readonly supersededBy: Map<Ordinal, { readonly ordinal: Ordinal; readonly address: Address }>;
   readonly predecessorOf: Map<Ordinal, Ordinal>;
@@ -76,7 +83,6 @@ export class Group {
       overlay = {
         byAddress: new Map(),
         byIdentity: new Map(),
-        byPair: new Map(),
         byOrdinal: new Map(),
         supersededBy: new Map(),
         predecessorOf: new Map(),
@@ -92,6 +98,16 @@ export class Group {
   /** The overlay if there is one; reading must not make one. */
   peek(memory: Memory): Overlay | undefined {
     return this.#overlays.get(memory);
+  }
+
+  /** Grains of this group with that subject and relation, in order. */
+  plannedWith(memory: Memory, subject: string, relation: string): PlannedGrain[] {
+    const planned: PlannedGrain[] = [];
+    for (const grain of this.peek(memory)?.byOrdinal.values() ?? []) {
+      const { indexed } = grain.prepared;
+      if (indexed.subject === subject && indexed.relation === relation) planned.push(grain);
+    }
+    return planned;
   }
 
   isSuperseded(memory: Memory, ordinal: Ordinal): boolean {
@@ -136,27 +152,18 @@ export class Group {
   addGrain(memory: Memory, prepared: PreparedGrain): PlannedGrain {
     const overlay = this.overlay(memory);
     const key = prepared.userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, prepared.userId);
-    const sealed = seal(memory.grainKey(key, 0), prepared.blob, Buffer.from(prepared.address, 'hex'));
-    const ordinal = this.record({
-      kind: 'grain',
-      memory: memory.number,
-      key,
-      scopeKey: 0,
-      address: prepared.address,
-      sealed,
-    });
+    const { address, blob, indexed } = prepared;
+    const record = startGrainRecord({ memory: memory.number, key, scopeKey: 0, address }, blob.length + SEAL_BYTES);
+    // Sealed where it stays, and bound to the address before it.
+    const bound = record.subarray(GRAIN_ADDRESS_AT, GRAIN_SEALED_AT);
+    sealInto(record, GRAIN_SEALED_AT, memory.grainKey(key, 0), blob, bound);
+    const ordinal = this.#push(record);
+    indexed.ordinal = ordinal;
     const planned = { ordinal, prepared };
-    overlay.byAddress.set(prepared.address, planned);
+    overlay.byAddress.set(address, planned);
     overlay.byOrdinal.set(ordinal, planned);
-    const { identity, subject, relation } = prepared.indexed;
-    if (identity !== undefined) overlay.byIdentity.set(identity, planned);
-    if (subject !== undefined && relation !== undefined) {
-      const pair = pairKey(subject, relation);
-      const list = overlay.byPair.get(pair);
-      if (list === undefined) overlay.byPair.set(pair, [planned]);
-      else list.push(planned);
-    }
-    this.#publish.push(() => this.store.index.publish(memory.number, { ...prepared.indexed, ordinal }));
+    if (indexed.identity !== undefined) overlay.byIdentity.set(indexed.identity, planned);
+    this.#publish.push(() => this.store.index.publish(memory.number, indexed));
     if (prepared.verification !== '') this.setVerification(memory, ordinal, prepared.verification);
     return planned;
   }

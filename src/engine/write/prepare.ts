@@ -6,9 +6,8 @@ import { fromApi } from '../grain/api-input.ts';
 import { decodeGrain, encodeGrain } from '../grain/blob.ts';
 import { GrainError, toEngineError } from '../grain/error.ts';
 import type { Address, Grain } from '../grain/grain.ts';
-import type { IndexedGrain } from '../index/part.ts';
 import type { VerificationState } from '../record/record.ts';
-import { indexedOf } from '../store/indexed.ts';
+import { indexedOf, type NewlyIndexed } from '../store/indexed.ts';
 import type { Memory } from '../store/memory.ts';
 
 export interface PreparedGrain {
@@ -18,7 +17,8 @@ export interface PreparedGrain {
   readonly userId: string | undefined;
   readonly verification: VerificationState;
   readonly warnings: readonly string[];
-  readonly indexed: Omit<IndexedGrain, 'ordinal'>;
+  /** Its ordinal is 0 until a group has given it one. */
+  readonly indexed: NewlyIndexed;
 }
 
 /** A grain from the API's fields. Every refusal is an EngineError with a code of the contract. */

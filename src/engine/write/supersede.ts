@@ -110,7 +110,9 @@ function newestCurrent(
   context: CallContext,
   target: { readonly namespace?: string; readonly subject: string; readonly relation: string },
 ): Ordinal | undefined {
-  const pair = pairKey(tripleForm(target.subject), tripleForm(target.relation));
+  const subject = tripleForm(target.subject);
+  const relation = tripleForm(target.relation);
+  const pair = pairKey(subject, relation);
   const { store } = group;
   let newest: { ordinal: Ordinal; createdAtMs: number; address?: string | undefined } | undefined;
   const consider = (ordinal: Ordinal, createdAtMs: number, expiresAtMs = Number.NaN, planned?: string): void => {
@@ -131,7 +133,7 @@ function newestCurrent(
     const expires = part.numbers('expiresAtMs');
     for (const doc of intersect(lists)) consider(part.ordinals[doc]!, part.createdAtMs[doc]!, expires?.[doc]);
   }
-  for (const { ordinal, prepared } of group.peek(memory)?.byPair.get(pair) ?? []) {
+  for (const { ordinal, prepared } of group.plannedWith(memory, subject, relation)) {
     const { indexed, address } = prepared;
     const isNamed = target.namespace === undefined || indexed.namespace === target.namespace;
     if (isNamed && isWithin(context, prepared.grain))
