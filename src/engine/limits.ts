@@ -86,8 +86,8 @@ export const CLOSE_MS = 30_000;
 export const RESTART_FORGIVEN_MS = 60_000;
 
 /** Writes that share one append, and bytes of their records: a group is planned in one go, so this bounds how long a
- * read may wait for it. */
-export const GROUP_WRITES_MAX = 256;
+ * read may wait for it. An audit record counts the callers of a group in a byte. */
+export const GROUP_WRITES_MAX = 255;
 export const GROUP_BYTES_MAX = 8 * 1_048_576;
 
 /** Unsealed grains in a shard's tail at which a seal begins, and at which writes wait for it. */

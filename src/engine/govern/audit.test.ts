@@ -11,6 +11,7 @@ import {
   extendChain,
   GENESIS,
 } from './audit.ts';
+import { GROUP_WRITES_MAX } from '../limits.ts';
 import { decodeAuditBody, encodeAuditBody } from './audit-codec.ts';
 
 const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
@@ -64,6 +65,17 @@ test('a record of entries comes back as it was, and the chain checks', () => {
       assert.deepEqual(checkChain(GENESIS, decoded), { head });
     }),
   );
+});
+
+test('a group of as many callers as it has writes is one record', () => {
+  const drafts: AuditDraft[] = Array.from({ length: GROUP_WRITES_MAX }, (_, i) => ({
+    event: 'memory.added',
+    actor: `key:${i}`,
+    subject: '',
+    details: {},
+  }));
+  const { entries } = extendChain(GENESIS, drafts, 7);
+  assert.deepEqual(decodeAuditBody(encodeAuditBody(entries)), entries);
 });
 
 test('an edited, dropped or reordered entry is found at its seq', () => {
