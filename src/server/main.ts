@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../engine/clock.ts';
-import { replaceFile } from '../engine/durable-file.ts';
+import { replaceFile, storageError } from '../engine/durable-file.ts';
 import { loadMasterKey } from '../engine/keys/master-key.ts';
 import { DRAIN_MS, KEY_USE_WRITE_MS } from '../engine/limits.ts';
 import { lockDirectory } from '../engine/log/directory-lock.ts';
@@ -208,7 +208,11 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     grpc: `${host}:${ports.grpc}`,
   };
   const serverFile = join(config.dataDir, SERVER_FILE);
-  replaceFile(serverFile, Buffer.from(readyLine(addresses)), 0o644);
+  try {
+    replaceFile(serverFile, Buffer.from(readyLine(addresses)), 0o644);
+  } catch (error) {
+    throw storageError(`${serverFile} cannot be written`, error);
+  }
   lifecycle.opened(SERVER_FILE, () => rmSync(serverFile, { force: true }));
   log.info({ ...addresses, shards: layout.shards, listener: listener.kind }, 'ready');
   return {

@@ -21,7 +21,7 @@ import {
 } from '../durable-file.ts';
 import { EngineError } from '../errors.ts';
 import { KEY_BUCKETS_CACHED_MAX } from '../limits.ts';
-import { BUCKET_BYTES, BUCKET_FORMAT, readHeader } from './slot.ts';
+import { BUCKET_BYTES, BUCKET_FORMAT, readHeader, SLOT_BYTES, slotOffset } from './slot.ts';
 
 const FILE_NAME = /^bucket-(\d{6,})\.keys$/;
 
@@ -139,6 +139,19 @@ export class BucketFiles {
       }
     } finally {
       closeSync(old);
+    }
+  }
+
+  /**
+   * As `replaceAndScrub`, for slots that become tombstones: on a disk without room for a second file they are written in
+   * place. A write that a crash cuts off there spoils only slots whose keys were to go.
+   */
+  destroySlots(bucket: number, bytes: Buffer, ids: readonly number[]): void {
+    try {
+      this.replaceAndScrub(bucket, bytes);
+    } catch (error) {
+      if (!(error instanceof EngineError) || !error.retryable) throw error;
+      for (const id of ids) this.writeRange(bucket, bytes, slotOffset(id), slotOffset(id) + SLOT_BYTES);
     }
   }
 

@@ -278,9 +278,10 @@ export class KeyStore {
         const { kind, createdMs } = slot.state === 'live' ? slot : { kind: kindOfDamaged(bytes, id), createdMs: 0 };
         writeDestroyed(bytes, id, { kind, createdMs, fingerprint: prints.get(id)!, destroyedMs: nowMs });
       }
+      const destroyed = left.map(([id]) => id);
       if (known === undefined) this.#files.replace(bucket, bytes);
-      else this.#files.replaceAndScrub(bucket, bytes);
-      for (const [id] of left) this.#forget(id);
+      else this.#files.destroySlots(bucket, bytes, destroyed);
+      for (const id of destroyed) this.#forget(id);
       this.#liveCount = undefined;
     }
     return ids.map((id) => ({ id, fingerprint: prints.get(id)! }));

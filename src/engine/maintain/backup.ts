@@ -1,6 +1,7 @@
 import { copyFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { ShardWideCalls } from '../calls.ts';
+import { isFileError, storageError } from '../durable-file.ts';
 import type { Store } from '../store/store.ts';
 import type { Housekeeper } from './housekeeper.ts';
 
@@ -27,6 +28,8 @@ export async function backup(
     await store.log.backup(join(dataDirectory, 'log'));
     store.keys.copyTo(keysDirectory);
     return { bytes: bytes + store.log.bytesOnDisk() };
+  } catch (error) {
+    throw isFileError(error) ? storageError(`the backup into ${dataDirectory} failed`, error) : error;
   } finally {
     housekeeper.resume();
   }

@@ -6,7 +6,7 @@ import { openGrain } from '../grain/blob.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
 import type { Sequence } from '../log/log.ts';
 import { CorruptRecord } from '../log/log.ts';
-import { decodeRecord, type EngineRecord, type GrainRecord } from '../record/record.ts';
+import { decodeRecord, type EngineRecord, type GrainRecord, RECORD_KINDS } from '../record/record.ts';
 import { indexedOf } from '../store/indexed.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -106,6 +106,8 @@ export function* replayAfter(
     try {
       if (replayRecord(store, index, item.sequence, decodeRecord(item.bytes))) replayed.grains += 1;
     } catch (error) {
+      // A key that should be gone and cannot be destroyed now must not be forgotten: the next open tries again.
+      if (item.bytes[0] === RECORD_KINDS.key) throw error;
       // One record that cannot be opened must not keep the shard shut: it is named in health.
       store.quarantineRecord(item.sequence, error instanceof Error ? error.message : String(error));
       replayed.errors += 1;
