@@ -161,7 +161,7 @@ export const HEALTH_WAIT_MS = 2_000;
 export const HEALTH_LOG_MS = 5_000;
 export const HEALTH_LOG_REASONS_MAX = 1_000;
 /** A log's file up to this size is looked through page by page when it is opened; a larger one down to its branch pages. */
-export const LOG_CHECK_BYTES_MAX = 256 * 1_048_576;
+export const LOG_CHECK_BYTES_MAX = 64 * 1_048_576;
 /** Failed authentications an address may make in a minute; beyond: LIM-E001 instead of AUT-E004. */
 export const AUTH_FAILURES_PER_MINUTE = 60;
 

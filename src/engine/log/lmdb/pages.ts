@@ -68,10 +68,13 @@ interface Counted {
  * checked down to the branch pages, so that a start stays short; `whole` checks all of any file. Yields after each
  * page. Throws EngineError STO-E001, which names the page.
  */
-export function* checkPages(path: string, options: { readonly whole: boolean }): Generator<void, void, void> {
+export function* checkPages(
+  path: string,
+  { whole, bytesMax = LOG_CHECK_BYTES_MAX }: { readonly whole: boolean; readonly bytesMax?: number },
+): Generator<void, void, void> {
   const file = new PageFile(path);
   try {
-    yield* new Walk(file, options.whole || file.bytes <= LOG_CHECK_BYTES_MAX).run();
+    yield* new Walk(file, whole || file.bytes <= bytesMax).run();
   } finally {
     file.close();
   }

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { EngineError } from '../../errors.ts';
+import { openLmdbLog } from './lmdb-log.ts';
+import { checkPages } from './pages.ts';
+
+const PAGE_BYTES = 4_096;
+
+/** Pages that were walked, or what was said. */
+function walk(path: string, options: Parameters<typeof checkPages>[1]): number | string {
+  try {
+    return [...checkPages(path, options)].length;
+  } catch (error) {
+    assert.ok(error instanceof EngineError && error.code === 'STO-E001');
+    return error.message;
+  }
+}
+
+test('a large file is walked down to its branch pages, which is enough to find a tree that leads astray', async (t) => {
+  const directory = temporaryDirectory(t);
+  const log = openLmdbLog(directory, { stamp: { formatVersion: 1, shard: 0, shards: 1 } });
+  for (let i = 0; i < 20; i++)
+    await log.append({
+      records: Array.from({ length: 40 }, (_, j) => Buffer.alloc(j === 0 ? 20_000 : 300, j)),
+      removals: i > 5 ? [i * 20, i * 20 + 1] : [],
+      state: [[`memory/${i}`, Buffer.alloc(40)]],
+    });
+  await log.close();
+  const path = join(directory, 'data.mdb');
+  const whole = walk(path, { whole: true });
+  const branches = walk(path, { whole: false, bytesMax: 0 });
+  assert.ok(
+    typeof whole === 'number' && typeof branches === 'number' && branches < whole / 10,
+    `${branches} of ${whole}`,
+  );
+  const bytes = readFileSync(path);
+  const branch = Array.from({ length: bytes.length / PAGE_BYTES }, (_, page) => page).findLast(
+    (page) => bytes.readUInt16LE(page * PAGE_BYTES + 18) === 1 && bytes.readUInt16LE(page * PAGE_BYTES + 20) > 10,
+  )!;
+  const node = branch * PAGE_BYTES + 24 + bytes.readUInt16LE(branch * PAGE_BYTES + 28);
+  const spoiled = [
+    ['a child far away', node + 3],
+    ['the length of a key', node + 6],
+    ['the number of the page', branch * PAGE_BYTES],
+    ['where its nodes begin', branch * PAGE_BYTES + 22],
+  ] as const;
+  for (const [what, at] of spoiled) {
+    const changed = Buffer.from(bytes);
+    changed[at]! ^= 0x40;
+    writeFileSync(path, changed);
+    assert.match(String(walk(path, { whole: false, bytesMax: 0 })), /page \d+ of .*data\.mdb is damaged/, what);
+  }
+});
