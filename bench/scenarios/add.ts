@@ -1,5 +1,6 @@
 // One grain a call, end to end: durable and searchable when answered, over gRPC and over HTTP, each beside the barest
-// echo of its transport. Into eight memories on eight shards, each with a log to commit, and into one memory. Distinct grains, made beforehand, from a process of their own; server and echo take turns.
+// echo of its transport. Into eight memories on eight shards, each with a log to commit, and into one memory. Distinct
+// grains, made beforehand, from a process of their own; server and echo take turns.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,6 +42,8 @@ type Protocol = LoadJob['protocol'];
 async function run({ size, profile, start: startOne = startServer }: Options): Promise<Measured> {
   const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
   const calls = sized(size, { full: 20_000, quick: 10_000, smoke: 64 });
+  /** V8 compiles a server's three threads one by one, and goes on to for some ten seconds of calls. */
+  const warming = sized(size, { full: 80_000, quick: 20_000, smoke: 64 });
   const inFlights = sized(size, { full: [1, 64, 256], quick: [64, 256], smoke: [64, 256] });
   const protocols: readonly Protocol[] = 'reason' in loadUws() ? ['grpc'] : ['grpc', 'http'];
   const metrics: Record<string, number> = {};
@@ -61,6 +64,11 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
       for (const protocol of protocols) {
         const bare = await start(startEcho(protocol));
         if (protocol === 'grpc') Object.assign(metrics, h2load(bare.grpc, folder, size));
+        for (const server of [own, open]) {
+          const job = { protocol, connections: CONNECTIONS, inFlight: 64, calls: warming, memories: MEMORIES };
+          await client.run(server, { ...job, what: 'add', seed: ++seed });
+        }
+        added += warming;
         for (const inFlight of inFlights) {
           // One at a time takes long.
           const count = inFlight === 1 ? Math.ceil(calls / 10) : calls;
@@ -95,7 +103,14 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
     }
   });
   return {
-    parameters: { calls_a_round: calls, rounds, memories: MEMORIES.length, workers: WORKERS, shards: SHARDS },
+    parameters: {
+      calls_a_round: calls,
+      warming_calls: warming,
+      rounds,
+      memories: MEMORIES.length,
+      workers: WORKERS,
+      shards: SHARDS,
+    },
     metrics: rounded(metrics),
   };
 }
