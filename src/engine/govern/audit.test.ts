@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { GROUP_WRITES_MAX } from '../limits.ts';
 import {
   AUDIT_EVENTS,
   type AuditDraft,
@@ -11,7 +12,6 @@ import {
   extendChain,
   GENESIS,
 } from './audit.ts';
-import { GROUP_WRITES_MAX } from '../limits.ts';
 import { decodeAuditBody, encodeAuditBody } from './audit-codec.ts';
 
 const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
