@@ -38,6 +38,18 @@ test('server calls shards, shards call the engine, nothing calls back', () => {
   }
 });
 
+/** What the embedders may use of the engine: the files that import nothing themselves, or only one another. */
+const EMBED_IMPORTS = new Set(
+  ['assert', 'errors', 'limits', 'clock', 'durable-file'].map((name) => `src/engine/${name}.ts`),
+);
+
+test('embedders know neither shards nor server, and the engine knows no embedder', () => {
+  for (const file of sources.filter((source) => source.startsWith('src/embed/') && !isTest(source))) {
+    for (const imported of importsOf(file))
+      assert.ok(imported.startsWith('src/embed/') || EMBED_IMPORTS.has(imported), `${file} imports ${imported}`);
+  }
+});
+
 /** Inside the engine: folder to the folders that it may import (besides itself and the plain files). */
 const ENGINE_IMPORTS: Record<string, readonly string[]> = {
   grain: [],

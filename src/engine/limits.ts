@@ -132,6 +132,12 @@ export const QUERY_CLAUSES_MAX = 64;
 export const VOCABULARY_WORDS_MAX = 65_536;
 export const VOCABULARY_CANDIDATES_MAX = 512;
 
+/** Words, and pieces of the built-in encoder's vocabulary, that one vector stands for; longer texts get several. */
+export const EMBED_WINDOW_WORDS_MAX = 100;
+export const EMBED_WINDOW_PIECES_MAX = 128;
+/** Vectors of one text; what follows is found by its words alone. */
+export const EMBED_WINDOWS_MAX = 512;
+
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;
 
