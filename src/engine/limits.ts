@@ -135,8 +135,34 @@ export const VOCABULARY_CANDIDATES_MAX = 512;
 /** Words, and pieces of the built-in encoder's vocabulary, that one vector stands for; longer texts get several. */
 export const EMBED_WINDOW_WORDS_MAX = 100;
 export const EMBED_WINDOW_PIECES_MAX = 128;
+/** Characters that the built-in encoder looks at; 128 pieces are fewer in every language that it knows. */
+export const ENCODER_TEXT_CHARS_MAX = 8_192;
 /** Vectors of one text; what follows is found by its words alone. */
 export const EMBED_WINDOWS_MAX = 512;
+/** Texts and their bytes in one request to an embedding service, requests at a time, calls that wait for their turn;
+ * beyond the last: a retryable EmbedError. */
+export const EMBED_BATCH_TEXTS_MAX = 64;
+export const EMBED_BATCH_BYTES_MAX = 262_144;
+export const EMBED_CONCURRENCY_MAX = 64;
+export const EMBED_WAITING_MAX = 4_096;
+/** Characters of one text that are sent to an embedding service; the rest is not read. */
+export const EMBED_TEXT_CHARS_MAX = 8_000;
+/** An answer of an embedding service; beyond: EmbedError. */
+export const EMBED_RESPONSE_BYTES_MAX = 32 * 1_048_576;
+/** How often an embedding service is asked the same, the first and longest step between (drawn with full jitter), and
+ * the longest wait that it may ask for; beyond: its error is handed on. */
+export const EMBED_ATTEMPTS_MAX = 5;
+export const EMBED_RETRY_MIN_MS = 250;
+export const EMBED_RETRY_MAX_MS = 8_000;
+export const EMBED_RETRY_AFTER_MAX_MS = 30_000;
+/** A sentence that is looked at for facts; a longer one is passed over. */
+export const EXTRACT_SENTENCE_CHARS_MAX = 400;
+/** Characters of a text that facts and dates are taken from; the rest is not read. */
+export const EXTRACT_TEXT_CHARS_MAX = 262_144;
+/** Facts taken from one text, and sentences of it whose names or dates are looked up; what follows is not read. */
+export const EXTRACT_BELIEFS_MAX = 256;
+export const EXTRACT_NAME_LOOKUPS_MAX = 256;
+export const EXTRACT_DATE_LOOKUPS_MAX = 512;
 
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;
