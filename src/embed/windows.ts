@@ -1,68 +1,76 @@
-// Cuts a text into windows that an embedder reads whole: sentences gathered until a window is full. The built-in
-// encoder reads 128 pieces; a sentence that is longer is cut between words, a word that is longer inside.
+// Cuts a text into windows that an encoder reads whole: sentences gathered until a window is full. A sentence that is
+// longer is cut between words, a word that is longer inside. Written as one walk over words, not as a pattern for
+// sentences: a pattern that looks for the end of a run of marks takes quadratic time on a text of nothing but dots.
 import { EMBED_WINDOW_PIECES_MAX, EMBED_WINDOW_WORDS_MAX, EMBED_WINDOWS_MAX } from '../engine/limits.ts';
+import { vocabularyPieces } from './builtin/vocabulary.ts';
 
-/** A sentence ends after its mark and the quotes or brackets that close with it, before white space; or at a line's end. */
-const SENTENCE = /[^.!?…。!?\n]*(?:[.!?…]+["'”’)\]]*(?=\s)|[。!?]+|\n|[.!?…]|$)/gu;
 const WORD = /\S+/gu;
+/** A longer word is cut without counting: no piece has more characters than this divided by a window's pieces. */
+const WORD_CHARS_MAX = 16 * EMBED_WINDOW_PIECES_MAX;
+const SENTENCE_MARKS = new Set('.!?…。!?');
+const CLOSING_MARKS = new Set('"\'”’»)]}');
+
+interface Word {
+  readonly start: number;
+  readonly end: number;
+  readonly pieces: number;
+}
 
 /**
- * The windows of `text` in order, at most EMBED_WINDOWS_MAX of them (the rest of the text is left out): sentences of
- * at most 100 words and 128 pieces together, without white space at their ends. `pieces` says how many pieces a run
- * of words is, and may say too many. A text in capitals alone comes back in small letters, since a model reads
- * shouting as another language. None for a blank text.
+ * The windows of `text` in order, without white space at their ends: sentences of at most 100 words and 128 pieces
+ * together. At most EMBED_WINDOWS_MAX of them; the rest of the text is left out. A text all of whose letters are
+ * capitals comes back in small letters, since a model reads shouting as another language. None for a blank text.
+ * `pieces` says how many pieces a word is; by default the built-in encoder's vocabulary is asked.
  */
-export function windowsOf(text: string, pieces: (words: string) => number = estimatePieces): string[] {
-  const windows: string[] = [];
-  let start = -1;
-  let end = 0;
-  let words = 0;
-  let size = 0;
+export function windowsOf(text: string, pieces: (word: string) => number = vocabularyPieces): string[] {
   const source = lowerCapitals(text);
-  const flush = (): void => {
-    if (start >= 0) windows.push(source.slice(start, end));
-    start = -1;
-    words = 0;
-    size = 0;
+  const windows: string[] = [];
+  let window: Word[] = [];
+  let size = 0;
+  /** Words of the window up to the end of its last whole sentence. */
+  let whole = 0;
+
+  const close = (count: number): void => {
+    windows.push(source.slice(window[0]!.start, window[count - 1]!.end));
+    window = window.slice(count);
+    size = window.reduce((sum, word) => sum + word.pieces, 0);
+    whole = 0;
   };
-  const add = (from: number, to: number, count: number, cost: number): void => {
-    if (words + count > EMBED_WINDOW_WORDS_MAX || size + cost > EMBED_WINDOW_PIECES_MAX) flush();
-    if (start < 0) start = from;
-    end = to;
-    words += count;
-    size += cost;
+  const add = (word: Word): void => {
+    const fits = (): boolean => window.length < EMBED_WINDOW_WORDS_MAX && size + word.pieces <= EMBED_WINDOW_PIECES_MAX;
+    if (!fits() && whole > 0) close(whole);
+    if (!fits() && window.length > 0) close(window.length);
+    window.push(word);
+    size += word.pieces;
   };
-  for (const { 0: sentence, index } of source.matchAll(SENTENCE)) {
+
+  let previousEnd = 0;
+  for (const { 0: word, index: start } of source.matchAll(WORD)) {
     if (windows.length >= EMBED_WINDOWS_MAX) break;
-    const found = [...sentence.matchAll(WORD)];
-    if (found.length === 0) continue;
-    const from = index + found[0]!.index;
-    const to = index + found.at(-1)!.index + found.at(-1)![0].length;
-    const costs = found.map(({ 0: word }) => pieces(word));
-    const cost = costs.reduce((sum, each) => sum + each, 0);
-    if (found.length <= EMBED_WINDOW_WORDS_MAX && cost <= EMBED_WINDOW_PIECES_MAX) {
-      add(from, to, found.length, cost);
-      continue;
-    }
-    flush();
-    for (const [i, { 0: word, index: at }] of found.entries()) {
-      if (windows.length >= EMBED_WINDOWS_MAX) break;
-      if (costs[i]! <= EMBED_WINDOW_PIECES_MAX) add(index + at, index + at + word.length, 1, costs[i]!);
-      else for (const [low, high] of cutWord(word)) add(index + at + low, index + at + high, 1, high - low);
-    }
-    flush();
+    if (source.slice(previousEnd, start).includes('\n')) whole = window.length;
+    previousEnd = start + word.length;
+    const count = word.length > WORD_CHARS_MAX ? Number.POSITIVE_INFINITY : pieces(word);
+    if (count <= EMBED_WINDOW_PIECES_MAX) add({ start, end: previousEnd, pieces: count });
+    else for (const [low, high] of cuts(word)) add({ start: start + low, end: start + high, pieces: high - low });
+    if (endsSentence(word)) whole = window.length;
   }
-  flush();
+  if (window.length > 0) close(window.length);
   return windows.slice(0, EMBED_WINDOWS_MAX);
 }
 
-/** Without a vocabulary: English pieces are some four letters long, and what is no letter is mostly one of its own. */
-function estimatePieces(word: string): number {
-  return Math.ceil(word.length / 3);
+/** `text` in small letters if it has letters and all of them are capitals, else itself. */
+export function lowerCapitals(text: string): string {
+  return /\p{Lu}/u.test(text) && !/\p{Ll}/u.test(text) ? text.toLowerCase() : text;
 }
 
-/** A word of too many pieces in cuts of as many characters, never within a surrogate pair. */
-function* cutWord(word: string): Generator<[low: number, high: number]> {
+function endsSentence(word: string): boolean {
+  let last = word.length - 1;
+  while (last > 0 && CLOSING_MARKS.has(word[last]!)) last--;
+  return SENTENCE_MARKS.has(word[last]!);
+}
+
+/** A word of too many pieces in cuts of as many characters as a window has pieces, never within a surrogate pair. */
+function* cuts(word: string): Generator<[low: number, high: number]> {
   for (let low = 0; low < word.length; ) {
     let high = Math.min(low + EMBED_WINDOW_PIECES_MAX, word.length);
     const code = word.charCodeAt(high - 1);
@@ -70,9 +78,4 @@ function* cutWord(word: string): Generator<[low: number, high: number]> {
     yield [low, high];
     low = high;
   }
-}
-
-/** `text` in small letters if all its letters are capitals, else itself. */
-export function lowerCapitals(text: string): string {
-  return /\p{Lu}/u.test(text) && !/\p{Ll}/u.test(text) ? text.toLowerCase() : text;
 }

@@ -1,0 +1,66 @@
+// One text in, one unit vector out: tokenizer and runtime together. It lives in the thread.
+import { ENCODER_TEXT_CHARS_MAX } from '../../engine/limits.ts';
+import { EmbedError } from '../embedder.ts';
+import { unitVector } from '../unit-vector.ts';
+import { lowerCapitals } from '../windows.ts';
+import { loadModel } from './model-file.ts';
+import { encoderFolder } from './package-files.ts';
+import { hasNativeRuntime, openRuntime, type Runtime, type RuntimeName } from './runtime.ts';
+import type { Tokenizer } from './tokenizer.ts';
+import { readTokenizer } from './vocabulary.ts';
+
+export interface EncoderOptions {
+  /** Where the converted model is kept; without it it is converted at every start. */
+  readonly cacheFolder?: string | undefined;
+  /** `auto` takes onnxruntime-node where it is installed and works. */
+  readonly runtime: RuntimeName | 'auto';
+}
+
+export class SentenceEncoder {
+  readonly runtime: RuntimeName;
+  /** What went wrong and was got around. */
+  readonly notices: readonly string[];
+  readonly #tokenizer: Tokenizer;
+  readonly #runtime: Runtime;
+
+  private constructor(tokenizer: Tokenizer, runtime: Runtime, notices: readonly string[]) {
+    this.runtime = runtime.name;
+    this.notices = notices;
+    this.#tokenizer = tokenizer;
+    this.#runtime = runtime;
+  }
+
+  /** Rejects with EmbedError, never retryable: without its package or a runtime there is no encoder. */
+  static async load(options: EncoderOptions): Promise<SentenceEncoder> {
+    const folder = encoderFolder();
+    const tokenizer = readTokenizer(folder);
+    const { onnx, notice } = loadModel(folder, options.cacheFolder);
+    const notices = notice === undefined ? [] : [notice];
+    const wanted = options.runtime === 'auto' ? (hasNativeRuntime() ? 'native' : 'wasm') : options.runtime;
+    try {
+      return new SentenceEncoder(tokenizer, await openRuntime(wanted, onnx), notices);
+    } catch (cause) {
+      const reason = `the encoder's ${wanted} runtime does not load: ${messageOf(cause)}`;
+      if (options.runtime !== 'auto' || wanted === 'wasm') throw new EmbedError(reason, { retryable: false, cause });
+      notices.push(reason);
+    }
+    try {
+      return new SentenceEncoder(tokenizer, await openRuntime('wasm', onnx), notices);
+    } catch (cause) {
+      throw new EmbedError(`no runtime loads: ${messageOf(cause)}`, { retryable: false, cause });
+    }
+  }
+
+  /**
+   * The unit vector of `text`, of which the first 128 pieces are read; undefined where none of them is of a word that
+   * the vocabulary knows. What the runtime throws is the end of it: its memory is not to be trusted any more.
+   */
+  async encode(text: string): Promise<Float32Array | undefined> {
+    const ids = this.#tokenizer.encode(lowerCapitals(text.slice(0, ENCODER_TEXT_CHARS_MAX)));
+    return this.#tokenizer.hasWord(ids) ? unitVector(await this.#runtime.run(ids)) : undefined;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

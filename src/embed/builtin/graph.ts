@@ -1,0 +1,118 @@
+// The Universal Sentence Encoder (lite, English; Cer et al. 2018) as an ONNX graph: embeddings with a timing signal, two
+// transformer layers (norm first, four heads), the mean over tokens, and one tanh layer. One text of n tokens at a time, so
+// there is no padding and no mask.
+import { EMBED_WINDOW_PIECES_MAX } from '../../engine/limits.ts';
+import { OnnxGraph } from './onnx-writer.ts';
+import type { Tensor, Weights } from './weights.ts';
+
+export const ENCODER_DIMENSIONS = 512;
+/** What the graph takes (n ids of 32 bits) and gives (1 × 512 floats, before they are made a unit vector). */
+export const ENCODER_INPUT = 'ids';
+export const ENCODER_OUTPUT = 'sentence';
+
+const HEADS = 4;
+const WIDTHS = [256, 512] as const;
+
+/** The ONNX model of `weights`: the same bytes for the same weights. */
+export function encoderGraph(weights: Weights): Uint8Array {
+  const graph = new OnnxGraph();
+  const ids = graph.input(ENCODER_INPUT, ['n']);
+  const embeddings = weights.endingIn('Embeddings_en');
+  // Each embedding is added to itself once.
+  const doubled = graph.floats(
+    embeddings.values.map((value) => 2 * value),
+    embeddings.shape,
+  );
+  const rates = weights.endingIn('TimingSignal/ExpandDims_1').values;
+  const timing = graph.floats(timingSignal(rates), [EMBED_WINDOW_PIECES_MAX, 2 * rates.length]);
+  const count = graph.node('Shape', [ids]);
+  const positions = graph.node('Slice', [timing, graph.integers([0]), count, graph.integers([0])]);
+  let x = graph.node('Add', [graph.node('Gather', [doubled, ids]), positions]);
+  for (const layer of [0, 1] as const) x = transformerLayer(graph, weights, layer, x);
+  const mean = graph.node('ReduceMean', [x], { axes: [0], keepdims: 1 });
+  const last = dense(graph, mean, weights.endingIn('tanh_layer_0/weights'), weights.endingIn('tanh_layer_0/bias'));
+  graph.rename(graph.node('Tanh', [last]), ENCODER_OUTPUT);
+  graph.output(ENCODER_OUTPUT, [1, ENCODER_DIMENSIONS]);
+  return graph.finish();
+}
+
+/** Row p: sin(p · rate) of all rates, then their cosines, in the precision of the model (float32). */
+function timingSignal(rates: Float32Array): Float32Array {
+  const width = 2 * rates.length;
+  const signal = new Float32Array(EMBED_WINDOW_PIECES_MAX * width);
+  for (let position = 0; position < EMBED_WINDOW_PIECES_MAX; position++) {
+    for (const [j, rate] of rates.entries()) {
+      const angle = Math.fround(position * rate);
+      signal[position * width + j] = Math.sin(angle);
+      signal[position * width + rates.length + j] = Math.cos(angle);
+    }
+  }
+  return signal;
+}
+
+function transformerLayer(graph: OnnxGraph, weights: Weights, layer: 0 | 1, x: string): string {
+  const width = WIDTHS[layer];
+  const prefix = `Layer_${layer}/TransformerLayer`;
+  const at = (name: string): Tensor => weights.endingIn(`${prefix}/${name}`);
+  const bias = (name: string): Tensor => at(`${name}/bias/ConcatPartitions/concat`);
+  // The graph was folded: all its norms share the one epsilon that is left.
+  const epsilon = { float: weights.scalar('layer_prepostprocess/layer_norm/Cast/x') };
+  const norm = (value: string, name: string): string =>
+    graph.node(
+      'LayerNormalization',
+      [
+        value,
+        ...['scale', 'bias'].map((part) => {
+          const { values, shape } = weights.endingIn(
+            `Encode/${prefix}/${name}layer_prepostprocess/layer_norm/layer_norm_${part}/ConcatPartitions/concat`,
+          );
+          return graph.floats(values, shape);
+        }),
+      ],
+      { axis: -1, epsilon },
+    );
+
+  // Only the first layer changes the width, so only there the sum needs a projection.
+  const residual = layer === 0 ? dense(graph, x, at('dense/kernel/ConcatPartitions/concat'), bias('dense')) : x;
+  const mixed = attention(graph, norm(x, ''), width, {
+    qkv: at('MultiheadAttention/qkv_transform_single/kernel/part_0'),
+    qkvBias: bias('MultiheadAttention/qkv_transform_single'),
+  });
+  const output = dense(
+    graph,
+    mixed,
+    at('MultiheadAttention/output_transform_single/kernel/part_0'),
+    bias('MultiheadAttention/output_transform_single'),
+  );
+  const h = graph.node('Add', [output, residual]);
+  const wide = graph.node('Relu', [
+    dense(graph, norm(h, 'FFN/'), at('FFN/conv1/Tensordot/Reshape_1'), bias('FFN/conv1')),
+  ]);
+  return graph.node('Add', [dense(graph, wide, at('FFN/conv2/Tensordot/Reshape_1'), bias('FFN/conv2')), h]);
+}
+
+/** Scaled dot-product attention of every head over all tokens: n × width to n × width. */
+function attention(
+  graph: OnnxGraph,
+  x: string,
+  width: number,
+  { qkv, qkvBias }: { readonly qkv: Tensor; readonly qkvBias: Tensor },
+): string {
+  const perHead = width / HEADS;
+  const [query, key, value] = graph.nodes('Split', [dense(graph, x, qkv, qkvBias)], 3, { axis: -1 });
+  const split = graph.integers([-1, HEADS, perHead]);
+  const heads = (all: string, perm: readonly number[]): string =>
+    graph.node('Transpose', [graph.node('Reshape', [all, split])], { perm });
+  const scale = graph.floats(Float32Array.of(1 / Math.sqrt(perHead)), []);
+  const scaled = graph.node('Mul', [heads(query!, [1, 0, 2]), scale]);
+  const shares = graph.node('Softmax', [graph.node('MatMul', [scaled, heads(key!, [1, 2, 0])])], { axis: -1 });
+  const mixed = graph.node('MatMul', [shares, heads(value!, [1, 0, 2])]);
+  const joined = graph.node('Transpose', [mixed], { perm: [1, 0, 2] });
+  return graph.node('Reshape', [joined, graph.integers([-1, width])]);
+}
+
+/** x · kernel + bias; a kernel of a convolution over single tokens is a matrix in its last two dimensions. */
+function dense(graph: OnnxGraph, x: string, kernel: Tensor, bias: Tensor): string {
+  const product = graph.node('MatMul', [x, graph.floats(kernel.values, kernel.shape.slice(-2))]);
+  return graph.node('Add', [product, graph.floats(bias.values, bias.shape)]);
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { EmbedError } from '../embedder.ts';
+import { loadModel } from './model-file.ts';
+import { encoderFolder } from './package-files.ts';
+import { Weights } from './weights.ts';
+
+const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+test('two conversions give the same bytes, and the file holds them', (t) => {
+  const cache = join(temporaryDirectory(t), 'new', 'cache');
+  const first = loadModel(encoderFolder(), cache);
+  const [file] = readdirSync(cache);
+  const written = readFileSync(join(cache, file!));
+  assert.equal(first.notice, undefined);
+  assert.equal(digest(loadModel(encoderFolder(), undefined).onnx), digest(first.onnx));
+  // What is in the file is what is used: without weights there is nothing else.
+  assert.equal(digest(loadModel(join(cache, 'absent'), cache).onnx), digest(first.onnx));
+  assert.deepEqual(readdirSync(cache), [file]);
+
+  for (const damage of [
+    (bytes: Buffer) => bytes.fill(bytes[1_000_000]! ^ 1, 1_000_000, 1_000_001),
+    (bytes: Buffer) => bytes.subarray(0, 1_000),
+    (bytes: Buffer) => bytes.subarray(0, 3),
+    (bytes: Buffer) => bytes.fill(2, 8, 9),
+    () => Buffer.alloc(0),
+  ]) {
+    writeFileSync(join(cache, file!), damage(Buffer.from(written)));
+    assert.throws(() => loadModel(join(cache, 'absent'), cache), EmbedError);
+    assert.equal(digest(loadModel(encoderFolder(), cache).onnx), digest(first.onnx));
+    assert.equal(digest(readFileSync(join(cache, file!))), digest(written));
+  }
+});
+
+test('a folder that cannot be written costs the file, not the model', (t) => {
+  const folder = temporaryDirectory(t);
+  writeFileSync(join(folder, 'taken'), '');
+  const { onnx, notice } = loadModel(encoderFolder(), join(folder, 'taken'));
+  assert.ok(onnx.length > 20_000_000);
+  assert.match(notice!, /is not kept/);
+});
+
+test('weights that are damaged or absent are refused', (t) => {
+  const folder = temporaryDirectory(t);
+  const copy = join(folder, 'weights');
+  cpSync(encoderFolder(), copy, { recursive: true });
+  const shard = join(copy, 'group1-shard3of7');
+  const bytes = readFileSync(shard);
+  bytes[77]! ^= 1;
+  writeFileSync(shard, bytes);
+  assert.throws(() => new Weights(copy), /weights are not those/);
+  rmSync(shard);
+  assert.throws(() => new Weights(copy), /group1-shard3of7 cannot be read/);
+  writeFileSync(join(copy, 'model.json'), '{"weightsManifest":[]}');
+  assert.throws(() => new Weights(copy), EmbedError);
+  mkdirSync(join(folder, 'empty'));
+  assert.throws(() => new Weights(join(folder, 'empty')), EmbedError);
+});

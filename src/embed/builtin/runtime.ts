@@ -1,0 +1,59 @@
+// What runs the graph: onnxruntime-web, which is WebAssembly and comes with this package, or onnxruntime-node, two to four
+// times as fast, where somebody has installed it (it is large, and its installation downloads). One thread either way:
+// cores belong to the shards. Nothing is fetched: the WebAssembly file is read from the package.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type * as onnxruntime from 'onnxruntime-web';
+import { ENCODER_INPUT, ENCODER_OUTPUT } from './graph.ts';
+
+export type RuntimeName = 'native' | 'wasm';
+
+export interface Runtime {
+  readonly name: RuntimeName;
+  /** The graph's output for `ids`: 512 numbers, not of length 1 yet, valid until the next call. */
+  run(ids: Int32Array): Promise<Float32Array>;
+}
+
+const require = createRequire(import.meta.url);
+
+/** Whether onnxruntime-node can be found. */
+export function hasNativeRuntime(): boolean {
+  try {
+    require.resolve('onnxruntime-node');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Loads `model` into onnxruntime-node (`native`) or onnxruntime-web. Rejects with whatever these throw. */
+export async function openRuntime(name: RuntimeName, model: Uint8Array): Promise<Runtime> {
+  const library = name === 'native' ? nativeLibrary() : await wasmLibrary();
+  library.env.logLevel = 'error';
+  const session = await library.InferenceSession.create(model, {
+    executionProviders: [name === 'native' ? 'cpu' : 'wasm'],
+    graphOptimizationLevel: 'all',
+    executionMode: 'sequential',
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+  });
+  return {
+    name,
+    run: async (ids) => {
+      const outputs = await session.run({ [ENCODER_INPUT]: new library.Tensor('int32', ids, [ids.length]) });
+      return outputs[ENCODER_OUTPUT]!.data as Float32Array; // The graph's only output is of floats.
+    },
+  };
+}
+
+function nativeLibrary(): typeof onnxruntime {
+  return require('onnxruntime-node') as typeof onnxruntime; // Both packages give the interface of onnxruntime-common.
+}
+
+async function wasmLibrary(): Promise<typeof onnxruntime> {
+  const library = await import('onnxruntime-web');
+  library.env.wasm.numThreads = 1;
+  const file = readFileSync(require.resolve('onnxruntime-web/ort-wasm-simd-threaded.wasm'));
+  library.env.wasm.wasmBinary = file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength);
+  return library;
+}

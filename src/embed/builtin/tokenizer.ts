@@ -1,0 +1,142 @@
+// Text to the ids of pieces, as SentencePiece's unigram model does it (Kudo 2018): of all ways to write the text as
+// pieces of the vocabulary the one with the greatest sum of scores, found by Viterbi in one walk over the text.
+//
+// Pieces lie in a trie whose edges are one open-addressed table: (node, UTF-16 unit) to node. An edge's key is
+// `node << 16 | unit`, so there may be 65,535 nodes.
+import { assert } from '../../engine/assert.ts';
+import { EMBED_WINDOW_PIECES_MAX, ENCODER_TEXT_CHARS_MAX } from '../../engine/limits.ts';
+
+/** Stands for white space, and begins every text. */
+const BLANK = '▁';
+/** The id of what no piece stands for. The ids up to RESERVED stand for nothing in a text. */
+export const UNKNOWN_ID = 0;
+const RESERVED = 6;
+const UNKNOWN_COST = 20;
+const NODES_MAX = 65_535;
+const TABLE_SIZE = 1 << 17;
+
+/** A vocabulary's entry: a piece and its log probability; its place is its id. */
+export type Piece = readonly [piece: string, score: number | null];
+
+export class Tokenizer {
+  readonly #edgeKeys = new Uint32Array(TABLE_SIZE);
+  /** Zero where the table is empty: no edge leads to the root. */
+  readonly #edgeNodes = new Uint16Array(TABLE_SIZE);
+  /** By node: the id of the piece that ends there, or 0. */
+  readonly #ids = new Uint16Array(NODES_MAX + 1);
+  readonly #scores = new Float64Array(NODES_MAX + 1);
+  /** By id: 1 where the piece has a letter or a digit. */
+  readonly #words: Uint8Array;
+  #nodes = 1;
+  #best = new Float64Array(1024);
+  #from = new Int32Array(1024);
+  #piece = new Uint16Array(1024);
+
+  constructor(vocabulary: readonly Piece[]) {
+    assert(vocabulary.length > RESERVED && vocabulary.length <= NODES_MAX, 'a vocabulary of the encoder');
+    this.#words = new Uint8Array(vocabulary.length);
+    for (let id = RESERVED; id < vocabulary.length; id++) {
+      const [piece, score] = vocabulary[id]!;
+      let node = 0;
+      for (let i = 0; i < piece.length; i++) node = this.#child(node, piece.charCodeAt(i), true);
+      // A piece that stands there twice is the later one. Pieces with a colon have no score: the model was made with a
+      // reader that took it for zero, and so were its vectors.
+      this.#ids[node] = id;
+      this.#scores[node] = score ?? 0;
+      this.#words[id] = Number(/[\p{L}\p{N}]/u.test(piece));
+    }
+  }
+
+  /**
+   * Ids of the pieces of `text`, at most the first 128, of which runs of unknown characters are one. Only the first
+   * ENCODER_TEXT_CHARS_MAX characters are read. None for a blank text.
+   */
+  encode(text: string): Int32Array {
+    const ids = this.#pieces(text);
+    return ids.slice(0, EMBED_WINDOW_PIECES_MAX);
+  }
+
+  /** Whether any of `ids` stands for letters or digits, rather than for marks or what is unknown. */
+  hasWord(ids: Int32Array): boolean {
+    return ids.some((id) => this.#words[id] === 1);
+  }
+
+  /** How many pieces `text` is, before any are cut off. */
+  count(text: string): number {
+    return this.#pieces(text).length;
+  }
+
+  /** A view of what `normalized` is, valid until the next call. */
+  #pieces(text: string): Int32Array {
+    const symbols = normalized(text);
+    const length = symbols.length;
+    this.#grow(length + 1);
+    const best = this.#best;
+    const from = this.#from;
+    const piece = this.#piece;
+    best.fill(Number.NEGATIVE_INFINITY, 0, length + 1);
+    best[0] = 0;
+    for (let start = 0; start < length; ) {
+      const base = best[start]!;
+      const code = symbols.codePointAt(start)!;
+      const next = start + (code > 0xffff ? 2 : 1);
+      let known = false;
+      let node = 0;
+      // A piece that begins within a surrogate pair does not exist, and none ends within one.
+      for (let end = start; end < length; ) {
+        node = this.#child(node, symbols.charCodeAt(end), false);
+        if (node === 0) break;
+        end++;
+        const id = this.#ids[node]!;
+        if (id === 0) continue;
+        if (end === next) known = true;
+        const score = base + this.#scores[node]!;
+        if (score > best[end]!) {
+          best[end] = score;
+          from[end] = start;
+          piece[end] = id;
+        }
+      }
+      if (!known && base - UNKNOWN_COST > best[next]!) {
+        best[next] = base - UNKNOWN_COST;
+        from[next] = start;
+        piece[next] = UNKNOWN_ID;
+      }
+      start = next;
+    }
+    const ids = new Int32Array(length);
+    let first = length;
+    for (let end = length; end > 0; end = from[end]!) {
+      const id = piece[end]!;
+      if (id !== UNKNOWN_ID || first === length || ids[first] !== UNKNOWN_ID) ids[--first] = id;
+    }
+    return ids.subarray(first);
+  }
+
+  /** The node that `unit` leads to from `node`; made when `make`, else 0 where there is none. */
+  #child(node: number, unit: number, make: boolean): number {
+    const key = ((node << 16) | unit) >>> 0;
+    let slot = Math.imul(key, 0x9e3779b1) >>> 15;
+    for (; this.#edgeNodes[slot] !== 0; slot = (slot + 1) & (TABLE_SIZE - 1))
+      if (this.#edgeKeys[slot] === key) return this.#edgeNodes[slot]!;
+    if (!make) return 0;
+    assert(this.#nodes <= NODES_MAX, 'the trie has room');
+    this.#edgeKeys[slot] = key;
+    this.#edgeNodes[slot] = this.#nodes;
+    return this.#nodes++;
+  }
+
+  #grow(size: number): void {
+    if (size <= this.#best.length) return;
+    this.#best = new Float64Array(2 * size);
+    this.#from = new Int32Array(2 * size);
+    this.#piece = new Uint16Array(2 * size);
+  }
+}
+
+/** NFKC, trimmed, one BLANK in front and for each run of white space; empty for a blank text. */
+function normalized(text: string): string {
+  // Cut first: normalizing a long run of combining marks takes quadratic time.
+  const symbols = text.slice(0, ENCODER_TEXT_CHARS_MAX).normalize('NFKC').trim();
+  return symbols === '' ? '' : BLANK + symbols.replace(/\s+/gu, BLANK);
+}
