@@ -1,0 +1,46 @@
+// What is said beside the hits: the grains that they were derived from, and whom they speak of.
+import { type Asking, fetchGrains } from './asking.ts';
+import { type StageHit, textField } from './hit.ts';
+
+/** Sources of one answer. */
+const SOURCES_MAX = 500;
+
+/** The grains that `derived_from` of these hits names, each once, with the score of the best hit that came from it. */
+export function* sourcesOf(hits: readonly StageHit[]): Asking<StageHit[]> {
+  const derived = new Map<string, StageHit>();
+  for (const hit of hits) {
+    for (const hash of derivedFrom(hit)) if (derived.size < SOURCES_MAX && !derived.has(hash)) derived.set(hash, hit);
+  }
+  const grains = yield* fetchGrains([...derived.keys()]);
+  return grains.flatMap((grain): StageHit[] => {
+    const hit = grain === null ? undefined : derived.get(grain.hash);
+    if (grain === null || hit === undefined) return [];
+    const { score } = hit;
+    return [
+      {
+        grain,
+        score,
+        breakdown: { base: score, rrf: score, changes: {} },
+        judged: false,
+        superseded: grain.supersededBy !== undefined,
+        recallSource: 'primary',
+      },
+    ];
+  });
+}
+
+function derivedFrom({ grain }: StageHit): readonly string[] {
+  const value = Object.hasOwn(grain.fields, 'derived_from') ? grain.fields['derived_from'] : undefined;
+  const hashes = Array.isArray(value) ? value : [value];
+  return hashes.filter((hash): hash is string => typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash));
+}
+
+/** Distinct subjects, in the order of the hits. */
+export function subjectsOf(hits: readonly StageHit[]): string[] {
+  const subjects = new Set<string>();
+  for (const { grain } of hits) {
+    const subject = textField(grain, 'subject');
+    if (subject !== undefined) subjects.add(subject);
+  }
+  return [...subjects];
+}

@@ -1,0 +1,96 @@
+// A census of sessions: those that the answer says nothing of are asked alone, so that a question about all of them is
+// answered from all of them. A session is a namespace.
+import type { RecallQuery } from '../../calls.ts';
+import { capped, lowestScore, strengthOf } from './added.ts';
+import { type Asking, askNamespaces, followUp, search } from './asking.ts';
+import type { StageHit } from './hit.ts';
+import type { RecallOptions } from './options.ts';
+
+const PER_SESSION = 2;
+const MIN_SCORE = 0.35;
+const QUERIES = 10;
+/** Sessions of a memory that are counted. */
+const SESSIONS_MAX = 100_000;
+
+export interface CensusSession {
+  readonly namespace: string;
+  readonly grainsFound: number;
+  readonly grainsMerged: number;
+  readonly topScore: number;
+}
+
+export interface CensusMetadata {
+  readonly totalSessions: number;
+  /** In the answer, with what the census added. */
+  readonly representedSessions: number;
+  readonly censusQueriesIssued: number;
+  readonly grainsAdded: number;
+  readonly sessionStats: readonly CensusSession[];
+}
+
+export interface Census {
+  /** The hits, and what was added. */
+  readonly hits: StageHit[];
+  /** Hashes of what was added. */
+  readonly added: ReadonlySet<string>;
+  readonly metadata: CensusMetadata;
+}
+
+export function* sessionCensus(hits: readonly StageHit[], query: RecallQuery, options: RecallOptions): Asking<Census> {
+  const perSession = options.sessionCensusMinPerSession ?? PER_SESSION;
+  const minimum = options.sessionCensusMinScore ?? MIN_SCORE;
+  const answered = hits.slice(0, query.limit);
+  const represented = new Set(answered.map(({ grain }) => grain.namespace));
+  const all = yield* sessionsAsked(query);
+  for (const namespace of represented) all.add(namespace);
+  const absent = absentSessions(all, represented, hits).slice(0, options.sessionCensusMaxQueries ?? QUERIES);
+  const answers = yield* search(
+    absent.map((namespace) => followUp(query, { limit: perSession, filter: { namespace } })),
+  );
+  const cap = lowestScore(answered);
+  const added = new Map<string, StageHit>();
+  const sessionStats = absent.map((namespace, at): CensusSession => {
+    const found = answers[at]!;
+    const good = found.filter((hit) => !hit.judged || strengthOf(hit) >= minimum);
+    for (const hit of good) added.set(hit.grain.hash, capped(hit, cap, 'census'));
+    if (good.length > 0) represented.add(namespace);
+    return {
+      namespace,
+      grainsFound: found.length,
+      grainsMerged: good.length,
+      topScore: found.reduce((best, { score }) => Math.max(best, score), 0),
+    };
+  });
+  return {
+    hits: [...hits.filter(({ grain }) => !added.has(grain.hash)), ...added.values()],
+    added: new Set(added.keys()),
+    metadata: {
+      totalSessions: all.size,
+      representedSessions: represented.size,
+      censusQueriesIssued: absent.length,
+      grainsAdded: added.size,
+      sessionStats,
+    },
+  };
+}
+
+function* sessionsAsked({ filter }: RecallQuery): Asking<Set<string>> {
+  if (filter.namespace !== undefined) return new Set([filter.namespace]);
+  const namespaces = yield* askNamespaces();
+  return new Set([...namespaces].sort().slice(0, SESSIONS_MAX));
+}
+
+/** Those that hits behind the limit come from first, in their order: they are known to have something. Then by name. */
+function absentSessions(
+  all: ReadonlySet<string>,
+  represented: ReadonlySet<string>,
+  hits: readonly StageHit[],
+): string[] {
+  const hinted = hits.map(({ grain }) => grain.namespace);
+  return [...new Set([...hinted, ...all])].filter((namespace) => namespace !== '' && !represented.has(namespace));
+}
+
+/** Share of the memory's sessions that the answer speaks of. */
+export function coverageRatio({ totalSessions, representedSessions }: CensusMetadata): number {
+  return totalSessions === 0 ? 1 : representedSessions / totalSessions;
+}

@@ -1,0 +1,127 @@
+// A question that takes several recalls, give me the recalls: parts that stand beside each other, or hops of which each
+// asks about what the one before found. Rules; the plan says in words what it did.
+
+import { type SplitRule, splitQuery } from './decompose.ts';
+import { entitiesOfHits } from './entities.ts';
+import type { StageHit } from './hit.ts';
+
+export const CHAIN_QUERIES_DEFAULT = 4;
+export const CHAIN_QUERIES_MIN = 2;
+export const CHAIN_QUERIES_MAX = 8;
+
+export interface ChainStep {
+  /** With `BOUND` where entities of the step before go in. */
+  readonly query: string;
+  /** True when it waits for the step before it. */
+  readonly binds: boolean;
+}
+
+export interface ChainPlan {
+  readonly steps: readonly ChainStep[];
+  /** How the question was read, for a person. */
+  readonly reasoning: string;
+}
+
+/** Stands in a step's query for what the step before found; no text of a caller holds it. */
+export const BOUND = '\u0000';
+
+const TEXT_CHARS_READ = 2_048;
+const BOUND_ENTITIES = 3;
+const BOUND_HITS = 3;
+
+const RULES: Readonly<Record<SplitRule, string>> = {
+  questions: 'several questions',
+  comparison: 'a comparison, each side asked for alone',
+  list: 'a list, each item asked for alone',
+  conjunction: 'joined clauses, each asked for alone',
+};
+
+/** At most `max` steps (2 to 8) in the order in which they are asked; a question that no rule takes apart is one step. */
+export function planChain(question: string, max: number = CHAIN_QUERIES_DEFAULT): ChainPlan {
+  const limit = Math.max(CHAIN_QUERIES_MIN, Math.min(CHAIN_QUERIES_MAX, max));
+  const text = question.slice(0, TEXT_CHARS_READ).replaceAll(BOUND, '').replace(/\s+/g, ' ').trim();
+  const hops = possessives(text, limit) ?? relativeClause(text);
+  if (hops !== undefined) {
+    const shown = hops.map(({ query }) => `"${query.replaceAll(BOUND, '…')}"`).join(', then ');
+    return { steps: hops, reasoning: `Read as ${hops.length} hops, each about what the one before finds: ${shown}.` };
+  }
+  const split = splitQuery(text, limit);
+  if (split === undefined)
+    return { steps: [{ query: text, binds: false }], reasoning: 'Asked as it stands: no rule takes it apart.' };
+  const shown = split.parts.map((part) => `"${part}"`).join(', ');
+  return {
+    steps: split.parts.map((query) => ({ query, binds: false })),
+    reasoning: `Read as ${RULES[split.rule]}: ${shown}.`,
+  };
+}
+
+/** "Where does Ada's brother's wife work": "Ada brother", then "… wife", then "Where does … work". */
+function possessives(text: string, limit: number): ChainStep[] | undefined {
+  const found = /^(?<before>.*?)(?<chain>[\p{L}\p{N}-]+(?:['’]s?\s+[\p{L}\p{N}-]+){2,})(?<after>.*)$/u.exec(text);
+  if (found?.groups === undefined) return undefined;
+  const { before = '', chain = '', after = '' } = found.groups;
+  const [owner = '', ...owned] = chain.split(/['’]s?\s+/);
+  const rest = `${before}${BOUND}${after}`.replace(/\?$/, '').trim();
+  const links = owned.map((thing, at) => ({ query: `${at === 0 ? owner : BOUND} ${thing}`, binds: at > 0 }));
+  // Words around the chain ask something of its end; "Ada's brother's wife?" alone asks nothing more.
+  const last = rest
+    .replaceAll(BOUND, '')
+    .replace(/\b(?:who|what|which|is|are|was|were)\b/gi, '')
+    .trim();
+  const steps = last === '' ? links : [...links, { query: rest, binds: true }];
+  return steps.slice(0, limit);
+}
+
+/** "the email of the person who manages Bob": "person manages Bob", then "the email of …". */
+function relativeClause(text: string): ChainStep[] | undefined {
+  const found =
+    /^(?<before>.+?)\b(?:the|a|an)\s+(?<kind>(?:[\p{L}\p{N}-]+\s+){0,2}[\p{L}\p{N}-]+)\s+(?:who|that|which|where|whose)\s+(?<clause>[^?]+)\??$/iu.exec(
+      text,
+    );
+  if (found?.groups === undefined) return undefined;
+  const { before = '', kind = '', clause = '' } = found.groups;
+  if (!/\p{L}/u.test(before)) return undefined;
+  return [
+    { query: `${kind} ${clause}`.trim(), binds: false },
+    { query: `${before}${BOUND}`, binds: true },
+  ];
+}
+
+/**
+ * The query of a step, once the step before it was answered: entities of its best hits that its query did not name, up
+ * to three. Where it found none, the words around stand alone.
+ */
+export function bindStep(step: ChainStep, before: readonly StageHit[], queryBefore: string): string {
+  if (!step.binds) return step.query;
+  const named = queryBefore.toLowerCase();
+  const entities = entitiesOfHits(before.slice(0, BOUND_HITS), BOUND_ENTITIES * BOUND_HITS)
+    .filter((entity) => !named.includes(entity.toLowerCase()))
+    .slice(0, BOUND_ENTITIES);
+  return step.query.replaceAll(BOUND, entities.join(' ')).replace(/\s+/g, ' ').trim();
+}
+
+/**
+ * Asks the steps of a plan, those that wait for nothing together, and gives each query with its hits in the order of the
+ * plan. `ask` gives the hits of a query, best first.
+ */
+export async function runChain<H extends StageHit>(
+  { steps }: ChainPlan,
+  ask: (query: string) => Promise<readonly H[]>,
+): Promise<{ readonly query: string; readonly hits: readonly H[] }[]> {
+  const answers: Promise<{ query: string; hits: readonly H[] }>[] = [];
+  for (const step of steps) {
+    const before = answers.at(-1);
+    answers.push(answerStep(step, before, ask));
+  }
+  return Promise.all(answers);
+}
+
+async function answerStep<H extends StageHit>(
+  step: ChainStep,
+  before: Promise<{ query: string; hits: readonly H[] }> | undefined,
+  ask: (query: string) => Promise<readonly H[]>,
+): Promise<{ query: string; hits: readonly H[] }> {
+  const last = step.binds ? await before : undefined;
+  const query = last === undefined ? step.query.replaceAll(BOUND, '') : bindStep(step, last.hits, last.query);
+  return { query, hits: query === '' ? [] : await ask(query) };
+}

@@ -1,0 +1,21 @@
+// Conditions on a grain's text that no index answers: substrings of the subject and of the object.
+import type { GrainView } from '../../calls.ts';
+import { textField } from './hit.ts';
+import type { RecallOptions } from './options.ts';
+
+/** The test that subject_contains and object_contains put together make; undefined when neither asks for anything. */
+export function containsTest({
+  subjectContains = '',
+  objectContains = '',
+}: RecallOptions): ((grain: GrainView) => boolean) | undefined {
+  if (subjectContains === '' && objectContains === '') return undefined;
+  const subject = folded(subjectContains);
+  const object = folded(objectContains);
+  const holds = (grain: GrainView, field: string, part: string): boolean =>
+    part === '' || folded(textField(grain, field) ?? '').includes(part);
+  return (grain) => holds(grain, 'subject', subject) && holds(grain, 'object', object);
+}
+
+function folded(text: string): string {
+  return text.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,90 @@
+// A question of several parts, give me the parts. Rules over the words; nothing is guessed: what no rule splits is whole.
+
+/** Parts that a rule may give. */
+export const PARTS_MAX = 8;
+const TEXT_CHARS_READ = 2_048;
+const PART_WORDS_MIN = 2;
+
+export type SplitRule = 'questions' | 'comparison' | 'list' | 'conjunction';
+
+export interface Split {
+  readonly rule: SplitRule;
+  readonly parts: readonly string[];
+}
+
+/** At least two parts, at most `limit`, by the first rule that splits; undefined when none does. */
+export function splitQuery(text: string, limit: number = PARTS_MAX): Split | undefined {
+  const whole = text.slice(0, TEXT_CHARS_READ).replace(/\s+/g, ' ').trim();
+  for (const [rule, split] of RULES) {
+    const parts = [
+      ...new Set(
+        split(whole)
+          .map(trimmed)
+          .filter((part) => part !== ''),
+      ),
+    ];
+    if (parts.length >= 2) return { rule, parts: parts.slice(0, limit) };
+  }
+  return undefined;
+}
+
+const RULES: readonly (readonly [SplitRule, (text: string) => string[]])[] = [
+  ['questions', questions],
+  ['comparison', comparison],
+  ['list', list],
+  ['conjunction', conjunction],
+];
+
+/** "Who …? Where …?", and numbered or bulleted questions. */
+function questions(text: string): string[] {
+  const parts = text.split(/(?<=\?)\s+|\s*(?:^|\s)(?:\d{1,2}[.)]|[-*•])\s+/);
+  return parts.filter((part) => /\p{L}/u.test(part));
+}
+
+/** "compare A and B", "the difference between A and B", "A vs B", "is A better than B": what is said of each alone. */
+function comparison(text: string): string[] {
+  const between =
+    /^(?<before>.*?)\b(?:differences? between|compare|comparing|comparison (?:of|between))\s+(?<first>.+?)\s+(?:and|with|to|versus|vs\.?|against)\s+(?<second>.+)$/i.exec(
+      text,
+    );
+  if (between?.groups !== undefined) return [between.groups['first']!, between.groups['second']!];
+  const against = /^(?<first>.+?)\s+(?:versus|vs\.?)\s+(?<second>.+)$/i.exec(text);
+  if (against?.groups !== undefined) return [against.groups['first']!, against.groups['second']!];
+  const than =
+    /^(?<first>.+?)\s+(?:more|less|fewer|better|worse|older|younger|[\p{L}]+er)(?:\s+[\p{L}]+){0,2}?\s+than\s+(?<second>.+)$/iu.exec(
+      text,
+    );
+  return than?.groups === undefined ? [] : [than.groups['first']!, than.groups['second']!];
+}
+
+/** "… of A, B and C": each with the words before the list. */
+function list(text: string): string[] {
+  const found =
+    /^(?<stem>.+?\b(?:of|about|for|with|by|from|in|between|are|is|do|did|does)\s+)(?<items>[^,?]+(?:,\s*[^,?]+)+?)(?:,?\s+(?:and|or)\s+(?<last>[^,?]+))?\??$/i.exec(
+      text,
+    );
+  if (found?.groups === undefined) return [];
+  const items = found.groups['items']!.split(/,\s*/);
+  const { last } = found.groups;
+  const all = last === undefined ? items : [...items, last];
+  // A clause is not an item.
+  return all.every((item) => item.split(' ').length <= 4) ? all.map((item) => found.groups!['stem']! + item) : [];
+}
+
+/** "What … and where …", "… and did he …": clauses that could be asked alone. */
+function conjunction(text: string): string[] {
+  const clauses = text.split(
+    /,?\s+(?:and(?: also| then)?|as well as|but also|or)\s+(?=(?:who|what|when|where|why|which|whose|how|is|are|was|were|did|do|does|has|have|can|could|will|would|should)\b)/i,
+  );
+  if (clauses.length >= 2) return clauses.every((clause) => clause.split(' ').length >= PART_WORDS_MIN) ? clauses : [];
+  // Two names that one thing is asked of.
+  const pair =
+    /^(?<before>.*?)(?<first>\p{Lu}[\p{L}'’-]*)\s+(?:and|or)\s+(?<second>\p{Lu}[\p{L}'’-]*)(?<after>.*)$/u.exec(text);
+  if (pair?.groups === undefined) return [];
+  const { before, first, second, after } = pair.groups;
+  return [`${before}${first}${after}`, `${before}${second}${after}`];
+}
+
+function trimmed(part: string): string {
+  return part.replace(/^[\s,;:.-]+|[\s,;:.?!-]+$/g, '');
+}

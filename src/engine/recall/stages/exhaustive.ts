@@ -1,0 +1,103 @@
+// Iterative expansion over entities: what the hits speak of is asked for in turn, until nothing new comes.
+import type { RecallQuery } from '../../calls.ts';
+import { capped, lowestScore, strengthOf } from './added.ts';
+import { type Asking, aboutEntity, followUp, search } from './asking.ts';
+import { entitiesOfHits } from './entities.ts';
+import { compareHits, type StageHit } from './hit.ts';
+import type { RecallOptions } from './options.ts';
+
+const ROUNDS = 3;
+const MIN_SCORE = 0.6;
+const NEW_PER_ROUND = 20;
+/** Added hits stay that much below the worst of the first ten. */
+const BELOW_TOP = 0.05;
+const TOP_HITS = 10;
+const FRONTIER_HITS = 20;
+const ENTITIES_PER_ROUND = 10;
+const HITS_PER_ENTITY = 20;
+
+export interface ExhaustiveRound {
+  /** From 1. */
+  readonly round: number;
+  readonly queriesIssued: number;
+  readonly newHashes: number;
+  readonly filteredByMinScore: number;
+  readonly budgetCapped: number;
+}
+
+export interface ExhaustiveMetadata {
+  readonly roundsExecuted: number;
+  /** In the order in which they were asked for. */
+  readonly entitiesFound: readonly string[];
+  readonly initialUniqueCount: number;
+  readonly finalUniqueCount: number;
+  readonly roundStats: readonly ExhaustiveRound[];
+  /** True when it ended for want of anything new, not of rounds. */
+  readonly converged: boolean;
+  readonly expansionGrainsFiltered: number;
+  readonly expansionGrainsBudgetCapped: number;
+  /** Absent when there was no hit to stay below. */
+  readonly expansionScoreCap?: number;
+}
+
+/** The hits, behind them those that the rounds added, and what the rounds did. */
+export function* exhaust(
+  hits: readonly StageHit[],
+  query: RecallQuery,
+  options: RecallOptions,
+): Asking<{ hits: StageHit[]; metadata: ExhaustiveMetadata }> {
+  const cap = Math.max(0, lowestScore(hits.slice(0, TOP_HITS)) - BELOW_TOP);
+  const known = new Set(hits.map(({ grain }) => grain.hash));
+  const asked = new Set<string>();
+  const added: StageHit[] = [];
+  const rounds: ExhaustiveRound[] = [];
+  let frontier: readonly StageHit[] = hits.slice(0, FRONTIER_HITS);
+  let converged = false;
+  for (let round = 1; round <= (options.exhaustiveMaxRounds ?? ROUNDS) && !converged; round++) {
+    const entities = entitiesOfHits(frontier, ENTITIES_PER_ROUND + asked.size)
+      .filter((entity) => !asked.has(entity))
+      .slice(0, ENTITIES_PER_ROUND);
+    if (entities.length === 0) {
+      converged = true;
+      break;
+    }
+    for (const entity of entities) asked.add(entity);
+    const answers = yield* search(
+      entities.map((entity) => ({
+        ...followUp(query, { limit: HITS_PER_ENTITY }),
+        filter: aboutEntity(query.filter, entity),
+        structural: true,
+      })),
+    );
+    const fresh = new Map<string, StageHit>();
+    for (const hit of answers.flat().sort(compareHits))
+      if (!known.has(hit.grain.hash) && !fresh.has(hit.grain.hash)) fresh.set(hit.grain.hash, hit);
+    const strong = [...fresh.values()].filter((hit) => !hit.judged || strengthOf(hit) >= MIN_SCORE);
+    const taken = strong.slice(0, NEW_PER_ROUND).map((hit) => capped(hit, cap, 'expansion'));
+    for (const { grain } of taken) known.add(grain.hash);
+    added.push(...taken);
+    rounds.push({
+      round,
+      queriesIssued: entities.length,
+      newHashes: taken.length,
+      filteredByMinScore: fresh.size - strong.length,
+      budgetCapped: strong.length - taken.length,
+    });
+    converged = taken.length === 0;
+    frontier = taken;
+  }
+  return {
+    hits: [...hits, ...added],
+    metadata: {
+      roundsExecuted: rounds.length,
+      entitiesFound: [...asked],
+      initialUniqueCount: hits.length,
+      finalUniqueCount: hits.length + added.length,
+      roundStats: rounds,
+      converged,
+      expansionGrainsFiltered: rounds.reduce((sum, round) => sum + round.filteredByMinScore, 0),
+      expansionGrainsBudgetCapped: rounds.reduce((sum, round) => sum + round.budgetCapped, 0),
+      ...(hits.length === 0 ? {} : { expansionScoreCap: cap }),
+    },
+  };
+}

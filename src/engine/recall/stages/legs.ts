@@ -1,0 +1,120 @@
+// Legs that a request asks for: other wordings of the query, parts of it, and hops over the graph of entities. Each is a
+// ranking; they are joined with what was found by reciprocal rank fusion.
+import type { RecallQuery } from '../../calls.ts';
+import { type Asking, aboutEntity, followUp, search } from './asking.ts';
+import { splitQuery } from './decompose.ts';
+import { entitiesOfHits } from './entities.ts';
+import { type AskVocabulary, expandQuery } from './expansion.ts';
+import { compareHits, type RecallSource, type StageHit } from './hit.ts';
+import type { RecallOptions } from './options.ts';
+
+/** As the fusion of the legs has it (service contract 8.2). */
+const RRF_K = 60;
+
+export interface Leg {
+  /** Of what this leg alone found. */
+  readonly source: RecallSource;
+  /** Best first. */
+  readonly hits: readonly StageHit[];
+}
+
+const LEG_HITS = 50;
+const DECOMPOSED_MAX = 4;
+const HOP_START_HITS = 10;
+const HOP_ENTITIES = 5;
+const HOP_HITS = 20;
+
+/** The rankings that the options ask for beside `hits`, none empty. */
+export function* furtherLegs(
+  hits: readonly StageHit[],
+  query: RecallQuery,
+  options: RecallOptions,
+  vocabulary?: AskVocabulary,
+): Asking<Leg[]> {
+  const text = query.query;
+  const wordings: { text: string; source: RecallSource }[] = [];
+  if (text !== undefined && options.queryExpansion === true)
+    wordings.push(...expandQuery(text, vocabulary).map((wording) => ({ text: wording, source: 'expansion' as const })));
+  if (text !== undefined && options.queryDecompose === true)
+    wordings.push(
+      ...(splitQuery(text, DECOMPOSED_MAX)?.parts ?? []).map((part) => ({ text: part, source: 'primary' as const })),
+    );
+  const found = yield* search(
+    wordings.map((wording) => followUp(query, { text: wording.text, limit: LEG_HITS, structural: false })),
+  );
+  const legs = wordings.map(({ source }, at): Leg => ({ source, hits: found[at]! }));
+  if (options.multiHop !== undefined) legs.push(...(yield* hops(hits, query, options.multiHop)));
+  return legs.filter((leg) => leg.hits.length > 0);
+}
+
+/** A ranking for each hop: what is said of the entities that the hop before came to, the first entity's first. */
+function* hops(hits: readonly StageHit[], query: RecallQuery, count: number): Asking<Leg[]> {
+  const legs: Leg[] = [];
+  const asked = new Set<string>();
+  const known = new Set(hits.map(({ grain }) => grain.hash));
+  let frontier = hits.slice(0, HOP_START_HITS);
+  for (let hop = 0; hop < count; hop++) {
+    const entities = entitiesOfHits(frontier, HOP_ENTITIES + asked.size)
+      .filter((entity) => !asked.has(entity))
+      .slice(0, HOP_ENTITIES);
+    if (entities.length === 0) break;
+    for (const entity of entities) asked.add(entity);
+    const answers = yield* search(
+      entities.map((entity) => ({
+        ...followUp(query, { text: null, limit: HOP_HITS }),
+        filter: aboutEntity(query.filter, entity),
+        structural: true,
+      })),
+    );
+    const reached = distinct(answers.flat());
+    legs.push({ source: 'expansion', hits: reached });
+    frontier = reached.filter(({ grain }) => !known.has(grain.hash)).slice(0, HOP_START_HITS);
+    for (const { grain } of reached) known.add(grain.hash);
+  }
+  return legs;
+}
+
+function distinct(hits: readonly StageHit[]): StageHit[] {
+  return [...new Map(hits.toReversed().map((hit) => [hit.grain.hash, hit])).values()].reverse();
+}
+
+/**
+ * Reciprocal rank fusion of what was found with further rankings: the sum of 1/(60 + rank) over all legs, divided by what
+ * the first in every leg would get. That becomes the base of every hit; the terms of the text leg inform from then on.
+ */
+export function fuseLegs(hits: readonly StageHit[], legs: readonly Leg[]): StageHit[] {
+  if (legs.length === 0) return [...hits];
+  const own = hits.reduce((most, { breakdown }) => Math.max(most, breakdown.legs?.count ?? 1), 1);
+  const count = own + legs.length;
+  const sums = new Map<string, { hit: StageHit; sum: number }>();
+  hits.forEach((hit, at) => {
+    sums.set(hit.grain.hash, { hit, sum: hit.breakdown.legs?.sum ?? 1 / (RRF_K + at + 1) });
+  });
+  for (const { source, hits: ranked } of legs) {
+    ranked.forEach((hit, at) => {
+      const share = 1 / (RRF_K + at + 1);
+      const known = sums.get(hit.grain.hash);
+      if (known === undefined) sums.set(hit.grain.hash, { hit: strange(hit, source), sum: share });
+      else {
+        known.sum += share;
+        // Found by a part of the question too: it needed no expansion.
+        if (source === 'primary') known.hit = { ...known.hit, recallSource: 'primary' };
+      }
+    });
+  }
+  return [...sums.values()]
+    .map(({ hit, sum }): StageHit => {
+      const base = (sum * (RRF_K + 1)) / count;
+      return {
+        ...hit,
+        score: base,
+        breakdown: { ...hit.breakdown, base, rrf: base, legs: { sum, count }, changes: {} },
+      };
+    })
+    .sort(compareHits);
+}
+
+/** A hit that another query found: that query's terms explain nothing of this one. */
+function strange(hit: StageHit, recallSource: RecallSource): StageHit {
+  return { ...hit, recallSource, breakdown: { base: hit.breakdown.base, changes: {} } };
+}

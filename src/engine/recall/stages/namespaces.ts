@@ -1,0 +1,30 @@
+// Backfill of namespaces that gave few hits: each is asked again alone.
+import type { RecallQuery } from '../../calls.ts';
+import { capped, lowestScore } from './added.ts';
+import { type Asking, followUp, search } from './asking.ts';
+import { byNamespace } from './cut.ts';
+import type { StageHit } from './hit.ts';
+
+const BACKFILL_QUERIES_MAX = 10;
+
+/** The hits, and behind them what the thin namespaces among theirs hold beside it. */
+export function* backfillNamespaces(
+  hits: readonly StageHit[],
+  query: RecallQuery,
+  minimum: number,
+): Asking<StageHit[]> {
+  const thin = [...byNamespace(hits)]
+    // A filter takes no empty namespace: grains without one are not asked for again.
+    .filter(([namespace, held]) => namespace !== '' && held.length < minimum)
+    .slice(0, BACKFILL_QUERIES_MAX);
+  const answers = yield* search(thin.map(([namespace]) => followUp(query, { limit: minimum, filter: { namespace } })));
+  const known = new Set(hits.map(({ grain }) => grain.hash));
+  const cap = lowestScore(hits);
+  const added: StageHit[] = [];
+  answers.forEach((found, at) => {
+    const wanted = minimum - thin[at]![1].length;
+    const fresh = found.filter(({ grain }) => !known.has(grain.hash)).slice(0, wanted);
+    added.push(...fresh.map((hit) => capped(hit, cap, 'primary')));
+  });
+  return [...hits, ...added];
+}

@@ -1,0 +1,215 @@
+// What follows fusion in a recall (service contract 8.3), in its order. One function for the engine, which answers at
+// once, and for the main thread, which waits for several partitions: the same hits give the same answer.
+import type { RecallQuery } from '../../calls.ts';
+import { favourSession, favourSubject } from './affinity.ts';
+import { sourcesOf, subjectsOf } from './annotate.ts';
+import { type Answer, type Ask, type Asking, answerLater, answerNow } from './asking.ts';
+import { type CensusMetadata, coverageRatio, sessionCensus } from './census.ts';
+import { containsTest } from './contains.ts';
+import { cutToLimit, dropWeak, keepBestNamespaces } from './cut.ts';
+import { diversify, type Likeness } from './diversity.ts';
+import { dropDuplicates, resolveConflicts } from './duplicates.ts';
+import { type ExhaustiveMetadata, exhaust } from './exhaustive.ts';
+import type { AskVocabulary } from './expansion.ts';
+import { explain } from './explain.ts';
+import { compareHits, type StageHit } from './hit.ts';
+import { furtherLegs, fuseLegs } from './legs.ts';
+import { backfillNamespaces } from './namespaces.ts';
+import type { RecallOptions } from './options.ts';
+import { asksPreference, enrichPreferences } from './preferences.ts';
+import { Similarity } from './similarity.ts';
+import { demoteSuperseded, markConflicts, penaliseOutdated } from './standing.ts';
+import { annotateTime, approachTarget, weighRecency, weighTarget } from './time.ts';
+
+export interface Staged {
+  /** At most the query's limit, the best first. */
+  readonly hits: readonly StageHit[];
+  readonly sources?: readonly StageHit[];
+  readonly entities?: readonly string[];
+  readonly exhaustive?: ExhaustiveMetadata;
+  readonly census?: CensusMetadata;
+  readonly sessionCoverageRatio?: number;
+}
+
+export interface StageContext {
+  readonly query: RecallQuery;
+  readonly options: RecallOptions;
+  readonly nowMs: number;
+  /** Likeness of meaning, where there are vectors. */
+  readonly likeness?: Likeness;
+  readonly vocabulary?: AskVocabulary;
+}
+
+/** In the engine: answers are at hand. */
+export function runStagesNow(hits: readonly StageHit[], context: StageContext, answer: (ask: Ask) => Answer): Staged {
+  return answerNow(stages(hits, context), answer);
+}
+
+/** Where answers come from several partitions. */
+export function runStages(
+  hits: readonly StageHit[],
+  context: StageContext,
+  answer: (ask: Ask) => Promise<Answer>,
+): Promise<Staged> {
+  return answerLater(stages(hits, context), answer);
+}
+
+function* stages(hits: readonly StageHit[], context: StageContext): Asking<Staged> {
+  const { query, options, nowMs } = context;
+  const found = yield* legs(hits, context);
+  const adjusted = adjust(found, options, nowMs);
+  const narrowed = narrow(adjusted, context);
+  const { hits: filled, reserved, exhaustive, census } = yield* backfill(narrowed, context);
+  const { minPerNamespace } = options;
+  // A choice of what differs has an order of its own, which the limit keeps to; the answer is in order of score again.
+  const preferred = asksFor(options, 'diversityLambda') ? filled : [...filled].sort(compareHits);
+  const cut = cutToLimit(preferred, {
+    limit: query.limit,
+    reserved,
+    ...(minPerNamespace === undefined ? {} : { minPerNamespace }),
+  });
+  const answered = annotate(cut, options, nowMs);
+  const sources = options.includeSources === true ? yield* sourcesOf(answered) : undefined;
+  return {
+    hits: answered,
+    ...(sources === undefined ? {} : { sources }),
+    ...(options.countEntities === true ? { entities: subjectsOf(answered) } : {}),
+    ...(exhaustive === undefined ? {} : { exhaustive }),
+    ...(census === undefined ? {} : { census, sessionCoverageRatio: coverageRatio(census) }),
+  };
+}
+
+/** What the legs found, the further ones of the request included, as far as its conditions on text let it through. */
+function* legs(hits: readonly StageHit[], { query, options, vocabulary }: StageContext): Asking<StageHit[]> {
+  const further = yield* furtherLegs(hits, query, options, vocabulary);
+  const fused = fuseLegs(hits, further);
+  const test = containsTest(options);
+  return test === undefined ? fused : fused.filter(({ grain }) => test(grain));
+}
+
+/** The stages that change scores, each in its own member of the breakdown. */
+function adjust(found: readonly StageHit[], options: RecallOptions, nowMs: number): StageHit[] {
+  let hits = [...found].sort(compareHits);
+  hits = weighRecency(hits, options.recencyWeight ?? 0, nowMs);
+  if (options.targetDate !== undefined) hits = approachTarget(hits, options.targetDate, options.temporalField);
+  hits = weighTarget(hits, options);
+  hits = favourSession(hits, options.sessionAffinityBoost ?? 0);
+  hits = favourSubject(hits, options.subjectAffinityBoost ?? 0);
+  const contradicted = options.includeContradicted !== false;
+  if (options.detectContradictions === true || !contradicted) hits = markConflicts(hits);
+  if (options.detectContradictions === true) hits = penaliseOutdated(hits);
+  if (!contradicted) hits = hits.filter(({ conflictStatus }) => conflictStatus !== 'outdated');
+  return options.aggregationIntent === true ? hits : demoteSuperseded(hits);
+}
+
+/** The stages that leave hits out, or prefer others to them. */
+function narrow(adjusted: readonly StageHit[], { query, options, likeness }: StageContext): StageHit[] {
+  let hits = [...adjusted];
+  const similarity = new Similarity();
+  if (options.deduplicate === true) hits = dropDuplicates(hits, options.deduplicateThreshold, similarity);
+  if (options.conflictResolution === true)
+    hits = resolveConflicts(hits, options.conflictSimilarityThreshold, similarity);
+  if (options.diversityLambda !== undefined) hits = diversify(hits, options.diversityLambda, query.limit, likeness);
+  if (options.minScore !== undefined) hits = dropWeak(hits, options.minScore);
+  return options.maxNamespaces === undefined ? hits : keepBestNamespaces(hits, options.maxNamespaces);
+}
+
+interface Filled {
+  readonly hits: readonly StageHit[];
+  /** Hashes of what has a claim to a place. */
+  readonly reserved: ReadonlySet<string>;
+  readonly exhaustive?: ExhaustiveMetadata;
+  readonly census?: CensusMetadata;
+}
+
+/** The stages that ask for more, each for what the one before left. What they add comes behind what was found. */
+function* backfill(found: readonly StageHit[], { query, options }: StageContext): Asking<Filled> {
+  const reserved = new Set<string>();
+  const admit = admission(options);
+  let hits = [...found];
+  if (options.minPerNamespace !== undefined)
+    hits = admit(hits, yield* backfillNamespaces(hits, query, options.minPerNamespace));
+  let census: CensusMetadata | undefined;
+  if (options.sessionCensus === true) {
+    const counted = yield* sessionCensus(hits, query, options);
+    census = counted.metadata;
+    hits = admit(hits, counted.hits);
+    for (const hash of counted.added) reserved.add(hash);
+  }
+  let exhaustive: ExhaustiveMetadata | undefined;
+  if (options.exhaustive === true) {
+    const expanded = yield* exhaust(hits, query, options);
+    exhaustive = expanded.metadata;
+    hits = admit(hits, expanded.hits);
+  }
+  if (options.preferenceEnrichment ?? asksPreference(query.query)) {
+    const enriched = yield* enrichPreferences(hits, query);
+    hits = admit(hits, enriched.hits);
+    // Asked for, it has a claim; noticed by us, it only fills places that are free.
+    if (options.preferenceEnrichment === true) for (const hash of enriched.added) reserved.add(hash);
+  }
+  return {
+    hits,
+    reserved,
+    ...(exhaustive === undefined ? {} : { exhaustive }),
+    ...(census === undefined ? {} : { census }),
+  };
+}
+
+/** Lets through, of the hits that a stage added, those that the request's conditions on hits would have let through. */
+function admission(options: RecallOptions): (before: readonly StageHit[], after: readonly StageHit[]) => StageHit[] {
+  const test = containsTest(options);
+  return (before, after) => {
+    const known = new Set(before.map(({ grain }) => grain.hash));
+    return after.filter(({ grain }) => {
+      if (known.has(grain.hash)) return true;
+      if (options.includeContradicted === false && grain.fields['verification_status'] === 'retracted') return false;
+      return test === undefined || test(grain);
+    });
+  };
+}
+
+function annotate(hits: readonly StageHit[], options: RecallOptions, nowMs: number): StageHit[] {
+  let annotated = [...hits];
+  if (options.annotateRelativeTime === true) {
+    const seenFrom = options.referenceDate === undefined ? nowMs : options.referenceDate * 1000;
+    annotated = annotateTime(annotated, seenFrom, options.temporalField);
+  }
+  if (options.explanation === true) annotated = annotated.map((hit) => ({ ...hit, explanation: explain(hit) }));
+  return annotated;
+}
+
+/** How many fused hits the stages want to see: those that reorder or leave out choose from all candidates. */
+export function hitsWanted({ limit, candidateLimit, filter }: RecallQuery, options: RecallOptions): number {
+  const demotes = filter.includeSuperseded === true && options.aggregationIntent !== true;
+  const chooses = demotes || CHOOSING.some((name) => asksFor(options, name));
+  return chooses ? Math.max(limit, candidateLimit) : limit;
+}
+
+const CHOOSING = [
+  'subjectContains',
+  'objectContains',
+  'queryExpansion',
+  'queryDecompose',
+  'multiHop',
+  'recencyWeight',
+  'targetDate',
+  'sessionAffinityBoost',
+  'subjectAffinityBoost',
+  'detectContradictions',
+  'includeContradicted',
+  'deduplicate',
+  'conflictResolution',
+  'diversityLambda',
+  'minPerNamespace',
+  'maxNamespaces',
+  'sessionCensus',
+  'exhaustive',
+] as const satisfies readonly (keyof RecallOptions)[];
+
+function asksFor(options: RecallOptions, name: keyof RecallOptions): boolean {
+  const value = options[name];
+  if (name === 'includeContradicted') return value === false;
+  if (name === 'diversityLambda') return value !== undefined && value !== 1;
+  return value !== undefined && value !== false && value !== 0 && value !== '';
+}

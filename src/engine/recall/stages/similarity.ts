@@ -1,0 +1,59 @@
+// Normalised Levenshtein similarity within a budget of work: what one request may compare is bounded whatever it holds.
+
+/** Leading code points that are compared. */
+export const SIMILARITY_CHARS_MAX = 512;
+/** Cells of Wagner and Fischer's table that one request may fill: some tens of milliseconds. */
+export const SIMILARITY_CELLS_MAX = 8_000_000;
+
+/** Compares texts for one request. Once its cells are spent, only equal texts are similar. */
+export class Similarity {
+  #cells: number;
+
+  constructor(cells: number = SIMILARITY_CELLS_MAX) {
+    this.#cells = cells;
+  }
+
+  /** True when 1 - distance / length of the longer one is at least `threshold`; both texts in code points. */
+  atLeast(a: string, b: string, threshold: number): boolean {
+    if (a === b) return true;
+    const left = letters(a);
+    const right = letters(b);
+    const longest = Math.max(left.length, right.length);
+    // The share that a distance may be, with room for the rounding of 1 - 0.85.
+    const distanceMax = Math.floor((1 - threshold) * longest + 1e-9);
+    if (Math.abs(left.length - right.length) > distanceMax) return false;
+    return this.#within(left, right, distanceMax);
+  }
+
+  /** Ukkonen's band: a cell further from the diagonal than the bound cannot be on a path within it. */
+  #within(left: readonly string[], right: readonly string[], bound: number): boolean {
+    const band = Math.min(right.length, 2 * bound + 1);
+    this.#cells -= left.length * band + 1;
+    if (this.#cells < 0) return false;
+    const far = bound + 1;
+    let previous = new Uint16Array(right.length + 1).fill(far);
+    let current = new Uint16Array(right.length + 1).fill(far);
+    for (let j = 0; j <= Math.min(right.length, bound); j++) previous[j] = j;
+    for (let i = 1; i <= left.length; i++) {
+      const first = Math.max(1, i - bound);
+      const last = Math.min(right.length, i + bound);
+      current[first - 1] = first === 1 ? Math.min(far, i) : far;
+      let best = current[first - 1]!;
+      for (let j = first; j <= last; j++) {
+        const substitution = previous[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
+        const cell = Math.min(previous[j]! + 1, current[j - 1]! + 1, substitution, far);
+        current[j] = cell;
+        if (cell < best) best = cell;
+      }
+      if (last < right.length) current[last + 1] = far;
+      if (best > bound) return false;
+      [previous, current] = [current, previous];
+    }
+    return previous[right.length]! <= bound;
+  }
+}
+
+function letters(text: string): string[] {
+  // Cut before it is spread: a megabyte of text is not made into an array for its first letters.
+  return [...text.slice(0, SIMILARITY_CHARS_MAX * 2)].slice(0, SIMILARITY_CHARS_MAX);
+}

@@ -1,0 +1,72 @@
+// Stages that judge what a grain says against what others say: contradicted, or superseded by a later version.
+import {
+  changed,
+  compareHits,
+  compareNewest,
+  exact,
+  numberField,
+  objectOf,
+  type StageHit,
+  textField,
+  tripleGroups,
+} from './hit.ts';
+
+const CONTRADICTION_PENALTY = 0.2;
+const SUPERSESSION_DEMOTION = 0.15;
+
+/**
+ * Marks hits that say different things of one subject and relation: `current` the newest (of equals the one of higher
+ * confidence) and what agrees with it, `outdated` the rest. A retracted grain is outdated whatever others say.
+ */
+export function markConflicts(hits: readonly StageHit[]): StageHit[] {
+  const marks = new Map<StageHit, 'current' | 'outdated'>();
+  for (const hit of hits) if (isRetracted(hit)) marks.set(hit, 'outdated');
+  for (const group of tripleGroups(hits)) {
+    const standing = group.filter((hit) => !marks.has(hit)).sort(compareStanding);
+    const [kept] = standing;
+    if (kept === undefined || standing.every((hit) => agree(hit, kept))) continue;
+    for (const hit of standing) marks.set(hit, agree(hit, kept) ? 'current' : 'outdated');
+  }
+  return hits.map((hit) => {
+    const mark = marks.get(hit);
+    return mark === undefined ? hit : { ...hit, conflictStatus: mark };
+  });
+}
+
+/** Takes 0.20 from what is marked outdated. */
+export function penaliseOutdated(hits: readonly StageHit[]): StageHit[] {
+  return hits
+    .map((hit) =>
+      hit.conflictStatus === 'outdated' ? changed(hit, 'interferencePenalty', -CONTRADICTION_PENALTY) : hit,
+    )
+    .sort(compareHits);
+}
+
+/** Takes 0.15 from old versions. */
+export function demoteSuperseded(hits: readonly StageHit[]): StageHit[] {
+  if (!hits.some(({ superseded }) => superseded)) return [...hits];
+  return hits
+    .map((hit) => (hit.superseded ? changed(hit, 'supersessionDemotion', -SUPERSESSION_DEMOTION) : hit))
+    .sort(compareHits);
+}
+
+function isRetracted({ grain }: StageHit): boolean {
+  return textField(grain, 'verification_status') === 'retracted';
+}
+
+function compareStanding(a: StageHit, b: StageHit): number {
+  return (
+    Number(a.superseded) - Number(b.superseded) ||
+    b.grain.createdAtMs - a.grain.createdAtMs ||
+    confidenceOf(b) - confidenceOf(a) ||
+    compareNewest(a, b)
+  );
+}
+
+function agree(a: StageHit, b: StageHit): boolean {
+  return exact(objectOf(a)) === exact(objectOf(b));
+}
+
+export function confidenceOf({ grain }: StageHit): number {
+  return numberField(grain, 'confidence') ?? 1;
+}

@@ -1,0 +1,73 @@
+// Hits for the tests of stages.
+import type { GrainView, JsonObject, RecallQuery } from '../../../calls.ts';
+import type { StageHit } from '../hit.ts';
+
+/** An instant of the past, ms. */
+export const NOW_MS = 1_700_000_000_000;
+
+let made = 0;
+
+export interface Made {
+  readonly name?: string;
+  readonly score?: number;
+  readonly fields?: JsonObject;
+  readonly grainType?: string;
+  readonly namespace?: string;
+  readonly userId?: string;
+  readonly ageMs?: number;
+  readonly superseded?: boolean;
+  readonly judged?: boolean;
+  readonly strength?: number;
+}
+
+/** A hash of 64 hex that begins with a name's letters. */
+export function hashOf(name: string): string {
+  return Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64);
+}
+
+export function grain({
+  name,
+  fields = {},
+  grainType = 'belief',
+  namespace = 'default',
+  userId,
+  ageMs = 0,
+}: Made): GrainView {
+  const createdAtMs = NOW_MS - ageMs;
+  return {
+    hash: hashOf(name ?? `g${made++}`),
+    grainType,
+    fields: { ...fields, namespace },
+    createdAt: Math.floor(createdAtMs / 1000),
+    createdAtMs,
+    namespace,
+    ...(userId === undefined ? {} : { userId }),
+    sizeBytes: 100,
+  };
+}
+
+export function hit(given: Made = {}): StageHit {
+  const score = given.score ?? 0.5;
+  return {
+    grain: grain(given),
+    score,
+    breakdown: { base: score, terms: { bm25: score }, changes: {} },
+    judged: given.judged ?? true,
+    ...(given.strength === undefined ? {} : { strength: given.strength }),
+    superseded: given.superseded ?? false,
+    recallSource: 'primary',
+  };
+}
+
+export function belief(name: string, subject: string, relation: string, object: string, given: Made = {}): StageHit {
+  return hit({ name, ...given, fields: { subject, relation, object, ...given.fields } });
+}
+
+/** Names that the hits were made with. */
+export function names(hits: readonly StageHit[]): string[] {
+  return hits.map(({ grain: { hash } }) => Buffer.from(hash, 'hex').toString().replace(/\0+$/, ''));
+}
+
+export function query(given: Partial<RecallQuery> = {}): RecallQuery {
+  return { query: 'tea', filter: {}, limit: 20, candidateLimit: 100, structural: false, ...given };
+}
