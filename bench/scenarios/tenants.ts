@@ -1,10 +1,11 @@
-// Many memories of a hundred grains beside one memory of as many grains in all: how quickly they take them, what they
-// hold in heap, how quickly a shard with them opens, and how long the first recall of a memory takes that nobody has
-// asked since. Each side has a process of its own.
+// Many memories of a hundred grains beside one memory that is sent the same grains in the same calls: how quickly they
+// take them, what they hold in heap after the same questions, how quickly a shard with them opens, and how long the first
+// recall of a memory takes that nobody has asked since. Each side has a process of its own.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
+import type { AddItem } from '../../src/engine/calls.ts';
 import type { Batch } from '../lib/engine.ts';
-import { addAll, batchesOf, contextOf, makeMemories, openShard, settle } from '../lib/engine.ts';
+import { addAll, contextOf, makeMemories, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
 import { heldBytes } from '../lib/heap.ts';
@@ -16,6 +17,8 @@ const GRAINS_EACH = 100;
 /** Memories that take turns in one stretch: an agent's grains come a few at a time, between those of others. */
 const STRETCH_MEMORIES = 100;
 const TURN_GRAINS = 10;
+/** People whose grains a small memory holds; the large one holds those of all. Each has a key in each memory. */
+const USERS_EACH = 2;
 
 export const scenario: Scenario = {
   name: 'tenants',
@@ -52,7 +55,7 @@ async function run({ size }: Options): Promise<Measured> {
     const perSecond = ({ addedMs }: Side): number => (grains * 1_000) / addedMs;
     const settledPerSecond = ({ addedMs, settledMs }: Side): number => (grains * 1_000) / (addedMs + settledMs);
     return {
-      parameters: { memories, grains_each: GRAINS_EACH, turn_grains: TURN_GRAINS },
+      parameters: { memories, grains_each: GRAINS_EACH, users_each: USERS_EACH, turn_grains: TURN_GRAINS },
       metrics: rounded({
         many_grains_per_s: perSecond(many),
         one_grains_per_s: perSecond(one),
@@ -82,10 +85,11 @@ async function measure({ folder, memories, grains }: Task): Promise<Side> {
   await makeMemories(shard.engine, 1, memories);
   const source = grainSource(1);
   let addedMs = 0;
-  const stretch = Math.min(memories === 1 ? grains : STRETCH_MEMORIES * GRAINS_EACH, 10_000);
+  const stretch = Math.min(grains, STRETCH_MEMORIES * GRAINS_EACH);
   for (let from = 0; from < grains; from += stretch) {
     const items = source.take(Math.min(stretch, grains - from));
-    const batches = memories === 1 ? batchesOf(1, items) : turns(items, from / GRAINS_EACH);
+    const calls = turns(items, from / GRAINS_EACH);
+    const batches = memories === 1 ? calls.map(({ items: sent }) => ({ memory: 1, items: sent })) : calls;
     const start = performance.now();
     await addAll(shard, batches);
     addedMs += performance.now() - start;
@@ -101,10 +105,10 @@ async function measure({ folder, memories, grains }: Task): Promise<Side> {
   const firstRecallUs: number[] = [];
   let recallHits = 0;
   const asked = { filter: {}, structural: false, limit: 20, candidateLimit: 100 };
-  for (let memory = 1; memory <= memories; memory++) {
+  for (let question = 0; question < grains / GRAINS_EACH; question++) {
     const query = source.question();
     const start = performance.now();
-    recallHits += shard.engine.read('recall', contextOf(memory), { ...asked, query }).hits.length;
+    recallHits += shard.engine.read('recall', contextOf(1 + (question % memories)), { ...asked, query }).hits.length;
     firstRecallUs.push((performance.now() - start) * 1_000);
   }
   const held = (await heldBytes()) - empty;
@@ -113,12 +117,17 @@ async function measure({ folder, memories, grains }: Task): Promise<Side> {
 }
 
 /** The stretch's memories in turn, a few grains each time, until each has its grains. */
-function* turns(items: ReturnType<ReturnType<typeof grainSource>['take']>, firstMemory: number): Generator<Batch> {
+function turns(items: readonly AddItem[], firstMemory: number): Batch[] {
   const memories = items.length / GRAINS_EACH;
+  const calls: Batch[] = [];
   for (let from = 0; from < items.length; from += TURN_GRAINS) {
     const memory = 1 + firstMemory + ((from / TURN_GRAINS) % memories);
-    yield { memory, items: items.slice(from, from + TURN_GRAINS) };
+    const sent = items
+      .slice(from, from + TURN_GRAINS)
+      .map((item, i) => ({ ...item, fields: { ...item.fields, user_id: `user-${memory}-${i % USERS_EACH}` } }));
+    calls.push({ memory, items: sent });
   }
+  return calls;
 }
 
 function inChild(task: Task): Promise<Side> {
