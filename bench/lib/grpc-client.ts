@@ -20,6 +20,7 @@ const WINDOW_UPDATE = 8;
 const END_STREAM = 1;
 const ACK = 1;
 const END_HEADERS = 4;
+const SETTING_CONCURRENT_STREAMS = 3;
 const SETTING_INITIAL_WINDOW = 4;
 
 /** The message of the reply, or undefined when the call failed. */
@@ -65,6 +66,9 @@ export class GrpcConnection {
   readonly #calls = new Map<number, Call>();
   /** Calls whose request is not sent whole, in order. */
   #sending: [number, Call][] = [];
+  /** Calls beyond the streams that the server allows at once: more would end the connection. */
+  #waiting: [head: Buffer, message: Buffer, answered: Answered][] = [];
+  #streamsMax = Number.POSITIVE_INFINITY;
   #out: Buffer[] = [];
   #scheduled = false;
   #nextStream = 1;
@@ -100,6 +104,10 @@ export class GrpcConnection {
   call(head: Buffer, message: Buffer, answered: Answered): void {
     if (this.#ended) {
       answered(undefined);
+      return;
+    }
+    if (this.#calls.size >= this.#streamsMax) {
+      this.#waiting.push([head, message, answered]);
       return;
     }
     const stream = this.#nextStream;
@@ -205,7 +213,9 @@ export class GrpcConnection {
 
   #configure(payload: Buffer): void {
     for (let at = 0; at + 6 <= payload.length; at += 6) {
-      if (payload.readUInt16BE(at) !== SETTING_INITIAL_WINDOW) continue;
+      const setting = payload.readUInt16BE(at);
+      if (setting === SETTING_CONCURRENT_STREAMS) this.#streamsMax = payload.readUInt32BE(at + 2);
+      if (setting !== SETTING_INITIAL_WINDOW) continue;
       const window = payload.readUInt32BE(at + 2);
       for (const call of this.#calls.values()) call.window += window - this.#streamWindow;
       this.#streamWindow = window;
@@ -221,6 +231,8 @@ export class GrpcConnection {
     if (call.rest.length > 0) this.#sending = this.#sending.filter(([id]) => id !== stream);
     const reply = call.reply.length === 1 ? call.reply[0]! : Buffer.concat(call.reply);
     call.answered(failed || reply.length < 5 ? undefined : reply.subarray(5));
+    const next = this.#calls.size < this.#streamsMax ? this.#waiting.shift() : undefined;
+    if (next !== undefined) this.call(...next);
   }
 
   #end(): void {
@@ -229,6 +241,7 @@ export class GrpcConnection {
     this.#socket.destroy();
     for (const call of this.#calls.values()) call.answered(undefined);
     this.#calls.clear();
+    for (const [, , answered] of this.#waiting.splice(0)) answered(undefined);
   }
 }
 

@@ -132,8 +132,8 @@ export class Dictionary {
     this.termCount = footer.getUint32(4, true);
     this.totalLength = footer.getFloat64(8, true);
     const start = length - FOOTER_BYTES - this.pageCount * FENCE_BYTES;
-    // A copy: a view would keep a whole block alive outside the heap budget.
-    this.#fences = view(source.bytes(start, length - FOOTER_BYTES).slice());
+    // A copy: a view would keep its whole block in the heap, and slice() of a Buffer is one.
+    this.#fences = view(new Uint8Array(source.bytes(start, length - FOOTER_BYTES)));
   }
 
   get heapBytes(): number {
