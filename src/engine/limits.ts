@@ -49,6 +49,23 @@ export const GRPC_STREAMS_MAX = 1_024;
 export const GRPC_KEEPALIVE_MS = 60_000;
 /** A gRPC connection is asked to make a new one after this. */
 export const GRPC_CONNECTION_AGE_MS = 3_600_000;
+/** How often gRPC connections and calls are looked at: how much later than its time one of them may end. */
+export const GRPC_LOOK_MS = 5_000;
+/** A gRPC request that is not whole by then is refused, and a caller that has not taken its answer is cut off. */
+export const GRPC_PEER_TIMEOUT_MS = 120_000;
+/** What a gRPC client may send beyond what was read: of one call, and of one connection. */
+export const GRPC_STREAM_WINDOW_BYTES = 1_048_576;
+export const GRPC_CONNECTION_WINDOW_BYTES = 16 * 1_048_576;
+/** gRPC requests that are not whole yet, all together; beyond: LIM-E001 to whose bytes come next. */
+export const GRPC_GATHERING_BYTES_MAX = 256 * 1_048_576;
+/** Answers and the like that one gRPC connection has not taken, in MB; beyond: its new calls are refused. */
+export const GRPC_CONNECTION_MEGABYTES_MAX = 512;
+/** Compressed gRPC messages that are inflated at a time; others wait. */
+export const GRPC_INFLATIONS_MAX = 4;
+/** A message to health or reflection; beyond: LIM-E003. */
+export const GRPC_PROBE_BYTES_MAX = 65_536;
+/** Callers who watch health; beyond: RESOURCE_EXHAUSTED. */
+export const GRPC_WATCHES_MAX = 1_000;
 export const RECALL_LIMIT_DEFAULT = 20;
 /** Larger limits are treated as this, with a warning. */
 export const RECALL_LIMIT_MAX = 500;
@@ -123,6 +140,8 @@ export const MAINTENANCE_TICK_MS = 1_000;
 export const TERM_CHARS_MAX = 64;
 /** Words whose terms one language's analyser remembers, twice (two generations); the rest is stemmed again. */
 export const WORD_CACHE_MAX = 32_768;
+/** Characters of a speaker's name that are kept. */
+export const SPEAKER_CHARS_MAX = 256;
 /** Characters of a query that are analysed, and distinct terms, clauses and field conditions kept; past them the rest of
  * the query is ignored and it is marked truncated. */
 export const QUERY_CHARS_MAX = 16_384;
@@ -132,11 +151,37 @@ export const QUERY_CLAUSES_MAX = 64;
 export const VOCABULARY_WORDS_MAX = 65_536;
 export const VOCABULARY_CANDIDATES_MAX = 512;
 
+/** Components of a vector; an embedder with more is refused. */
+export const VECTOR_DIMENSIONS_MAX = 8_192;
+/** Vectors of one grain: beyond, the caller's bug. */
+export const VECTOR_CHUNKS_MAX = 4_096;
+/** Vectors of a memory up to which every search is a scan (1 ms); more get a graph. */
+export const VECTOR_SCAN_MAX = 8_192;
+/** Candidates that a graph is asked for at least, and how many compared rows one of them costs. */
+export const VECTOR_CANDIDATES_MIN = 256;
+export const VECTOR_GRAPH_COST = 6;
+/** Vectors that are not in a file yet, at which they should be sealed, and beyond which adding is the caller's bug. */
+export const VECTORS_SEAL = 4_096;
+export const VECTORS_UNSEALED_MAX = 262_144;
+/** Bytes of vectors that a shard keeps in heap; past it, memories that nobody asked for longest are let go. */
+export const VECTOR_HEAP_BYTES = 1_073_741_824;
+
 /** Words, and pieces of the built-in encoder's vocabulary, that one vector stands for; longer texts get several. */
 export const EMBED_WINDOW_WORDS_MAX = 100;
 export const EMBED_WINDOW_PIECES_MAX = 128;
 /** Characters that the built-in encoder looks at; 128 pieces are fewer in every language that it knows. */
 export const ENCODER_TEXT_CHARS_MAX = 8_192;
+/** Texts that the encoder's thread gets in one message, and messages of each kind that it has not answered. */
+export const ENCODER_BATCH_TEXTS_MAX = 16;
+export const ENCODER_BACKLOG_BATCHES_OUT_MAX = 2;
+export const ENCODER_QUERY_BATCHES_OUT_MAX = 64;
+/** Texts of each kind that wait for the encoder or are with it; beyond: a retryable EmbedError. */
+export const ENCODER_QUERY_TEXTS_MAX = 4_096;
+export const ENCODER_BACKLOG_TEXTS_MAX = 16_384;
+/** An encoder's thread that owes an answer and says nothing for this long is ended. */
+export const ENCODER_SILENCE_MS = 60_000;
+/** Vectors of queries that are remembered, unless the caller says otherwise. */
+export const QUERY_VECTORS_MAX = 4_096;
 /** Vectors of one text; what follows is found by its words alone. */
 export const EMBED_WINDOWS_MAX = 512;
 /** Texts and their bytes in one request to an embedding service, requests at a time, calls that wait for their turn;
@@ -162,7 +207,7 @@ export const EXTRACT_TEXT_CHARS_MAX = 262_144;
 /** Facts taken from one text, and sentences of it whose names or dates are looked up; what follows is not read. */
 export const EXTRACT_BELIEFS_MAX = 256;
 export const EXTRACT_NAME_LOOKUPS_MAX = 256;
-export const EXTRACT_DATE_LOOKUPS_MAX = 512;
+export const EXTRACT_DATE_LOOKUPS_MAX = 128;
 
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;
@@ -224,5 +269,8 @@ assert(STATE_KEY_BYTES_MAX < 1978, 'a state key fits LMDB');
 assert(PACK_BYTES_MAX < PENDING_BYTES_MAX && PACK_ITEMS_MAX < PENDING_ITEMS_MAX, 'a pack fits what may wait');
 assert(TAIL_GRAINS_SEAL < TAIL_GRAINS_MAX, 'a seal begins before writes wait');
 assert(MERGE_FANOUT < SEGMENTS_MAX, 'a merge lowers the number of segments');
+assert(GRPC_STREAM_WINDOW_BYTES <= GRPC_CONNECTION_WINDOW_BYTES, 'a connection takes what one of its calls may send');
+assert(MESSAGE_BYTES_MAX < GRPC_GATHERING_BYTES_MAX, 'a message fits what may be gathered');
 assert(BATCH_GRAINS_MAX <= TAIL_GRAINS_SEAL, 'a batch fits a tail');
+assert(VECTORS_SEAL < VECTORS_UNSEALED_MAX, 'vectors are sealed before adding them ends');
 assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');

@@ -1,0 +1,224 @@
+// Rows of half floats in WebAssembly memories, where the kernel reads them.
+//
+// A memory (here: a *block* of at most BLOCK_BYTES) grows as it is needed and is let go whole when nothing is left in it, since
+// WebAssembly memories do not shrink. It is cut into pages, each of which belongs to one owner or is free; a freed page
+// is overwritten with zeros at once: what was erased stays nowhere.
+//
+//   block := query (32 KiB)   addresses (16 KiB)   scores (16 KiB)   page*
+import { assert } from '../../assert.ts';
+import { VECTOR_DIMENSIONS_MAX } from '../../limits.ts';
+import { KERNEL_DIMENSIONS, type Kernel, makeKernel, QUERY_SCALE } from './kernel.ts';
+import { wasm } from './wasm.ts';
+
+/** A page holds whole rows: 16 of 512 dimensions. Small memories waste half a page on average. */
+const PAGE_BYTES = 16_384;
+const QUERY_BYTES = 4 * VECTOR_DIMENSIONS_MAX;
+/** Rows that the kernel is given at once. */
+const BATCH_ROWS = 4_096;
+const ADDRESSES_AT = QUERY_BYTES;
+const SCORES_AT = ADDRESSES_AT + 4 * BATCH_ROWS;
+const PAGES_AT = SCORES_AT + 4 * BATCH_ROWS;
+const BLOCK_BYTES = 1_073_741_824;
+const WASM_PAGE_BYTES = 65_536;
+const GROW_WASM_PAGES = 16;
+const PAGES_PER_BLOCK = (BLOCK_BYTES - PAGES_AT) / PAGE_BYTES;
+
+assert(2 * VECTOR_DIMENSIONS_MAX <= PAGE_BYTES, 'a page holds a row');
+assert(PAGES_AT % WASM_PAGE_BYTES === 0, 'pages begin at a page');
+
+/** Bytes of a row of `dimensions`, padding included. */
+export function rowBytesOf(dimensions: number): number {
+  return 2 * KERNEL_DIMENSIONS * Math.ceil(dimensions / KERNEL_DIMENSIONS);
+}
+
+export function rowsPerPage(dimensions: number): number {
+  return Math.floor(PAGE_BYTES / rowBytesOf(dimensions));
+}
+
+/** One WebAssembly memory. */
+class Block {
+  readonly #memory = new wasm.Memory({
+    initial: PAGES_AT / WASM_PAGE_BYTES,
+    maximum: BLOCK_BYTES / WASM_PAGE_BYTES,
+  });
+  readonly #kernel: Kernel = makeKernel(this.#memory);
+  readonly #free: number[] = [];
+  #made = 0;
+  used = 0;
+  // Views of the memory; growing it makes new ones necessary.
+  halves = new Uint16Array(this.#memory.buffer);
+  #floats = new Float32Array(this.#memory.buffer);
+  #addresses = new Uint32Array(this.#memory.buffer);
+
+  get isFull(): boolean {
+    return this.#free.length === 0 && this.#made === PAGES_PER_BLOCK;
+  }
+
+  take(): number {
+    this.used += 1;
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const page = this.#made++;
+    const end = PAGES_AT + this.#made * PAGE_BYTES;
+    if (end > this.halves.byteLength) {
+      const room = (BLOCK_BYTES - this.halves.byteLength) / WASM_PAGE_BYTES;
+      this.#memory.grow(Math.min(GROW_WASM_PAGES, room));
+      this.halves = new Uint16Array(this.#memory.buffer);
+      this.#floats = new Float32Array(this.#memory.buffer);
+      this.#addresses = new Uint32Array(this.#memory.buffer);
+    }
+    return page;
+  }
+
+  give(page: number): void {
+    const start = (PAGES_AT + page * PAGE_BYTES) / 2;
+    this.halves.fill(0, start, start + PAGE_BYTES / 2);
+    this.#free.push(page);
+    this.used -= 1;
+  }
+
+  setQuery(query: Float32Array, rowBytes: number): void {
+    const floats = this.#floats;
+    const padded = rowBytes / 2;
+    for (let i = 0; i < query.length; i++) floats[i] = query[i]! * QUERY_SCALE;
+    floats.fill(0, query.length, padded);
+  }
+
+  setAddress(at: number, address: number): void {
+    this.#addresses[ADDRESSES_AT / 4 + at] = address;
+  }
+
+  /** Runs the kernel over `count` addresses; the scores are valid until the next run. */
+  run(count: number, rowBytes: number): Float32Array {
+    this.#kernel(ADDRESSES_AT, count, rowBytes, 0, SCORES_AT);
+    return this.#floats.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
+  }
+}
+
+/** The pages of a shard. */
+export class Arena {
+  /** By number; a block that was let go leaves a gap, which the next one takes. */
+  readonly #blocks: (Block | undefined)[] = [];
+  #pages = 0;
+
+  /** Bytes of the pages that are owned. */
+  get bytes(): number {
+    return this.#pages * PAGE_BYTES;
+  }
+
+  /** A page of zeros. */
+  take(): number {
+    let at = this.#blocks.findIndex((block) => block !== undefined && !block.isFull);
+    if (at < 0) {
+      at = this.#blocks.indexOf(undefined);
+      if (at < 0) at = this.#blocks.length;
+      this.#blocks[at] = new Block();
+    }
+    this.#pages += 1;
+    return at * PAGES_PER_BLOCK + this.#blocks[at]!.take();
+  }
+
+  give(page: number): void {
+    const at = Math.floor(page / PAGES_PER_BLOCK);
+    const block = this.#blocks[at];
+    assert(block !== undefined, 'a page belongs to a block');
+    block.give(page % PAGES_PER_BLOCK);
+    this.#pages -= 1;
+    if (block.used === 0) this.#blocks[at] = undefined;
+  }
+
+  block(number: number): Block {
+    const block = this.#blocks[number];
+    assert(block !== undefined, 'a page belongs to a block');
+    return block;
+  }
+}
+
+/** Rows of one width, numbered from 0, that only grow in number; their pages come from an arena. */
+export class Rows {
+  readonly dimensions: number;
+  readonly #arena: Arena;
+  readonly #rowBytes: number;
+  readonly #perPage: number;
+  readonly #pages: number[] = [];
+  count = 0;
+
+  constructor(arena: Arena, dimensions: number) {
+    assert(dimensions >= 1 && dimensions <= VECTOR_DIMENSIONS_MAX, 'dimensions are within the limit');
+    this.#arena = arena;
+    this.dimensions = dimensions;
+    this.#rowBytes = rowBytesOf(dimensions);
+    this.#perPage = rowsPerPage(dimensions);
+  }
+
+  /** Adds a row of zeros and returns its number; fill it with `halvesAt`. */
+  push(): number {
+    const row = this.count++;
+    if (row === this.#pages.length * this.#perPage) this.#pages.push(this.#arena.take());
+    return row;
+  }
+
+  /** Where a row's halves lie; valid until the next `push` to any rows of the arena. */
+  halvesAt(row: number): { halves: Uint16Array; at: number } {
+    assert(row < this.count, 'a row is there');
+    const page = this.#pages[Math.floor(row / this.#perPage)]!;
+    return {
+      halves: this.#arena.block(Math.floor(page / PAGES_PER_BLOCK)).halves,
+      at: this.#address(page, row) / 2,
+    };
+  }
+
+  /** A copy of a row's halves, without padding. */
+  read(row: number): Uint16Array {
+    const { halves, at } = this.halvesAt(row);
+    return halves.slice(at, at + this.dimensions);
+  }
+
+  /** Overwrites a row with zeros. */
+  clear(row: number): void {
+    const { halves, at } = this.halvesAt(row);
+    halves.fill(0, at, at + this.dimensions);
+  }
+
+  /**
+   * Inner products of `query` (of `dimensions`) with the first `count` of `rows`, written to `scores` at the same places. Neighbours
+   * are best given together: rows of one block are computed in one call.
+   */
+  score(query: Float32Array, rows: Uint32Array, count: number, scores: Float32Array): void {
+    assert(query.length === this.dimensions, 'a query has the dimensions of the rows');
+    const prepared = new Set<number>();
+    let start = 0;
+    while (start < count) {
+      const number = this.#blockOf(rows[start]!);
+      const block = this.#arena.block(number);
+      if (!prepared.has(number)) {
+        block.setQuery(query, this.#rowBytes);
+        prepared.add(number);
+      }
+      let end = start;
+      while (end < count && end - start < BATCH_ROWS) {
+        const row = rows[end]!;
+        const page = this.#pages[Math.floor(row / this.#perPage)]!;
+        if (Math.floor(page / PAGES_PER_BLOCK) !== number) break;
+        block.setAddress(end - start, this.#address(page, row));
+        end += 1;
+      }
+      scores.set(block.run(end - start, this.#rowBytes), start);
+      start = end;
+    }
+  }
+
+  /** Gives every page back, overwritten. */
+  drop(): void {
+    for (const page of this.#pages.splice(0)) this.#arena.give(page);
+    this.count = 0;
+  }
+
+  #blockOf(row: number): number {
+    return Math.floor(this.#pages[Math.floor(row / this.#perPage)]! / PAGES_PER_BLOCK);
+  }
+
+  #address(page: number, row: number): number {
+    return PAGES_AT + (page % PAGES_PER_BLOCK) * PAGE_BYTES + (row % this.#perPage) * this.#rowBytes;
+  }
+}

@@ -1,0 +1,203 @@
+// A memory's vectors by one embedder: rows in heap, the graph that follows them, what they cover, and what of them is in no
+// file yet. Files are the business of others (vector-files.ts).
+import { assert } from '../../assert.ts';
+import { VECTORS_UNSEALED_MAX } from '../../limits.ts';
+import type { Sliced } from '../section.ts';
+import type { Arena } from './arena.ts';
+import { Coverage, type Range } from './coverage.ts';
+import { GrainRows } from './grain-rows.ts';
+import { Graph } from './graph.ts';
+import type { Searched } from './search.ts';
+
+/** Which embedder made a vector, and how long it is. Another name or length is another generation. */
+export interface EmbedderStamp {
+  readonly name: string;
+  readonly dimensions: number;
+}
+
+/** Rows that one step adds to a graph: about a third of a millisecond. */
+const GRAPH_STEP_ROWS = 4;
+/** Grains that one step copies. */
+const COPY_STEP_GRAINS = 256;
+/** Dead rows of which everything is copied to new rows: this many, and this share. */
+const DEAD_ROWS_MIN = 64;
+const DEAD_SHARE_MAX = 0.25;
+
+export class Generation implements Searched {
+  readonly stamp: EmbedderStamp;
+  readonly coverage = new Coverage();
+  /** Where sealing ends: everything covered so far is in a file. */
+  readonly sealed = new Coverage();
+  readonly #arena: Arena;
+  /** Rows above which there is a graph. */
+  readonly #scanMax: number;
+  #grains: GrainRows;
+  #graph: Graph | undefined;
+  #graphed = 0;
+  /** Grains that are in no file. */
+  readonly unsealed = new Set<number>();
+  /** While rows are copied: grains that were taken out meanwhile. */
+  #removedMeanwhile: number[] | undefined;
+  #isPurgeWanted = false;
+  #isDropped = false;
+
+  constructor(stamp: EmbedderStamp, arena: Arena, scanMax: number) {
+    this.stamp = stamp;
+    this.#arena = arena;
+    this.#scanMax = scanMax;
+    this.#grains = new GrainRows(arena, stamp.dimensions);
+  }
+
+  get grains(): GrainRows {
+    return this.#grains;
+  }
+
+  get graph(): Graph | undefined {
+    return this.#graph;
+  }
+
+  /** Rows below this are in the graph; those of a grain all or none. */
+  get graphed(): number {
+    return this.#graphed;
+  }
+
+  /** Heap beside the arena's pages. */
+  get bytes(): number {
+    return this.#grains.bytes + (this.#graph?.bytes ?? 0) + this.unsealed.size * 32;
+  }
+
+  /** Puts a grain's vectors in the place of those that it had. They are in no file yet. */
+  add(ordinal: number, chunks: readonly Uint16Array[]): void {
+    assert(this.unsealed.size < VECTORS_UNSEALED_MAX, 'vectors are sealed in time');
+    this.remove(ordinal);
+    this.#grains.add(ordinal, chunks);
+    this.unsealed.add(ordinal);
+  }
+
+  /** A row as a file has it. */
+  load(ordinal: number, halves: Uint16Array, at: number, isFirst: boolean): void {
+    if (isFirst) this.remove(ordinal);
+    this.#grains.append(ordinal, halves, at, isFirst);
+  }
+
+  /** Takes a grain out and overwrites its vectors. Their sketches stay in the graph's heap until it is made anew. */
+  remove(ordinal: number): boolean {
+    const { first, end } = this.#grains.remove(ordinal);
+    for (let row = first; row < Math.min(end, this.#graphed); row++) this.#graph?.remove(row);
+    this.unsealed.delete(ordinal);
+    if (end > first) this.#removedMeanwhile?.push(ordinal);
+    return end > first;
+  }
+
+  /** Forgets the grains of a range, and that it was covered. */
+  forget(range: Range): void {
+    this.coverage.remove(range);
+    this.sealed.remove(range);
+    const rows = [...this.#grains.firstRows()];
+    for (const row of rows) {
+      const ordinal = this.#grains.ordinalOf(row);
+      if (ordinal > range.after && ordinal <= range.upTo) this.remove(ordinal);
+    }
+  }
+
+  /** Makes `tidy` begin anew even when little is dead: sketches of what was erased must go. */
+  wantPurge(): void {
+    if (this.#grains.dead > 0 || (this.#graph?.removed ?? 0) > 0) this.#isPurgeWanted = true;
+  }
+
+  /** What is to be done to search faster or to hold less, or undefined. */
+  work(): Sliced<void> | undefined {
+    const { dead, count, live } = this.#grains;
+    if (this.#isPurgeWanted || (dead >= DEAD_ROWS_MIN && dead > DEAD_SHARE_MAX * count)) return this.#tidy();
+    if (this.#graphed < count && live > this.#scanMax) return this.#follow();
+    return undefined;
+  }
+
+  drop(): void {
+    this.#isDropped = true;
+    this.#grains.drop();
+    this.#graph = undefined;
+    this.#graphed = 0;
+    this.unsealed.clear();
+  }
+
+  /** Adds to the graph what it lacks. */
+  *#follow(): Sliced<void> {
+    this.#graph ??= Graph.make(this.stamp.dimensions);
+    if (this.#graph === undefined) {
+      // Without a graph everything is a scan; there is nothing to follow.
+      this.#graphed = this.#grains.count;
+      return;
+    }
+    while (!this.#isDropped && this.#graphed < this.#grains.count) {
+      this.#graphed = addSome(this.#graph, this.#grains, this.#graphed);
+      yield;
+    }
+  }
+
+  /** Copies everything to new rows and a new graph; until that is done the old ones serve. */
+  *#tidy(): Sliced<void> {
+    const from = this.#grains;
+    const rowsBefore = from.count;
+    const removed: number[] = [];
+    this.#removedMeanwhile = removed;
+    const fresh = new GrainRows(this.#arena, this.stamp.dimensions);
+    try {
+      let steps = 0;
+      for (const row of from.firstRows()) {
+        this.#copy(row, fresh);
+        if (++steps % COPY_STEP_GRAINS === 0) yield;
+        if (this.#isDropped) return;
+      }
+      const graph = fresh.live > this.#scanMax ? Graph.make(this.stamp.dimensions) : undefined;
+      let graphed = 0;
+      while (graph !== undefined && graphed < fresh.count) {
+        graphed = addSome(graph, fresh, graphed);
+        yield;
+        if (this.#isDropped) return;
+      }
+      // From here to the end nothing else runs. What came or went meanwhile is only known to the old rows.
+      for (const ordinal of removed) {
+        const { first, end } = fresh.remove(ordinal);
+        for (let row = first; row < Math.min(end, graphed); row++) graph?.remove(row);
+      }
+      for (let row = rowsBefore; row < from.count; row++)
+        if (!from.isDead(row) && !fresh.has(from.ordinalOf(row))) this.#copy(row, fresh);
+      this.#grains = fresh;
+      this.#graph = graph;
+      this.#graphed = graphed;
+      // What was removed meanwhile left its sketch in the new graph as well.
+      this.#isPurgeWanted = this.#isPurgeWanted && (graph?.removed ?? 0) > 0;
+    } finally {
+      this.#removedMeanwhile = undefined;
+      if (this.#grains === fresh) from.drop();
+      else fresh.drop();
+    }
+  }
+
+  #copy(first: number, fresh: GrainRows): void {
+    const from = this.#grains;
+    if (from.isDead(first)) return;
+    const ordinal = from.ordinalOf(first);
+    const end = from.endOf(first);
+    for (let row = first; row < end; row++) fresh.append(ordinal, from.rows.read(row), 0, row === first);
+  }
+}
+
+/** Adds a few rows from `from` on, a grain whole, and gives the row after them. Dead rows are passed over. */
+function addSome(graph: Graph, grains: GrainRows, from: number): number {
+  let row = from;
+  let added = 0;
+  while (row < grains.count && added < GRAPH_STEP_ROWS) {
+    if (grains.isDead(row)) {
+      row += 1;
+      added += 0.01;
+      continue;
+    }
+    const end = grains.endOf(row);
+    graph.add(grains.rows, row, end);
+    added += end - row;
+    row = end;
+  }
+  return row;
+}

@@ -1,0 +1,163 @@
+// The vectors of one memory by one embedder, in heap: which rows are a grain's, which count no more.
+//
+// A grain's chunks are neighbouring rows. Grains mostly come in the order of their ordinals, so a grain is found by
+// bisection in the list of those that did; the others (embedded again after damage) stand in a map. Rows of removed
+// grains are overwritten at once and stay empty until everything is copied into new rows (compact.ts).
+import { assert } from '../../assert.ts';
+import { type Arena, Rows } from './arena.ts';
+
+const NONE = -1;
+const FIRST_ROOM = 16;
+/** About what an entry of a Map of numbers takes. */
+const MAP_ENTRY_BYTES = 48;
+
+export class GrainRows {
+  readonly rows: Rows;
+  /** By row. */
+  #ordinals = new Uint32Array(FIRST_ROOM);
+  /** A bit a row. */
+  #dead = new Uint32Array(1);
+  /** First rows of grains, their ordinals ascending. */
+  #ascending = new Uint32Array(FIRST_ROOM);
+  #ascendingCount = 0;
+  readonly #late = new Map<number, number>();
+  #last = -1;
+  #deadRows = 0;
+  #grains = 0;
+
+  constructor(arena: Arena, dimensions: number) {
+    this.rows = new Rows(arena, dimensions);
+  }
+
+  /** Rows, dead ones included. */
+  get count(): number {
+    return this.rows.count;
+  }
+
+  get live(): number {
+    return this.rows.count - this.#deadRows;
+  }
+
+  get dead(): number {
+    return this.#deadRows;
+  }
+
+  get grains(): number {
+    return this.#grains;
+  }
+
+  /** Bytes beside those of the rows. */
+  get bytes(): number {
+    return (
+      this.#ordinals.byteLength + this.#dead.byteLength + this.#ascending.byteLength + this.#late.size * MAP_ENTRY_BYTES
+    );
+  }
+
+  ordinalOf(row: number): number {
+    return this.#ordinals[row]!;
+  }
+
+  isDead(row: number): boolean {
+    return (this.#dead[row >>> 5]! & (1 << (row & 31))) !== 0;
+  }
+
+  has(ordinal: number): boolean {
+    return this.firstRow(ordinal) !== NONE;
+  }
+
+  /** First of the grain's rows, or -1. */
+  firstRow(ordinal: number): number {
+    const late = this.#late.get(ordinal);
+    if (late !== undefined) return late;
+    let low = 0;
+    let high = this.#ascendingCount;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#ordinals[this.#ascending[middle]!]! < ordinal) low = middle + 1;
+      else high = middle;
+    }
+    if (low === this.#ascendingCount) return NONE;
+    const row = this.#ascending[low]!;
+    return this.#ordinals[row] === ordinal && !this.isDead(row) ? row : NONE;
+  }
+
+  /** One past the last row of the grain that begins at `first`. */
+  endOf(first: number): number {
+    const ordinal = this.#ordinals[first]!;
+    let end = first + 1;
+    while (end < this.rows.count && this.#ordinals[end] === ordinal && !this.isDead(end)) end += 1;
+    return end;
+  }
+
+  /** Adds a grain's vectors, which must not be there. */
+  add(ordinal: number, chunks: readonly Uint16Array[]): void {
+    assert(this.firstRow(ordinal) === NONE && chunks.length > 0, 'a grain is added once');
+    chunks.forEach((chunk, at) => {
+      this.append(ordinal, chunk, 0, at === 0);
+    });
+  }
+
+  /** Adds a row of halves at `at` of `from`: the first of a grain, or the next of the grain added last. */
+  append(ordinal: number, from: Uint16Array, at: number, isFirst: boolean): void {
+    const row = this.rows.push();
+    this.#makeRoom(row);
+    this.#ordinals[row] = ordinal;
+    const place = this.rows.halvesAt(row);
+    place.halves.set(from.subarray(at, at + this.rows.dimensions), place.at);
+    if (!isFirst) {
+      assert(row > 0 && this.#ordinals[row - 1] === ordinal && !this.isDead(row - 1), 'chunks are neighbours');
+      return;
+    }
+    this.#grains += 1;
+    if (ordinal > this.#last) {
+      this.#last = ordinal;
+      if (this.#ascendingCount === this.#ascending.length) this.#ascending = grown(this.#ascending);
+      this.#ascending[this.#ascendingCount++] = row;
+    } else this.#late.set(ordinal, row);
+  }
+
+  /** Takes a grain out and overwrites its vectors; gives the rows that it had, none when it was not there. */
+  remove(ordinal: number): { first: number; end: number } {
+    const first = this.firstRow(ordinal);
+    if (first === NONE) return { first: 0, end: 0 };
+    const end = this.endOf(first);
+    for (let row = first; row < end; row++) {
+      this.rows.clear(row);
+      this.#dead[row >>> 5]! |= 1 << (row & 31);
+    }
+    this.#deadRows += end - first;
+    this.#grains -= 1;
+    this.#late.delete(ordinal);
+    return { first, end };
+  }
+
+  /** First rows of all grains, by ordinal ascending. Those that come or go meanwhile may be missing or be dead. */
+  *firstRows(): IterableIterator<number> {
+    const late = [...this.#late].sort((a, b) => a[0] - b[0]);
+    let at = 0;
+    for (let i = 0; i < this.#ascendingCount; i++) {
+      const row = this.#ascending[i]!;
+      const ordinal = this.#ordinals[row]!;
+      for (; at < late.length && late[at]![0] < ordinal; at++) yield late[at]![1];
+      if (!this.isDead(row)) yield row;
+    }
+    for (; at < late.length; at++) yield late[at]![1];
+  }
+
+  drop(): void {
+    this.rows.drop();
+    this.#ordinals = new Uint32Array(0);
+  }
+
+  #makeRoom(row: number): void {
+    if (row >= this.#ordinals.length) this.#ordinals = grown(this.#ordinals);
+    if (row >>> 5 >= this.#dead.length) this.#dead = grown(this.#dead);
+  }
+}
+
+/** Half as much again. */
+function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(array.length + Math.max(FIRST_ROOM, array.length >>> 1));
+  larger.set(array);
+  return larger;
+}

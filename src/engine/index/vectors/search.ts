@@ -1,0 +1,221 @@
+// The plan of a search: which vectors to compare with the query.
+//
+// A scan compares every vector that the filter leaves, and is exact. A graph names candidates by their sketches, which
+// are then compared exactly; the filter takes some of them away. So a graph is asked for more than is wanted, for
+// as much more as the filter is selective, and again for twice as many while what it named last still got among the best.
+// As soon as the next round would cost more than a scan, a scan is made: whenever `limit` vectors are allowed, as many
+// are found.
+import { VECTOR_CANDIDATES_MIN, VECTOR_GRAPH_COST } from '../../limits.ts';
+import { BestGrains, type VectorHit } from './best-grains.ts';
+import type { GrainRows } from './grain-rows.ts';
+import type { Graph } from './graph.ts';
+
+export interface VectorFilter {
+  /** Best grains wanted. */
+  readonly limit: number;
+  /** Says whether a grain may be found. Without it, and without a list, all may. */
+  readonly allowed?: (ordinal: number) => boolean;
+  /** The grains that may be found, ascending; those without a vector are passed over. `allowed` still decides about each. */
+  readonly allowedOrdinals?: Uint32Array;
+  /** About what share of the memory's grains is allowed, from 0 to 1: without it, a search finds out. */
+  readonly allowedShare?: number;
+}
+
+/** What is searched: rows, and a graph that holds those below `graphed`. */
+export interface Searched {
+  readonly grains: GrainRows;
+  readonly graph: Graph | undefined;
+  readonly graphed: number;
+}
+
+/** Rows that are computed at once. */
+const BATCH_ROWS = 2_048;
+/** This share of the best must have been named in the first half of the candidates for the search to end. */
+const SETTLED_SHARE = 0.9;
+const CANDIDATES_PER_HIT = 4;
+
+/** The best grains of a unit vector, best first. */
+export function searchRows(searched: Searched, query: Float32Array, filter: VectorFilter): VectorHit[] {
+  const { grains, graph } = searched;
+  const { allowedOrdinals } = filter;
+  const best = new BestGrains(filter.limit);
+  if (filter.limit < 1 || grains.live === 0) return [];
+  const share = Math.min(1, Math.max(0, filter.allowedShare ?? 1));
+  // What a scan would compare.
+  const scanned = allowedOrdinals?.length ?? share * grains.live;
+  if (graph !== undefined && graph.count > 0 && searchGraph(searched, query, filter, { best, scanned, share }))
+    return best.hits();
+  const scan = new Scan(grains, query, new BestGrains(filter.limit));
+  if (allowedOrdinals !== undefined) scan.listed(allowedOrdinals, filter.allowed);
+  else scan.range(0, grains.count, filter.allowed);
+  return scan.finish().hits();
+}
+
+/** Exact cosines of `ordinals` (of each its best chunk), NaN where there is no vector. */
+export function cosinesOf(grains: GrainRows, query: Float32Array, ordinals: ArrayLike<number>): Float64Array {
+  const cosines = new Float64Array(ordinals.length).fill(Number.NaN);
+  const places: number[] = [];
+  const scan = new Scan(grains, query, {
+    offer: (_, cosine) => {
+      cosines[places[scanned++]!] = cosine;
+    },
+  });
+  let scanned = 0;
+  for (let i = 0; i < ordinals.length; i++) {
+    const first = grains.firstRow(ordinals[i]!);
+    if (first < 0) continue;
+    places.push(i);
+    scan.grain(first);
+  }
+  scan.finish();
+  return cosines;
+}
+
+/** True when `best` holds the answer; false when a scan is to find it. */
+function searchGraph(
+  searched: Searched,
+  query: Float32Array,
+  filter: VectorFilter,
+  plan: { readonly best: BestGrains; readonly scanned: number; share: number },
+): boolean {
+  const { grains, graph, graphed } = searched;
+  const { best } = plan;
+  const isAllowed = predicateOf(filter);
+  const wanted = Math.max(VECTOR_CANDIDATES_MIN, CANDIDATES_PER_HIT * filter.limit);
+  /** Grains that were compared, and at which place of the candidates they were named. */
+  const places = new Map<number, number>();
+  let isTailScanned = false;
+  let passed = 0;
+  for (let count = wanted / Math.max(plan.share, 1e-6); ; count *= 2) {
+    count = Math.ceil(count);
+    if (count * VECTOR_GRAPH_COST > plan.scanned || count > graph!.count) return false;
+    if (!isTailScanned) new Scan(grains, query, best).range(graphed, grains.count, isAllowed).finish();
+    isTailScanned = true;
+    const scan = new Scan(grains, query, best);
+    const rows = graph!.search(query, count);
+    for (let at = 0; at < rows.length; at++) {
+      const row = rows[at]!;
+      if (grains.isDead(row)) continue;
+      const ordinal = grains.ordinalOf(row);
+      if (places.has(ordinal) || isAllowed?.(ordinal) === false) continue;
+      places.set(ordinal, at);
+      passed += 1;
+      scan.grain(grains.firstRow(ordinal));
+    }
+    scan.finish();
+    if (best.isFull && isSettled(best.hits(), places, count)) return true;
+    if (filter.allowedShare !== undefined || isAllowed === undefined || plan.share < 1) continue;
+    // The first round has told what the filter leaves.
+    plan.share = Math.max(passed, 1) / count;
+    count = Math.max(count, wanted / plan.share / 2);
+  }
+}
+
+/** True when nearly all of the best were named early: what comes after the last candidate is then unlikely to be better. */
+function isSettled(hits: readonly VectorHit[], places: ReadonlyMap<number, number>, count: number): boolean {
+  const late = hits.filter(({ ordinal }) => (places.get(ordinal) ?? 0) >= count / 2).length;
+  return late <= (1 - SETTLED_SHARE) * hits.length;
+}
+
+function predicateOf({ allowed, allowedOrdinals }: VectorFilter): VectorFilter['allowed'] {
+  if (allowedOrdinals === undefined) return allowed;
+  return (ordinal) => includes(allowedOrdinals, ordinal) && allowed?.(ordinal) !== false;
+}
+
+function includes(ascending: Uint32Array, value: number): boolean {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return ascending[low] === value;
+}
+
+const batchRows = new Uint32Array(BATCH_ROWS);
+const batchScores = new Float32Array(BATCH_ROWS);
+
+/** Compares grains with a query, a batch of rows at a time; tells each grain's best chunk, in the order they were given. */
+class Scan<Sink extends { offer(ordinal: number, cosine: number): void }> {
+  readonly #grains: GrainRows;
+  readonly #query: Float32Array;
+  readonly #sink: Sink;
+  #count = 0;
+  #ordinal = -1;
+  #cosine = 0;
+
+  constructor(grains: GrainRows, query: Float32Array, sink: Sink) {
+    this.#grains = grains;
+    this.#query = query;
+    this.#sink = sink;
+  }
+
+  /** Grains with rows from `from` to `to` - 1; a grain has all its rows inside or none. */
+  range(from: number, to: number, allowed: VectorFilter['allowed']): this {
+    const grains = this.#grains;
+    let ordinal = -1;
+    let isAllowed = true;
+    for (let row = from; row < to; row++) {
+      if (grains.isDead(row)) continue;
+      const of = grains.ordinalOf(row);
+      if (of !== ordinal) {
+        ordinal = of;
+        isAllowed = allowed === undefined || allowed(of);
+      }
+      if (isAllowed) this.#row(row);
+    }
+    return this;
+  }
+
+  listed(ordinals: Uint32Array, allowed: VectorFilter['allowed']): this {
+    for (let i = 0; i < ordinals.length; i++) {
+      const ordinal = ordinals[i]!;
+      if (allowed?.(ordinal) === false) continue;
+      const first = this.#grains.firstRow(ordinal);
+      if (first >= 0) this.grain(first);
+    }
+    return this;
+  }
+
+  /** The grain whose first row is `first`. */
+  grain(first: number): void {
+    const end = this.#grains.endOf(first);
+    for (let row = first; row < end; row++) this.#row(row);
+  }
+
+  finish(): Sink {
+    this.#compare();
+    this.#tell();
+    return this.#sink;
+  }
+
+  #row(row: number): void {
+    batchRows[this.#count++] = row;
+    if (this.#count === BATCH_ROWS) this.#compare();
+  }
+
+  #compare(): void {
+    const grains = this.#grains;
+    const count = this.#count;
+    this.#count = 0;
+    if (count === 0) return;
+    grains.rows.score(this.#query, batchRows, count, batchScores);
+    for (let i = 0; i < count; i++) {
+      const ordinal = grains.ordinalOf(batchRows[i]!);
+      const cosine = batchScores[i]!;
+      if (ordinal === this.#ordinal) {
+        if (cosine > this.#cosine) this.#cosine = cosine;
+        continue;
+      }
+      this.#tell();
+      this.#ordinal = ordinal;
+      this.#cosine = cosine;
+    }
+  }
+
+  #tell(): void {
+    if (this.#ordinal >= 0) this.#sink.offer(this.#ordinal, this.#cosine);
+    this.#ordinal = -1;
+  }
+}
