@@ -4,6 +4,7 @@
 export const PARTS_MAX = 8;
 const TEXT_CHARS_READ = 2_048;
 const PART_WORDS_MIN = 2;
+const ITEM_WORDS_MAX = 4;
 
 export type SplitRule = 'questions' | 'comparison' | 'list' | 'conjunction';
 
@@ -60,15 +61,12 @@ function comparison(text: string): string[] {
 /** "… of A, B and C": each with the words before the list. */
 function list(text: string): string[] {
   const found =
-    /^(?<stem>.+?\b(?:of|about|for|with|by|from|in|between|are|is|do|did|does)\s+)(?<items>[^,?]+(?:,\s*[^,?]+)+?)(?:,?\s+(?:and|or)\s+(?<last>[^,?]+))?\??$/i.exec(
-      text,
-    );
+    /^(?<stem>.+\b(?:of|about|for|with|by|from|in|between|are|is|do|did|does)\s+)(?<items>[^?]+,[^?]+)\??$/i.exec(text);
   if (found?.groups === undefined) return [];
-  const items = found.groups['items']!.split(/,\s*/);
-  const { last } = found.groups;
-  const all = last === undefined ? items : [...items, last];
+  const { stem = '', items = '' } = found.groups;
+  const all = items.split(/,\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+/i);
   // A clause is not an item.
-  return all.every((item) => item.split(' ').length <= 4) ? all.map((item) => found.groups!['stem']! + item) : [];
+  return all.every((item) => item.split(' ').length <= ITEM_WORDS_MAX) ? all.map((item) => stem + item) : [];
 }
 
 /** "What … and where …", "… and did he …": clauses that could be asked alone. */

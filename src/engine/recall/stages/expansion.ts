@@ -162,7 +162,7 @@ function reword(text: string, othersOf: (word: string) => readonly string[]): st
         .toLowerCase()
         .replace(/[^\p{L}\p{N}'-]/gu, '')
         .replace(/'s$/, '');
-      const others = word.length < 3 ? [] : othersOf(word);
+      const others = word.length < 2 ? [] : othersOf(word);
       if (others.length === 0) return token;
       replaced++;
       return others.join(' ');

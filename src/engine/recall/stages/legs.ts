@@ -114,6 +114,21 @@ export function fuseLegs(hits: readonly StageHit[], legs: readonly Leg[]): Stage
     .sort(compareHits);
 }
 
+/** Rankings of several questions as one: reciprocal rank fusion, divided by what the first in every ranking would get. */
+export function fuseRankings(rankings: readonly (readonly StageHit[])[]): StageHit[] {
+  const [first = [], ...rest] = rankings.filter((ranking) => ranking.length > 0);
+  const begun = first.map((hit, at) => {
+    const one = strange(hit, hit.recallSource);
+    const sum = 1 / (RRF_K + at + 1);
+    const base = sum * (RRF_K + 1);
+    return { ...one, score: base, breakdown: { base, rrf: base, legs: { sum, count: 1 }, changes: {} } };
+  });
+  return fuseLegs(
+    begun,
+    rest.map((hits) => ({ source: 'primary', hits })),
+  );
+}
+
 /** A hit that another query found: that query's terms explain nothing of this one. */
 function strange(hit: StageHit, recallSource: RecallSource): StageHit {
   return { ...hit, recallSource, breakdown: { base: hit.breakdown.base, changes: {} } };

@@ -8,6 +8,8 @@ export const SIMILARITY_CELLS_MAX = 8_000_000;
 /** Compares texts for one request. Once its cells are spent, only equal texts are similar. */
 export class Similarity {
   #cells: number;
+  /** Letters of the texts compared so far: a text is compared with many. */
+  readonly #letters = new Map<string, readonly string[]>();
 
   constructor(cells: number = SIMILARITY_CELLS_MAX) {
     this.#cells = cells;
@@ -16,19 +18,30 @@ export class Similarity {
   /** True when 1 - distance / length of the longer one is at least `threshold`; both texts in code points. */
   atLeast(a: string, b: string, threshold: number): boolean {
     if (a === b) return true;
-    const left = letters(a);
-    const right = letters(b);
+    if (this.#cells <= 0) return false;
+    const left = this.#lettersOf(a);
+    const right = this.#lettersOf(b);
     const longest = Math.max(left.length, right.length);
     // The share that a distance may be, with room for the rounding of 1 - 0.85.
     const distanceMax = Math.floor((1 - threshold) * longest + 1e-9);
+    this.#cells--;
     if (Math.abs(left.length - right.length) > distanceMax) return false;
     return this.#within(left, right, distanceMax);
+  }
+
+  #lettersOf(text: string): readonly string[] {
+    const known = this.#letters.get(text);
+    if (known !== undefined) return known;
+    const split = letters(text);
+    this.#cells -= split.length;
+    this.#letters.set(text, split);
+    return split;
   }
 
   /** Ukkonen's band: a cell further from the diagonal than the bound cannot be on a path within it. */
   #within(left: readonly string[], right: readonly string[], bound: number): boolean {
     const band = Math.min(right.length, 2 * bound + 1);
-    this.#cells -= left.length * band + 1;
+    this.#cells -= left.length * band;
     if (this.#cells < 0) return false;
     const far = bound + 1;
     let previous = new Uint16Array(right.length + 1).fill(far);

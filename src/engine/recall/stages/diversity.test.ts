@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { diversify } from './diversity.ts';
+import { hit, names } from './testing/hits.ts';
+
+const twins = [
+  hit({ name: 'a', score: 0.9, fields: { content: 'Ada drinks green tea' } }),
+  hit({ name: 'b', score: 0.89, fields: { content: 'ada drinks GREEN tea.' } }),
+  hit({ name: 'c', score: 0.5, fields: { content: 'Bob rows on Sundays' } }),
+];
+
+test('diversity_lambda prefers what differs from what was chosen, by words where there are no vectors', () => {
+  assert.deepEqual(names(diversify(twins, 0.3, 2)), ['a', 'c', 'b']);
+  assert.deepEqual(names(diversify(twins, 0.95, 2)), ['a', 'b', 'c']);
+});
+
+test('diversity_lambda 1 changes nothing, 0 asks for difference alone', () => {
+  assert.deepEqual(names(diversify(twins, 1, 2)), ['a', 'b', 'c']);
+  assert.deepEqual(names(diversify(twins, 0, 2)), ['a', 'c', 'b']);
+});
+
+test('a likeness of meaning goes before words, and words stand in where it knows none', () => {
+  const alike = (a: { score: number }, b: { score: number }) => (a.score + b.score > 1.7 ? 0 : 1);
+  assert.deepEqual(names(diversify(twins, 0.3, 2, alike)), ['a', 'b', 'c']);
+  assert.deepEqual(names(diversify(twins, 0.3, 2, () => undefined)), ['a', 'c', 'b']);
+});
+
+test('nothing is lost or doubled, texts empty or huge, hits many', () => {
+  const many = Array.from({ length: 1_200 }, (_, at) =>
+    hit({ name: `m${at}`, score: 1 - at / 1_200, fields: at % 2 === 0 ? {} : { content: 'word '.repeat(2_000) } }),
+  );
+  const chosen = diversify(many, 0.5, 30);
+  assert.deepEqual(new Set(names(chosen)), new Set(names(many)));
+  assert.equal(chosen.length, many.length);
+});
