@@ -17,7 +17,7 @@ export function diversify(hits: readonly StageHit[], lambda: number, limit: numb
   const pool = hits.slice(0, DIVERSITY_HITS_MAX);
   if (lambda >= 1 || pool.length <= 1) return [...hits];
   const best = Math.max(...pool.map(({ score }) => score));
-  const relevance = pool.map(({ score }) => (best > 0 ? score / best : 0));
+  const relevance = pool.map(({ score }) => (best > 0 ? Math.max(0, score / best) : 0));
   const words = wordNumbers(pool);
   const nearest = new Float64Array(pool.length);
   const left = new Set(pool.keys());

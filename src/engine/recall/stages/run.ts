@@ -80,7 +80,8 @@ function* stages(hits: readonly StageHit[], context: StageContext): Asking<Stage
 }
 
 /** What the legs found, the further ones of the request included, as far as its conditions on text let it through. */
-function* legs(hits: readonly StageHit[], { query, options, vocabulary }: StageContext): Asking<StageHit[]> {
+function* legs(found: readonly StageHit[], { query, options, vocabulary }: StageContext): Asking<StageHit[]> {
+  const hits = found.toSorted(compareHits);
   const further = yield* furtherLegs(hits, query, options, vocabulary);
   const fused = fuseLegs(hits, further);
   const test = containsTest(options);
@@ -89,8 +90,7 @@ function* legs(hits: readonly StageHit[], { query, options, vocabulary }: StageC
 
 /** The stages that change scores, each in its own member of the breakdown. */
 function adjust(found: readonly StageHit[], options: RecallOptions, nowMs: number): StageHit[] {
-  let hits = [...found].sort(compareHits);
-  hits = weighRecency(hits, options.recencyWeight ?? 0, nowMs);
+  let hits = weighRecency(found, options.recencyWeight ?? 0, nowMs);
   if (options.targetDate !== undefined) hits = approachTarget(hits, options.targetDate, options.temporalField);
   hits = weighTarget(hits, options);
   hits = favourSession(hits, options.sessionAffinityBoost ?? 0);

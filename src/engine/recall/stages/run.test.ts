@@ -1,0 +1,274 @@
+// The stages together: their order, the account of every score, the limit, and that the same hits give the same answer.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
+import type { Answer, Ask } from './asking.ts';
+import { CHANGES, compareHits, type StageHit, scoreOf } from './hit.ts';
+import type { RecallOptions } from './options.ts';
+import { hitsWanted, runStages, runStagesNow, type StageContext } from './run.ts';
+import { belief, grain, hashOf, hit, NOW_MS, names, query } from './testing/hits.ts';
+
+const HOUR = 3_600_000;
+
+function context(options: RecallOptions, given: Partial<StageContext> = {}): StageContext {
+  return { query: query(), options, nowMs: NOW_MS, ...given };
+}
+
+function nothing(ask: Ask): Answer {
+  switch (ask.kind) {
+    case 'search':
+      return { kind: 'search', hits: [] };
+    case 'namespaces':
+      return { kind: 'namespaces', namespaces: [] };
+    case 'fetch':
+      return { kind: 'fetch', grains: ask.hashes.map(() => null) };
+  }
+}
+
+test('without options the hits are what they were, cut to the limit', () => {
+  const hits = [hit({ name: 'a', score: 0.9 }), hit({ name: 'b', score: 0.4 })];
+  assert.deepEqual(runStagesNow(hits, context({}), nothing), { hits });
+  assert.deepEqual(names(runStagesNow(hits, context({}, { query: query({ limit: 1 }) }), nothing).hits), ['a']);
+});
+
+test('stages run in the order of the contract: conflicts are marked on scores that recency changed', () => {
+  const hits = [
+    belief('old', 'Ada', 'lives in', 'Paris', { score: 0.9, ageMs: 5 * HOUR, fields: { temporal_type: 'event' } }),
+    belief('new', 'Ada', 'lives in', 'Rome', { score: 0.5, fields: { temporal_type: 'event' } }),
+  ];
+  const { hits: staged } = runStagesNow(hits, context({ recencyWeight: 0.5, detectContradictions: true }), nothing);
+  assert.deepEqual(names(staged), ['new', 'old']);
+  const { changes } = staged[1]!.breakdown;
+  assert.deepEqual(changes, { recencyDecay: 0.5 * (1 / 6 - 0.9), interferencePenalty: -0.2 });
+  assert.equal(staged[1]?.score, 0.9 + changes.recencyDecay! + changes.interferencePenalty!);
+});
+
+test('include_contradicted false drops what is outdated or retracted, with or without detect_contradictions', () => {
+  const hits = [
+    belief('old', 'Ada', 'lives in', 'Paris', { score: 0.9, ageMs: HOUR }),
+    belief('new', 'Ada', 'lives in', 'Rome', { score: 0.5 }),
+    hit({ name: 'retracted', score: 0.4, fields: { verification_status: 'retracted' } }),
+  ];
+  assert.deepEqual(names(runStagesNow(hits, context({ includeContradicted: false }), nothing).hits), ['new']);
+  assert.equal(runStagesNow(hits, context({ includeContradicted: true }), nothing).hits.length, 3);
+});
+
+test('exclude_superseded false demotes old versions, aggregation_intent does not', () => {
+  const hits = [hit({ name: 'old', score: 0.6, superseded: true }), hit({ name: 'new', score: 0.5 })];
+  assert.deepEqual(names(runStagesNow(hits, context({}), nothing).hits), ['new', 'old']);
+  assert.deepEqual(names(runStagesNow(hits, context({ aggregationIntent: true }), nothing).hits), ['old', 'new']);
+});
+
+test('subject_contains and object_contains hold for what stages add, too', () => {
+  const answer = (ask: Ask): Answer =>
+    ask.kind === 'search'
+      ? {
+          kind: 'search',
+          hits: [belief('other', 'Bob', 'r', 'o'), belief('more', 'Ada', 'r', 'x', { namespace: 'n' })],
+        }
+      : ask.kind === 'namespaces'
+        ? { kind: 'namespaces', namespaces: ['n'] }
+        : nothing(ask);
+  const hits = [belief('a', 'Ada', 'r', 'o'), belief('b', 'Bob', 'r', 'o')];
+  const options = { subjectContains: 'ada', sessionCensus: true, exhaustive: true };
+  assert.deepEqual(names(runStagesNow(hits, context(options), answer).hits).sort(), ['a', 'more']);
+});
+
+test('explanation gives every number of the account in plain English', () => {
+  const found: StageHit = {
+    ...hit({ name: 'a', score: 0.75, superseded: true }),
+    breakdown: { base: 0.75, terms: { bm25: 0.5, near: 0.25 }, bm25Rank: 2, vectorScore: 0.625, changes: {} },
+  };
+  const [explained] = runStagesNow([found], context({ explanation: true, recencyWeight: 0.5 }), nothing).hits;
+  assert.equal(
+    explained?.explanation,
+    'Score 0.600: 0.500 for its words, 0.250 for what was said right before and after it (rank 2 by words, cosine 0.625 with the query); ' +
+      '+0.000 for its age; -0.150 since a later version replaced it.',
+  );
+  const ranked: StageHit = {
+    ...found,
+    superseded: false,
+    breakdown: { base: 0.75, rrf: 0.75, legs: { sum: 0.02, count: 2 }, changes: {} },
+  };
+  assert.equal(
+    runStagesNow([ranked], context({ explanation: true }), nothing).hits[0]?.explanation,
+    'Score 0.750: 0.750 for its ranks in 2 rankings.',
+  );
+});
+
+test('sources, entities and metadata are there when they are asked for, and only then', () => {
+  const source = grain({ name: 'source' });
+  const answer = (ask: Ask): Answer => (ask.kind === 'fetch' ? { kind: 'fetch', grains: [source] } : nothing(ask));
+  const hits = [belief('a', 'Ada', 'is', 'here', { fields: { derived_from: source.hash } })];
+  const all = runStagesNow(
+    hits,
+    context({
+      includeSources: true,
+      countEntities: true,
+      sessionCensus: true,
+      exhaustive: true,
+      annotateRelativeTime: true,
+    }),
+    answer,
+  );
+  assert.deepEqual(names(all.sources ?? []), ['source']);
+  assert.deepEqual(all.entities, ['Ada']);
+  assert.equal(all.sessionCoverageRatio, 1);
+  assert.equal(all.census?.totalSessions, 1);
+  assert.equal(all.exhaustive?.converged, true);
+  assert.equal(all.hits[0]?.relativeTime, 'just now');
+  assert.deepEqual(Object.keys(runStagesNow(hits, context({}), answer)), ['hits']);
+});
+
+test('census hits have places though the limit is full, and preferences noticed by us have not', () => {
+  const session = (name: string): StageHit =>
+    hit({ name, namespace: 'quiet', score: 0.5, fields: { session_id: 's' } });
+  const answer = (ask: Ask): Answer =>
+    ask.kind === 'search'
+      ? { kind: 'search', hits: [session('c1'), session('c2')] }
+      : ask.kind === 'namespaces'
+        ? { kind: 'namespaces', namespaces: ['quiet'] }
+        : nothing(ask);
+  const hits = Array.from({ length: 6 }, (_, at) =>
+    hit({ name: `h${at}`, score: 0.9 - at / 10, fields: { content: 'I like tea', session_id: 's' } }),
+  );
+  const asking = query({ query: 'What do I like?', limit: 4 });
+  const staged = runStagesNow(hits, context({ sessionCensus: true }, { query: asking }), answer);
+  assert.deepEqual(names(staged.hits).sort(), ['c1', 'c2', 'h0', 'h1']);
+  assert.deepEqual(names(runStagesNow(hits, context({}, { query: asking }), answer).hits), ['h0', 'h1', 'h2', 'h3']);
+  const wide = query({ query: 'What do I like?', limit: 20 });
+  assert.equal(runStagesNow(hits, context({}, { query: wide }), answer).hits.length, 8);
+  assert.equal(runStagesNow(hits, context({ preferenceEnrichment: false }, { query: wide }), answer).hits.length, 6);
+  const asked = runStagesNow(hits, context({ preferenceEnrichment: true }, { query: asking }), answer);
+  assert.ok(names(asked.hits).includes('c1'));
+});
+
+test('stages that choose see all candidates, the others the limit', () => {
+  const asking = query({ limit: 5, candidateLimit: 70 });
+  const none: readonly RecallOptions[] = [
+    {},
+    { explanation: true, countEntities: true, includeSources: true, annotateRelativeTime: true, minScore: 0.5 },
+    { recencyWeight: 0, diversityLambda: 1, includeContradicted: true, subjectContains: '', multiHop: 0 },
+  ];
+  for (const options of none) assert.equal(hitsWanted(asking, options), 5);
+  const all: readonly RecallOptions[] = [
+    { recencyWeight: 0.1 },
+    { targetDate: 1 },
+    { diversityLambda: 0.5 },
+    { includeContradicted: false },
+    { deduplicate: true },
+    { sessionCensus: true },
+  ];
+  for (const options of all) assert.equal(hitsWanted(asking, options), 70);
+  const old = { ...asking, filter: { includeSuperseded: true } };
+  assert.deepEqual([hitsWanted(old, {}), hitsWanted(old, { aggregationIntent: true })], [70, 5]);
+});
+
+const weight = fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined });
+const flag = fc.option(fc.boolean(), { nil: undefined });
+const anyOptions = fc.record({
+  recencyWeight: weight,
+  targetDate: fc.option(fc.integer({ min: -9e9, max: 9e9 }), { nil: undefined }),
+  targetDateWeight: weight,
+  temporalField: fc.constantFrom('created_at', 'event_date', 'both', undefined),
+  sessionAffinityBoost: weight,
+  subjectAffinityBoost: weight,
+  detectContradictions: flag,
+  includeContradicted: flag,
+  aggregationIntent: flag,
+  deduplicate: flag,
+  deduplicateThreshold: weight,
+  conflictResolution: flag,
+  conflictSimilarityThreshold: weight,
+  diversityLambda: weight,
+  minScore: weight,
+  minPerNamespace: fc.option(fc.nat(3), { nil: undefined }),
+  maxNamespaces: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+  sessionCensus: flag,
+  exhaustive: flag,
+  preferenceEnrichment: flag,
+  queryExpansion: flag,
+  queryDecompose: flag,
+  multiHop: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+  explanation: flag,
+  annotateRelativeTime: flag,
+  includeSources: flag,
+  countEntities: flag,
+});
+
+const name = fc.constantFrom('Ada', 'Bob', 'Acme', '__proto__', '');
+const anyHit = fc.record({
+  score: fc.double({ min: 0, max: 1, noNaN: true }),
+  ageMs: fc.integer({ min: -1e12, max: 1.7e12 }),
+  namespace: fc.constantFrom('', 'x', 'y'),
+  grainType: fc.constantFrom('belief', 'event'),
+  superseded: fc.boolean(),
+  judged: fc.boolean(),
+  fields: fc.record(
+    {
+      subject: name,
+      relation: fc.constantFrom('likes', 'is', 'constructor'),
+      object: name,
+      content: fc.constantFrom('I like tea', 'Bob met Cleo', '\ud800', 'x'.repeat(3_000)),
+      session_id: fc.constantFrom('s1', 's2'),
+      confidence: fc.constantFrom(0, 0.5, 1, 'high'),
+      valid_from: fc.constantFrom(0, 1_700_000_000, -9_999_999_999),
+      derived_from: fc.constantFrom(hashOf('h0'), 'none'),
+      verification_status: fc.constantFrom('retracted', 'verified'),
+    },
+    { requiredKeys: [] },
+  ),
+});
+
+/** A world that answers every ask from the same hits, by its filter. */
+function world(all: readonly StageHit[]): (ask: Ask) => Answer {
+  return (ask) => {
+    if (ask.kind === 'namespaces') return { kind: 'namespaces', namespaces: ['x', 'y', 'z'] };
+    if (ask.kind === 'fetch') {
+      const grains = ask.hashes.map((hash) => all.find(({ grain: { hash: own } }) => own === hash)?.grain ?? null);
+      return { kind: 'fetch', grains };
+    }
+    const { filter, limit } = ask.query;
+    const found = all.filter(
+      ({ grain: { namespace, fields } }) =>
+        (filter.namespace === undefined || namespace === filter.namespace) &&
+        (filter.entity === undefined || fields['subject'] === filter.entity || fields['object'] === filter.entity) &&
+        (filter.sessionId === undefined || fields['session_id'] === filter.sessionId),
+    );
+    return { kind: 'search', hits: found.toSorted(compareHits).slice(0, limit) };
+  };
+}
+
+test('every score is its base and the changes of its account, in order, within the limit, and again the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyHit, { maxLength: 25 }),
+      anyOptions,
+      fc.integer({ min: 1, max: 12 }),
+      async (given, options, limit) => {
+        const all = given.map((made, at) => hit({ ...made, name: `h${at}` }));
+        const chosen = Object.fromEntries(
+          Object.entries(options).filter(([, value]) => value !== undefined),
+        ) as RecallOptions; // the record above
+        const asking = context(chosen, { query: query({ query: 'What do Ada and Bob like?', limit }) });
+        const staged = runStagesNow(all, asking, world(all));
+        assert.ok(staged.hits.length <= limit);
+        assert.equal(new Set(staged.hits.map(({ grain: { hash } }) => hash)).size, staged.hits.length);
+        assert.deepEqual(staged.hits, staged.hits.toSorted(compareHits));
+        for (const { score, breakdown } of staged.hits) {
+          assert.ok(Number.isFinite(score));
+          assert.equal(score, scoreOf(breakdown));
+          assert.equal(
+            score,
+            CHANGES.reduce((sum, stage) => sum + (breakdown.changes[stage] ?? 0), breakdown.base),
+          );
+        }
+        // Another order of coming in, and answers that are waited for, change nothing.
+        const shuffled = await runStages(all.toReversed(), asking, (ask) => Promise.resolve(world(all)(ask)));
+        assert.deepEqual(shuffled, staged);
+      },
+    ),
+    { numRuns: runs(150) },
+  );
+});
