@@ -1,0 +1,223 @@
+// The owner of the encoder's thread, with a thread that has no encoder.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import {
+  ENCODER_QUERY_TEXTS_MAX,
+  ENCODER_SILENCE_MS,
+  RESTART_DELAY_MAX_MS,
+  RESTART_DELAY_MIN_MS,
+} from '../../engine/limits.ts';
+import { EmbedError } from '../embedder.ts';
+import { type BuiltinEmbedder, openBuiltinEmbedder } from './builtin.ts';
+
+interface Timer {
+  readonly run: () => void;
+  readonly ms: number;
+  cancelled: boolean;
+}
+
+interface Fake {
+  readonly embedder: BuiltinEmbedder;
+  readonly gate: Int32Array;
+  /** What the embedder wants to be woken for; nothing wakes it but the test. */
+  readonly timers: Timer[];
+  readonly log: { readonly fields: object; readonly message: string }[];
+}
+
+const retryable = (error: unknown): boolean => error instanceof EmbedError && error.retryable;
+const final = (error: unknown): boolean => error instanceof EmbedError && !error.retryable;
+
+function open(t: TestContext, { begun = 1_000_000, failing = '' } = {}): Fake {
+  const gate = new Int32Array(new SharedArrayBuffer(12));
+  gate[0] = begun;
+  const timers: Timer[] = [];
+  const log: Fake['log'] = [];
+  const embedder = openBuiltinEmbedder({
+    thread: new URL('./testing/fake-thread.ts', import.meta.url),
+    threadData: { gate, failing },
+    log: { warn: (fields, message) => log.push({ fields, message }) },
+    delay: (run, ms) => {
+      const timer = { run, ms, cancelled: false };
+      timers.push(timer);
+      return () => {
+        timer.cancelled = true;
+      };
+    },
+  });
+  t.after(() => embedder.close());
+  return { embedder, gate, timers, log };
+}
+
+/** Resolves when the thread has come to its text number `count`. */
+async function cameTo(gate: Int32Array, count: number): Promise<void> {
+  for (let seen = Atomics.load(gate, 1); seen < count; seen = Atomics.load(gate, 1))
+    await Atomics.waitAsync(gate, 1, seen).value;
+}
+
+function openGate(gate: Int32Array, until = 1_000_000): void {
+  Atomics.store(gate, 0, until);
+  Atomics.notify(gate, 0);
+}
+
+const numbers = (vectors: readonly (Float32Array | undefined)[]): (number | undefined)[] =>
+  vectors.map((vector) => vector?.[0]);
+
+const restartOf = ({ timers }: Fake): Timer =>
+  timers.findLast(({ ms, cancelled }) => ms !== ENCODER_SILENCE_MS && !cancelled)!;
+
+test('one vector a text, in order, of buffers of their own; undefined for a text without words', async (t) => {
+  const { embedder, log } = open(t);
+  assert.equal(embedder.status.state, 'cold');
+  assert.deepEqual(await embedder.embed([]), []);
+  assert.equal(embedder.status.state, 'cold');
+  const texts = Array.from({ length: 40 }, (_, i) => (i === 7 ? '' : `text ${i}`));
+  const vectors = await embedder.embed(texts);
+  assert.deepEqual(
+    numbers(vectors),
+    texts.map((text, i) => (text === '' ? undefined : i < 7 ? i : i - 1)),
+  );
+  assert.ok(vectors.every((vector) => vector === undefined || vector.buffer.byteLength === vector.byteLength));
+  assert.deepEqual(embedder.status, { state: 'ready', runtime: 'wasm', restarts: 0, waitingTexts: 0 });
+  assert.deepEqual(
+    log.map(({ message }) => message),
+    ['a notice'],
+  );
+});
+
+test('a query waits for one text of the backlog at most', async (t) => {
+  const { embedder, gate } = open(t, { begun: 0 });
+  const backlog = embedder.embed(Array.from({ length: 100 }, (_, i) => `backlog ${i}`));
+  await cameTo(gate, 1);
+  const queries = [embedder.embed(['q'], { priority: 'query' }), embedder.embed(['q', 'r'], { priority: 'query' })];
+  openGate(gate);
+  assert.deepEqual((await Promise.all(queries)).map(numbers), [[1], [2, 3]]);
+  assert.deepEqual(numbers(await backlog), [0, ...Array.from({ length: 99 }, (_, i) => i + 4)]);
+});
+
+test('a call that is given up rejects with its reason, and what it has not begun is not done', async (t) => {
+  const { embedder, gate } = open(t, { begun: 0 });
+  const controller = new AbortController();
+  const reason = new Error('no longer wanted');
+  const given = embedder.embed(
+    Array.from({ length: 50 }, () => 'x'),
+    { signal: controller.signal },
+  );
+  const kept = embedder.embed(['kept']);
+  await cameTo(gate, 1);
+  controller.abort(reason);
+  await assert.rejects(given, reason);
+  assert.equal(embedder.status.waitingTexts, 1);
+  openGate(gate);
+  assert.deepEqual(numbers(await kept), [1]);
+  await assert.rejects(embedder.embed(['x'], { signal: controller.signal }), reason);
+});
+
+for (const order of ['exit', 'throw']) {
+  test(`a thread that dies (${order}) rejects what it had, keeps what waits, and is started again`, async (t) => {
+    const fake = open(t, { begun: 0 });
+    const { embedder, gate, timers } = fake;
+    const query = embedder.embed(['q'], { priority: 'query' });
+    await cameTo(gate, 1);
+    const dying = embedder.embed([order, ...Array.from({ length: 40 }, () => 'x')]);
+    const waiting = embedder.embed(['waits']);
+    openGate(gate);
+    assert.deepEqual(numbers(await query), [0]);
+    await assert.rejects(dying, retryable);
+    assert.equal(embedder.status.state, 'down');
+    assert.match(embedder.status.reason!, order === 'throw' ? /died: thrown by the encoder/ : /died/);
+    await assert.rejects(embedder.embed(['q'], { priority: 'query' }), retryable);
+    await assert.rejects(embedder.load(), retryable);
+    const restart = restartOf(fake);
+    assert.equal(restart.ms, RESTART_DELAY_MIN_MS);
+    restart.run();
+    assert.deepEqual(numbers(await waiting), [0]);
+    assert.equal(embedder.status.state, 'ready');
+    assert.equal(embedder.status.restarts, 1);
+    assert.equal(embedder.status.reason, undefined);
+    assert.ok(timers.every(({ ms, cancelled }) => ms !== ENCODER_SILENCE_MS || cancelled));
+  });
+}
+
+test('deaths in a row make the wait longer, up to a bound', async (t) => {
+  const fake = open(t, { failing: 'crash' });
+  const delays: number[] = [];
+  for (let death = 0; death < 10; death++) {
+    await assert.rejects(fake.embedder.load(), /crashed while loading/);
+    const restart = restartOf(fake);
+    delays.push(restart.ms);
+    restart.cancelled = true;
+    restart.run();
+  }
+  assert.deepEqual(
+    delays,
+    delays.map((_, i) => Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_MIN_MS * 2 ** i)),
+  );
+});
+
+test('a thread that says nothing is ended', async (t) => {
+  const fake = open(t);
+  const { embedder, timers, gate } = fake;
+  await embedder.load();
+  const hanging = embedder.embed(['hang'], { priority: 'query' });
+  await cameTo(gate, 1);
+  const [watch, ...others] = timers.filter(({ ms, cancelled }) => ms === ENCODER_SILENCE_MS && !cancelled);
+  assert.deepEqual(others, []);
+  watch!.run();
+  await assert.rejects(hanging, /said nothing for 60 seconds/);
+  restartOf(fake).run();
+  assert.deepEqual(numbers(await embedder.embed(['x'], { priority: 'query' })), [0]);
+});
+
+test('an encoder that cannot load refuses everything for good', async (t) => {
+  const { embedder, log } = open(t, { failing: 'load' });
+  await assert.rejects(embedder.embed(['x']), final);
+  await assert.rejects(embedder.embed(['x'], { priority: 'query' }), /nothing to load/);
+  await assert.rejects(embedder.load(), final);
+  assert.equal(embedder.status.state, 'failed');
+  assert.equal(embedder.status.reason, 'nothing to load');
+  assert.equal(log.length, 1);
+});
+
+test('no more texts wait than there is room for', async (t) => {
+  const { embedder, gate } = open(t, { begun: 0 });
+  const full = embedder.embed(
+    Array.from({ length: ENCODER_QUERY_TEXTS_MAX }, () => ''),
+    { priority: 'query' },
+  );
+  await assert.rejects(embedder.embed(['x'], { priority: 'query' }), retryable);
+  const other = embedder.embed(['x']);
+  openGate(gate);
+  assert.equal((await full).length, ENCODER_QUERY_TEXTS_MAX);
+  assert.deepEqual(numbers(await other), [0]);
+  assert.deepEqual(numbers(await embedder.embed(['x'], { priority: 'query' })), [1]);
+});
+
+test('close rejects what is under way and everything after', async (t) => {
+  const { embedder, gate } = open(t, { begun: 0 });
+  const calls = [
+    embedder.embed(['x']),
+    embedder.embed(['x'], { priority: 'query' }),
+    embedder.embed(Array.from({ length: 200 }, () => 'x')),
+  ];
+  const refused = Promise.all(calls.map((call) => assert.rejects(call, final)));
+  await cameTo(gate, 1);
+  await embedder.close();
+  await refused;
+  await assert.rejects(embedder.embed(['x']), final);
+  await assert.rejects(embedder.load(), final);
+  assert.equal(embedder.status.state, 'closed');
+  await embedder.close();
+});
+
+test('on Linux the thread alone has a lower priority', { skip: process.platform !== 'linux' }, async (t) => {
+  const nices = (): number[] =>
+    readdirSync('/proc/self/task').map((task) => {
+      const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8');
+      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+    });
+  const before = Math.max(...nices());
+  await open(t).embedder.load();
+  const lower = nices().filter((nice) => nice > before);
+  assert.equal(lower.length, 1);
+});

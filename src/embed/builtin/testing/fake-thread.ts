@@ -1,0 +1,35 @@
+// An encoder's thread without an encoder, for tests. Some texts are orders; others come back as the number of texts that
+// were embedded before them. `gate` is shared: the thread begins no text whose number is not below gate[0], and counts in
+// gate[1] how many it came to.
+import { parentPort, workerData } from 'node:worker_threads';
+import { assert } from '../../../engine/assert.ts';
+import { EmbedError } from '../../embedder.ts';
+import { serveTexts } from '../thread-loop.ts';
+
+interface FakeData {
+  readonly gate: Int32Array;
+  readonly failing?: string;
+}
+
+assert(parentPort !== null, 'this module is a thread');
+const { gate, failing } = workerData as FakeData; // The tests' own.
+let embedded = 0;
+
+await serveTexts(parentPort, async () => {
+  if (failing === 'load') throw new EmbedError('nothing to load', { retryable: false });
+  if (failing === 'crash') throw new Error('crashed while loading');
+  return {
+    runtime: 'wasm',
+    notices: ['a notice'],
+    async encode(text) {
+      Atomics.add(gate, 1, 1);
+      Atomics.notify(gate, 1);
+      for (let open = Atomics.load(gate, 0); open <= embedded; open = Atomics.load(gate, 0))
+        Atomics.wait(gate, 0, open);
+      if (text === 'exit') process.exit(1);
+      if (text === 'throw') throw new Error('thrown by the encoder');
+      if (text === 'hang') Atomics.wait(gate, 2, 0);
+      return text === '' ? undefined : Float32Array.of(embedded++);
+    },
+  };
+});

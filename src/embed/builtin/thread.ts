@@ -1,0 +1,8 @@
+// Entry of the encoder's thread. Its data is EncoderOptions.
+import { parentPort, workerData } from 'node:worker_threads';
+import { assert } from '../../engine/assert.ts';
+import { type EncoderOptions, SentenceEncoder } from './encoder.ts';
+import { serveTexts } from './thread-loop.ts';
+
+assert(parentPort !== null, 'this module is a thread');
+await serveTexts(parentPort, () => SentenceEncoder.load(workerData as EncoderOptions)); // What its owner gave it.

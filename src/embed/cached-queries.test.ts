@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cachedQueries } from './cached-queries.ts';
+import type { Embedder } from './embedder.ts';
+
+/** Gives each text a new number; a text that begins with `-` has no vector. */
+function counting(): { readonly embedder: Embedder; readonly asked: string[][]; closed: number } {
+  let next = 0;
+  const counted = {
+    asked: [] as string[][],
+    closed: 0,
+    embedder: {
+      name: 'counting/1',
+      dimensions: 1,
+      async embed(texts: readonly string[]) {
+        counted.asked.push([...texts]);
+        return texts.map((text) => (text.startsWith('-') ? undefined : Float32Array.of(next++)));
+      },
+      async close() {
+        counted.closed++;
+      },
+    },
+  };
+  return counted;
+}
+
+const query = { priority: 'query' } as const;
+
+test('what was asked lately is not asked again, and the oldest makes room', async () => {
+  const { embedder, asked } = counting();
+  const cached = cachedQueries(embedder, 2);
+  assert.equal(cached.name, 'counting/1');
+  assert.deepEqual(await cached.embed(['a', '-b'], query), [Float32Array.of(0), undefined]);
+  assert.deepEqual(await cached.embed(['-b', 'a'], query), [undefined, Float32Array.of(0)]);
+  assert.deepEqual(await cached.embed(['c'], query), [Float32Array.of(1)]); // '-b' goes
+  assert.deepEqual(await cached.embed(['a', '-b'], query), [Float32Array.of(0), undefined]);
+  assert.deepEqual(asked, [['a', '-b'], ['c'], ['-b']]);
+});
+
+test('more texts than it has room for still get theirs', async () => {
+  const cached = cachedQueries(counting().embedder, 1);
+  assert.deepEqual(
+    await cached.embed(['a', 'b', 'c'], query),
+    [0, 1, 2].map((value) => Float32Array.of(value)),
+  );
+  assert.deepEqual(
+    await cached.embed(['c', 'a', 'c'], query),
+    [2, 3, 2].map((value) => Float32Array.of(value)),
+  );
+});
+
+test('a vector belongs to its caller', async () => {
+  const cached = cachedQueries(counting().embedder, 4);
+  const [first] = await cached.embed(['a'], query);
+  first!.fill(9);
+  const [second] = await cached.embed(['a'], query);
+  structuredClone(second!.buffer, { transfer: [second!.buffer as ArrayBuffer] });
+  assert.deepEqual(await cached.embed(['a'], query), [Float32Array.of(0)]);
+});
+
+test('backlog goes straight through', async () => {
+  const { embedder, asked } = counting();
+  const cached = cachedQueries(embedder, 4);
+  await cached.embed(['a']);
+  await cached.embed(['a'], { priority: 'backlog' });
+  await cached.embed(['a'], query);
+  assert.equal(asked.length, 3);
+});
+
+test('a failure is not remembered', async () => {
+  const { embedder } = counting();
+  let failing = true;
+  const cached = cachedQueries(
+    { ...embedder, embed: (texts) => (failing ? Promise.reject(new Error('down')) : embedder.embed(texts)) },
+    4,
+  );
+  await assert.rejects(cached.embed(['a'], query), /down/);
+  failing = false;
+  assert.deepEqual(await cached.embed(['a'], query), [Float32Array.of(0)]);
+  await assert.rejects(cached.embed(['a'], { ...query, signal: AbortSignal.abort(new Error('late')) }), /late/);
+});
+
+test('close closes what is behind it', async () => {
+  const counted = counting();
+  await cachedQueries(counted.embedder, 4).close();
+  assert.equal(counted.closed, 1);
+});

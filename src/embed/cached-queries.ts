@@ -1,0 +1,50 @@
+// Remembers the vectors of queries: agents ask the same thing again and again, and a query waits for its vector.
+import { createHash } from 'node:crypto';
+import { assert } from '../engine/assert.ts';
+import { QUERY_VECTORS_MAX } from '../engine/limits.ts';
+import type { Embedder } from './embedder.ts';
+
+/**
+ * `embedder`, but calls of priority `query` first look among the vectors of the last `entries` queries. Backlog goes
+ * straight through. Every caller gets vectors of his own. Queries are kept as digests: their words are not.
+ */
+export function cachedQueries(embedder: Embedder, entries = QUERY_VECTORS_MAX): Embedder {
+  assert(entries >= 1, 'a cache has room');
+  /** The least recently used first. `null` for a text without a vector. */
+  const known = new Map<string, Float32Array | null>();
+  const remember = (key: string, vector: Float32Array | null): void => {
+    known.delete(key);
+    if (known.size >= entries)
+      for (const oldest of known.keys()) {
+        known.delete(oldest);
+        break;
+      }
+    known.set(key, vector);
+  };
+  return {
+    name: embedder.name,
+    dimensions: embedder.dimensions,
+    async embed(texts, options) {
+      if (options?.priority !== 'query') return embedder.embed(texts, options);
+      options.signal?.throwIfAborted();
+      const keys = texts.map(digest);
+      const found = keys.map((key) => known.get(key));
+      const missing = texts.filter((_, i) => found[i] === undefined);
+      const made = missing.length === 0 ? [] : await embedder.embed(missing, options);
+      let next = 0;
+      return keys.map((key, i) => {
+        const vector = found[i] ?? (found[i] === null ? null : (made[next++] ?? null));
+        remember(key, vector);
+        return vector?.slice();
+      });
+    },
+    close() {
+      known.clear();
+      return embedder.close();
+    },
+  };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}

@@ -1,0 +1,26 @@
+// The embedder that runs in this process: the sentence encoder, or hashed n-grams where it cannot load.
+import { type BuiltinOptions, openBuiltinEmbedder } from './builtin/builtin.ts';
+import { type Embedder, EmbedError } from './embedder.ts';
+import { openNgramEmbedder } from './ngram.ts';
+
+export interface LocalEmbedder {
+  readonly embedder: Embedder;
+  /** Why it is not the sentence encoder; absent when it is. */
+  readonly fallback?: string;
+}
+
+/**
+ * Loads the sentence encoder (0.3 to 2 s); where that is not possible, gives the fallback and the reason. Rejects with a
+ * retryable EmbedError when loading was cut off, so that a moment of trouble does not change the vectors' name.
+ */
+export async function openLocalEmbedder(options: BuiltinOptions = {}): Promise<LocalEmbedder> {
+  const builtin = openBuiltinEmbedder(options);
+  try {
+    await builtin.load();
+    return { embedder: builtin };
+  } catch (error) {
+    await builtin.close();
+    if (!(error instanceof EmbedError) || error.retryable) throw error;
+    return { embedder: openNgramEmbedder(), fallback: error.message };
+  }
+}
