@@ -20,7 +20,7 @@ import { Memories } from './control/memories.ts';
 import { openControl } from './control/open.ts';
 import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
-import { listenGrpc } from './grpc/grpc-js.ts';
+import { listenGrpc } from './grpc/http2.ts';
 import { grpcHandler } from './grpc.ts';
 import { watchHealth } from './health-log.ts';
 import { Cors } from './http/cors.ts';

@@ -1,13 +1,21 @@
-// The contract as data: the descriptor set that was generated from proto/, and the rpcs in it.
+// The contract as data: the descriptor set that was generated from proto/, and what is named in it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import {
+  type DescriptorProto,
+  type EnumDescriptorProto,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from '@bufbuild/protobuf/wkt';
 
 const set = fromBinary(FileDescriptorSetSchema, readFileSync(join(import.meta.dirname, '..', 'gen', 'memory.binpb')));
 
-/** Each file of the contract as an encoded FileDescriptorProto. */
-export const FILES: readonly Buffer[] = set.file.map((file) => Buffer.from(toBinary(FileDescriptorProtoSchema, file)));
+/** Each file of the contract by its name, as an encoded FileDescriptorProto. */
+const ENCODED: ReadonlyMap<string, Uint8Array> = new Map(
+  set.file.map((file) => [file.name, toBinary(FileDescriptorProtoSchema, file)]),
+);
 
 export interface Service {
   /** With its package: `memory.v1.MemoryService`. */
@@ -22,3 +30,49 @@ export const SERVICES: readonly Service[] = set.file.flatMap((file) =>
     methods: service.method.map((method) => method.name),
   })),
 );
+
+let symbols: ReadonlyMap<string, string> | undefined;
+
+/** The name of the file that declares this: a message, field, enum or value of one, a service or method, in full. */
+export function fileOfSymbol(symbol: string): string | undefined {
+  symbols ??= new Map(set.file.flatMap((file) => symbolsIn(file).map((name) => [name, file.name])));
+  return symbols.get(symbol);
+}
+
+/** The encoded file of that name and all that it imports, each once, itself first; none when there is no such file. */
+export function filesNeeded(name: string): readonly Uint8Array[] {
+  const needed = new Map<string, Uint8Array>();
+  const visit = (wanted: string): void => {
+    const encoded = ENCODED.get(wanted);
+    if (encoded === undefined || needed.has(wanted)) return;
+    needed.set(wanted, encoded);
+    for (const imported of set.file.find((file) => file.name === wanted)?.dependency ?? []) visit(imported);
+  };
+  visit(name);
+  return [...needed.values()];
+}
+
+function symbolsIn(file: FileDescriptorProto): string[] {
+  const inPackage = (name: string): string => (file.package === '' ? name : `${file.package}.${name}`);
+  return [
+    ...file.messageType.flatMap((message) => symbolsOfMessage(inPackage(message.name), message)),
+    ...file.enumType.flatMap((one) => symbolsOfEnum(inPackage(one.name), one)),
+    ...file.service.flatMap((service) => [
+      inPackage(service.name),
+      ...service.method.map((method) => `${inPackage(service.name)}.${method.name}`),
+    ]),
+  ];
+}
+
+function symbolsOfMessage(name: string, message: DescriptorProto): string[] {
+  return [
+    name,
+    ...[...message.field, ...message.oneofDecl].map((member) => `${name}.${member.name}`),
+    ...message.nestedType.flatMap((nested) => symbolsOfMessage(`${name}.${nested.name}`, nested)),
+    ...message.enumType.flatMap((one) => symbolsOfEnum(`${name}.${one.name}`, one)),
+  ];
+}
+
+function symbolsOfEnum(name: string, { value }: EnumDescriptorProto): string[] {
+  return [name, ...value.map((one) => `${name}.${one.name}`)];
+}

@@ -1,5 +1,5 @@
 // The gRPC front's interface: an rpc's name and its bytes in, bytes or an error out. It knows no messages: codecs stand
-// behind it, so that another implementation may take grpc-js's place without the rest knowing.
+// behind it, and another implementation may take its place without the rest knowing.
 import type { Socket } from 'node:net';
 import type { EngineError } from '../../engine/errors.ts';
 import type { HttpHandler, TlsFiles } from '../http/listener.ts';

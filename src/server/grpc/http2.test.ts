@@ -7,7 +7,7 @@ import { AddRequest, AddResponse, MemoryServiceClient } from '../gen/memory/v1/m
 import { RequestAborted } from '../http/listener.ts';
 import { GRPC_STATUS } from '../status.ts';
 import type { GrpcAnswer, GrpcCall, GrpcFront, GrpcHandler, GrpcOptions } from './front.ts';
-import { listenGrpc } from './grpc-js.ts';
+import { listenGrpc } from './http2.ts';
 
 const fronts: GrpcFront[] = [];
 const clients: Client[] = [];

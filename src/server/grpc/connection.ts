@@ -1,0 +1,96 @@
+// One HTTP/2 connection and the calls on it: whether its peer lives, how old it may become, and how it ends in good
+// order.
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import {
+  GRPC_CONNECTION_AGE_MS,
+  GRPC_CONNECTION_WINDOW_BYTES,
+  GRPC_KEEPALIVE_MS,
+  GRPC_LOOK_MS,
+  HEADERS_TIMEOUT_MS,
+} from '../../engine/limits.ts';
+import type { Carrier, Exchange, Head, Shared } from './exchange.ts';
+
+/** Of a GOAWAY that says only that an end is near: what the peer sent before it heard of it is still served. */
+const LAST_STREAM = 2 ** 31 - 1;
+const looks = (ms: number): number => Math.ceil(ms / GRPC_LOOK_MS);
+
+export type Accept = (connection: Connection, stream: ServerHttp2Stream, head: Head) => void;
+
+export class Connection implements Carrier {
+  readonly shared: Shared;
+  readonly remoteAddress: string;
+  readonly calls = new Set<Exchange>();
+  private readonly session: ServerHttp2Session;
+  private readonly bornAt: number;
+  /** The peer has said what every peer says first. */
+  private isHeard = false;
+  private aliveAt: number;
+  private isPinged = false;
+  /** The look at which it began to end. */
+  private endingAt: number | undefined;
+
+  constructor(session: ServerHttp2Session, shared: Shared, accept: Accept) {
+    this.session = session;
+    this.shared = shared;
+    this.remoteAddress = session.socket?.remoteAddress ?? '';
+    this.bornAt = shared.looks;
+    this.aliveAt = shared.looks;
+    session.setLocalWindowSize(GRPC_CONNECTION_WINDOW_BYTES);
+    session.once('remoteSettings', () => {
+      this.isHeard = true;
+    });
+    session.on(
+      'stream',
+      (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) =>
+        accept(this, stream, { headers, rawHeaders }),
+    );
+  }
+
+  /** Every GRPC_LOOK_MS. */
+  look(): void {
+    const now = this.shared.looks;
+    for (const call of this.calls) call.look();
+    const isSilent = !this.isHeard && now - this.bornAt > looks(HEADERS_TIMEOUT_MS);
+    const isDead = this.isPinged && now - this.aliveAt > looks(GRPC_KEEPALIVE_MS + GRPC_KEEPALIVE_MS / 3);
+    const isOverdue = this.endingAt !== undefined && now - this.endingAt > looks(2 * GRPC_KEEPALIVE_MS);
+    if (isSilent || isDead || isOverdue) this.destroy();
+    else if (now - this.bornAt > looks(GRPC_CONNECTION_AGE_MS)) this.end();
+    else if (!this.isPinged && now - this.aliveAt > looks(GRPC_KEEPALIVE_MS)) {
+      this.isPinged = true;
+      this.ping(() => {
+        this.isPinged = false;
+        this.aliveAt = this.shared.looks;
+      });
+    }
+  }
+
+  /**
+   * Lets no more calls begin, and closes when those under way have ended. The peer is told first, and what it sent
+   * until it has heard that, which the answer to a ping says, is served.
+   */
+  end(): void {
+    if (this.endingAt !== undefined || this.session.destroyed) return;
+    this.endingAt = this.shared.looks;
+    for (const call of this.calls) call.windUp();
+    this.session.goaway(0, LAST_STREAM);
+    this.ping(() => this.session.close());
+  }
+
+  get isEnding(): boolean {
+    return this.endingAt !== undefined;
+  }
+
+  destroy(): void {
+    this.session.destroy();
+  }
+
+  private ping(answered: () => void): void {
+    const { session } = this;
+    if (session.destroyed) return;
+    // It throws at once, or fails later, when the connection is about to end by itself.
+    const isSent = session.ping((error) => {
+      if (error === null && !session.destroyed) answered();
+    });
+    if (!isSent) this.destroy();
+  }
+}

@@ -1,0 +1,283 @@
+// One call as a stream of HTTP/2: its bytes come out of the stream, its answer goes in, and whatever ends it early is
+// told. What is made for each call counts here, since that is most of what a call costs.
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+  type ServerStreamResponseOptions,
+} from 'node:http2';
+import { EngineError } from '../../engine/errors.ts';
+import { GRPC_GATHERING_BYTES_MAX, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/limits.ts';
+import { RequestAborted } from '../http/listener.ts';
+import { GRPC_STATUS } from '../status.ts';
+import type { Expiring, Expiry } from './expiry.ts';
+import { ENCODINGS, type Inflation } from './inflation.ts';
+import { framed, type Message, MessageReader } from './message-reader.ts';
+import { timeoutMs } from './timeout.ts';
+import { asRefusal, ProtocolError, trailersOfError, trailersOfSuccess } from './trailers.ts';
+
+/** What all calls of a front share. */
+export interface Shared {
+  readonly expiry: Expiry;
+  readonly inflation: Inflation;
+  /** Bytes of requests that are not whole yet, on all connections. */
+  gatheringBytes: number;
+  /** How often the front has looked at its calls, every GRPC_LOOK_MS: a clock that costs nothing to read. */
+  looks: number;
+  readonly requestIdOf: (given: string | undefined) => string;
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
+/** What a call knows of its connection. */
+export interface Carrier {
+  readonly shared: Shared;
+  /** The peer's IP address, or '' when it had gone at once. */
+  readonly remoteAddress: string;
+  readonly calls: Set<Exchange>;
+}
+
+/** As they come with the event `stream`. */
+export interface Head {
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as sent. */
+  readonly rawHeaders: readonly string[];
+}
+
+const CONTENT_TYPE = 'application/grpc+proto';
+const RESPONSE: OutgoingHttpHeaders = {
+  ':status': 200,
+  'content-type': CONTENT_TYPE,
+  'grpc-accept-encoding': ENCODINGS,
+};
+const WITH_TRAILERS: ServerStreamResponseOptions & { sendDate: boolean } = { waitForTrailers: true, sendDate: false };
+const WITHOUT_BODY: ServerStreamResponseOptions & { sendDate: boolean } = { endStream: true, sendDate: false };
+const PATIENCE_LOOKS = Math.ceil(GRPC_PEER_TIMEOUT_MS / GRPC_LOOK_MS);
+
+/** A stream that is reset, and whatever else is wrong with one, ends it: `close` tells. */
+const ignore = (): void => undefined;
+
+/** Ends a stream with nothing but a head. */
+export function refuseStream(stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {
+  stream.respond(headers, WITHOUT_BODY);
+  // Of a request that goes on nothing more is read.
+  if (!stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+/** Ends a call before there is one: with a status alone. */
+export function refuseCall(stream: ServerHttp2Stream, trailers: OutgoingHttpHeaders): void {
+  refuseStream(stream, { ':status': 200, 'content-type': CONTENT_TYPE, ...trailers });
+}
+
+export abstract class Exchange implements Expiring {
+  /** Milliseconds since 1970 after which the caller no longer waits. */
+  readonly deadlineMs: number | undefined;
+  protected readonly carrier: Carrier;
+  protected readonly stream: ServerHttp2Stream;
+  protected readonly reader: MessageReader;
+  /** Nothing more is to be answered. */
+  protected isOver = false;
+  /** The look of the front since which we wait for the peer; undefined while it waits for us. */
+  protected waitingSince: number | undefined;
+  private readonly head: Head;
+  private readonly tick: number | undefined;
+  private gatheredBytes = 0;
+  private hasBegun = false;
+  private hasEnded = false;
+  private controller: AbortController | undefined;
+
+  constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, messageBytesMax: number) {
+    this.carrier = carrier;
+    this.stream = stream;
+    this.head = head;
+    this.reader = new MessageReader(messageBytesMax);
+    this.waitingSince = carrier.shared.looks;
+    carrier.calls.add(this);
+    stream.on('error', ignore);
+    stream.on('close', () => this.closed());
+    const timeout = head.headers['grpc-timeout'];
+    if (timeout !== undefined) {
+      const ms = timeoutMs(String(timeout));
+      if (ms === undefined) {
+        this.refuse(new ProtocolError(GRPC_STATUS.INTERNAL, `Invalid grpc-timeout value "${timeout}"`));
+        return;
+      }
+      this.deadlineMs = Date.now() + ms;
+      this.tick = carrier.shared.expiry.add(this, performance.now() + ms);
+    }
+    stream.on('data', (chunk: Buffer) => {
+      if (this.isOver) return;
+      this.reader.push(chunk);
+      try {
+        this.received();
+      } catch (caught) {
+        this.failed(caught);
+      }
+    });
+    stream.on('end', () => {
+      this.hasEnded = true;
+      if (this.isOver) return;
+      try {
+        this.ended();
+      } catch (caught) {
+        this.failed(caught);
+      }
+    });
+  }
+
+  get remoteAddress(): string {
+    return this.carrier.remoteAddress;
+  }
+
+  get aborted(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.isOver || this.isGone) this.controller.abort(new RequestAborted());
+    }
+    return this.controller.signal;
+  }
+
+  header(name: string): string | undefined {
+    const { headers, rawHeaders } = this.head;
+    if (headers[name] === undefined || name.endsWith('-bin')) return undefined;
+    // Of several with one name `headers` joins some and drops others.
+    for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at] === name) return rawHeaders[at + 1];
+    return undefined;
+  }
+
+  expire(): void {
+    this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'Deadline exceeded'));
+  }
+
+  /** Ends the call when its peer has sent nothing whole, or taken nothing, for too long. */
+  look(): void {
+    if (this.waitingSince === undefined || this.carrier.shared.looks - this.waitingSince <= PATIENCE_LOOKS) return;
+    if (this.isOver) this.stream.close(constants.NGHTTP2_CANCEL);
+    else this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'the request did not arrive in time'));
+  }
+
+  /** Called when the connection lets no more calls begin: a call that would last as long as its caller likes ends. */
+  windUp(): void {
+    // Most calls end by themselves.
+  }
+
+  /** Something of the request came, and is in the reader. May throw what `failed` takes. */
+  protected abstract received(): void;
+  /** The request has ended, whole or not. May throw what `failed` takes. */
+  protected abstract ended(): void;
+
+  /** Called once, when nothing more is to be answered. */
+  protected settled(): void {
+    // Nothing is held that has to be let go.
+  }
+
+  protected get path(): string {
+    return this.head.headers[':path'] ?? '';
+  }
+
+  /** Counts what is kept of the request while it is not whole. */
+  protected hold(bytes: number): void {
+    const { shared } = this.carrier;
+    shared.gatheringBytes += bytes - this.gatheredBytes;
+    this.gatheredBytes = bytes;
+    if (bytes > 0 && shared.gatheringBytes > GRPC_GATHERING_BYTES_MAX)
+      throw new EngineError('LIM-E001', 'too many requests are under way');
+  }
+
+  protected inflated({ bytes, isCompressed }: Message, bytesMax: number): Promise<Buffer> {
+    if (!isCompressed) return Promise.resolve(bytes);
+    return this.carrier.shared.inflation.inflate(bytes, this.head.headers['grpc-encoding']?.toString(), bytesMax);
+  }
+
+  /** Sends a message; others may follow. False when the peer has enough to take for now. */
+  protected send(message: Uint8Array): boolean {
+    if (this.isOver || this.isGone) return true;
+    this.begin();
+    let isTaken = true;
+    for (const piece of framed(message)) isTaken = this.stream.write(piece);
+    return isTaken;
+  }
+
+  /** Ends the call well, behind a last message if there is one. Of no effect once the call is over. */
+  protected succeed(headers?: Readonly<Record<string, string>>, message?: Uint8Array): void {
+    if (!this.settle()) return;
+    this.begin();
+    this.trail(trailersOfSuccess(headers));
+    if (message === undefined) this.stream.end();
+    else {
+      const [first, rest] = framed(message);
+      if (rest === undefined) this.stream.end(first);
+      else {
+        this.stream.cork();
+        this.stream.write(first);
+        this.stream.end(rest);
+      }
+    }
+  }
+
+  /** Ends the call with what was thrown; a bug is reported. */
+  protected failed(caught: unknown, headers?: Readonly<Record<string, string>>): void {
+    const refusal = asRefusal(caught);
+    if (refusal !== caught && !(caught instanceof RequestAborted)) this.carrier.shared.onError?.(caught);
+    this.refuse(refusal, headers);
+  }
+
+  /** Ends the call with a status. Of no effect once the call is over. */
+  protected refuse(refusal: EngineError | ProtocolError, headers?: Readonly<Record<string, string>>): void {
+    if (!this.settle()) return;
+    const trailers = trailersOfError(refusal, this.withRequestId(refusal, headers));
+    if (this.hasBegun) {
+      this.trail(trailers);
+      this.stream.end();
+    } else {
+      this.hasBegun = true;
+      refuseCall(this.stream, trailers);
+    }
+  }
+
+  private withRequestId(
+    refusal: EngineError | ProtocolError,
+    headers: Readonly<Record<string, string>> | undefined,
+  ): Readonly<Record<string, string>> | undefined {
+    if (!(refusal instanceof EngineError) || headers?.['x-request-id'] !== undefined) return headers;
+    return { ...headers, 'x-request-id': this.carrier.shared.requestIdOf(this.header('x-request-id')) };
+  }
+
+  private get isGone(): boolean {
+    return this.stream.destroyed || this.stream.closed;
+  }
+
+  private begin(): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.stream.respond(RESPONSE, WITH_TRAILERS);
+  }
+
+  private trail(trailers: OutgoingHttpHeaders): void {
+    const { stream } = this;
+    stream.on('wantTrailers', () => {
+      stream.sendTrailers(trailers);
+      // They leave in an immediate of their own; only then may what the peer still sends be cut off.
+      if (!this.hasEnded) setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
+    });
+  }
+
+  /** False when the call was over before, or nobody is there to be answered. */
+  private settle(): boolean {
+    if (this.isOver) return false;
+    this.isOver = true;
+    this.hold(0);
+    if (this.tick !== undefined) this.carrier.shared.expiry.delete(this, this.tick);
+    this.waitingSince = this.carrier.shared.looks;
+    this.settled();
+    return !this.isGone;
+  }
+
+  private closed(): void {
+    this.carrier.calls.delete(this);
+    if (!this.isOver) {
+      this.settle();
+      this.controller?.abort(new RequestAborted());
+    }
+  }
+}

@@ -1,0 +1,194 @@
+// The gRPC front on node:http2. Raw bytes in and out: messages are decoded by who needs them.
+import { readFileSync } from 'node:fs';
+import {
+  createSecureServer,
+  createServer,
+  type Http2SecureServer,
+  type Http2Server,
+  type OutgoingHttpHeaders,
+  type SecureServerOptions,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { type AddressInfo, Server, type Socket } from 'node:net';
+import {
+  CONNECTIONS_MAX,
+  GRPC_CONNECTION_MEGABYTES_MAX,
+  GRPC_LOOK_MS,
+  GRPC_STREAM_WINDOW_BYTES,
+  GRPC_STREAMS_MAX,
+  HEADER_BYTES_MAX,
+  HEADERS_TIMEOUT_MS,
+} from '../../engine/limits.ts';
+import { serveHttp2 } from '../http/http2.ts';
+import { GRPC_STATUS } from '../status.ts';
+import { Connection } from './connection.ts';
+import { SERVICES } from './descriptor.ts';
+import { type Head, refuseCall, refuseStream, type Shared } from './exchange.ts';
+import { Expiry } from './expiry.ts';
+import type { GrpcFront, GrpcHandler, GrpcOptions, ListenGrpc } from './front.ts';
+import { Health } from './health.ts';
+import { Inflation } from './inflation.ts';
+import { type Method, methodsOf } from './methods.ts';
+import { StreamingCall } from './streaming-call.ts';
+import { ProtocolError, trailersOfError } from './trailers.ts';
+import { UnaryCall } from './unary-call.ts';
+
+/** The messages are protobuf whatever else is asked for; parameters say nothing of them. */
+const CONTENT_TYPE = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
+
+const SESSIONS: SecureServerOptions = {
+  settings: {
+    maxConcurrentStreams: GRPC_STREAMS_MAX,
+    initialWindowSize: GRPC_STREAM_WINDOW_BYTES,
+    maxHeaderListSize: HEADER_BYTES_MAX,
+    enablePush: false,
+  },
+  maxSessionMemory: GRPC_CONNECTION_MEGABYTES_MAX,
+};
+
+/** Listens with node:http2. */
+export const listenGrpc: ListenGrpc = async (options, handler) => {
+  const { tls } = options;
+  const server =
+    tls === undefined || options.otherwise !== undefined
+      ? createServer(SESSIONS)
+      : createSecureServer({
+          ...SESSIONS,
+          handshakeTimeout: HEADERS_TIMEOUT_MS,
+          cert: readFileSync(tls.certFile),
+          key: readFileSync(tls.keyFile),
+        });
+  if (options.otherwise === undefined) await listen(server, options);
+  return new Http2Front(server, options, handler);
+};
+
+function listen(server: Http2Server | Http2SecureServer, { host, port }: GrpcOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+class Http2Front implements GrpcFront {
+  readonly port: number;
+  private readonly server: Http2Server | Http2SecureServer;
+  private readonly options: GrpcOptions;
+  private readonly health: Health;
+  private readonly methods: ReadonlyMap<string, Method>;
+  private readonly shared: Shared;
+  private readonly connections = new Set<Connection>();
+  private readonly timer: NodeJS.Timeout;
+  private isDraining = false;
+  /** Called when the last connection has closed. */
+  private emptied: (() => void) | undefined;
+
+  constructor(server: Http2Server | Http2SecureServer, options: GrpcOptions, handler: GrpcHandler) {
+    this.server = server;
+    this.options = options;
+    this.health = new Health(SERVICES.map((service) => service.name));
+    this.methods = methodsOf(options, handler, this.health);
+    this.shared = {
+      expiry: new Expiry(),
+      inflation: new Inflation(),
+      gatheringBytes: 0,
+      looks: 0,
+      requestIdOf: options.requestIdOf,
+      onError: options.onError,
+    };
+    this.port = (server.address() as AddressInfo | null)?.port ?? 0; // it listens on TCP, or on nothing
+    server.maxConnections = CONNECTIONS_MAX;
+    server.on('error', (error) => options.onError?.(error));
+    server.on('session', (session: ServerHttp2Session) => this.connected(session));
+    this.timer = setInterval(() => this.look(), GRPC_LOOK_MS).unref();
+  }
+
+  inject(connection: Socket): void {
+    if (this.isDraining || this.connections.size >= CONNECTIONS_MAX) connection.destroy();
+    // Whoever injects has decrypted already: to a server without TLS every connection is just accepted.
+    else this.server.emit('connection', connection);
+  }
+
+  setServing(serving: boolean): void {
+    this.health.setServing(serving);
+  }
+
+  async drain(deadlineMs: number): Promise<void> {
+    this.isDraining = true;
+    this.setServing(false);
+    this.stopListening();
+    const closed = new Promise<void>((resolve) => {
+      this.emptied = resolve;
+    });
+    const force = setTimeout(() => this.close(), deadlineMs);
+    for (const connection of this.connections) connection.end();
+    if (this.connections.size > 0) await closed;
+    clearTimeout(force);
+    clearInterval(this.timer);
+  }
+
+  close(): void {
+    this.stopListening();
+    clearInterval(this.timer);
+    for (const connection of this.connections) connection.destroy();
+  }
+
+  /** http2's own `close` would at once refuse what peers have sent and not yet heard the answer to. */
+  private stopListening(): void {
+    if (this.server.listening) Server.prototype.close.call(this.server);
+  }
+
+  private connected(session: ServerHttp2Session): void {
+    const connection = new Connection(session, this.shared, (carrier, stream, head) =>
+      this.accept(carrier, stream, head),
+    );
+    this.connections.add(connection);
+    session.on('close', () => {
+      this.connections.delete(connection);
+      if (this.connections.size === 0) this.emptied?.();
+    });
+    if (this.isDraining) connection.end();
+  }
+
+  private look(): void {
+    this.shared.looks += 1;
+    for (const connection of this.connections) connection.look();
+  }
+
+  private accept(connection: Connection, stream: ServerHttp2Stream, head: Head): void {
+    const { headers } = head;
+    const type = headers['content-type'];
+    if (type !== 'application/grpc' && (type === undefined || !CONTENT_TYPE.test(type))) {
+      const { otherwise: handler, onError } = this.options;
+      if (handler === undefined) refuse(stream, { ':status': 415 });
+      else serveHttp2({ stream, headers, rawHeaders: head.rawHeaders, handler, onError });
+      return;
+    }
+    if (headers[':method'] !== 'POST') {
+      refuse(stream, { ':status': 405, allow: 'POST' });
+      return;
+    }
+    const path = headers[':path'] ?? '';
+    const method = this.methods.get(path);
+    if (method === undefined) {
+      const unknown = `The server does not implement the method ${path}`;
+      refuse(stream, new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, unknown));
+    } else if ('run' in method) new UnaryCall(connection, stream, head, method);
+    // It would last as long as its caller likes.
+    else if (connection.isEnding)
+      refuse(stream, new ProtocolError(GRPC_STATUS.UNAVAILABLE, 'The connection is ending'));
+    else new StreamingCall(connection, stream, head, method);
+  }
+}
+
+/** Ends a stream that becomes no call: by HTTP's own status, or by gRPC's. */
+function refuse(stream: ServerHttp2Stream, refusal: ProtocolError | OutgoingHttpHeaders): void {
+  stream.on('error', () => undefined);
+  stream.resume();
+  if (stream.destroyed || stream.closed) return;
+  if (refusal instanceof ProtocolError) refuseCall(stream, trailersOfError(refusal, undefined));
+  else refuseStream(stream, refusal);
+}

@@ -1,0 +1,17 @@
+// The methods of a front, by their paths: the contract's, which all go to one handler, and the standard services.
+import { SERVICES } from './descriptor.ts';
+import type { GrpcHandler, GrpcOptions } from './front.ts';
+import type { Health } from './health.ts';
+import { reflectionMethods } from './reflection.ts';
+import type { StreamingMethod } from './streaming-call.ts';
+import type { UnaryMethod } from './unary-call.ts';
+
+export type Method = UnaryMethod | StreamingMethod;
+
+export function methodsOf(options: GrpcOptions, handler: GrpcHandler, health: Health): ReadonlyMap<string, Method> {
+  const methods = new Map<string, Method>([...health.methods, ...reflectionMethods(options.allowReflection)]);
+  for (const { name: service, methods: names } of SERVICES) {
+    for (const name of names) methods.set(`/${service}/${name}`, { service, name, run: handler });
+  }
+  return methods;
+}

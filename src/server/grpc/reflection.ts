@@ -1,0 +1,139 @@
+// Server reflection, v1 and v1alpha: clients that have no proto file ask for the descriptors. Both versions have the same
+// messages.
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { GRPC_STATUS, type GrpcStatus } from '../status.ts';
+import { fileOfSymbol, filesNeeded, SERVICES } from './descriptor.ts';
+import type { GrpcOptions } from './front.ts';
+import type { Conversation, StreamingCall, StreamingMethod } from './streaming-call.ts';
+import { ProtocolError } from './trailers.ts';
+
+/** ServerReflectionRequest: `host`, and which of the others is there says what is asked. */
+const HOST = 1;
+const FILE_BY_FILENAME = 3;
+const FILE_CONTAINING_SYMBOL = 4;
+const FILE_CONTAINING_EXTENSION = 5;
+const ALL_EXTENSION_NUMBERS = 6;
+const LIST_SERVICES = 7;
+
+interface Question {
+  readonly host: string;
+  /** The field that was asked last, as the last of a oneof counts; 0 for none. */
+  readonly field: number;
+  /** A name; of an extension, that of the type. */
+  readonly text: string;
+  /** Of an extension. */
+  readonly number: number;
+}
+
+/** By path. */
+export function reflectionMethods(allow: GrpcOptions['allowReflection']): ReadonlyMap<string, StreamingMethod> {
+  const method: StreamingMethod = { converse: (call) => new Reflection(call, allow) };
+  return new Map(['v1', 'v1alpha'].map((version) => [pathOf(version), method]));
+}
+
+function pathOf(version: string): string {
+  return `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
+}
+
+class Reflection implements Conversation {
+  private readonly call: StreamingCall;
+  private readonly allowed: Promise<void>;
+
+  constructor(call: StreamingCall, allow: GrpcOptions['allowReflection']) {
+    this.call = call;
+    this.allowed = admit(call, allow);
+    // Who asks nothing hears of it all the same.
+    this.allowed.catch((caught: unknown) => call.fail(caught));
+  }
+
+  async message(bytes: Buffer): Promise<void> {
+    await this.allowed;
+    this.call.say(answerTo(bytes));
+  }
+
+  ended(): void {
+    this.allowed.then(
+      () => this.call.finish(),
+      () => undefined,
+    );
+  }
+
+  settled(): void {
+    // It holds nothing.
+  }
+}
+
+async function admit(call: StreamingCall, allow: GrpcOptions['allowReflection']): Promise<void> {
+  await allow((name) => call.header(name), call.remoteAddress);
+}
+
+/** A ServerReflectionResponse: the host, the question itself, and an answer or why there is none. */
+function answerTo(bytes: Uint8Array): Uint8Array {
+  const question = questionIn(bytes);
+  const writer = new BinaryWriter().uint32(10).string(question.host).uint32(18).bytes(bytes);
+  const { field, text, number } = question;
+  switch (field) {
+    case FILE_BY_FILENAME:
+      return filesOrError(writer, text, `Proto file not found: ${text}`);
+    case FILE_CONTAINING_SYMBOL:
+      return filesOrError(writer, fileOfSymbol(text) ?? '', `Symbol not found: ${text}`);
+    case FILE_CONTAINING_EXTENSION: // the contract has none
+      return withError(writer, GRPC_STATUS.NOT_FOUND, `Extension not found for symbol ${text} at field ${number}`);
+    case ALL_EXTENSION_NUMBERS:
+      return withError(writer, GRPC_STATUS.NOT_FOUND, `Extensions not found for symbol ${text}`);
+    case LIST_SERVICES:
+      writer.uint32(50).fork();
+      for (const { name } of SERVICES) writer.uint32(10).fork().uint32(10).string(name).join();
+      return writer.join().finish();
+    default:
+      return withError(writer, GRPC_STATUS.UNIMPLEMENTED, 'Unimplemented method for request: undefined');
+  }
+}
+
+/** The file and those that it needs, or that it is not there. */
+function filesOrError(writer: BinaryWriter, name: string, missing: string): Uint8Array {
+  const files = filesNeeded(name);
+  if (files.length === 0) return withError(writer, GRPC_STATUS.NOT_FOUND, missing);
+  writer.uint32(34).fork();
+  for (const file of files) writer.uint32(10).bytes(file);
+  return writer.join().finish();
+}
+
+function withError(writer: BinaryWriter, code: GrpcStatus, message: string): Uint8Array {
+  return writer.uint32(58).fork().uint32(8).int32(code).uint32(18).string(message).join().finish();
+}
+
+function questionIn(bytes: Uint8Array): Question {
+  let [host, field, text, number] = ['', 0, '', 0];
+  try {
+    const reader = new BinaryReader(bytes);
+    while (reader.pos < reader.len) {
+      const [tag, wireType] = reader.tag();
+      if (wireType !== 2 || tag > LIST_SERVICES) reader.skip(wireType, tag);
+      else if (tag === HOST) host = reader.string();
+      else if (tag === FILE_CONTAINING_EXTENSION) {
+        field = tag;
+        [text, number] = extensionIn(reader.bytes());
+      } else {
+        field = tag;
+        text = reader.string();
+      }
+    }
+  } catch {
+    throw new ProtocolError(GRPC_STATUS.INTERNAL, 'Error deserializing request');
+  }
+  return { host, field, text, number };
+}
+
+/** ExtensionRequest: the type it extends, and its number. */
+function extensionIn(bytes: Uint8Array): [type: string, number: number] {
+  let [type, number] = ['', 0];
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [tag, wireType] = reader.tag();
+    if (tag === 1 && wireType === 2) type = reader.string();
+    else if (tag === 2 && wireType === 0) number = reader.int32();
+    else reader.skip(wireType, tag);
+  }
+  return [type, number];
+}

@@ -1,0 +1,94 @@
+// A call of many messages each way, in their order. What is sent waits for the peer to take it: as long as it does not,
+// no further message is looked at.
+import type { ServerHttp2Stream } from 'node:http2';
+import { GRPC_PROBE_BYTES_MAX } from '../../engine/limits.ts';
+import { drained } from '../http/drained.ts';
+import { GRPC_STATUS } from '../status.ts';
+import { type Carrier, Exchange, type Head } from './exchange.ts';
+import { ProtocolError } from './trailers.ts';
+
+/** The other end of a streaming call. What it throws ends the call. */
+export interface Conversation {
+  /** Called for one message at a time. */
+  message(bytes: Buffer): void | Promise<void>;
+  /** The caller sends no more. */
+  ended(): void;
+  /** The call is over, for whatever reason. */
+  settled(): void;
+}
+
+export interface StreamingMethod {
+  readonly converse: (call: StreamingCall) => Conversation;
+}
+
+export class StreamingCall extends Exchange {
+  /** Undefined when the call was refused before it began. */
+  private readonly conversation: Conversation | undefined;
+  private isReading = false;
+  private hasAll = false;
+
+  constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, callee: StreamingMethod) {
+    super(carrier, stream, head, GRPC_PROBE_BYTES_MAX);
+    if (this.isOver) return;
+    // The peer may be silent as long as it likes.
+    this.waitingSince = undefined;
+    this.conversation = callee.converse(this);
+  }
+
+  /** Sends a message, once those before it were. */
+  say(message: Uint8Array): void {
+    this.send(message);
+  }
+
+  /** Ends the call well. */
+  finish(): void {
+    this.succeed();
+  }
+
+  /** Ends the call with what was thrown. */
+  fail(caught: unknown): void {
+    this.failed(caught);
+  }
+
+  override windUp(): void {
+    this.succeed();
+  }
+
+  protected received(): void {
+    this.hold(this.reader.heldBytes);
+    if (!this.isReading) void this.read();
+  }
+
+  protected ended(): void {
+    this.hasAll = true;
+    if (!this.isReading) this.close();
+  }
+
+  protected override settled(): void {
+    this.conversation?.settled();
+  }
+
+  private async read(): Promise<void> {
+    this.isReading = true;
+    const { stream } = this;
+    stream.pause();
+    try {
+      for (let message = this.reader.next(); message !== undefined && !this.isOver; message = this.reader.next()) {
+        await this.conversation?.message(await this.inflated(message, GRPC_PROBE_BYTES_MAX));
+        this.hold(this.reader.heldBytes);
+        if (stream.writableNeedDrain) await drained(stream);
+      }
+      if (this.hasAll) this.close();
+    } catch (caught) {
+      this.failed(caught);
+    }
+    this.isReading = false;
+    stream.resume();
+  }
+
+  private close(): void {
+    if (this.isOver) return;
+    if (this.reader.heldBytes > 0) throw new ProtocolError(GRPC_STATUS.INTERNAL, 'The request ends within a message');
+    this.conversation?.ended();
+  }
+}

@@ -1,0 +1,57 @@
+// How a call ends on the wire: a status, a message and the rest of the trailers.
+import type { OutgoingHttpHeaders } from 'node:http2';
+import { EngineError } from '../../engine/errors.ts';
+import { GRPC_STATUS, type GrpcStatus, STATUS } from '../status.ts';
+
+/** Trailers share one frame with the rest: a message is cut before it could break that. */
+const MESSAGE_CHARS_MAX = 2_000;
+const PRINTABLE = /^[ -~]*$/;
+
+/** A refusal of the protocol's own, which has no code of the contract. */
+export class ProtocolError extends Error {
+  override name = 'ProtocolError';
+  readonly status: GrpcStatus;
+  /** That the caller needs to do better; sent beside the status. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(status: GrpcStatus, message: string, headers?: Readonly<Record<string, string>>) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** The trailers of a call that went well. */
+export function trailersOfSuccess(headers: Readonly<Record<string, string>> | undefined): OutgoingHttpHeaders {
+  const trailers: OutgoingHttpHeaders = { 'grpc-status': GRPC_STATUS.OK, 'grpc-message': 'OK' };
+  if (headers !== undefined) addTo(trailers, headers);
+  return trailers;
+}
+
+/** The trailers of a call that was refused, a code of the contract among them where there is one. */
+export function trailersOfError(
+  error: EngineError | ProtocolError,
+  headers: Readonly<Record<string, string>> | undefined,
+): OutgoingHttpHeaders {
+  const isContracts = error instanceof EngineError;
+  // A lone surrogate cannot be encoded, and would lose the whole answer.
+  const message = encodeURI(error.message.slice(0, MESSAGE_CHARS_MAX).toWellFormed());
+  const status = isContracts ? STATUS[error.code].grpc : error.status;
+  const trailers: OutgoingHttpHeaders = { 'grpc-status': status, 'grpc-message': message };
+  if (headers !== undefined) addTo(trailers, headers);
+  if (isContracts) trailers['x-error-code'] = error.code;
+  else if (error.headers !== undefined) addTo(trailers, error.headers);
+  return trailers;
+}
+
+function addTo(trailers: OutgoingHttpHeaders, headers: Readonly<Record<string, string>>): void {
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]!;
+    trailers[name] = PRINTABLE.test(value) ? value : encodeURI(value.toWellFormed());
+  }
+}
+
+/** What the caller learns of something thrown: a refusal as it is, of a bug only that it is one. */
+export function asRefusal(caught: unknown): EngineError | ProtocolError {
+  return caught instanceof EngineError || caught instanceof ProtocolError ? caught : new EngineError('SYS-E001');
+}

@@ -1,0 +1,90 @@
+// A call of one message each way: nothing runs before the request has ended and is known to be one message.
+import type { ServerHttp2Stream } from 'node:http2';
+import type { EngineError } from '../../engine/errors.ts';
+import { MESSAGE_BYTES_MAX } from '../../engine/limits.ts';
+import { GRPC_STATUS } from '../status.ts';
+import { type Carrier, Exchange, type Head } from './exchange.ts';
+import type { GrpcAnswer, GrpcCall } from './front.ts';
+import type { Message } from './message-reader.ts';
+import { ProtocolError } from './trailers.ts';
+
+export interface UnaryMethod {
+  /** With its package. */
+  readonly service: string;
+  readonly name: string;
+  /** As a GrpcHandler; ProtocolError too may be given or thrown. */
+  readonly run: (call: GrpcCall) => Promise<GrpcAnswer | { readonly error: EngineError | ProtocolError }>;
+}
+
+const EMPTY = Buffer.alloc(0);
+
+export class UnaryCall extends Exchange implements GrpcCall {
+  bytes: Buffer = EMPTY;
+  private readonly callee: UnaryMethod;
+  private message: Message | undefined;
+
+  constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, callee: UnaryMethod) {
+    super(carrier, stream, head, MESSAGE_BYTES_MAX);
+    this.callee = callee;
+  }
+
+  get service(): string {
+    return this.callee.service;
+  }
+
+  get method(): string {
+    return this.callee.name;
+  }
+
+  protected received(): void {
+    this.message ??= this.reader.next();
+    const { heldBytes } = this.reader;
+    if (this.message === undefined) this.hold(heldBytes);
+    else if (heldBytes > 0)
+      throw new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, `Received a second request message for ${this.path}`);
+    // It is kept until the request ends.
+    else this.hold(this.message.bytes.length);
+  }
+
+  protected ended(): void {
+    const { message } = this;
+    if (message === undefined) {
+      throw this.reader.heldBytes > 0
+        ? new ProtocolError(GRPC_STATUS.INTERNAL, 'The request ends within a message')
+        : new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, `Received no request message for ${this.path}`);
+    }
+    this.waitingSince = undefined;
+    if (message.isCompressed) this.inflateAndRun(message);
+    else this.run(message.bytes);
+  }
+
+  private inflateAndRun(message: Message): void {
+    this.inflated(message, MESSAGE_BYTES_MAX).then(
+      (bytes) => {
+        if (!this.isOver) this.run(bytes);
+      },
+      (caught: unknown) => this.failed(caught),
+    );
+  }
+
+  private run(bytes: Buffer): void {
+    this.hold(0);
+    this.bytes = bytes;
+    this.message = undefined;
+    let running: ReturnType<UnaryMethod['run']>;
+    try {
+      running = this.callee.run(this);
+    } catch (caught) {
+      // A handler that throws before its first await is as good as one that rejects.
+      this.failed(caught);
+      return;
+    }
+    running.then(
+      (given) => {
+        if ('error' in given) this.refuse(given.error, 'headers' in given ? given.headers : undefined);
+        else this.succeed(given.headers, given.bytes);
+      },
+      (caught: unknown) => this.failed(caught),
+    );
+  }
+}
