@@ -274,3 +274,11 @@ assert(MESSAGE_BYTES_MAX < GRPC_GATHERING_BYTES_MAX, 'a message fits what may be
 assert(BATCH_GRAINS_MAX <= TAIL_GRAINS_SEAL, 'a batch fits a tail');
 assert(VECTORS_SEAL < VECTORS_UNSEALED_MAX, 'vectors are sealed before adding them ends');
 assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');
+
+/** Grains that the follower takes from a shard at once, to be embedded. */
+export const FOLLOW_PAGE_GRAINS = 32;
+/** Between two looks for what waits to be embedded, when nobody says that something was written. */
+export const FOLLOW_REST_MS = 1_000;
+/** An embedder that failed is left alone: at first so long, twice as long after each failure in a row. */
+export const FOLLOW_RETRY_MIN_MS = 1_000;
+export const FOLLOW_RETRY_MAX_MS = 60_000;
