@@ -15,6 +15,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   log: () => import('./scenarios/log.ts'),
   text: () => import('./scenarios/text.ts'),
   index: () => import('./scenarios/index.ts'),
+  encoder: () => import('./scenarios/encoder.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
   transport: () => import('./scenarios/transport.ts'),
 };

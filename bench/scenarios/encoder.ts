@@ -1,0 +1,152 @@
+// The built-in sentence encoder in its thread: texts a second, short and of 118 pieces, a query alone and beside a full
+// backlog, by both runtimes where both are installed; and what goes before it, the tokenizer and the cutting of windows.
+import { type BuiltinEmbedder, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
+import { encoderFolder } from '../../src/embed/builtin/package-files.ts';
+import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
+import { readTokenizer } from '../../src/embed/builtin/vocabulary.ts';
+import { ngramVector } from '../../src/embed/ngram.ts';
+import { windowsOf } from '../../src/embed/windows.ts';
+import { inFolder } from '../lib/folder.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { inTurns, median, medianRatio, percentile, rounded } from '../lib/statistics.ts';
+
+const SENTENCES = [
+  'The user is allergic to peanuts.',
+  'He lives in Berlin with his wife.',
+  'My car broke down on the highway.',
+  'She got promoted to engineering manager.',
+  'I prefer window seats on long flights.',
+  'The meeting was moved to Thursday.',
+  'Our company reported record profits.',
+  'The software crashes when uploading large files.',
+];
+const LONG_PIECES = 118;
+
+export const scenario: Scenario = {
+  name: 'encoder',
+  about: 'the built-in sentence encoder: texts a second by both runtimes, a query beside a backlog, the tokenizer',
+  aims: [
+    { metric: 'wasm_short_texts_per_s', atLeast: 200 },
+    // A query waits for what is left of one text, then takes as long as one.
+    { metric: 'wasm_query_beside_backlog_over_alone_ratio', atMost: 2.5 },
+    { metric: 'tokenizer_short_us', atMost: 20 },
+  ],
+  run,
+};
+
+interface Round {
+  readonly short: number;
+  readonly long: number;
+  readonly query: number;
+  readonly beside: number;
+}
+
+async function run({ size }: Options): Promise<Measured> {
+  const shortTexts = sized(size, { full: 1_000, quick: 200, smoke: 4 });
+  const rounds = sized(size, { full: 5, quick: 3, smoke: 1 });
+  const tokenizer = readTokenizer(encoderFolder());
+  const long = upTo(LONG_PIECES, (text) => tokenizer.count(text));
+  const names: RuntimeName[] = hasNativeRuntime() ? ['wasm', 'native'] : ['wasm'];
+  const metrics: Record<string, number> = {};
+  const figures = await inFolder(async (cacheFolder) => {
+    const embedders: Partial<Record<RuntimeName, BuiltinEmbedder>> = {};
+    for (const name of names) {
+      // The first conversion leaves the file that the load measured finds.
+      if (name === 'wasm') metrics['convert_and_load_ms'] = await loadMs(cacheFolder, name);
+      metrics[`${name}_load_ms`] = await loadMs(cacheFolder, name);
+      embedders[name] = openBuiltinEmbedder({ cacheFolder, runtime: name });
+      await embedders[name].load();
+    }
+    const ways = Object.fromEntries(names.map((name) => [name, () => measure(embedders[name]!, long, shortTexts)]));
+    const measured = await inTurns(rounds, ways);
+    for (const name of names) await embedders[name]!.close();
+    return measured;
+  });
+  for (const [name, all] of Object.entries(figures)) {
+    metrics[`${name}_short_texts_per_s`] = median(all.map(({ short }) => short));
+    metrics[`${name}_long_texts_per_s`] = median(all.map((round) => round.long));
+    metrics[`${name}_query_ms`] = median(all.map(({ query }) => query));
+    metrics[`${name}_query_beside_backlog_ms`] = median(all.map(({ beside }) => beside));
+    metrics[`${name}_query_beside_backlog_over_alone_ratio`] = medianRatio(
+      all.map(({ beside }) => beside),
+      all.map(({ query }) => query),
+    );
+  }
+  if (figures['native'] !== undefined)
+    metrics['native_over_wasm_ratio'] = medianRatio(
+      figures['native'].map(({ short }) => short),
+      figures['wasm']!.map(({ short }) => short),
+    );
+  const repeats = sized(size, { full: 2_000, quick: 500, smoke: 5 });
+  metrics['tokenizer_short_us'] = us(repeats, (i) => tokenizer.encode(SENTENCES[i % SENTENCES.length]!));
+  metrics['tokenizer_long_us'] = us(repeats, () => tokenizer.encode(long));
+  metrics['windows_of_long_us'] = us(repeats, () => windowsOf(long));
+  metrics['ngram_short_us'] = us(repeats, (i) => ngramVector(SENTENCES[i % SENTENCES.length]!));
+  return {
+    parameters: { short_texts: shortTexts, long_pieces: LONG_PIECES, rounds, runtimes: names.join(' ') },
+    metrics: rounded(metrics),
+  };
+}
+
+async function measure(embedder: BuiltinEmbedder, long: string, count: number): Promise<Round> {
+  const texts = Array.from({ length: count }, (_, i) => `${i} ${SENTENCES[i % SENTENCES.length]}`);
+  const short = await perSecond(count, () => embedder.embed(texts));
+  const longs = Array.from({ length: Math.ceil(count / 10) }, () => long);
+  const longRate = await perSecond(longs.length, () => embedder.embed(longs));
+  const queries = texts.slice(0, Math.ceil(count / 10));
+  const query = await medianQueryMs(embedder, queries);
+  // More than the thread gets through meanwhile; what is left is given up.
+  const controller = new AbortController();
+  const backlog = embedder.embed([...texts, ...texts, ...texts], { signal: controller.signal }).catch(() => undefined);
+  const beside = await medianQueryMs(embedder, queries);
+  controller.abort();
+  await backlog;
+  return { short, long: longRate, query, beside };
+}
+
+async function medianQueryMs(embedder: BuiltinEmbedder, queries: readonly string[]): Promise<number> {
+  const times: number[] = [];
+  for (const text of queries) {
+    const start = performance.now();
+    await embedder.embed([text], { priority: 'query' });
+    times.push(performance.now() - start);
+  }
+  return percentile(times, 0.5);
+}
+
+async function loadMs(cacheFolder: string, runtime: RuntimeName): Promise<number> {
+  const embedder = openBuiltinEmbedder({ cacheFolder, runtime });
+  const start = performance.now();
+  await embedder.load();
+  const ms = performance.now() - start;
+  await embedder.close();
+  return ms;
+}
+
+async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (count * 1_000) / (performance.now() - start);
+}
+
+function us(repeats: number, work: (i: number) => unknown): number {
+  const rounds = Array.from({ length: 5 }, () => {
+    const start = performance.now();
+    for (let i = 0; i < repeats; i++) work(i);
+    return ((performance.now() - start) * 1_000) / repeats;
+  });
+  return median(rounds);
+}
+
+/** Sentences, and then words, of exactly `pieces` pieces. */
+function upTo(pieces: number, count: (text: string) => number): string {
+  let text = '';
+  for (const word of Array.from({ length: pieces }, () => SENTENCES.join(' ').split(' ')).flat()) {
+    const longer = text === '' ? word : `${text} ${word}`;
+    if (count(longer) > pieces) break;
+    text = longer;
+  }
+  while (count(text) < pieces) text += ' the';
+  return text;
+}
