@@ -53,6 +53,7 @@ test('embedders know neither shards nor server, and the engine knows no embedder
 /** Inside the engine: folder to the folders that it may import (besides itself and the plain files). */
 const ENGINE_IMPORTS: Record<string, readonly string[]> = {
   grain: [],
+  extract: [],
   crypto: [],
   log: ['crypto'],
   keys: ['crypto'],
