@@ -207,7 +207,7 @@ export const EXTRACT_TEXT_CHARS_MAX = 262_144;
 /** Facts taken from one text, and sentences of it whose names or dates are looked up; what follows is not read. */
 export const EXTRACT_BELIEFS_MAX = 256;
 export const EXTRACT_NAME_LOOKUPS_MAX = 256;
-export const EXTRACT_DATE_LOOKUPS_MAX = 128;
+export const EXTRACT_DATE_LOOKUPS_MAX = 64;
 
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;
@@ -282,3 +282,5 @@ export const FOLLOW_REST_MS = 1_000;
 /** An embedder that failed is left alone: at first so long, twice as long after each failure in a row. */
 export const FOLLOW_RETRY_MIN_MS = 1_000;
 export const FOLLOW_RETRY_MAX_MS = 60_000;
+/** An embedder that could not be opened is tried again after so long. */
+export const EMBEDDER_REOPEN_MS = 30_000;

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Embedder } from '../../embed/embedder.ts';
+import { EMBEDDER_REOPEN_MS } from '../../engine/limits.ts';
+import { Embedders } from './embedders.ts';
+
+const log = { warn: () => undefined, info: () => undefined };
+
+function embedder(name: string): Embedder & { asked: number; closed: boolean } {
+  const made = {
+    name,
+    dimensions: 2,
+    asked: 0,
+    closed: false,
+    embed(texts: readonly string[]) {
+      made.asked += texts.length;
+      return Promise.resolve(texts.map(() => Float32Array.of(1, 0)));
+    },
+    close: () => {
+      made.closed = true;
+      return Promise.resolve();
+    },
+  };
+  return made;
+}
+
+test('an embedder is opened when it is first asked for, once, and its queries are remembered', async () => {
+  const made = embedder('model/1');
+  let opened = 0;
+  const embedders = new Embedders('builtin', { builtin: async () => ({ embedder: made, ...(opened++, {}) }) }, { log });
+  assert.deepEqual(embedders.status(), { backend: 'builtin', dimensions: 0, state: 'cold' });
+  assert.equal(embedders.of(''), undefined);
+  assert.equal(embedders.status().state, 'opening');
+  const ready = await embedders.ready('builtin');
+  assert.equal(ready?.name, 'model/1');
+  assert.equal(opened, 1);
+  assert.equal(embedders.of(''), ready);
+  assert.deepEqual(embedders.status(), { backend: 'model/1', dimensions: 2, state: 'ready' });
+  await ready?.embed(['who'], { priority: 'query' });
+  await ready?.embed(['who'], { priority: 'query' });
+  assert.equal(made.asked, 1);
+  await embedders.close();
+  assert.ok(made.closed);
+  assert.equal(embedders.of(''), undefined);
+});
+
+test('one that cannot be opened is tried again after a while, and what stands in for it is told', async () => {
+  let now = 0;
+  let fails = 1;
+  const embedders = new Embedders(
+    'builtin',
+    {
+      builtin: () =>
+        fails-- > 0
+          ? Promise.reject(new Error('no weights'))
+          : Promise.resolve({ embedder: embedder('ngram/1'), fallback: 'no model here' }),
+    },
+    { log, nowMs: () => now },
+  );
+  assert.equal(await embedders.ready(''), undefined);
+  assert.deepEqual(embedders.status(), { backend: 'builtin', dimensions: 0, state: 'failed', reason: 'no weights' });
+  assert.equal(await embedders.ready(''), undefined, 'not before its time');
+  now += EMBEDDER_REOPEN_MS;
+  assert.equal((await embedders.ready(''))?.name, 'ngram/1');
+  assert.equal(embedders.status().reason, 'no model here');
+});
+
+test('a backend is one of the known names, and configured', () => {
+  const embedders = new Embedders('none', {}, { log });
+  assert.equal(embedders.of(''), undefined);
+  assert.deepEqual(embedders.status(), { backend: 'none', dimensions: 0, state: 'none' });
+  embedders.check('none');
+  embedders.check('');
+  assert.throws(() => embedders.check('remote'), { code: 'VAL-E001' });
+  assert.throws(() => embedders.check('pinecone'), { code: 'VAL-E001' });
+});

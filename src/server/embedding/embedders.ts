@@ -1,0 +1,151 @@
+// The embedders of a deployment by the names that memories choose them with. Each is opened when something is first asked
+// of it, so that a server whose memories have no vectors loads no model.
+
+import { cachedQueries } from '../../embed/cached-queries.ts';
+import type { Embedder } from '../../embed/embedder.ts';
+import { EngineError } from '../../engine/errors.ts';
+import { EMBEDDER_REOPEN_MS } from '../../engine/limits.ts';
+import type { Logger } from '../log.ts';
+
+/** What `vector_backend` may say. An empty one is the deployment's own. */
+export const VECTOR_BACKENDS = ['builtin', 'remote', 'ngram', 'none'] as const;
+export type VectorBackend = (typeof VECTOR_BACKENDS)[number];
+
+export interface OpenedEmbedder {
+  readonly embedder: Embedder;
+  /** Why another one than the one asked for was opened. */
+  readonly fallback?: string;
+}
+
+/** How each backend that this deployment has is opened; those left out are not configured. */
+export type Openers = Partial<Record<Exclude<VectorBackend, 'none'>, () => Promise<OpenedEmbedder>>>;
+
+/** What stats and /config say of the deployment's own embedder. */
+export interface EmbedderStatus {
+  /** The embedder's name once it is open, else the backend's. */
+  readonly backend: string;
+  /** 0 until it is open. */
+  readonly dimensions: number;
+  readonly state: 'none' | 'cold' | 'opening' | 'ready' | 'failed';
+  /** Why it failed, or what it stands in for. */
+  readonly reason?: string;
+}
+
+interface Slot {
+  opened?: OpenedEmbedder;
+  opening?: Promise<void>;
+  reason?: string;
+  failedMs?: number;
+}
+
+export class Embedders {
+  readonly #own: VectorBackend;
+  readonly #openers: Openers;
+  readonly #log: Pick<Logger, 'warn' | 'info'>;
+  readonly #nowMs: () => number;
+  readonly #slots = new Map<VectorBackend, Slot>();
+  #closed = false;
+
+  constructor(
+    own: VectorBackend,
+    openers: Openers,
+    { log, nowMs = () => performance.now() }: { log: Pick<Logger, 'warn' | 'info'>; nowMs?: () => number },
+  ) {
+    this.#own = own;
+    this.#openers = openers;
+    this.#log = log;
+    this.#nowMs = nowMs;
+  }
+
+  /**
+   * The embedder of a memory's `vector_backend`, when it is open. Undefined for `none`, for one that is not configured,
+   * and for one that is being opened, which this begins.
+   */
+  of(backend: string): Embedder | undefined {
+    const name = this.#resolve(backend);
+    if (name === 'none' || this.#closed) return undefined;
+    const slot = this.#slot(name);
+    if (slot.opened === undefined) this.#open(name, slot);
+    return slot.opened?.embedder;
+  }
+
+  /** The same, waiting for it to open. Undefined when it cannot be. */
+  async ready(backend: string): Promise<Embedder | undefined> {
+    const found = this.of(backend);
+    const name = this.#resolve(backend);
+    if (found !== undefined || name === 'none') return found;
+    await this.#slots.get(name)?.opening;
+    return this.#slots.get(name)?.opened?.embedder;
+  }
+
+  /** Throws VAL-E001 for a `vector_backend` that this deployment does not have. */
+  check(backend: string): void {
+    const name = this.#resolve(backend);
+    if (name === 'none' || this.#openers[name] !== undefined) return;
+    const issue = 'is not configured here';
+    throw new EngineError('VAL-E001', `\`vector_backend\` ${issue}`, { details: [{ field: 'vector_backend', issue }] });
+  }
+
+  status(backend = ''): EmbedderStatus {
+    const name = this.#resolve(backend);
+    if (name === 'none') return { backend: 'none', dimensions: 0, state: 'none' };
+    const { opened, opening, reason } = this.#slots.get(name) ?? {};
+    if (opened !== undefined) {
+      const { embedder, fallback } = opened;
+      const { name: stamp, dimensions } = embedder;
+      return { backend: stamp, dimensions, state: 'ready', ...(fallback === undefined ? {} : { reason: fallback }) };
+    }
+    const state = opening !== undefined ? 'opening' : reason !== undefined ? 'failed' : 'cold';
+    return { backend: name, dimensions: 0, state, ...(reason === undefined ? {} : { reason }) };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { opening } of this.#slots.values()) await opening;
+    await Promise.all([...this.#slots.values()].map(({ opened }) => opened?.embedder.close()));
+  }
+
+  #resolve(backend: string): VectorBackend {
+    if (backend === '') return this.#own;
+    const known = VECTOR_BACKENDS.find((name) => name === backend);
+    if (known === undefined) {
+      const issue = `wants one of ${VECTOR_BACKENDS.join(', ')}`;
+      throw new EngineError('VAL-E001', `\`vector_backend\` ${issue}`, {
+        details: [{ field: 'vector_backend', issue }],
+      });
+    }
+    return known;
+  }
+
+  #slot(name: VectorBackend): Slot {
+    let slot = this.#slots.get(name);
+    if (slot === undefined) {
+      slot = {};
+      this.#slots.set(name, slot);
+    }
+    return slot;
+  }
+
+  #open(name: Exclude<VectorBackend, 'none'>, slot: Slot): void {
+    const open = this.#openers[name];
+    if (open === undefined || slot.opening !== undefined) return;
+    if (slot.failedMs !== undefined && this.#nowMs() < slot.failedMs + EMBEDDER_REOPEN_MS) return;
+    slot.opening = open()
+      .then(
+        (opened) => {
+          slot.opened = { ...opened, embedder: cachedQueries(opened.embedder) };
+          delete slot.reason;
+          if (opened.fallback !== undefined)
+            this.#log.warn({ reason: opened.fallback, embedder: opened.embedder.name }, `${name} cannot be used`);
+        },
+        (error: unknown) => {
+          slot.reason = error instanceof Error ? error.message : String(error);
+          slot.failedMs = this.#nowMs();
+          this.#log.warn({ err: error }, `the ${name} embedder cannot be opened: recall finds words alone`);
+        },
+      )
+      .finally(() => {
+        delete slot.opening;
+      });
+  }
+}
