@@ -53,7 +53,6 @@ function nativeLibrary(): typeof onnxruntime {
 async function wasmLibrary(): Promise<typeof onnxruntime> {
   const library = await import('onnxruntime-web');
   library.env.wasm.numThreads = 1;
-  const file = readFileSync(require.resolve('onnxruntime-web/ort-wasm-simd-threaded.wasm'));
-  library.env.wasm.wasmBinary = file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength);
+  library.env.wasm.wasmBinary = readFileSync(require.resolve('onnxruntime-web/ort-wasm-simd-threaded.wasm'));
   return library;
 }

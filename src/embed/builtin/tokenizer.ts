@@ -14,6 +14,8 @@ const RESERVED = 6;
 const UNKNOWN_COST = 20;
 const NODES_MAX = 65_535;
 const TABLE_SIZE = 1 << 17;
+/** One word of ASCII, which normalizing leaves as it is: most of what is counted. */
+const PLAIN = /^[\x21-\x7e]+$/;
 
 /** A vocabulary's entry: a piece and its log probability; its place is its id. */
 export type Piece = readonly [piece: string, score: number | null];
@@ -52,8 +54,20 @@ export class Tokenizer {
    * ENCODER_TEXT_CHARS_MAX characters are read. None for a blank text.
    */
   encode(text: string): Int32Array {
-    const ids = this.#pieces(text);
+    const length = this.#walk(normalized(text));
+    const ids = new Int32Array(this.#countBack(length));
+    let at = ids.length;
+    for (let end = length, later = -1; end > 0; end = this.#from[end]!) {
+      const id = this.#piece[end]!;
+      if (id !== UNKNOWN_ID || later !== UNKNOWN_ID) ids[--at] = id;
+      later = id;
+    }
     return ids.slice(0, EMBED_WINDOW_PIECES_MAX);
+  }
+
+  /** How many pieces `text` is, before any are cut off. */
+  count(text: string): number {
+    return this.#countBack(this.#walk(normalized(text)));
   }
 
   /** Whether any of `ids` stands for letters or digits, rather than for marks or what is unknown. */
@@ -61,14 +75,8 @@ export class Tokenizer {
     return ids.some((id) => this.#words[id] === 1);
   }
 
-  /** How many pieces `text` is, before any are cut off. */
-  count(text: string): number {
-    return this.#pieces(text).length;
-  }
-
-  /** A view of what `normalized` is, valid until the next call. */
-  #pieces(text: string): Int32Array {
-    const symbols = normalized(text);
+  /** Finds for every place in `symbols` the best piece that ends there. Returns the last place. */
+  #walk(symbols: string): number {
     const length = symbols.length;
     this.#grow(length + 1);
     const best = this.#best;
@@ -104,13 +112,18 @@ export class Tokenizer {
       }
       start = next;
     }
-    const ids = new Int32Array(length);
-    let first = length;
-    for (let end = length; end > 0; end = from[end]!) {
-      const id = piece[end]!;
-      if (id !== UNKNOWN_ID || first === length || ids[first] !== UNKNOWN_ID) ids[--first] = id;
+    return length;
+  }
+
+  /** Pieces on the best way to `end`. */
+  #countBack(end: number): number {
+    let count = 0;
+    for (let later = -1; end > 0; end = this.#from[end]!) {
+      const id = this.#piece[end]!;
+      if (id !== UNKNOWN_ID || later !== UNKNOWN_ID) count++;
+      later = id;
     }
-    return ids.subarray(first);
+    return count;
   }
 
   /** The node that `unit` leads to from `node`; made when `make`, else 0 where there is none. */
@@ -136,6 +149,7 @@ export class Tokenizer {
 
 /** NFKC, trimmed, one BLANK in front and for each run of white space; empty for a blank text. */
 function normalized(text: string): string {
+  if (PLAIN.test(text)) return BLANK + text.slice(0, ENCODER_TEXT_CHARS_MAX);
   // Cut first: normalizing a long run of combining marks takes quadratic time.
   const symbols = text.slice(0, ENCODER_TEXT_CHARS_MAX).normalize('NFKC').trim();
   return symbols === '' ? '' : BLANK + symbols.replace(/\s+/gu, BLANK);
