@@ -27,7 +27,11 @@ function embedder(name: string): Embedder & { asked: number; closed: boolean } {
 test('an embedder is opened when it is first asked for, once, and its queries are remembered', async () => {
   const made = embedder('model/1');
   let opened = 0;
-  const embedders = new Embedders('builtin', { builtin: async () => ({ embedder: made, ...(opened++, {}) }) }, { log });
+  const open = () => {
+    opened += 1;
+    return Promise.resolve({ embedder: made });
+  };
+  const embedders = new Embedders('builtin', { builtin: open }, { log });
   assert.deepEqual(embedders.status(), { backend: 'builtin', dimensions: 0, state: 'cold' });
   assert.equal(embedders.of(''), undefined);
   assert.equal(embedders.status().state, 'opening');
