@@ -16,6 +16,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   text: () => import('./scenarios/text.ts'),
   index: () => import('./scenarios/index.ts'),
   encoder: () => import('./scenarios/encoder.ts'),
+  extraction: () => import('./scenarios/extraction.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
   transport: () => import('./scenarios/transport.ts'),
 };

@@ -159,7 +159,7 @@ export const VECTOR_CHUNKS_MAX = 4_096;
 export const VECTOR_SCAN_MAX = 8_192;
 /** Candidates that a graph is asked for at least, and how many compared rows one of them costs. */
 export const VECTOR_CANDIDATES_MIN = 256;
-export const VECTOR_GRAPH_COST = 6;
+export const VECTOR_GRAPH_COST = 8;
 /** Vectors that are not in a file yet, at which they should be sealed, and beyond which adding is the caller's bug. */
 export const VECTORS_SEAL = 4_096;
 export const VECTORS_UNSEALED_MAX = 262_144;

@@ -50,6 +50,14 @@ const SAME_SUBJECT =
 const WHEN =
   /^((?:in|on|since|as of|back in) [^,]{2,30}?|last (?:year|month|week|spring|summer|autumn|fall|winter)|\w+ (?:years?|months?|weeks?|days?) ago),? (?=(?:I|my|My|\p{Lu}\p{L}+)\s)/iu;
 
+/** "Just kidding": the sentence before was not meant. */
+export function takesBack({ text }: Sentence): boolean {
+  return (
+    text.length <= 40 &&
+    /^(?:(?:haha|ha|no|nah|ok|just|i'm|only|not) ?,? ?)*(?:kidding|joking|jk|j\/k|lol|not really|not)\b/i.test(text)
+  );
+}
+
 /** True when what follows in the text may be material for this request, not the writer's own words. */
 export function bringsMaterial(sentence: Sentence): boolean {
   return REQUEST_STARTS.test(sentence.text) && (sentence.text.includes(':') || sentence.label !== undefined);

@@ -27,9 +27,11 @@ interface Candidate extends FoundDate {
 }
 
 const DAY_MS = 86_400_000;
-const PIECE_CHARS = 200;
-/** Phrases reach over the end of a piece by less than this. */
-const OVERLAP_CHARS = 40;
+/** A text is read in pieces that overlap: what begins late in a piece is left to the next, which has all of it. */
+const PIECE_CHARS = 240;
+const OVERLAP_CHARS = 64;
+/** What stands before a phrase can decide what it is ("in March"). */
+const CONTEXT_CHARS = 16;
 const HINT =
   /\d|today|tomorrow|yesterday|tonight|last |next |ago\b|this (?:week|month|year|morning)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
 const MONTH = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
@@ -63,7 +65,9 @@ function firstDateWith(
     const piece = wholeWords(text, at, Math.min(end, at + PIECE_CHARS));
     if (!HINT.test(piece)) continue;
     if (++lookups > EXTRACT_DATE_LOOKUPS_MAX) return undefined;
-    const found = earliest([...ownCandidates(piece, options), ...chronoCandidates(chrono, piece, nowMs)]);
+    const late = at + PIECE_CHARS < end ? PIECE_CHARS - OVERLAP_CHARS + CONTEXT_CHARS : PIECE_CHARS;
+    const candidates = [...ownCandidates(piece, options), ...chronoCandidates(chrono, piece, nowMs)];
+    const found = earliest(candidates.filter(({ index }) => index < late));
     if (found === undefined) continue;
     if (found.ambiguous === true) return undefined;
     return { ms: found.ms, precision: found.precision };
@@ -192,7 +196,7 @@ function withTime(start: Chrono.ParsedResult['start'], words: string, dayMs: num
     return { ms: dayMs, precision: 'day' };
   const offset = start.isCertain('timezoneOffset') ? (start.get('timezoneOffset') ?? 0) : 0;
   const [minute, second] = [start.get('minute') ?? 0, start.get('second') ?? 0];
-  const precision = start.isCertain('second') ? 'second' : start.isCertain('minute') || minute > 0 ? 'minute' : 'hour';
+  const precision = start.isCertain('second') ? 'second' : /:\d/.test(words) ? 'minute' : 'hour';
   return { ms: dayMs + ((hour * 60 + minute - offset) * 60 + second) * 1000, precision };
 }
 

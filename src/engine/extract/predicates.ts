@@ -44,12 +44,14 @@ const OCCUPATION =
   /(?:engineer|developer|manager|nurse|doctor|teacher|professor|analyst|designer|scientist|researcher|consultant|accountant|lawyer|chef|director|cashier|architect|programmer|editor|writer|journalist|librarian|technician|mechanic|barista|waiter|waitress|receptionist|assistant|intern|lecturer|lead|officer|driver|pilot|surgeon|therapist|pharmacist|recruiter|administrator|specialist|coordinator|executive|clerk|baker|bartender)$/i;
 /** "a bit", "a minute": no kind of person. */
 const NO_KIND =
-  /\b(bit|little|lot|few|couple|tad|minute|minutes|hour|hours|day|week|month|mess|fool|idiot|mile|block|step|while|half|dozen|person|someone|believer|fan|touch|wreck|failure|loser|disaster|genius|stranger|member|guest|hit|joy|pleasure|delight|problem|must|pain|nightmare|treat|shame|joke|legend|star|angel|saint|monster|good|great|nice|bad|big|huge|sucker|goner|victim|fraud|zombie|ghost|wizard|robot|bot|language model|part|result|kind|sort|type|way|thing|place|lover|hater|morning|night|early|late)\b/i;
+  /\b(bit|little|lot|few|couple|tad|minute|minutes|hour|hours|day|week|month|mess|fool|idiot|mile|block|step|while|half|dozen|person|someone|believer|fan|touch|wreck|failure|loser|disaster|genius|stranger|member|guest|hit|joy|pleasure|delight|problem|must|pain|nightmare|treat|shame|joke|legend|star|angel|saint|monster|good|great|nice|bad|big|huge|sucker|goner|victim|fraud|zombie|ghost|wizard|robot|bot|language model|part|result|kind|sort|type|way|thing|place|lover|hater|morning|night|early|late|choice|option|example|candidate|fit|match|idea|question|reminder|testament)\b/i;
 
 function kindOfPerson(rest: string): readonly Said[] {
   const old = /^(\d{1,3})[- ]years?[- ]old /.exec(rest);
   const [kind = '', where] = rest.slice(old?.[0].length ?? 0).split(/ (?:at|for) (?=(?:the )?\p{Lu})/u);
-  const bareKind = kind.split(/ (?:in|by|from|on|who|with|at|for|living|working|based) |,/)[0]!;
+  const bareKind = kind.split(
+    / (?:in|by|from|on|who|with|at|for|living|working|based|known|named|called|specializing|whose|to) |,/,
+  )[0]!;
   const object = standalone(bareKind, 5);
   if (object === undefined || NO_KIND.test(object) || /^(?:very|really|quite|total|complete)\b/.test(object)) return [];
   const from = / from (.+)$/.exec(kind);

@@ -1,6 +1,6 @@
 // Facts by rules: each clause is split into who it is about and what it says, and both have to be certain.
 import { EXTRACT_BELIEFS_MAX } from '../limits.ts';
-import { bringsMaterial, type Clause, clausesOf } from './clauses.ts';
+import { bringsMaterial, type Clause, clausesOf, takesBack } from './clauses.ts';
 import type { DateFinder } from './dates.ts';
 import type { ExtractContext, ExtractedBelief, Extraction } from './extractor.ts';
 import { type Lexicon, Names } from './names.ts';
@@ -42,7 +42,10 @@ export function extractByRules(text: string, context: ExtractContext, tools: Rul
   const beliefs = new Map<string, ExtractedBelief>();
   let speaker: string | undefined = self;
   let labelled = false;
+  let latest: string[] = [];
   for (const sentence of sentencesOf(text)) {
+    if (takesBack(sentence)) for (const key of latest) beliefs.delete(key);
+    latest = [];
     if (sentence.label !== undefined && !REMARK_LABELS.test(sentence.label)) {
       speaker = speakerOf(sentence.label, self, names);
       labelled = true;
@@ -57,6 +60,7 @@ export function extractByRules(text: string, context: ExtractContext, tools: Rul
         const key = JSON.stringify([subject, relation, object.toLowerCase()]);
         if (beliefs.has(key)) continue;
         const found = belief.when === undefined ? undefined : tools.dates(belief.when, context.nowMs);
+        latest.push(key);
         beliefs.set(key, {
           subject,
           relation,
