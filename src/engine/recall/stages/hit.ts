@@ -46,6 +46,19 @@ export interface StageBreakdown {
 
 export type RecallSource = 'primary' | 'expansion' | 'census';
 
+/** What the stages leave on a hit, beside its score. */
+export interface StageMarks {
+  /** What the changes begin with. */
+  readonly base: number;
+  /** Whether ranks made it; otherwise the terms of the text leg add up to it. */
+  readonly byRanks: boolean;
+  readonly changes: Readonly<Partial<Record<Change, number>>>;
+  readonly recallSource: RecallSource;
+  readonly conflictStatus?: 'current' | 'outdated';
+  readonly relativeTime?: string;
+  readonly explanation?: string;
+}
+
 export interface StageHit {
   readonly grain: GrainView;
   /** The sum of the breakdown's base and changes, in their order. */

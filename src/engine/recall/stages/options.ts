@@ -43,4 +43,6 @@ export interface RecallOptions {
   readonly referenceDate?: number;
   readonly countEntities?: boolean;
   readonly explanation?: boolean;
+  /** Nothing is done for it: the hits come with what the stages leave on them. */
+  readonly scoreBreakdown?: boolean;
 }

@@ -3,16 +3,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import type { Answer, Ask } from './asking.ts';
+import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
 import { CHANGES, compareHits, type StageHit, scoreOf } from './hit.ts';
 import type { RecallOptions } from './options.ts';
-import { hitsWanted, runStages, runStagesNow, type StageContext } from './run.ts';
+import { hitsWanted, type StageContext, type Staged, stages } from './run.ts';
 import { belief, grain, hashOf, hit, NOW_MS, names, query } from './testing/hits.ts';
 
 const HOUR = 3_600_000;
 
 function context(options: RecallOptions, given: Partial<StageContext> = {}): StageContext {
   return { query: query(), options, nowMs: NOW_MS, ...given };
+}
+
+function runStagesNow(hits: readonly StageHit[], given: StageContext, answer: (ask: Ask) => Answer): Staged {
+  return answerNow(stages(hits, given), answer);
 }
 
 function nothing(ask: Ask): Answer {
@@ -265,7 +269,7 @@ test('every score is its base and the changes of its account, in order, within t
           );
         }
         // Another order of coming in, and answers that are waited for, change nothing.
-        const shuffled = await runStages(all.toReversed(), asking, (ask) => Promise.resolve(world(all)(ask)));
+        const shuffled = await answerLater(stages(all.toReversed(), asking), (ask) => Promise.resolve(world(all)(ask)));
         assert.deepEqual(shuffled, staged);
       },
     ),

@@ -3,7 +3,7 @@
 import type { RecallQuery } from '../../calls.ts';
 import { favourSession, favourSubject } from './affinity.ts';
 import { sourcesOf, subjectsOf } from './annotate.ts';
-import { type Answer, type Ask, type Asking, answerLater, answerNow } from './asking.ts';
+import type { Asking } from './asking.ts';
 import { type CensusMetadata, coverageRatio, sessionCensus } from './census.ts';
 import { containsTest } from './contains.ts';
 import { cutToLimit, dropWeak, keepBestNamespaces } from './cut.ts';
@@ -40,21 +40,8 @@ export interface StageContext {
   readonly vocabulary?: AskVocabulary;
 }
 
-/** In the engine: answers are at hand. */
-export function runStagesNow(hits: readonly StageHit[], context: StageContext, answer: (ask: Ask) => Answer): Staged {
-  return answerNow(stages(hits, context), answer);
-}
-
-/** Where answers come from several partitions. */
-export function runStages(
-  hits: readonly StageHit[],
-  context: StageContext,
-  answer: (ask: Ask) => Promise<Answer>,
-): Promise<Staged> {
-  return answerLater(stages(hits, context), answer);
-}
-
-function* stages(hits: readonly StageHit[], context: StageContext): Asking<Staged> {
+/** At most the query's limit of the hits, through every stage that the options ask for. */
+export function* stages(hits: readonly StageHit[], context: StageContext): Asking<Staged> {
   const { query, options, nowMs } = context;
   const found = yield* legs(hits, context);
   const adjusted = adjust(found, options, nowMs);

@@ -1,0 +1,22 @@
+import type { CallContext, GrainFilter, MemoryCalls } from '../calls.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { filterPart } from './filter.ts';
+
+/** Namespaces in which the filter leaves a grain, old versions too. */
+export function namespaces(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  filter: GrainFilter,
+): MemoryCalls['namespaces']['output'] {
+  const found = new Set<string>();
+  for (const part of store.parts(memory.number)) {
+    for (const [namespace] of part.facetValues('namespace')) {
+      if (found.has(namespace)) continue;
+      const { docs, test } = filterPart(store, part, { ...filter, namespace, includeSuperseded: true }, context);
+      if (docs?.some(test) === true) found.add(namespace);
+    }
+  }
+  return { namespaces: [...found] };
+}

@@ -1,0 +1,33 @@
+// A recall of a memory with one partition, its stages included: every further question is answered from the same parts.
+import { unreachable } from '../assert.ts';
+import type { CallContext, GrainView, MemoryCalls, RecallQuery } from '../calls.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { namespaces } from './namespaces.ts';
+import { type RecallLegs, recall } from './recall.ts';
+import { recallStagedNow } from './stages/recall-output.ts';
+
+export function stagedRecall(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  query: RecallQuery,
+  fetch: (hash: string) => GrainView | null,
+  legs: RecallLegs = {},
+): MemoryCalls['recall']['output'] {
+  return recallStagedNow(
+    query,
+    { nowMs: store.clock.nowMs() },
+    (plain) => recall(store, memory, context, plain, legs),
+    (ask) => {
+      switch (ask.kind) {
+        case 'fetch':
+          return { kind: 'fetch', grains: ask.hashes.map(fetch) };
+        case 'namespaces':
+          return { kind: 'namespaces', ...namespaces(store, memory, context, query.filter) };
+        default:
+          return unreachable(ask);
+      }
+    },
+  );
+}

@@ -1,0 +1,56 @@
+// Between the hits of a recall and those of the stages.
+import type { RecallBreakdown, RecallHit, RecallQuery } from '../../calls.ts';
+import { type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
+
+/** A fused hit on its way into the stages; `query` is what it answers. */
+export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
+  const { grain, score, breakdown, bm25Rank, evidence, superseded } = found;
+  const inText = TEXT_TERMS.some((term) => breakdown[term] !== 0);
+  const count = query.query !== undefined && query.structural ? 2 : 1;
+  const terms = Object.fromEntries(TEXT_TERMS.map((term) => [term, breakdown[term]])) as Record<TextTerm, number>; // of all ten
+  return {
+    grain,
+    score,
+    breakdown: {
+      base: score,
+      // Words alone account for a score by their terms; ranks, and structure alone, by what they come to.
+      ...(inText && count === 1 ? {} : { rrf: score }),
+      legs: { sum: breakdown.rrf, count },
+      ...(bm25Rank === undefined ? {} : { bm25Rank }),
+      ...(inText ? { terms } : {}),
+      changes: {},
+    },
+    judged: query.query !== undefined && (inText || !query.structural),
+    ...(evidence === undefined ? {} : { strength: evidence }),
+    superseded,
+    recallSource: 'primary',
+  };
+}
+
+/** A hit as the stages leave it. */
+export function recallHit(hit: StageHit): RecallHit {
+  const { grain, score, breakdown, strength, superseded, recallSource, conflictStatus, relativeTime, explanation } =
+    hit;
+  const { base, rrf, legs, bm25Rank, terms, changes } = breakdown;
+  const shown = Object.fromEntries(TEXT_TERMS.map((term) => [term, terms?.[term] ?? 0])) as Record<TextTerm, number>; // of all ten
+  const sum = legs?.sum ?? 0;
+  const account: RecallBreakdown = { ...shown, rrf: sum, final: score };
+  return {
+    grain,
+    score,
+    breakdown: account,
+    rrfScore: sum,
+    superseded,
+    ...(strength === undefined ? {} : { evidence: strength }),
+    ...(bm25Rank === undefined ? {} : { bm25Rank }),
+    stage: {
+      base,
+      byRanks: rrf !== undefined,
+      changes,
+      recallSource,
+      ...(conflictStatus === undefined ? {} : { conflictStatus }),
+      ...(relativeTime === undefined ? {} : { relativeTime }),
+      ...(explanation === undefined ? {} : { explanation }),
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// A hit of a recall as HTTP and gRPC show it, with the account of its score.
+import Type, { type Static } from 'typebox';
+import { stringifyJson } from '../../../engine/grain/api-json.ts';
+import type { RecallHit } from '../../../shards/protocol.ts';
+import type { DeepPartial, SearchHit } from '../../gen/memory/v1/memory.ts';
+import { Fields } from './fields.ts';
+
+const number = () => Type.Optional(Type.Number());
+
+/** Base (rrf_score, where it is not 0; else the sum of the ten fields of the text leg) and changes add up to final_score. */
+const BreakdownOutput = Type.Object({
+  bm25Rank: Type.Optional(Type.Integer()),
+  vectorScore: number(),
+  rrfScore: Type.Number(),
+  interferencePenalty: number(),
+  recencyDecay: number(),
+  sessionAffinity: number(),
+  subjectAffinity: number(),
+  targetDateProximity: number(),
+  supersessionDemotion: number(),
+  temporalDecayBoost: Type.Number(),
+  finalScore: Type.Number(),
+  bm25: number(),
+  phrase: number(),
+  vector: number(),
+  near: number(),
+  answer: number(),
+  session: number(),
+  role: number(),
+  speaker: number(),
+  time: number(),
+  self: number(),
+});
+type BreakdownOutput = Static<typeof BreakdownOutput>;
+
+export const HitOutput = Type.Object({
+  hash: Type.String(),
+  blobHash: Type.String(),
+  grainType: Type.String(),
+  type: Type.String(),
+  score: Type.Number(),
+  fields: Fields,
+  createdAt: Type.Integer(),
+  namespace: Type.String(),
+  userId: Type.Optional(Type.String()),
+  supersededBy: Type.Optional(Type.String()),
+  scoreBreakdown: Type.Optional(BreakdownOutput),
+  explanation: Type.Optional(Type.String()),
+  relativeTime: Type.Optional(Type.String()),
+  conflictStatus: Type.Optional(Type.String()),
+  supersessionStatus: Type.Optional(Type.String()),
+  recallSource: Type.String(),
+});
+export type HitOutput = Static<typeof HitOutput>;
+
+/** A hit without `source_namespace` and `scope_depth`, which go with a scope path alone. */
+export function hitOutput(hit: RecallHit, shown: { readonly breakdown: boolean } = { breakdown: false }): HitOutput {
+  const { grain, score, superseded, stage } = hit;
+  return {
+    hash: grain.hash,
+    blobHash: grain.hash,
+    grainType: grain.grainType,
+    type: grain.grainType,
+    score,
+    fields: grain.fields,
+    createdAt: grain.createdAt,
+    namespace: grain.namespace,
+    ...(grain.userId === undefined ? {} : { userId: grain.userId }),
+    ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy }),
+    ...(shown.breakdown && stage !== undefined ? { scoreBreakdown: breakdownOutput(hit, stage) } : {}),
+    ...(stage?.explanation === undefined ? {} : { explanation: stage.explanation }),
+    ...(stage?.relativeTime === undefined ? {} : { relativeTime: stage.relativeTime }),
+    ...(stage?.conflictStatus === undefined ? {} : { conflictStatus: stage.conflictStatus }),
+    ...(superseded ? { supersessionStatus: 'superseded' } : {}),
+    recallSource: stage?.recallSource ?? 'primary',
+  };
+}
+
+function breakdownOutput(
+  { score, breakdown, bm25Rank }: RecallHit,
+  { base, byRanks, changes }: NonNullable<RecallHit['stage']>,
+): BreakdownOutput {
+  const { rrf: _rrf, final: _final, ...terms } = breakdown;
+  const { temporalDecayBoost = 0, ...others } = changes;
+  return {
+    ...(bm25Rank === undefined ? {} : { bm25Rank }),
+    rrfScore: byRanks ? base : 0,
+    ...others,
+    temporalDecayBoost,
+    finalScore: score,
+    ...terms,
+  };
+}
+
+/** The same hit as a message of gRPC. */
+export function hitMessage(hit: HitOutput): DeepPartial<SearchHit> {
+  return {
+    hash: hit.hash,
+    grainType: hit.grainType,
+    score: hit.score,
+    fieldsJson: stringifyJson(hit.fields),
+    scoreBreakdown: hit.scoreBreakdown,
+    explanation: hit.explanation ?? '',
+    relativeTime: hit.relativeTime,
+    conflictStatus: hit.conflictStatus,
+    supersessionStatus: hit.supersessionStatus,
+    recallSource: hit.recallSource,
+  };
+}
