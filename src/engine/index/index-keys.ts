@@ -38,7 +38,10 @@ export class LostKey extends EngineError {
 }
 
 /** The memory's newest index key; undefined when the memory or its keys are gone, and so is what would be sealed; or lost, see LostKey. */
-export function newestKey(keys: IndexKeys, memory: number): ReturnType<IndexKeys['indexKey']> | undefined {
+export function newestKey(
+  keys: Pick<IndexKeys, 'indexKey'>,
+  memory: number,
+): ReturnType<IndexKeys['indexKey']> | undefined {
   try {
     return keys.indexKey(memory);
   } catch (error) {

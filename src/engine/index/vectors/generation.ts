@@ -26,7 +26,7 @@ const DEAD_SHARE_MAX = 0.25;
 export class Generation implements Searched {
   readonly stamp: EmbedderStamp;
   readonly coverage = new Coverage();
-  /** Where sealing ends: everything covered so far is in a file. */
+  /** What of it is in files. */
   readonly sealed = new Coverage();
   readonly #arena: Arena;
   /** Rows above which there is a graph. */
@@ -34,8 +34,9 @@ export class Generation implements Searched {
   #grains: GrainRows;
   #graph: Graph | undefined;
   #graphed = 0;
-  /** Grains that are in no file. */
-  readonly unsealed = new Set<number>();
+  /** Grains that are in no file as they are now, each with the number of the change that made it so. */
+  readonly #unsealed = new Map<number, number>();
+  #changes = 0;
   /** While rows are copied: grains that were taken out meanwhile. */
   #removedMeanwhile: number[] | undefined;
   #isPurgeWanted = false;
@@ -63,15 +64,47 @@ export class Generation implements Searched {
 
   /** Heap beside the arena's pages. */
   get bytes(): number {
-    return this.#grains.bytes + (this.#graph?.bytes ?? 0) + this.unsealed.size * 32;
+    return this.#grains.bytes + (this.#graph?.bytes ?? 0) + this.#unsealed.size * 48;
+  }
+
+  get unsealedCount(): number {
+    return this.#unsealed.size;
+  }
+
+  /** True when a file has all that is known, the ranges too. */
+  get isSealed(): boolean {
+    return this.#unsealed.size === 0 && this.unsealedRanges().length === 0;
+  }
+
+  /**
+   * Ranges that the next file is to have, apart from each other: what was covered since the last one, and single grains that
+   * got vectors though their range was in a file already. Ascending.
+   */
+  unsealedRanges(): Range[] {
+    const ranges = new Coverage();
+    for (const range of this.coverage.ranges) ranges.add(range);
+    for (const range of this.sealed.ranges) ranges.remove(range);
+    for (const ordinal of this.#unsealed.keys())
+      if (this.sealed.has(ordinal)) ranges.add({ after: ordinal - 1, upTo: ordinal });
+    return [...ranges.ranges];
+  }
+
+  /** Grains of a range that are in no file as they are now, ascending, and the change that made each of them so. */
+  unsealedIn({ after, upTo }: Range): (readonly [ordinal: number, change: number])[] {
+    return [...this.#unsealed].filter(([ordinal]) => ordinal > after && ordinal <= upTo).sort((a, b) => a[0] - b[0]);
+  }
+
+  /** A file has `ordinal` as `change` left it. */
+  wasSealed(ordinal: number, change: number): void {
+    if (this.#unsealed.get(ordinal) === change) this.#unsealed.delete(ordinal);
   }
 
   /** Puts a grain's vectors in the place of those that it had. They are in no file yet. */
   add(ordinal: number, chunks: readonly Uint16Array[]): void {
-    assert(this.unsealed.size < VECTORS_UNSEALED_MAX, 'vectors are sealed in time');
+    assert(this.#unsealed.size < VECTORS_UNSEALED_MAX, 'vectors are sealed in time');
     this.remove(ordinal);
     this.#grains.add(ordinal, chunks);
-    this.unsealed.add(ordinal);
+    this.#unsealed.set(ordinal, ++this.#changes);
   }
 
   /** A row as a file has it. */
@@ -84,7 +117,7 @@ export class Generation implements Searched {
   remove(ordinal: number): boolean {
     const { first, end } = this.#grains.remove(ordinal);
     for (let row = first; row < Math.min(end, this.#graphed); row++) this.#graph?.remove(row);
-    this.unsealed.delete(ordinal);
+    this.#unsealed.delete(ordinal);
     if (end > first) this.#removedMeanwhile?.push(ordinal);
     return end > first;
   }
@@ -100,9 +133,11 @@ export class Generation implements Searched {
     }
   }
 
-  /** Makes `tidy` begin anew even when little is dead: sketches of what was erased must go. */
-  wantPurge(): void {
-    if (this.#grains.dead > 0 || (this.#graph?.removed ?? 0) > 0) this.#isPurgeWanted = true;
+  /** Makes rows and graph anew, if anything was removed: its sketches are still there. */
+  *purge(): Sliced<void> {
+    if (this.#grains.dead === 0 && (this.#graph?.removed ?? 0) === 0) return;
+    this.#isPurgeWanted = true;
+    yield* this.#tidy();
   }
 
   /** What is to be done to search faster or to hold less, or undefined. */
@@ -118,7 +153,7 @@ export class Generation implements Searched {
     this.#grains.drop();
     this.#graph = undefined;
     this.#graphed = 0;
-    this.unsealed.clear();
+    this.#unsealed.clear();
   }
 
   /** Adds to the graph what it lacks. */

@@ -147,6 +147,10 @@ export class GrainRows {
   drop(): void {
     this.rows.drop();
     this.#ordinals = new Uint32Array(0);
+    this.#ascendingCount = 0;
+    this.#late.clear();
+    this.#deadRows = 0;
+    this.#grains = 0;
   }
 
   #makeRoom(row: number): void {

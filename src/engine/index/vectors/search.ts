@@ -28,22 +28,39 @@ export interface Searched {
   readonly graphed: number;
 }
 
+/** How a search weighs a graph against a scan. */
+export interface SearchTuning {
+  /** Candidates that a graph is asked for at least. */
+  readonly candidatesMin: number;
+  /** What each of them costs, in compared rows. */
+  readonly graphCost: number;
+}
+
+export const SEARCH_TUNING: SearchTuning = { candidatesMin: VECTOR_CANDIDATES_MIN, graphCost: VECTOR_GRAPH_COST };
+
 /** Rows that are computed at once. */
 const BATCH_ROWS = 2_048;
 /** This share of the best must have been named in the first half of the candidates for the search to end. */
 const SETTLED_SHARE = 0.9;
 const CANDIDATES_PER_HIT = 4;
+/** What a filter's look at a grain costs, in compared rows. */
+const FILTERED_COST = 0.2;
 
 /** The best grains of a unit vector, best first. */
-export function searchRows(searched: Searched, query: Float32Array, filter: VectorFilter): VectorHit[] {
+export function searchRows(
+  searched: Searched,
+  query: Float32Array,
+  filter: VectorFilter,
+  tuning: SearchTuning = SEARCH_TUNING,
+): VectorHit[] {
   const { grains, graph } = searched;
   const { allowedOrdinals } = filter;
   const best = new BestGrains(filter.limit);
   if (filter.limit < 1 || grains.live === 0) return [];
-  const share = Math.min(1, Math.max(0, filter.allowedShare ?? 1));
-  // What a scan would compare.
-  const scanned = allowedOrdinals?.length ?? share * grains.live;
-  if (graph !== undefined && graph.count > 0 && searchGraph(searched, query, filter, { best, scanned, share }))
+  const listed = (allowedOrdinals?.length ?? grains.grains) / grains.grains;
+  const share = Math.min(1, Math.max(0, filter.allowedShare ?? listed));
+  const scanned = scanCost(grains, filter, share);
+  if (graph !== undefined && graph.count > 0 && searchGraph(searched, query, filter, { best, scanned, share, tuning }))
     return best.hits();
   const scan = new Scan(grains, query, new BestGrains(filter.limit));
   if (allowedOrdinals !== undefined) scan.listed(allowedOrdinals, filter.allowed);
@@ -71,24 +88,30 @@ export function cosinesOf(grains: GrainRows, query: Float32Array, ordinals: Arra
   return cosines;
 }
 
+/** What a scan costs, in compared rows, when the filter leaves this share of the grains. */
+function scanCost(grains: GrainRows, { allowed, allowedOrdinals }: VectorFilter, share: number): number {
+  if (allowedOrdinals !== undefined) return allowedOrdinals.length;
+  return share * grains.live + (allowed === undefined ? 0 : FILTERED_COST * grains.live);
+}
+
 /** True when `best` holds the answer; false when a scan is to find it. */
 function searchGraph(
   searched: Searched,
   query: Float32Array,
   filter: VectorFilter,
-  plan: { readonly best: BestGrains; readonly scanned: number; share: number },
+  plan: { readonly best: BestGrains; readonly tuning: SearchTuning; scanned: number; share: number },
 ): boolean {
   const { grains, graph, graphed } = searched;
-  const { best } = plan;
+  const { best, tuning } = plan;
   const isAllowed = predicateOf(filter);
-  const wanted = Math.max(VECTOR_CANDIDATES_MIN, CANDIDATES_PER_HIT * filter.limit);
+  const wanted = Math.max(tuning.candidatesMin, CANDIDATES_PER_HIT * filter.limit);
   /** Grains that were compared, and at which place of the candidates they were named. */
   const places = new Map<number, number>();
   let isTailScanned = false;
   let passed = 0;
   for (let count = wanted / Math.max(plan.share, 1e-6); ; count *= 2) {
     count = Math.ceil(count);
-    if (count * VECTOR_GRAPH_COST > plan.scanned || count > graph!.count) return false;
+    if (count * tuning.graphCost > plan.scanned || count > graph!.count) return false;
     if (!isTailScanned) new Scan(grains, query, best).range(graphed, grains.count, isAllowed).finish();
     isTailScanned = true;
     const scan = new Scan(grains, query, best);
@@ -107,6 +130,7 @@ function searchGraph(
     if (filter.allowedShare !== undefined || isAllowed === undefined || plan.share < 1) continue;
     // The first round has told what the filter leaves.
     plan.share = Math.max(passed, 1) / count;
+    plan.scanned = scanCost(grains, filter, plan.share);
     count = Math.max(count, wanted / plan.share / 2);
   }
 }

@@ -1,0 +1,196 @@
+// One memory's vectors: a generation for each embedder of which there are some, filled from the files when somebody asks.
+//
+// With two of them the one that is to be served is the one that covers more: while a new embedder goes over the
+// memory the old vectors answer, and when it has caught up they go.
+import { EngineError } from '../../errors.ts';
+import type { IndexKeys } from '../index-keys.ts';
+import { CorruptBlock, type Sliced } from '../section.ts';
+import type { Arena } from './arena.ts';
+import { type EmbedderStamp, Generation } from './generation.ts';
+import type { VectorBlock, VectorFile } from './vector-file.ts';
+import type { PlacedEntry } from './vector-files.ts';
+
+/** What a memory's vectors need of the shard. */
+export interface VectorShard {
+  readonly arena: Arena;
+  readonly keys: Pick<IndexKeys, 'indexKey' | 'indexKeyById'>;
+  readonly scanMax: number;
+  /** Entries that count, oldest contents first. */
+  entriesOf(memory: number): readonly PlacedEntry[];
+  /** True for a grain that is not to be found any more. */
+  isRemoved(ordinal: number): boolean;
+  /** An entry cannot be read: `reason` says why, undefined when its key is gone for good, as it should be. */
+  lost(placed: PlacedEntry, reason: string | undefined): void;
+}
+
+export function isSameStamp(a: EmbedderStamp, b: EmbedderStamp): boolean {
+  return a.name === b.name && a.dimensions === b.dimensions;
+}
+
+export class MemoryVectors {
+  readonly memory: number;
+  readonly #shard: VectorShard;
+  readonly #generations: Generation[] = [];
+  /** Generations whose rows are not all in heap yet. */
+  readonly #loading = new Map<Generation, Sliced<void>>();
+  /** Grains taken out while their rows were still to be loaded. */
+  readonly #skipped = new Map<Generation, Set<number>>();
+
+  constructor(memory: number, shard: VectorShard) {
+    this.memory = memory;
+    this.#shard = shard;
+    for (const { entry } of shard.entriesOf(memory)) {
+      const generation = this.generation(entry.stamp);
+      generation.coverage.add(entry);
+      generation.sealed.add(entry);
+    }
+    for (const generation of this.#generations) {
+      this.#loading.set(generation, this.#load(generation));
+      this.#skipped.set(generation, new Set());
+    }
+  }
+
+  get generations(): readonly Generation[] {
+    return this.#generations;
+  }
+
+  /** Its rows and graphs beside the arena. */
+  get bytes(): number {
+    return this.#generations.reduce((total, generation) => total + generation.bytes, 0);
+  }
+
+  get isSealed(): boolean {
+    return this.#generations.every((generation) => generation.isSealed);
+  }
+
+  isLoaded(generation: Generation): boolean {
+    return !this.#loading.has(generation);
+  }
+
+  find(stamp: EmbedderStamp): Generation | undefined {
+    return this.#generations.find((generation) => isSameStamp(generation.stamp, stamp));
+  }
+
+  /** The generation of an embedder, made if need be. */
+  generation(stamp: EmbedderStamp): Generation {
+    const known = this.find(stamp);
+    if (known !== undefined) return known;
+    const made = new Generation(stamp, this.#shard.arena, this.#shard.scanMax);
+    this.#generations.push(made);
+    return made;
+  }
+
+  /** The generation that answers while `current` is the embedder: its own, unless another covers more. */
+  serving(current: EmbedderStamp): Generation | undefined {
+    const own = this.find(current);
+    let best = own;
+    for (const generation of this.#generations)
+      if (generation !== own && generation.coverage.end > (best?.coverage.cursor ?? 0)) best = generation;
+    return best;
+  }
+
+  /** Generations that `current` has caught up with: let go of them. */
+  outdated(current: EmbedderStamp): Generation[] {
+    const cursor = this.find(current)?.coverage.cursor ?? 0;
+    return this.#generations.filter(
+      (generation) => !isSameStamp(generation.stamp, current) && generation.coverage.end <= cursor,
+    );
+  }
+
+  drop(generation: Generation): void {
+    generation.drop();
+    this.#loading.get(generation)?.return();
+    this.#loading.delete(generation);
+    this.#skipped.delete(generation);
+    this.#generations.splice(this.#generations.indexOf(generation), 1);
+  }
+
+  dropAll(): void {
+    for (const generation of [...this.#generations]) this.drop(generation);
+  }
+
+  /** Brings all rows to heap: about 1.5 µs a vector of 512 dimensions, once. */
+  ready(generation: Generation): Generation {
+    const loading = this.#loading.get(generation);
+    if (loading !== undefined) while (loading.next().done !== true);
+    return generation;
+  }
+
+  /** The same in slices; what is asked meanwhile waits for all the rest. */
+  *load(generation: Generation): Sliced<void> {
+    for (;;) {
+      const loading = this.#loading.get(generation);
+      if (loading === undefined || loading.next().done === true) return;
+      yield;
+    }
+  }
+
+  remove(ordinal: number): void {
+    for (const generation of this.#generations) {
+      generation.remove(ordinal);
+      this.#skipped.get(generation)?.add(ordinal);
+    }
+  }
+
+  *#load(generation: Generation): Sliced<void> {
+    const skipped = this.#skipped.get(generation);
+    const entries = this.#shard
+      .entriesOf(this.memory)
+      .filter(({ entry }) => isSameStamp(entry.stamp, generation.stamp));
+    const isSkipped = (ordinal: number): boolean => this.#shard.isRemoved(ordinal) || skipped?.has(ordinal) === true;
+    // A merge may let go of the files between two slices.
+    const files = entries.map(({ file }) => file.hold());
+    try {
+      for (const placed of entries) yield* this.#loadEntry(generation, placed, isSkipped);
+    } finally {
+      for (const file of files) file.release();
+    }
+    this.#loading.delete(generation);
+    this.#skipped.delete(generation);
+  }
+
+  *#loadEntry(generation: Generation, placed: PlacedEntry, isSkipped: (ordinal: number) => boolean): Sliced<void> {
+    try {
+      for (const block of readEntry(placed, this.#shard.keys.indexKeyById(placed.entry.keyId, this.memory))) {
+        loadBlock(generation, block, isSkipped);
+        yield;
+      }
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      generation.forget(placed.entry);
+      this.#shard.lost(placed, isGone(error) ? undefined : error.message);
+    }
+  }
+}
+
+/** True when a key is gone because what it sealed should be. */
+export function isGone(error: EngineError): boolean {
+  return error.code === 'CRY-E002' || error.code === 'MEM-E003';
+}
+
+/** The blocks of an entry; throws CorruptBlock also for what is sealed well and not as it should be. */
+export function* readEntry({ file, entry }: PlacedEntry, key: Uint8Array): IterableIterator<VectorBlock> {
+  let [ordinal, chunk] = [-1, -1];
+  for (const block of file.blocks(entry, key)) {
+    for (let i = 0; i < block.count; i++) {
+      const isNext = block.ordinals[i] === ordinal && block.chunks[i] === chunk + 1;
+      if (!isNext && block.chunks[i] !== 0) throw misplaced(file, entry.offset);
+      ordinal = block.ordinals[i]!;
+      chunk = block.chunks[i]!;
+      if (ordinal <= entry.after || ordinal > entry.upTo) throw misplaced(file, entry.offset);
+    }
+    yield block;
+  }
+}
+
+function misplaced(file: VectorFile, offset: number): CorruptBlock {
+  return new CorruptBlock(file.name, offset, 'rows are not in their order or range');
+}
+
+function loadBlock(generation: Generation, block: VectorBlock, isSkipped: (ordinal: number) => boolean): void {
+  for (let i = 0; i < block.count; i++) {
+    const ordinal = block.ordinals[i]!;
+    if (isSkipped(ordinal)) continue;
+    generation.load(ordinal, block.halves, i * generation.stamp.dimensions, block.chunks[i] === 0);
+  }
+}

@@ -1,0 +1,296 @@
+// The files of vectors of a shard: which entries of them count.
+//
+// There is no list of files beside them. Each says itself which entries of older ones it replaces, and is there whole or not at
+// all (written beside its name, synced, renamed), so that after a crash either the old entries count or the new one. A file
+// goes when none of its entries counts and nobody needs it to say what it replaces. If a file turns out damaged, the
+// older ones that are still there count again, and what nobody has is a gap in what is covered.
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { storageError, syncDirectory, TEMPORARY_SUFFIX } from '../../durable-file.ts';
+import { INDEX_PROBLEMS_MAX, MERGE_FANOUT } from '../../limits.ts';
+import { tierOf } from '../merge-plan.ts';
+import { CorruptBlock } from '../section.ts';
+import { VectorFile } from './vector-file.ts';
+import { VectorFileWriter } from './vector-file-writer.ts';
+import { type EntryName, EVERY_ENTRY, type VectorEntry } from './vector-layout.ts';
+
+const SUFFIX = '.vec';
+const NAME = /^vectors-(\d{10})\.vec(\.bad)?$/;
+
+/** An entry that counts, and where it is. */
+export interface PlacedEntry {
+  readonly file: VectorFile;
+  readonly index: number;
+  readonly entry: VectorEntry;
+}
+
+/** A file with those of its entries that count no more. */
+class HeldFile {
+  readonly file: VectorFile;
+  readonly dead = new Set<number>();
+  liveRows: number;
+
+  constructor(file: VectorFile) {
+    this.file = file;
+    this.liveRows = file.entries.reduce((rows, entry) => rows + entry.rows, 0);
+  }
+
+  get isDead(): boolean {
+    return this.dead.size === this.file.entries.length;
+  }
+
+  get isMostlyDead(): boolean {
+    return this.liveRows < this.file.rows / 2;
+  }
+
+  kill(entry: number): void {
+    const found = this.file.entries[entry];
+    if (found === undefined || this.dead.has(entry)) return;
+    this.dead.add(entry);
+    this.liveRows -= found.rows;
+  }
+
+  live(): PlacedEntry[] {
+    const { file, dead } = this;
+    return file.entries.flatMap((entry, index) => (dead.has(index) ? [] : [{ file, index, entry }]));
+  }
+}
+
+export class VectorFiles {
+  readonly #directory: string;
+  /** By number. */
+  readonly #held = new Map<number, HeldFile>();
+  /** Entries that count no more, though no file says so yet. */
+  #unsaid: EntryName[] = [];
+  readonly #byMemory = new Map<number, PlacedEntry[]>();
+  #nextNumber = 1;
+  /** What was found wrong, in words, up to INDEX_PROBLEMS_MAX. */
+  readonly problems: string[] = [];
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /**
+   * Opens all files of a folder, which is made if need be. Unfinished ones are deleted, and so are those that count no more; a
+   * damaged one is renamed to `.bad` and named in `problems`. Throws STO-E001 when the folder cannot be read.
+   */
+  static open(directory: string): VectorFiles {
+    const files = new VectorFiles(directory);
+    try {
+      mkdirSync(directory, { recursive: true });
+      for (const name of readdirSync(directory).sort()) files.#meet(name);
+      for (const { file } of files.#held.values()) files.#believe(file);
+      files.#cull();
+    } catch (error) {
+      files.close();
+      throw storageError(`vectors in ${directory}`, error);
+    }
+    for (const file of files.files) files.#index(file);
+    return files;
+  }
+
+  /** Files, oldest contents first. */
+  get files(): VectorFile[] {
+    return [...this.#held.values()].map(({ file }) => file).sort((a, b) => a.age - b.age || a.number - b.number);
+  }
+
+  get bytes(): number {
+    return this.files.reduce((total, file) => total + file.bytes, 0);
+  }
+
+  /** Entries let go of that no file names yet. */
+  get unsaid(): number {
+    return this.#unsaid.length;
+  }
+
+  /** Memories with an entry that counts. */
+  memories(): number[] {
+    return [...this.#byMemory.keys()];
+  }
+
+  /** Entries of a memory that count, oldest contents first. */
+  entriesOf(memory: number): readonly PlacedEntry[] {
+    return this.#byMemory.get(memory) ?? [];
+  }
+
+  counts({ file, index }: Pick<PlacedEntry, 'file' | 'index'>): boolean {
+    const held = this.#held.get(file.number);
+    return held !== undefined && !held.dead.has(index);
+  }
+
+  /** Entries of a file that count. */
+  entriesIn(file: VectorFile): PlacedEntry[] {
+    return this.#held.get(file.number)?.live() ?? [];
+  }
+
+  /** A new file, whose number is above all others'. */
+  create(): VectorFileWriter {
+    const number = this.#nextNumber++;
+    return new VectorFileWriter(join(this.#directory, nameOf(number)), number);
+  }
+
+  /**
+   * Makes `writer` say which entries count no more: `replaced`, what was let go of since the last file, and what those files say
+   * of others that go with their last entry. `add` the file before anything else is let go of.
+   */
+  sayReplaced(writer: VectorFileWriter, replaced: readonly PlacedEntry[]): void {
+    const dying = new Map<number, Set<number>>();
+    const names = [...this.#unsaid, ...replaced.map(({ file, index }) => ({ file: file.number, entry: index }))];
+    for (const { file, entry } of names) {
+      const entries = dying.get(file) ?? new Set(this.#held.get(file)?.dead);
+      dying.set(file, entries.add(entry));
+    }
+    const said = new Map<string, EntryName>();
+    const say = (name: EntryName): void => {
+      if (this.#held.has(name.file)) said.set(idOf(name), name);
+    };
+    for (const [number, entries] of dying) {
+      const file = this.#held.get(number)?.file;
+      if (file === undefined) continue;
+      if (entries.size === file.entries.length) {
+        say({ file: number, entry: EVERY_ENTRY });
+        for (const name of file.replaced) say(name);
+      } else for (const entry of entries) say({ file: number, entry });
+    }
+    for (const name of said.values()) writer.replace(name);
+  }
+
+  /** Takes a finished file in; what it replaces counts no more. */
+  add(file: VectorFile): void {
+    this.#held.set(file.number, new HeldFile(file));
+    const touched = this.#believe(file);
+    this.#index(file);
+    this.#unsaid = this.#unsaid.filter(
+      ({ file: of, entry }) =>
+        !file.replaced.some((name) => name.file === of && (name.entry === entry || name.entry === EVERY_ENTRY)),
+    );
+    this.#cull();
+    this.#unindex(touched);
+  }
+
+  /** Lets go of entries: they count no more from now on, and on disk from the next file on. */
+  letGo(entries: readonly PlacedEntry[]): void {
+    const counting = entries.filter((placed) => this.counts(placed));
+    for (const { file, index } of counting) {
+      this.#held.get(file.number)?.kill(index);
+      this.#unsaid.push({ file: file.number, entry: index });
+    }
+    this.#cull();
+    this.#unindex(new Set(counting.map(({ entry }) => entry.memory)));
+  }
+
+  /** Names a problem, once. */
+  problem(text: string): void {
+    if (this.problems.length < INDEX_PROBLEMS_MAX && !this.problems.includes(text)) this.problems.push(text);
+  }
+
+  /** Files to be written as one: neighbours of similar size, or one that is mostly dead. Oldest contents first. */
+  mergeable(): readonly VectorFile[] | undefined {
+    const files = this.files;
+    const wasteful = files.find((file) => this.#held.get(file.number)!.isMostlyDead);
+    if (wasteful !== undefined) return [wasteful];
+    for (let start = 0; start + MERGE_FANOUT <= files.length; start++) {
+      const run = files.slice(start, start + MERGE_FANOUT);
+      const tier = Math.max(...run.map(tierOf));
+      // A few smaller ones may be among them; but most bytes are not written again for the sake of few.
+      if (run.filter((file) => tierOf(file) === tier).length >= MERGE_FANOUT / 2) return run;
+    }
+    return undefined;
+  }
+
+  close(): void {
+    for (const { file } of this.#held.values()) file.release();
+    this.#held.clear();
+    this.#byMemory.clear();
+  }
+
+  #meet(name: string): void {
+    const path = join(this.#directory, name);
+    if (name.endsWith(SUFFIX + TEMPORARY_SUFFIX)) rmSync(path, { force: true });
+    const match = NAME.exec(name);
+    if (match === null) return;
+    const number = Number(match[1]);
+    this.#nextNumber = Math.max(this.#nextNumber, number + 1);
+    if (match[2] !== undefined) return;
+    try {
+      this.#held.set(number, new HeldFile(VectorFile.open(path, number)));
+    } catch (error) {
+      if (!(error instanceof CorruptBlock)) throw error;
+      this.problem(`vectors quarantined, what they covered is embedded again: ${error.message}`);
+      renameSync(path, `${path}.bad`);
+      syncDirectory(this.#directory);
+    }
+  }
+
+  /** What `file` replaces counts no more. Gives the memories whose entries those were. */
+  #believe(file: VectorFile): Set<number> {
+    const memories = new Set<number>();
+    for (const { file: number, entry } of file.replaced) {
+      const held = this.#held.get(number);
+      if (held === undefined) continue;
+      const entries = entry === EVERY_ENTRY ? held.file.entries.keys() : [entry];
+      for (const at of entries) {
+        held.kill(at);
+        memories.add(held.file.entries[at]?.memory ?? 0);
+      }
+    }
+    return memories;
+  }
+
+  /** Deletes files that count no more, newest first: an older one may be needed until a newer one is gone. */
+  #cull(): void {
+    let deleted = 0;
+    for (let again = true; again; ) {
+      again = false;
+      for (const { file, isDead } of [...this.#held.values()].sort((a, b) => b.file.number - a.file.number)) {
+        if (!isDead || this.#isNeeded(file)) continue;
+        this.#held.delete(file.number);
+        file.retire();
+        deleted += 1;
+        again = true;
+      }
+    }
+    // A deleted file that a crash brought back would count again where nothing else says that it does not.
+    if (deleted > 0) syncDirectory(this.#directory);
+    this.#unsaid = this.#unsaid.filter((name) => this.#held.has(name.file));
+  }
+
+  /** True while a file alone says that an entry of another does not count. */
+  #isNeeded(file: VectorFile): boolean {
+    const said = new Set<string>();
+    for (const { file: other } of this.#held.values())
+      if (other !== file) for (const name of other.replaced) said.add(idOf(name));
+    return file.replaced.some(
+      (name) =>
+        this.#held.has(name.file) && !said.has(idOf(name)) && !said.has(idOf({ file: name.file, entry: EVERY_ENTRY })),
+    );
+  }
+
+  #index(file: VectorFile): void {
+    for (const placed of this.entriesIn(file)) {
+      const known = this.#byMemory.get(placed.entry.memory);
+      if (known === undefined) this.#byMemory.set(placed.entry.memory, [placed]);
+      else {
+        known.push(placed);
+        known.sort((a, b) => a.file.age - b.file.age || a.file.number - b.file.number || a.index - b.index);
+      }
+    }
+  }
+
+  #unindex(memories: ReadonlySet<number>): void {
+    for (const memory of memories) {
+      const left = this.entriesOf(memory).filter((placed) => this.counts(placed));
+      if (left.length === 0) this.#byMemory.delete(memory);
+      else this.#byMemory.set(memory, left);
+    }
+  }
+}
+
+function idOf({ file, entry }: EntryName): string {
+  return `${file}/${entry}`;
+}
+
+function nameOf(number: number): string {
+  return `vectors-${String(number).padStart(10, '0')}${SUFFIX}`;
+}
