@@ -29,7 +29,7 @@ const UNSURE_CLAUSE =
 const UNSURE_CASED = /\b(may|will)\b|'ll\b|'d\b/;
 /** Takes back the whole sentence wherever it stands. */
 const TAKEN_BACK =
-  /\b(kidding|joking|joke|jokes|sarcasm|yeah,? right|as if|wrong|mistaken|lie|lying|just because|j\/k|jk|lol|not really)\b|\/s\b/i;
+  /\b(kidding|joking|joke|jokes|sarcasm|yeah,? right|as if|wrong|mistaken|lie|lying|just because|j\/k|jk|lol|not really)\b|\/s\b|[🙃🙄]/iu;
 
 const NEGATION =
   /\b(not|never|no|neither|nor|hardly|barely|rarely|seldom|scarcely|without|none|nothing|cannot|longer|stopped|stop|quit|anymore|any more|least|less|few|little|refuse|refuses|avoid|fail|failed|lack|denies|deny|except|far from)\b/i;
@@ -48,13 +48,15 @@ const SAME_SUBJECT =
   /(?:\s*,)?\s+and\s+(?=(?:(?:currently|really|also|now)\s+)?(?:lives? in|works? (?:at|for|as|in)|loves?|likes?|hates?|enjoys?|prefers?|owns?|speaks?|am|is|have|has|plays?|drives?|stud(?:y|ies)|moved to)\s)/;
 
 const WHEN =
-  /^((?:in|on|since|as of|back in) [^,]{2,30}?|last (?:year|month|week|spring|summer|autumn|fall|winter)|\w+ (?:years?|months?|weeks?|days?) ago),? (?=(?:I|my|My|\p{Lu}\p{L}+)\s)/iu;
+  /^((?:in|on|since|as of|back in) (?=[^,]{0,30}\d)[^,]{2,30}?|last (?:year|month|week|spring|summer|autumn|fall|winter)|\w+ (?:years?|months?|weeks?|days?) ago),? (?=(?:I|my|My|\p{Lu}\p{L}+)\s)/iu;
 
 /** "Just kidding": the sentence before was not meant. */
 export function takesBack({ text }: Sentence): boolean {
   return (
     text.length <= 40 &&
-    /^(?:(?:haha|ha|no|nah|ok|just|i'm|only|not) ?,? ?)*(?:kidding|joking|jk|j\/k|lol|not really|not)\b/i.test(text)
+    /^(?:(?:haha|ha|no|nah|ok|just|i'm|only|not) ?,? ?)*(?:kidding|joking|jk|j\/k|lol|not really|not)\b|^\/s$/i.test(
+      text,
+    )
   );
 }
 

@@ -18,7 +18,8 @@ const REMARK_AT_END =
 
 /** The object's words without dates and remarks at their end. */
 export function tailOf(text: string): Tail {
-  let rest = text.replace(/[\s,;:.!-]+$/, '');
+  // Emoji and marks at the end, but not what ends C++, C# and 5 %.
+  let rest = text.replace(/[^\p{L}\p{M}\p{N})\]%+#]+$/u, '');
   let when: string | undefined;
   for (let i = 0; i < 4; i++) {
     const before = rest;
@@ -68,7 +69,9 @@ export function taste(text: string): string | undefined {
 
 /** A proper noun: a place, an organisation, a name. `article` allows "the Netherlands". */
 export function proper(text: string, { article = true, wordsMax = 6 } = {}): string | undefined {
-  const cut = text.split(/ (?:with|together|because|after|before|near|and my|while|for|as) |[,(]/)[0]!.trim();
+  const cut = text
+    .split(/ (?:with|together|because|after|before|near|and my|while|for|as|and(?= \p{Ll})) |[,(]/u)[0]!
+    .trim();
   const object = standalone(cut, wordsMax);
   if (object === undefined) return undefined;
   return (article ? /^(?:the )?\p{Lu}/u : /^\p{Lu}/u).test(object) ? object : undefined;

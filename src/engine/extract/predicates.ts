@@ -43,7 +43,7 @@ const INDUSTRIES =
 const OCCUPATION =
   /(?:engineer|developer|manager|nurse|doctor|teacher|professor|analyst|designer|scientist|researcher|consultant|accountant|lawyer|chef|director|cashier|architect|programmer|editor|writer|journalist|librarian|technician|mechanic|barista|waiter|waitress|receptionist|assistant|intern|lecturer|lead|officer|driver|pilot|surgeon|therapist|pharmacist|recruiter|administrator|specialist|coordinator|executive|clerk|baker|bartender)$/i;
 /** "a bit", "a minute": no kind of person. */
-const NO_KIND =
+export const NO_KIND =
   /\b(bit|little|lot|few|couple|tad|minute|minutes|hour|hours|day|week|month|mess|fool|idiot|mile|block|step|while|half|dozen|person|someone|believer|fan|touch|wreck|failure|loser|disaster|genius|stranger|member|guest|hit|joy|pleasure|delight|problem|must|pain|nightmare|treat|shame|joke|legend|star|angel|saint|monster|good|great|nice|bad|big|huge|sucker|goner|victim|fraud|zombie|ghost|wizard|robot|bot|language model|part|result|kind|sort|type|way|thing|place|lover|hater|morning|night|early|late|choice|option|example|candidate|fit|match|idea|question|reminder|testament)\b/i;
 
 function kindOfPerson(rest: string): readonly Said[] {
@@ -214,7 +214,7 @@ export const PREDICATES: readonly Predicate[] = [
   },
   { pattern: /^(?:am|is) an? (.+)$/, read: kindOfPerson },
   {
-    pattern: /^(?:am|is) (the [\p{Ll} -]{2,40} (?:of|at) (?:the )?\p{Lu}.*)$/u,
+    pattern: /^(?:am|is) (the [\p{L} -]{2,40} (?:of|at) (?:the )?\p{Lu}.*)$/u,
     read: (rest) => said('is', standalone(rest)),
   },
 ];

@@ -61,6 +61,10 @@ test('a doubt, a wish, a condition, hearsay or a joke is no fact', async () => {
     "I don't live in Rome and work at Ferrari.",
     'I live in Rome. Just kidding!',
     'I love rain, lol.',
+    'I like rain. /s',
+    'I like rain 🙄',
+    'In the film, Anna lives in Rome.',
+    'My car is a mess. My job is a nightmare.',
     "I'll move to Rome. I may like it. I'd like tea.",
     'I like Rome or Paris.',
     'As if I like tea.',
@@ -105,6 +109,19 @@ test('a name that the text introduces is known from there on', async () => {
     'user | son | Zorblat',
     'Zorblat | likes | tea',
   ]);
+});
+
+test('objects end where the next thing begins', async () => {
+  const objects = async (text: string): Promise<string[]> => (await beliefs(text)).map(({ object }) => object);
+  assert.deepEqual(await objects('I like tea 😂'), ['tea']);
+  assert.deepEqual(await objects('I like C++!'), ['C++']);
+  assert.deepEqual(await objects('My email is tom@example.org, please use it.'), ['tom@example.org']);
+  assert.deepEqual(await objects('I moved to Rome and never looked at maps.'), []);
+  assert.deepEqual(await objects('I moved to Rome and then rested.'), ['Rome']);
+  assert.deepEqual(await objects('I prefer morning walks, like the ones in spring, to boost my mood.'), [
+    'morning walks',
+  ]);
+  assert.deepEqual(await objects('I am the CEO of Acme.'), ['the CEO of Acme']);
 });
 
 test('facts begin when the text says', async () => {

@@ -5,7 +5,7 @@ import type { DateFinder } from './dates.ts';
 import type { ExtractContext, ExtractedBelief, Extraction } from './extractor.ts';
 import { type Lexicon, Names } from './names.ts';
 import { personName, proper, standalone, tailOf } from './objects.ts';
-import { NEGATIVE_PREDICATES, PREDICATES, type Said } from './predicates.ts';
+import { NEGATIVE_PREDICATES, NO_KIND, PREDICATES, type Said } from './predicates.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
 
 export interface RuleTools {
@@ -273,9 +273,9 @@ const PASSING_VALUE =
 /** The value of "my … is …"; each attribute has a shape that tells it from a remark ("my car is broken"). */
 function attributeValue(attribute: string, rest: string): string | undefined {
   const given = attribute === 'birthday' ? rest.replace(/^on (?:the )?/, '') : rest;
-  if (PASSING_VALUE.test(given)) return undefined;
+  if (PASSING_VALUE.test(given) || (/^an? /.test(given) && NO_KIND.test(given))) return undefined;
   const { text } = attribute === 'birthday' || attribute === 'date of birth' ? { text: given } : tailOf(given);
-  if (/mail/.test(attribute)) return /^[^\s@]{1,64}@[^\s@]{1,190}\.[a-z]{2,24}$/i.test(text) ? text : undefined;
+  if (/mail/.test(attribute)) return /^[^\s@,;]{1,64}@[^\s@,;]{1,190}\.[a-z]{2,24}(?=$|[\s,;])/i.exec(text)?.[0];
   if (/phone|number/.test(attribute)) return /^\+?[\d\s().-]{5,24}$/.test(text) ? text : undefined;
   if (/address/.test(attribute)) return /\d/.test(text) && text.length <= 100 ? text : undefined;
   if (/^(?:birthday|date of birth)$/.test(attribute)) return /\d/.test(text) ? standalone(text, 5) : undefined;
