@@ -1,6 +1,6 @@
 // One HTTP/2 connection and the calls on it: whether its peer lives, how old it may become, and how it ends in good
 // order.
-import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import { constants, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import {
   GRPC_CONNECTION_AGE_MS,
   GRPC_CONNECTION_WINDOW_BYTES,
@@ -26,6 +26,8 @@ export class Connection implements Carrier {
   private isHeard = false;
   private aliveAt: number;
   private isPinged = false;
+  /** At most as many as there are streams. */
+  private readonly answered: ServerHttp2Stream[] = [];
   /** The look at which it began to end. */
   private endingAt: number | undefined;
 
@@ -76,12 +78,26 @@ export class Connection implements Carrier {
     this.ping(() => this.session.close());
   }
 
+  /** RFC 9113, 8.1. A reset overtakes what was not sent before it: hence the ping, whose answer says that it was. */
+  cutOff(stream: ServerHttp2Stream): void {
+    this.answered.push(stream);
+    if (this.answered.length === 1) this.cutOffAnswered();
+  }
+
   get isEnding(): boolean {
     return this.endingAt !== undefined;
   }
 
   destroy(): void {
     this.session.destroy();
+  }
+
+  private cutOffAnswered(): void {
+    const count = this.answered.length;
+    this.ping(() => {
+      for (const stream of this.answered.splice(0, count)) stream.close(constants.NGHTTP2_NO_ERROR);
+      if (this.answered.length > 0) this.cutOffAnswered();
+    });
   }
 
   private ping(answered: () => void): void {

@@ -35,6 +35,8 @@ export interface Carrier {
   /** The peer's IP address, or '' when it had gone at once. */
   readonly remoteAddress: string;
   readonly calls: Set<Exchange>;
+  /** Resets a stream that is answered and still sends, once the peer has the answer. */
+  cutOff(stream: ServerHttp2Stream): void;
 }
 
 /** As they come with the event `stream`. */
@@ -58,15 +60,14 @@ const PATIENCE_LOOKS = Math.ceil(GRPC_PEER_TIMEOUT_MS / GRPC_LOOK_MS);
 const ignore = (): void => undefined;
 
 /** Ends a stream with nothing but a head. */
-export function refuseStream(stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {
+export function refuseStream(carrier: Carrier, stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {
   stream.respond(headers, WITHOUT_BODY);
-  // Of a request that goes on nothing more is read.
-  if (!stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR);
+  if (!stream.readableEnded) carrier.cutOff(stream);
 }
 
 /** Ends a call before there is one: with a status alone. */
-export function refuseCall(stream: ServerHttp2Stream, trailers: OutgoingHttpHeaders): void {
-  refuseStream(stream, { ':status': 200, 'content-type': CONTENT_TYPE, ...trailers });
+export function refuseCall(carrier: Carrier, stream: ServerHttp2Stream, trailers: OutgoingHttpHeaders): void {
+  refuseStream(carrier, stream, { ':status': 200, 'content-type': CONTENT_TYPE, ...trailers });
 }
 
 export abstract class Exchange implements Expiring {
@@ -83,7 +84,6 @@ export abstract class Exchange implements Expiring {
   private readonly tick: number | undefined;
   private gatheredBytes = 0;
   private hasBegun = false;
-  private hasEnded = false;
   private controller: AbortController | undefined;
 
   constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, messageBytesMax: number) {
@@ -115,7 +115,6 @@ export abstract class Exchange implements Expiring {
       }
     });
     stream.on('end', () => {
-      this.hasEnded = true;
       if (this.isOver) return;
       try {
         this.ended();
@@ -147,6 +146,7 @@ export abstract class Exchange implements Expiring {
 
   expire(): void {
     this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'Deadline exceeded'));
+    this.controller?.abort(new RequestAborted());
   }
 
   /** Ends the call when its peer has sent nothing whole, or taken nothing, for too long. */
@@ -231,7 +231,7 @@ export abstract class Exchange implements Expiring {
       this.stream.end();
     } else {
       this.hasBegun = true;
-      refuseCall(this.stream, trailers);
+      refuseCall(this.carrier, this.stream, trailers);
     }
   }
 
@@ -257,8 +257,7 @@ export abstract class Exchange implements Expiring {
     const { stream } = this;
     stream.on('wantTrailers', () => {
       stream.sendTrailers(trailers);
-      // They leave in an immediate of their own; only then may what the peer still sends be cut off.
-      if (!this.hasEnded) setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
+      if (!stream.readableEnded) this.carrier.cutOff(stream);
     });
   }
 

@@ -24,7 +24,7 @@ import { serveHttp2 } from '../http/http2.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { Connection } from './connection.ts';
 import { SERVICES } from './descriptor.ts';
-import { type Head, refuseCall, refuseStream, type Shared } from './exchange.ts';
+import { type Carrier, type Head, refuseCall, refuseStream, type Shared } from './exchange.ts';
 import { Expiry } from './expiry.ts';
 import type { GrpcFront, GrpcHandler, GrpcOptions, ListenGrpc } from './front.ts';
 import { Health } from './health.ts';
@@ -163,32 +163,32 @@ class Http2Front implements GrpcFront {
     const type = headers['content-type'];
     if (type !== 'application/grpc' && (type === undefined || !CONTENT_TYPE.test(type))) {
       const { otherwise: handler, onError } = this.options;
-      if (handler === undefined) refuse(stream, { ':status': 415 });
+      if (handler === undefined) refuse(connection, stream, { ':status': 415 });
       else serveHttp2({ stream, headers, rawHeaders: head.rawHeaders, handler, onError });
       return;
     }
     if (headers[':method'] !== 'POST') {
-      refuse(stream, { ':status': 405, allow: 'POST' });
+      refuse(connection, stream, { ':status': 405, allow: 'POST' });
       return;
     }
     const path = headers[':path'] ?? '';
     const method = this.methods.get(path);
     if (method === undefined) {
       const unknown = `The server does not implement the method ${path}`;
-      refuse(stream, new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, unknown));
+      refuse(connection, stream, new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, unknown));
     } else if ('run' in method) new UnaryCall(connection, stream, head, method);
     // It would last as long as its caller likes.
     else if (connection.isEnding)
-      refuse(stream, new ProtocolError(GRPC_STATUS.UNAVAILABLE, 'The connection is ending'));
+      refuse(connection, stream, new ProtocolError(GRPC_STATUS.UNAVAILABLE, 'The connection is ending'));
     else new StreamingCall(connection, stream, head, method);
   }
 }
 
 /** Ends a stream that becomes no call: by HTTP's own status, or by gRPC's. */
-function refuse(stream: ServerHttp2Stream, refusal: ProtocolError | OutgoingHttpHeaders): void {
+function refuse(carrier: Carrier, stream: ServerHttp2Stream, refusal: ProtocolError | OutgoingHttpHeaders): void {
   stream.on('error', () => undefined);
   stream.resume();
   if (stream.destroyed || stream.closed) return;
-  if (refusal instanceof ProtocolError) refuseCall(stream, trailersOfError(refusal, undefined));
-  else refuseStream(stream, refusal);
+  if (refusal instanceof ProtocolError) refuseCall(carrier, stream, trailersOfError(refusal, undefined));
+  else refuseStream(carrier, stream, refusal);
 }
