@@ -42,7 +42,7 @@ const UNITS = /\s*;\s+|\s+[-–—]+\s+|\s*—\s*|,?\s+but\s+|,\s+so\s+(?!that\b
 
 /** Clauses of one unit: a new subject follows. */
 const NEW_SUBJECT =
-  /(?:\s*,)?\s+(?:and|because|since|while|whereas|as|plus)\s+(?=(?:I|my|we|he|she|it|they|you|our|his|her|their|this|there)\b)|,\s+(?=(?:I|my)\s)/i;
+  /(?:\s*,)?\s+(?:and|because|since|while|whereas|as|plus)\s+(?=(?:I|my|we|he|she|it|they|you|our|his|her|their|this|there)\b)|,\s+(?=(?:I|my|he|she|it|they|we|you)(?:'s|\s))/i;
 /** Clauses of one unit: the same subject goes on. */
 const SAME_SUBJECT =
   /(?:\s*,)?\s+and\s+(?=(?:(?:currently|really|also|now)\s+)?(?:lives? in|works? (?:at|for|as|in)|loves?|likes?|hates?|enjoys?|prefers?|owns?|speaks?|am|is|have|has|plays?|drives?|stud(?:y|ies)|moved to)\s)/;
@@ -109,7 +109,8 @@ function withoutLeadIns(text: string): { readonly text: string; readonly greeted
 
 /** "I live in Kyoto and love ramen" is two clauses of one subject, but after a denial nobody knows how far it goes. */
 function sameSubject(clause: string): string[] {
-  const [first = '', ...others] = clause.split(SAME_SUBJECT);
+  // "in Paris, not Lyon" denies Lyon alone.
+  const [first = '', ...others] = clause.replace(/, not (?:in |at )?\p{Lu}\p{L}+$/u, '').split(SAME_SUBJECT);
   if (others.length === 0 || NEGATION.test(first)) return [first];
   // "my wife works and likes …": where a longer subject ends is not sure enough.
   const subject = /^(?:I|(?:\p{Lu}[\p{L}'-]+ ){1,3}(?=\p{Ll}))/u.exec(first)?.[0].trim();

@@ -29,6 +29,7 @@ export function tailOf(text: string): Tail {
       rest = rest.slice(0, date.index);
     }
     rest = rest
+      .replace(/ \([^()]{1,30}\)$/, '')
       .replace(DURATION_AT_END, '')
       .replace(REMARK_AT_END, '')
       .replace(/[\s,;:]+$/, '');

@@ -162,7 +162,10 @@ export const PREDICATES: readonly Predicate[] = [
     pattern: new RegExp(`^(?:have|has) ((?:${COUNT}) (?:\\p{Ll}+ ){0,2}(?:(?:${PETS})s?|${FAMILY}))$`, 'u'),
     read: (rest) => said('has', rest.replace(/^an? /, '')),
   },
-  { pattern: new RegExp(`^(?:have|has) (${CONDITIONS})$`, 'i'), read: (rest) => said('has', rest) },
+  {
+    pattern: new RegExp(`^(?:(?:was|have been|has been) diagnosed with|have|has) (${CONDITIONS})$`, 'i'),
+    read: (rest) => said('has', rest),
+  },
   {
     pattern: /^(?:own|owns) ((?:an?|one|two|three|four|five|several|the|\d{1,3}) .+|\p{Lu}.+)$/u,
     read: (rest) => said('owns', ownable(rest)),

@@ -64,6 +64,8 @@ test('a doubt, a wish, a condition, hearsay or a joke is no fact', async () => {
     'I like rain. /s',
     'I like rain 🙄',
     'In the film, Anna lives in Rome.',
+    'I live in Rome, not anymore. I live in Rome, not really.',
+    'This is my dog. It is my dog.',
     'My car is a mess. My job is a nightmare.',
     "I'll move to Rome. I may like it. I'd like tea.",
     'I like Rome or Paris.',

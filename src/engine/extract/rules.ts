@@ -220,6 +220,8 @@ const NAMES_KIN_IS = new RegExp(
 );
 const IS_MY_KIN = new RegExp(`^(${NAME}) is my ${MODIFIER}(${KIN}|${PETS})$`, 'u');
 const IS_NAMES_KIN = new RegExp(`^(${NAME}) is (${NAME})'s? ${MODIFIER}(${KIN}|${PETS})$`, 'u');
+/** Their names are in no lexicon. */
+const IS_PET = new RegExp(`^(?:${PETS})$`);
 const MY_NAME_IS = new RegExp(
   `^(?:[Mm]y (?:full |first )?name is|I am called|[Pp]eople call me|[Pp]lease call me|[Cc]all me) (${NAME})$`,
   'u',
@@ -252,7 +254,9 @@ function identities(text: string, self: string, names: Names, greeted: boolean):
   if (theirs !== null && names.isPerson(theirs[1]!) && personName(theirs[3]!) !== undefined)
     return introduce(fact(theirs[1]!, theirs[2]!, theirs[3]!), names);
   const isMine = IS_MY_KIN.exec(whole);
-  if (isMine !== null && names.isPerson(isMine[1]!)) return fact(self, isMine[2]!, isMine[1]!);
+  const pet = isMine !== null && IS_PET.test(isMine[2]!);
+  if (isMine !== null && personName(isMine[1]!) !== undefined && (pet || names.isPerson(isMine[1]!)))
+    return fact(self, isMine[2]!, isMine[1]!);
   const isTheirs = IS_NAMES_KIN.exec(whole);
   if (isTheirs !== null && names.isPerson(isTheirs[1]!) && names.isPerson(isTheirs[2]!))
     return fact(isTheirs[2]!, isTheirs[3]!, isTheirs[1]!);
