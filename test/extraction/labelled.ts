@@ -1,5 +1,6 @@
-// Sentences and the facts that should be taken from them, in two halves: rules were written with the first in view; the
-// second was written before them and is only ever counted, so that it says what to expect of text nobody has seen.
+// Sentences and the facts that should be taken from them, in two sets: rules were written with the first in view; the
+// second was written before them, by the same hand, and is only ever counted. Neither is text from outside: expect less
+// recall of real conversations, which wrap what they state in questions and asides.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Extractor } from '../../src/engine/extract/extractor.ts';
