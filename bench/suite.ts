@@ -15,6 +15,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   log: () => import('./scenarios/log.ts'),
   text: () => import('./scenarios/text.ts'),
   index: () => import('./scenarios/index.ts'),
+  vectors: () => import('./scenarios/vectors.ts'),
   encoder: () => import('./scenarios/encoder.ts'),
   extraction: () => import('./scenarios/extraction.ts'),
   handoff: () => import('./scenarios/handoff.ts'),

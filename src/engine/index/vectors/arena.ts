@@ -151,7 +151,7 @@ export class Rows {
     this.#perPage = rowsPerPage(dimensions);
   }
 
-  /** Adds a row of zeros and returns its number; fill it with `halvesAt`. */
+  /** Adds a row of zeros and returns its number; fill it at `halvesAt`. */
   push(): number {
     const row = this.count++;
     if (row === this.#pages.length * this.#perPage) this.#pages.push(this.#arena.take());

@@ -7,6 +7,7 @@ import type { Arena } from './arena.ts';
 import { Coverage, type Range } from './coverage.ts';
 import { GrainRows } from './grain-rows.ts';
 import { Graph } from './graph.ts';
+import { writeHalves } from './half-float.ts';
 import type { Searched } from './search.ts';
 
 /** Which embedder made a vector, and how long it is. Another name or length is another generation. */
@@ -100,17 +101,21 @@ export class Generation implements Searched {
   }
 
   /** Puts a grain's vectors in the place of those that it had. They are in no file yet. */
-  add(ordinal: number, chunks: readonly Uint16Array[]): void {
+  add(ordinal: number, chunks: readonly Float32Array[]): void {
     assert(this.#unsealed.size < VECTORS_UNSEALED_MAX, 'vectors are sealed in time');
     this.remove(ordinal);
-    this.#grains.add(ordinal, chunks);
+    chunks.forEach((chunk, number) => {
+      const { halves, at } = this.#grains.append(ordinal, number === 0);
+      writeHalves(chunk, halves, at);
+    });
     this.#unsealed.set(ordinal, ++this.#changes);
   }
 
   /** A row as a file has it. */
   load(ordinal: number, halves: Uint16Array, at: number, isFirst: boolean): void {
     if (isFirst) this.remove(ordinal);
-    this.#grains.append(ordinal, halves, at, isFirst);
+    const place = this.#grains.append(ordinal, isFirst);
+    place.halves.set(halves.subarray(at, at + this.stamp.dimensions), place.at);
   }
 
   /** Takes a grain out and overwrites its vectors. Their sketches stay in the graph's heap until it is made anew. */
@@ -180,7 +185,7 @@ export class Generation implements Searched {
     try {
       let steps = 0;
       for (const row of from.firstRows()) {
-        this.#copy(row, fresh);
+        if (!from.isDead(row)) fresh.copy(from, row);
         if (++steps % COPY_STEP_GRAINS === 0) yield;
         if (this.#isDropped) return;
       }
@@ -197,7 +202,7 @@ export class Generation implements Searched {
         for (let row = first; row < Math.min(end, graphed); row++) graph?.remove(row);
       }
       for (let row = rowsBefore; row < from.count; row++)
-        if (!from.isDead(row) && !fresh.has(from.ordinalOf(row))) this.#copy(row, fresh);
+        if (!from.isDead(row) && !fresh.has(from.ordinalOf(row))) fresh.copy(from, row);
       this.#grains = fresh;
       this.#graph = graph;
       this.#graphed = graphed;
@@ -208,14 +213,6 @@ export class Generation implements Searched {
       if (this.#grains === fresh) from.drop();
       else fresh.drop();
     }
-  }
-
-  #copy(first: number, fresh: GrainRows): void {
-    const from = this.#grains;
-    if (from.isDead(first)) return;
-    const ordinal = from.ordinalOf(first);
-    const end = from.endOf(first);
-    for (let row = first; row < end; row++) fresh.append(ordinal, from.rows.read(row), 0, row === first);
   }
 }
 

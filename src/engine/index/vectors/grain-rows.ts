@@ -67,6 +67,7 @@ export class GrainRows {
 
   /** First of the grain's rows, or -1. */
   firstRow(ordinal: number): number {
+    if (ordinal > this.#last) return NONE;
     const late = this.#late.get(ordinal);
     if (late !== undefined) return late;
     let low = 0;
@@ -89,31 +90,35 @@ export class GrainRows {
     return end;
   }
 
-  /** Adds a grain's vectors, which must not be there. */
-  add(ordinal: number, chunks: readonly Uint16Array[]): void {
-    assert(this.firstRow(ordinal) === NONE && chunks.length > 0, 'a grain is added once');
-    chunks.forEach((chunk, at) => {
-      this.append(ordinal, chunk, 0, at === 0);
-    });
-  }
-
-  /** Adds a row of halves at `at` of `from`: the first of a grain, or the next of the grain added last. */
-  append(ordinal: number, from: Uint16Array, at: number, isFirst: boolean): void {
+  /**
+   * Adds a row of zeros, the first of a grain that is not there or the next of the grain added last. Gives the place to fill with
+   * halves, valid until the next row of any memory is added.
+   */
+  append(ordinal: number, isFirst: boolean): { halves: Uint16Array; at: number } {
     const row = this.rows.push();
     this.#makeRoom(row);
     this.#ordinals[row] = ordinal;
-    const place = this.rows.halvesAt(row);
-    place.halves.set(from.subarray(at, at + this.rows.dimensions), place.at);
-    if (!isFirst) {
-      assert(row > 0 && this.#ordinals[row - 1] === ordinal && !this.isDead(row - 1), 'chunks are neighbours');
-      return;
+    if (isFirst) {
+      this.#grains += 1;
+      if (ordinal > this.#last) {
+        this.#last = ordinal;
+        if (this.#ascendingCount === this.#ascending.length) this.#ascending = grown(this.#ascending);
+        this.#ascending[this.#ascendingCount++] = row;
+      } else this.#late.set(ordinal, row);
+    } else assert(row > 0 && this.#ordinals[row - 1] === ordinal && !this.isDead(row - 1), 'chunks are neighbours');
+    return this.rows.halvesAt(row);
+  }
+
+  /** Adds a copy of the grain of `from` whose first row is `first`. */
+  copy(from: GrainRows, first: number): void {
+    const ordinal = from.ordinalOf(first);
+    const end = from.endOf(first);
+    for (let row = first; row < end; row++) {
+      const place = this.append(ordinal, row === first);
+      // Asked for after the row was added, which may move the rows of both.
+      const source = from.rows.halvesAt(row);
+      place.halves.set(source.halves.subarray(source.at, source.at + this.rows.dimensions), place.at);
     }
-    this.#grains += 1;
-    if (ordinal > this.#last) {
-      this.#last = ordinal;
-      if (this.#ascendingCount === this.#ascending.length) this.#ascending = grown(this.#ascending);
-      this.#ascending[this.#ascendingCount++] = row;
-    } else this.#late.set(ordinal, row);
   }
 
   /** Takes a grain out and overwrites its vectors; gives the rows that it had, none when it was not there. */

@@ -40,12 +40,16 @@ function loadUsearch(): Usearch | undefined {
 export class Graph {
   readonly #index: Index;
   readonly #sketcher: Sketcher;
+  readonly #vector: Float32Array;
+  #keys = new BigUint64Array(0);
+  #sketches = new Float32Array(0);
   #added = 0;
   #removed = 0;
 
   private constructor(index: Index, sketcher: Sketcher) {
     this.#index = index;
     this.#sketcher = sketcher;
+    this.#vector = new Float32Array(sketcher.dimensions);
   }
 
   /** Undefined where usearch has no binary for this machine. */
@@ -84,12 +88,17 @@ export class Graph {
   /** Adds the rows from `from` to `to` - 1, none of them for the second time. About 0.1 ms a row. */
   add(rows: Rows, from: number, to: number): void {
     const { bits } = this.#sketcher;
-    const keys = new BigUint64Array(to - from);
-    const sketches = new Float32Array((to - from) * bits);
+    const count = to - from;
+    // Kept from call to call: arrays of this size lie outside V8's heap, which collects them late.
+    if (this.#keys.length < count) this.#keys = new BigUint64Array(count);
+    if (this.#sketches.length < count * bits) this.#sketches = new Float32Array(count * bits);
+    const keys = this.#keys.subarray(0, count);
+    const sketches = this.#sketches.subarray(0, count * bits);
     for (let row = from; row < to; row++) {
       keys[row - from] = BigInt(row);
       const { halves, at } = rows.halvesAt(row);
-      this.#sketcher.write(readHalves(halves, at, rows.dimensions), sketches, (row - from) * bits);
+      readHalves(halves, at, this.#vector);
+      this.#sketcher.write(this.#vector, sketches, (row - from) * bits);
     }
     this.#index.add(keys, sketches, THREADS);
     this.#added += to - from;
@@ -103,7 +112,8 @@ export class Graph {
   /** At most `count` rows whose sketches are near that of `query`, nearest first. */
   search(query: Float32Array, count: number): Uint32Array {
     assert(count > 0, 'a search asks for something');
-    const sketch = new Float32Array(this.#sketcher.bits);
+    if (this.#sketches.length === 0) this.#sketches = new Float32Array(this.#sketcher.bits);
+    const sketch = this.#sketches.subarray(0, this.#sketcher.bits);
     this.#sketcher.write(query, sketch, 0);
     const { keys } = this.#index.search(sketch, count, THREADS);
     const words = new Uint32Array(keys.buffer, keys.byteOffset, 2 * keys.length);

@@ -18,14 +18,12 @@ export function writeHalves(values: Float32Array, into: Uint16Array, at: number)
   }
 }
 
-/** `length` values of half floats at `at`. */
-export function readHalves(halves: Uint16Array, at: number, length: number): Float32Array {
-  const values = new Float32Array(length);
-  for (let i = 0; i < length; i++) {
+/** Fills `into` with the values of the half floats at `at`. */
+export function readHalves(halves: Uint16Array, at: number, into: Float32Array): void {
+  for (let i = 0; i < into.length; i++) {
     const half = halves[at + i]!;
     const magnitude = half & 0x7fff;
     bits[0] = ((half & 0x8000) << 16) | (magnitude === 0 ? 0 : (magnitude << 13) + 0x3800_0000);
-    values[i] = single[0]!;
+    into[i] = single[0]!;
   }
-  return values;
 }

@@ -89,9 +89,9 @@ export class MemoryVectors {
     return best;
   }
 
-  /** Generations that `current` has caught up with: let go of them. */
+  /** Generations that `current` has caught up with, in files too: until then a crash would leave less than there was. */
   outdated(current: EmbedderStamp): Generation[] {
-    const cursor = this.find(current)?.coverage.cursor ?? 0;
+    const cursor = this.find(current)?.sealed.cursor ?? 0;
     return this.#generations.filter(
       (generation) => !isSameStamp(generation.stamp, current) && generation.coverage.end <= cursor,
     );

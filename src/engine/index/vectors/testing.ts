@@ -24,7 +24,9 @@ export function unitVector(dimensions: number, seed: number): Float32Array {
 export function asKept(vector: Float32Array): Float32Array {
   const halves = new Uint16Array(vector.length);
   writeHalves(vector, halves, 0);
-  return readHalves(halves, 0, vector.length);
+  const kept = new Float32Array(vector.length);
+  readHalves(halves, 0, kept);
+  return kept;
 }
 
 export function innerProduct(a: Float32Array, b: Float32Array): number {

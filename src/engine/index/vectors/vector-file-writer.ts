@@ -4,13 +4,14 @@ import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, renameSync, r
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../assert.ts';
-import { type SealKey, seal, sealKey } from '../../crypto/envelope.ts';
+import { type SealKey, sealInto, sealKey } from '../../crypto/envelope.ts';
 import { syncDirectory, TEMPORARY_SUFFIX, writeFully } from '../../durable-file.ts';
 import type { Sliced } from '../section.ts';
 import type { EmbedderStamp } from './generation.ts';
 import { VectorFile } from './vector-file.ts';
 import {
   associated,
+  BLOCK_OVERHEAD,
   blockRows,
   type EntryName,
   encodeDirectory,
@@ -154,11 +155,10 @@ export class VectorFileWriter {
       plain.copyWithin(2 + ROW_HEAD_BYTES * rows, halves, halves + 2 * dimensions * rows);
     }
     const bytes = plain.subarray(0, plainBytes(rows, dimensions));
-    const sealed = seal(key, bytes, associated(facts.id, facts.memory, dimensions, this.#blocks));
-    const check = Buffer.alloc(4);
-    check.writeUInt32LE(crc32(sealed));
-    this.#write(sealed);
-    this.#write(check);
+    const stored = Buffer.allocUnsafe(bytes.length + BLOCK_OVERHEAD);
+    sealInto(stored, 0, key, bytes, associated(facts.id, facts.memory, dimensions, this.#blocks));
+    stored.writeUInt32LE(crc32(stored.subarray(0, stored.length - 4)), stored.length - 4);
+    this.#write(stored);
     this.#blocks += 1;
     this.#inBlock = 0;
     plain.fill(0);

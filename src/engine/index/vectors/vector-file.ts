@@ -163,9 +163,11 @@ export class VectorFile {
     if (count !== expected || plain.length !== plainBytes(count, dimensions))
       throw new CorruptBlock(this.name, entry.offset, `block ${number} does not hold what the directory says`);
     // Copies, since the parts are not aligned.
-    const ordinals = new Uint32Array(Uint8Array.from(plain.subarray(2, 2 + 4 * count)).buffer);
-    const chunks = new Uint16Array(Uint8Array.from(plain.subarray(2 + 4 * count, 2 + 6 * count)).buffer);
-    const halves = new Uint16Array(Uint8Array.from(plain.subarray(2 + 6 * count)).buffer);
+    const part = (from: number, to: number): ArrayBuffer =>
+      plain.buffer.slice(plain.byteOffset + from, plain.byteOffset + to) as ArrayBuffer; // Of a Buffer: never shared.
+    const ordinals = new Uint32Array(part(2, 2 + 4 * count));
+    const chunks = new Uint16Array(part(2 + 4 * count, 2 + 6 * count));
+    const halves = new Uint16Array(part(2 + 6 * count, plain.length));
     return { count, ordinals, chunks, halves };
   }
 }

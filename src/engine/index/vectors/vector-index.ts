@@ -20,7 +20,6 @@ import { Arena } from './arena.ts';
 import type { VectorHit } from './best-grains.ts';
 import type { Range } from './coverage.ts';
 import type { EmbedderStamp, Generation } from './generation.ts';
-import { writeHalves } from './half-float.ts';
 import { isGone, isSameStamp, MemoryVectors, readEntry, type VectorShard } from './memory-vectors.ts';
 import { DamagedEntry, rewriteEntries } from './rewrite.ts';
 import { cosinesOf, type SearchTuning, searchRows, type VectorFilter } from './search.ts';
@@ -142,24 +141,20 @@ export class VectorIndex {
   }
 
   /**
-   * Puts the unit vectors of a grain's chunks in the place of what it had; they are copied. An empty list only takes away. They are
-   * found at once, and are in a file after a `seal` that follows the `advance` past them.
+   * Puts the unit vectors of a grain's chunks, at least one, in the place of what it had; they are copied. They are found at once,
+   * and are in a file after a `seal` that follows the `advance` past them.
    */
   add(memory: number, ordinal: number, vectors: readonly Float32Array[]): void {
     const stamp = this.#embedder;
-    assert(vectors.length <= VECTOR_CHUNKS_MAX, 'a grain has not too many chunks');
+    assert(vectors.length > 0 && vectors.length <= VECTOR_CHUNKS_MAX, 'a grain has some chunks, and not too many');
     assert(Number.isInteger(ordinal) && ordinal > 0 && ordinal <= 0xffff_fffe, 'an ordinal is a sequence of the log');
-    const chunks = vectors.map((vector) => {
+    for (const vector of vectors) {
       assert(vector.length === stamp.dimensions, 'a vector has the dimensions of its embedder');
       assert(Math.abs(lengthOf(vector) - 1) <= UNIT_TOLERANCE, 'a vector is finite and of length 1');
-      const halves = new Uint16Array(vector.length);
-      writeHalves(vector, halves, 0);
-      return halves;
-    });
+    }
     const opened = this.#memory(memory);
     const generation = opened.ready(opened.generation(stamp));
-    if (chunks.length === 0) generation.remove(ordinal);
-    else generation.add(ordinal, chunks);
+    generation.add(ordinal, vectors);
     this.#changed.add(memory);
     this.#unsealed.add(memory);
     this.#letGoOfOthers(memory);
@@ -167,13 +162,12 @@ export class VectorIndex {
 
   /**
    * Everything of the memory after `embeddedUpTo` and up to `upTo` was embedded, or has nothing to embed. When the embedder has
-   * come as far as the one before, the vectors of that one go.
+   * come as far as the one before, its vectors serve; once they are sealed, those of the one before go.
    */
   advance(memory: number, upTo: number): void {
     const opened = this.#memory(memory);
     const { coverage } = opened.generation(this.#embedder);
     coverage.add({ after: coverage.cursor, upTo });
-    this.#dropOutdated(opened);
     this.#changed.add(memory);
     this.#unsealed.add(memory);
   }
@@ -409,6 +403,10 @@ export class VectorIndex {
       }
       yield* this.#take(writer, [], writer.number);
       for (const act of done) act();
+      for (const memory of this.#unsealed) {
+        const opened = this.#memories.get(memory);
+        if (opened !== undefined) this.#dropOutdated(opened);
+      }
       for (const memory of this.#unsealed)
         if (this.#memories.get(memory)?.isSealed !== false) this.#unsealed.delete(memory);
     } finally {
