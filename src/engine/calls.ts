@@ -3,6 +3,10 @@
 
 import type { WireError } from './errors.ts';
 import type { JsonObject, JsonValue } from './grain/api-json.ts';
+import type { CensusMetadata } from './recall/stages/census.ts';
+import type { ExhaustiveMetadata } from './recall/stages/exhaustive.ts';
+import type { StageMarks } from './recall/stages/hit.ts';
+import type { RecallOptions } from './recall/stages/options.ts';
 import type { MemorySettings } from './store/settings.ts';
 
 /** Integers past 2^53 are `bigint`: read and write such texts with `parseJson` and `stringifyJson` of that file. */
@@ -66,6 +70,8 @@ export interface GrainFilter {
 }
 
 export interface RecallQuery {
+  /** What the stages after fusion do; absent: nothing, not even what a query brings about by itself. */
+  readonly options?: RecallOptions;
   /** Free text with the operators of service.md 8.8; absent: structural only. */
   readonly query?: string;
   readonly filter: GrainFilter;
@@ -73,6 +79,8 @@ export interface RecallQuery {
   readonly candidateLimit: number;
   /** True when `filter` holds subject, relation, object or entity: the structural leg runs. */
   readonly structural: boolean;
+  /** Ranks by raw BM25 alone, without pairs, vectors and surroundings. */
+  readonly wordsOnly?: boolean;
 }
 
 /** Statistics of the words of a query in one partition; sums over partitions are what BM25 wants. */
@@ -81,6 +89,8 @@ export interface TextStatistics {
   readonly totalLength: number;
   /** By analysed term. */
   readonly documentFrequency: Readonly<Record<string, number>>;
+  /** By pair of terms (index/text/pairs.ts); absent: the query has none, or nothing scores them. */
+  readonly pairFrequency?: Readonly<Record<string, number>>;
 }
 
 /** A candidate of a recall before fusion: raw leg scores only. */
@@ -88,19 +98,76 @@ export interface Candidate {
   readonly hash: string;
   readonly ordinal: number;
   readonly createdAtMs: number;
-  /** Raw BM25, when the text leg ran and found it. */
-  readonly bm25?: number;
+  /** Raw BM25; there when the text leg scores it, 0 for one that it met by vector or as a neighbour alone. */
+  readonly bm25?: number | undefined;
+  /** Raw BM25 of the query's pairs. */
+  readonly phrase?: number | undefined;
+  /** The largest cosine between the query and a vector of the grain; absent without one. */
+  readonly cosine?: number | undefined;
+  /** True when only other legs found it: its scores count for its neighbours alone. */
+  readonly outsideText?: boolean;
+  /** Share, 0 to 1, of the query's idf whose terms this grain holds; only where candidates cross threads. */
+  readonly matched?: number;
+  /** What surrounds an event; absent for other grains, and for events without session, speaker and role. */
+  readonly turn?: CandidateTurn | undefined;
   /** True when the structural leg found it. */
   readonly structural?: boolean;
   readonly superseded?: boolean;
 }
 
+/** What the text leg wants to know of a turn of a conversation. */
+export interface CandidateTurn {
+  /** Bits: see recall/text-leg.ts. */
+  readonly marks: number;
+  /** A number of its session within the partition, 0 for none. */
+  readonly session: number;
+  /** The turns before and after it in its session. */
+  readonly before?: NeighbourScore | undefined;
+  readonly after?: NeighbourScore | undefined;
+}
+
+/** Raw scores of a neighbour, which need not be a candidate. */
+export interface NeighbourScore {
+  readonly ordinal: number;
+  readonly bm25?: number | undefined;
+  readonly cosine?: number | undefined;
+}
+
+/**
+ * How a relevance came about. The first ten are the terms of the text leg, each divided by the most that all of them
+ * can be, so that they add up to `final` when the text leg ran alone; where several legs ran they only inform.
+ */
+export interface RecallBreakdown {
+  readonly bm25: number;
+  readonly phrase: number;
+  readonly vector: number;
+  readonly near: number;
+  readonly answer: number;
+  readonly session: number;
+  readonly role: number;
+  readonly speaker: number;
+  readonly time: number;
+  readonly self: number;
+  /** Sum of 1 / (60 + rank) over the legs that ran. */
+  readonly rrf: number;
+  /** The relevance, 0 to 1: what orders hits before any adjustment. */
+  readonly final: number;
+}
+
 export interface RecallHit {
   readonly grain: GrainView;
   readonly score: number;
+  readonly breakdown: RecallBreakdown;
+  /**
+   * How well the grain itself fits the query, 0 to 1, not normalised by what else was found: the share of the query's
+   * idf that it holds, or its cosine where that is larger. What a minimum is to be held against. Absent without a query.
+   */
+  readonly evidence?: number;
   readonly bm25Rank?: number;
   readonly rrfScore: number;
   readonly superseded: boolean;
+  /** What the stages after fusion say of it; absent where none ran. */
+  readonly stage?: StageMarks;
 }
 
 export interface AddItem {
@@ -246,8 +313,20 @@ export interface MemoryCalls {
   /** The whole recall of a memory with one partition: statistics, candidates, fusion and fetch in one call. */
   recall: {
     input: RecallQuery;
-    output: { hits: readonly RecallHit[]; total: number; coverage: 'none' | 'partial' | 'full' | null };
+    output: {
+      hits: readonly RecallHit[];
+      total: number;
+      coverage: 'none' | 'partial' | 'full' | null;
+      /** These are there when the query's options ask for them. */
+      sources?: readonly RecallHit[];
+      entities?: readonly string[];
+      exhaustive?: ExhaustiveMetadata;
+      census?: CensusMetadata;
+      sessionCoverageRatio?: number;
+    };
   };
+  /** Namespaces of grains that the filter lets through, old versions too, in any order. */
+  namespaces: { input: { filter: GrainFilter }; output: { namespaces: readonly string[] } };
   supersede: {
     input: { oldHash: string; grainType?: string; fields: JsonObject };
     output: { oldHash: string; newHash: string; warnings: readonly string[] };

@@ -1,6 +1,7 @@
 // A recall over several partitions: what BM25 must know is summed first, then every partition gives its candidates
 // with raw scores, and they are fused here as if they had come from one. Only the final hits are read.
-import { type Fused, fuse } from '../engine/recall/fuse.ts';
+import { coverageOf, type Evidence, evidenceOf } from '../engine/recall/evidence.ts';
+import { type Fused, fuse, newestFirst } from '../engine/recall/fuse.ts';
 import type { Fan } from './fan.ts';
 import { mergeTextStatistics } from './merge.ts';
 import type { Candidate, GrainView, Output, RecallHit, RecallQuery, TextStatistics } from './protocol.ts';
@@ -16,16 +17,17 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
   const candidates = cutLegs(distinct(answers), query);
   const ranked = fuse(candidates, query);
   const grains = await fetchGrains(fan, ranked);
+  const evidence: Evidence[] = [];
   const hits = ranked.flatMap(({ candidate, ...scores }): RecallHit[] => {
     const grain = grains.get(candidate.hash);
     // Forgotten since the candidates were gathered.
-    return grain === undefined ? [] : [{ grain, superseded: grain.supersededBy !== undefined, ...scores }];
+    if (grain === undefined) return [];
+    const known: Evidence = { matched: candidate.matched ?? 0, cosine: candidate.cosine };
+    evidence.push(known);
+    const judged = query.query === undefined ? {} : { evidence: evidenceOf(known) };
+    return [{ grain, superseded: grain.supersededBy !== undefined, ...scores, ...judged }];
   });
-  return {
-    hits,
-    total: candidates.length,
-    coverage: query.query === undefined ? null : topicCoverage(statistics, hits.length),
-  };
+  return { hits, total: candidates.length, coverage: query.query === undefined ? null : coverageOf(evidence) };
 }
 
 const NO_STATISTICS: TextStatistics = { docs: 0, totalLength: 0, documentFrequency: {} };
@@ -42,26 +44,42 @@ function distinct(answers: readonly Output<'recallCandidates'>[]): PartitionCand
 }
 
 /**
- * The best of each leg, as many as one partition would have given: every partition gave that many of its own, and
- * ranks in longer legs would be other ranks.
+ * The best of each leg, as many as one partition would have given, with the neighbours of the best by words and by
+ * vectors: every partition gave that many of its own, and what is normalised over more would be other scores.
  */
 function cutLegs(candidates: readonly PartitionCandidate[], query: RecallQuery): PartitionCandidate[] {
-  const words = candidates.filter(({ bm25 }) => bm25 !== undefined);
-  words.sort((a, b) => b.bm25! - a.bm25! || newestFirst(a, b));
+  const inText = candidates.filter(({ bm25, outsideText }) => bm25 !== undefined && outsideText !== true);
+  const words = bestBy(inText, ({ bm25 = 0 }) => bm25, query.candidateLimit);
+  const vectors = bestBy(inText, ({ cosine = 0 }) => cosine, query.candidateLimit);
+  const kept = new Set([...words, ...vectors]);
+  const places = new Map(inText.map((candidate) => [placeOf(candidate.partition, candidate.ordinal), candidate]));
+  for (const { partition, turn } of [...kept]) {
+    for (const neighbour of [turn?.before, turn?.after]) {
+      const candidate = neighbour === undefined ? undefined : places.get(placeOf(partition, neighbour.ordinal));
+      if (candidate !== undefined) kept.add(candidate);
+    }
+  }
   const structural = candidates.filter((candidate) => candidate.structural === true).sort(newestFirst);
-  const inWords = new Set(words.slice(0, query.candidateLimit));
   const inStructural = new Set(structural.slice(0, query.query === undefined ? query.limit : query.candidateLimit));
   return candidates.flatMap((candidate) => {
-    const { bm25, structural: _, ...rest } = candidate;
-    if (inWords.has(candidate) && bm25 !== undefined) {
-      return { ...rest, bm25, ...(inStructural.has(candidate) ? { structural: true } : {}) };
-    }
-    return inStructural.has(candidate) ? { ...rest, structural: true } : [];
+    const isStructural = inStructural.has(candidate);
+    if (!kept.has(candidate)) return isStructural ? { ...candidate, outsideText: true } : [];
+    return isStructural || candidate.structural !== true ? candidate : { ...candidate, structural: false };
   });
 }
 
-function newestFirst(a: Candidate, b: Candidate): number {
-  return b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1);
+function placeOf(partition: number, ordinal: number): number {
+  return partition * 2 ** 32 + ordinal;
+}
+
+/** The best of those that score above 0. */
+function bestBy(
+  candidates: readonly PartitionCandidate[],
+  scoreOf: (candidate: PartitionCandidate) => number,
+  limit: number,
+): PartitionCandidate[] {
+  const found = candidates.filter((candidate) => scoreOf(candidate) > 0);
+  return found.sort((a, b) => scoreOf(b) - scoreOf(a) || newestFirst(a, b)).slice(0, limit);
 }
 
 async function fetchGrains(
@@ -76,14 +94,4 @@ async function fetchGrains(
   );
   const grains = answers.flatMap((answer) => answer.grains).filter((grain) => grain !== null);
   return new Map(grains.map((grain) => [grain.hash, grain]));
-}
-
-/** Share of the query's terms below which the memory knows the topic only partly; as the engine has it. */
-const COVERAGE_FULL = 0.7;
-
-function topicCoverage({ documentFrequency }: TextStatistics, hits: number): 'none' | 'partial' | 'full' {
-  const frequencies = Object.values(documentFrequency);
-  const known = frequencies.filter((frequency) => frequency > 0).length;
-  if (known === 0 || hits === 0) return 'none';
-  return known / frequencies.length < COVERAGE_FULL ? 'partial' : 'full';
 }

@@ -114,9 +114,11 @@ export function mergeAuditChecks(checks: readonly AuditCheck[]): AuditCheck {
 
 /** What BM25 wants to know of a query's words, over all partitions. */
 export function mergeTextStatistics(parts: readonly TextStatistics[]): TextStatistics {
+  const pairs = parts.flatMap(({ pairFrequency }) => (pairFrequency === undefined ? [] : [pairFrequency]));
   return {
     docs: sumOf(parts, 'docs'),
     totalLength: sumOf(parts, 'totalLength'),
     documentFrequency: sumByKey(parts.map(({ documentFrequency }) => documentFrequency)),
+    ...(pairs.length === 0 ? {} : { pairFrequency: sumByKey(pairs) }),
   };
 }

@@ -89,6 +89,19 @@ function common(random: Random, { nowMs, sessions }: Manners): JsonObject {
   return fields;
 }
 
+/** Events are the turns of conversations: they ask and answer, tell when, and somebody says them. */
+function turn(random: Random, { sessions }: Manners): JsonObject {
+  const [role, speaker] = [random.pick(['user', 'assistant', 'narrator']), random.pick(['Ada', 'bob', 'ADA'])];
+  const start = random.pick(['', '', '', 'Ada: ', 'my ', 'a: b: ']);
+  const end = random.pick(['', '', '?', ' yesterday', ' in 2024 ?']);
+  return {
+    content: `${start}${sentence(random)}${end}`,
+    ...(random.chance(0.5) ? { role } : {}),
+    ...(random.chance(0.3) ? { speaker } : {}),
+    ...(sessions && random.chance(0.5) ? { session_id: random.pick(SESSIONS) } : {}),
+  };
+}
+
 export function itemOf(random: Random, manners: Manners): AddItem {
   const fields = common(random, manners);
   const kind = random.weighted([
@@ -110,7 +123,7 @@ export function itemOf(random: Random, manners: Manners): AddItem {
       if (random.chance(0.05)) fields['expires_at'] = Math.floor(manners.nowMs / 1000) + random.pick([-5, 30, 4_000]);
       break;
     case 'event':
-      fields['content'] = sentence(random);
+      Object.assign(fields, turn(random, manners));
       if (random.chance(0.2)) fields['subject'] = random.pick(SUBJECTS);
       if (random.chance(0.2)) fields['expires_at'] = Math.floor(manners.nowMs / 1000) + random.pick([-5, 30, 4_000]);
       break;
@@ -276,6 +289,8 @@ export function recallOf(random: Random, memory: ModelMemory, nowMs: number): Re
         () => `${word()} subject:Ada`,
         () => `${word()} -tag:t1 tag:London`,
         () => 'the of',
+        () => `when did Ada ${word()}?`,
+        () => `my ${word()} ${word()} ada`,
         () => `London in ${random.pick(OBJECTS)}`,
       ])
       .call(undefined),

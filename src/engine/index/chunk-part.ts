@@ -10,8 +10,10 @@ import type { IndexKeys, IndexTokens } from './index-keys.ts';
 import { KeyedChunk } from './keyed/segment.ts';
 import { NumbersChunk } from './numbers/segment.ts';
 import type { Doc, Facet, IndexPart, Keyed, NumberField } from './part.ts';
-import type { CorruptBlock } from './section.ts';
+import type { CorruptBlock, Sliced } from './section.ts';
 import type { ChunkEntry, SegmentFile } from './segment-file.ts';
+import { SurroundingsChunk } from './surroundings/segment.ts';
+import type { Surroundings } from './surroundings/turn.ts';
 import { TextChunk } from './text/segment.ts';
 
 export interface ChunkPartOptions {
@@ -36,6 +38,7 @@ export class ChunkPart implements IndexPart {
   readonly #identities: PrefixChunk;
   readonly #numbers: NumbersChunk;
   readonly #keyed: KeyedChunk;
+  readonly #surroundings: SurroundingsChunk;
 
   constructor(options: ChunkPartOptions) {
     const { file, entry, keys, tokens, budget, onCorrupt } = options;
@@ -58,6 +61,13 @@ export class ChunkPart implements IndexPart {
     this.#addresses = new PrefixChunk(this.source, 'address', this.#cache);
     this.#identities = new PrefixChunk(this.source, 'identity', this.#cache);
     this.#numbers = new NumbersChunk(this.source, entry.docs, this.#cache);
+    this.#surroundings = new SurroundingsChunk({
+      source: this.source,
+      docCount: entry.docs,
+      facets: this.#facets,
+      createdAtMs: () => this.#docs.createdAtMs,
+      cache: this.#cache,
+    });
     this.#keyed = new KeyedChunk(this.source, (kind, key) => tokens.keyed(kind, key), this.#cache);
     this.text = new TextChunk(this.source, entry.docs, (term) => tokens.term(term), this.#cache);
   }
@@ -116,6 +126,14 @@ export class ChunkPart implements IndexPart {
 
   keyedSequences(kind: Keyed): readonly Sequence[] {
     return this.#keyed.all(kind);
+  }
+
+  get surroundings(): Surroundings | undefined {
+    return this.#surroundings.get();
+  }
+
+  *verifySurroundings(): Sliced<void> {
+    yield* this.#surroundings.verify();
   }
 
   /** Gives its heap back; the next question reads again. */

@@ -9,6 +9,7 @@ import { DROPPED, type MergeInput, SLICE_STEPS } from './merge-input.ts';
 import { mergeNumbers } from './numbers/segment.ts';
 import type { ChunkSource, Sliced } from './section.ts';
 import type { SegmentWriter } from './segment-file.ts';
+import { mergeSurroundings } from './surroundings/segment.ts';
 import { mergeText, type TextChunk } from './text/segment.ts';
 
 /** A chunk to merge. A chunk that was opened for reading is one, too. */
@@ -57,6 +58,7 @@ export function* mergeChunks(
   yield* mergePrefixes('identity', inputs, docCount, sink);
   yield* mergeFacets(inputs, docCount, sink);
   yield* mergeNumbers(inputs, docCount, sink);
+  yield* mergeSurroundings(inputs, sink);
   yield* mergeKeyed(sources, (sequence) => !isRemoved(sequence), sink);
   const texts = chunks.map((chunk, i) => ({ chunk: chunk.text, docMap: inputs[i]!.docMap }));
   yield* mergeText(texts, docCount, sink);

@@ -1,6 +1,7 @@
 // What every index of a memory answers, whether it is the mutable tail or a sealed chunk of a segment file. Search
 // code is written once against these interfaces; tail and chunk only differ in how they hold the lists.
 import type { Sequence } from '../log/log.ts';
+import type { Surroundings, Turn } from './surroundings/turn.ts';
 import type { TextPart } from './text/types.ts';
 
 /** The shard-local number of a grain: the sequence of its log record. What the world above the index sees. */
@@ -81,6 +82,8 @@ export interface IndexedGrain {
   readonly recordBytes: number;
   /** Analysed text: see text/analyze.ts. */
   readonly terms: AnalyzedText;
+  /** What an event knows of its surroundings; other grains have none. */
+  readonly turn?: Turn | undefined;
 }
 
 /** Terms of a text in reading order. `terms[i]` stands at `positions[i]`; stop words leave gaps in the positions. */
@@ -110,8 +113,8 @@ export interface IndexPart {
   /** Docs with that facet value, ascending; undefined when none. */
   facet(facet: Facet, value: string): Uint32Array | undefined;
   /** The facet's values in plain text with their doc counts (removed docs included until a merge). Only for
-   * type, namespace, tag; used by stats and scope look-ups. */
-  facetValues(facet: 'type' | 'namespace' | 'tag'): Iterable<readonly [value: string, count: number]>;
+   * type, namespace, tag, session; used by stats and scope look-ups. */
+  facetValues(facet: 'type' | 'namespace' | 'tag' | 'session'): Iterable<readonly [value: string, count: number]>;
   /** Number of distinct values of a facet (removed docs included until a merge). */
   facetCardinality(facet: Facet): number;
   /** A number of every doc (NaN when absent), or undefined when no doc has one. At least docCount long. */
@@ -124,5 +127,7 @@ export interface IndexPart {
   keyed(kind: Keyed, key: string | number): readonly Sequence[];
   /** All sequences of a kind in ascending order (audit, replies). */
   keyedSequences(kind: Keyed): readonly Sequence[];
+  /** Of the events; undefined when the part has none. */
+  readonly surroundings: Surroundings | undefined;
   readonly text: TextPart;
 }

@@ -18,6 +18,7 @@ import { encodeNumbers } from './numbers/segment.ts';
 import { FACETS, type Facet, KEYED, type Keyed, type NumberField } from './part.ts';
 import type { ChunkSink, Sliced } from './section.ts';
 import type { SegmentWriter } from './segment-file.ts';
+import { encodeSurroundings } from './surroundings/segment.ts';
 import { entryId, type Generation, type Tail, type TailEntries } from './tail.ts';
 import { encodeText, TextChunk } from './text/segment.ts';
 
@@ -130,6 +131,7 @@ function* encodeTail(tail: Tail, tokens: IndexTokens, target: TailTarget): Slice
   yield* encodeFacets(byFacet, docsOfAll, docCount, sink);
   yield* encodeNumbers((field) => columnOf(tail, field), docCount, sink);
   yield* encodeKeyed(yield* keyedOf(tail, tokens), sink);
+  yield* encodeSurroundings(tail.surroundings, docCount, sink);
   yield* encodeText(tail.text, (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low), sink);
 }
 

@@ -20,6 +20,7 @@ export const SECTIONS = {
   textPositions: 12,
   vocabulary: 13,
   vectors: 14,
+  surroundings: 15,
 } as const;
 export type SectionName = keyof typeof SECTIONS;
 

@@ -28,7 +28,8 @@ import { CHUNK_ID_BYTES, type ChunkPlace, ChunkWriter, checksumFits, storedBlock
 import { CorruptBlock, type Sliced } from './section.ts';
 
 const MAGIC = Buffer.from('GRANSEG1', 'latin1');
-const FORMAT_VERSION = 1;
+/** 2: surroundings of events, and names of sessions. */
+const FORMAT_VERSION = 2;
 const HEADER_BYTES = 16;
 const ENTRY_BYTES = 56;
 const [KEY_AT, FIRST_AT, LAST_AT, DOCS_AT, ROOT_AT, OFFSET_AT, LENGTH_AT, ID_AT] = [
@@ -44,6 +45,14 @@ const SYNC_BYTES = 524_288;
 const UNSYNCED_BYTES_MAX = 4 * SYNC_BYTES;
 /** Chunk ids drawn at once. */
 const IDS_DRAWN = 256;
+
+/** A file that an older build wrote: nothing is wrong with it, but it lacks what is kept now. The log has all of it. */
+export class OutdatedSegment extends CorruptBlock {
+  override name = 'OutdatedSegment';
+  constructor(file: string, version: number) {
+    super(file, MAGIC.length, `format version ${version}, now ${FORMAT_VERSION}`);
+  }
+}
 
 /** A chunk of a file, as its directory tells. */
 export interface ChunkEntry extends ChunkPlace {
@@ -272,8 +281,9 @@ export class SegmentFile {
       if (bytes < HEADER_BYTES + FOOTER_BYTES) throw new CorruptBlock(name, bytes, 'file is too short');
       const header = readExactly(fd, name, 0, HEADER_BYTES);
       if (!header.subarray(0, MAGIC.length).equals(MAGIC)) throw new CorruptBlock(name, 0, 'no segment file');
-      if (header.readUInt16BE(MAGIC.length) !== FORMAT_VERSION)
-        throw new CorruptBlock(name, 8, 'unknown format version');
+      const version = header.readUInt16BE(MAGIC.length);
+      if (version < FORMAT_VERSION) throw new OutdatedSegment(name, version);
+      if (version !== FORMAT_VERSION) throw new CorruptBlock(name, 8, 'unknown format version');
       const footer = readFooter(readExactly(fd, name, bytes - FOOTER_BYTES, FOOTER_BYTES), name, bytes);
       const directory = readExactly(fd, name, footer.directory, footer.count * ENTRY_BYTES);
       if (crc32(directory) !== footer.checksum)

@@ -1,5 +1,5 @@
 // The live segment files of a shard: opened by their manifest, changed by edits that become true with a transaction.
-import { existsSync, mkdirSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFileError, storageError, syncDirectory } from '../durable-file.ts';
 import { EngineError } from '../errors.ts';
@@ -14,7 +14,7 @@ import {
   type Manifest,
 } from './manifest.ts';
 import { CorruptBlock } from './section.ts';
-import { SegmentFile } from './segment-file.ts';
+import { OutdatedSegment, SegmentFile } from './segment-file.ts';
 
 export interface SegmentEdit {
   readonly added?: SegmentFile;
@@ -38,6 +38,8 @@ export class SegmentSet {
   #nextFileId = 1;
   /** Good files that a bad one pulled down with it; they go with the next manifest, which does not name them. */
   #retired: SegmentFile[] = [];
+  /** Paths of files that an older build wrote; they go with the next manifest, too. */
+  #outdated: string[] = [];
   /** What was found wrong at open, in words. */
   readonly problems: string[] = [];
 
@@ -48,7 +50,7 @@ export class SegmentSet {
   /**
    * Opens what the manifest names, deletes the segment files that it does not name. A named file that is missing or fails
    * its checks is moved aside (`.bad`): the set then goes back to before that file, and the log after `sealedSequence`
-   * is to be replayed, which makes the segments again.
+   * is to be replayed, which makes the segments again. So it does for a file of an older format, which is no problem.
    */
   static open(directory: string, log: Pick<Log, 'getState'>): SegmentSet {
     mkdirSync(directory, { recursive: true });
@@ -129,6 +131,7 @@ export class SegmentSet {
     for (const file of before.files) if (!live.has(file)) file.replace();
     if (edit.added !== undefined && !live.has(edit.added)) edit.added.replace();
     for (const file of this.#retired.splice(0)) file.replace();
+    for (const path of this.#outdated.splice(0)) rmSync(path, { force: true });
   }
 
   close(): void {
@@ -171,6 +174,10 @@ export class SegmentSet {
       file.release();
       problem = `${fileName(id)} holds another range than the manifest says`;
     } catch (error) {
+      if (error instanceof OutdatedSegment) {
+        this.#outdated.push(path);
+        return undefined;
+      }
       if (!(error instanceof CorruptBlock) && !isNoFile(error)) throw storageError(`segment ${fileName(id)}`, error);
       problem = error instanceof CorruptBlock ? error.message : `${fileName(id)} is missing, or no file`;
     }

@@ -21,6 +21,7 @@ import {
   PAIR_SEPARATOR,
   pairKey,
 } from './part.ts';
+import { SurroundingsTail } from './surroundings/tail.ts';
 import { TextTail } from './text/tail.ts';
 
 /** Facet and kind ids are below this: owner numbers of the shared tables are tail * OWNER_IDS + id. */
@@ -94,6 +95,7 @@ export class Tail implements IndexPart {
   readonly #number: number;
   readonly #docs = new DocsTail();
   readonly #numbers = new NumbersTail();
+  #surroundings: SurroundingsTail | undefined;
   /** Newest entries of this tail in the shared tables; the tables chain the others. */
   #facetEntries = NONE;
   #keyedEntries = NONE;
@@ -132,7 +134,11 @@ export class Tail implements IndexPart {
     const doc = this.#docs.add(grain);
     this.#generation.addresses.add(this.#number, grain.address, doc);
     if (grain.identity !== undefined) this.#generation.identities.add(this.#number, grain.identity, doc);
-    this.#addFacets(doc, grain);
+    const session = this.#addFacets(doc, grain);
+    if (grain.turn !== undefined) {
+      this.#surroundings ??= this.#makeSurroundings();
+      this.#surroundings.add(doc, grain.turn, session + 1);
+    }
     this.#numbers.add(doc, grain.numbers, this.#docs.ordinals.length);
     this.text.add(doc, grain.terms);
   }
@@ -160,6 +166,10 @@ export class Tail implements IndexPart {
 
   numbers(field: NumberField): Float64Array | undefined {
     return this.#numbers.column(field, this.#docs.ordinals.length);
+  }
+
+  get surroundings(): SurroundingsTail | undefined {
+    return this.#surroundings;
   }
 
   address(address: string): readonly Doc[] {
@@ -214,18 +224,31 @@ export class Tail implements IndexPart {
     return this.docCount === 0 ? 0 : this.#docs.ordinals[this.docCount - 1]!;
   }
 
-  #addFacets(doc: Doc, grain: IndexedGrain): void {
+  /** Returns the entry of the grain's session, or NONE. */
+  #addFacets(doc: Doc, grain: IndexedGrain): number {
     this.#addFacet('type', grain.type, doc);
     this.#addFacet('namespace', grain.namespace, doc);
     for (const tag of grain.tags) this.#addFacet('tag', tag, doc);
     if (grain.user !== undefined) this.#addFacet('user', grain.user, doc);
-    if (grain.session !== undefined) this.#addFacet('session', grain.session, doc);
+    const session = grain.session === undefined ? NONE : this.#addFacet('session', grain.session, doc);
     const subject = grain.subject === undefined ? NONE : this.#addFacet('subject', grain.subject, doc);
     const relation = grain.relation === undefined ? NONE : this.#addFacet('relation', grain.relation, doc);
     if (relation !== NONE) this.#addFacet('relation', ANY_RELATION, doc);
     if (grain.object !== undefined) this.#addFacet('object', grain.object, doc);
     if (subject !== NONE && relation !== NONE) this.#addFacet('pair', pairOf(subject, relation), doc);
     if (grain.source !== undefined) this.#addFacet('source', grain.source, doc);
+    return session;
+  }
+
+  /** A session's number is its entry + 1: NONE is -1. */
+  #makeSurroundings(): SurroundingsTail {
+    const { facets } = this.#generation;
+    return new SurroundingsTail({
+      docs: (session) => facets.list(session - 1),
+      name: (session) => String(facets.key(session - 1)),
+      number: (name) => this.#findFacet('session', name) + 1,
+      createdAtMs: () => this.#docs.createdAtMs,
+    });
   }
 
   /** Returns the value's entry. */

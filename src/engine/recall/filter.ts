@@ -31,6 +31,25 @@ export function filterPart(
   return { docs: facetDocs(part, filter, context, terms), test: docTest(store, part, filter, terms) };
 }
 
+/**
+ * What of a part the caller may see at all, whatever else the query asks for: not removed, not expired, current unless
+ * old versions are wanted, and inside the caller's namespace and user.
+ */
+export function visibleIn(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+): (doc: Doc) => boolean {
+  const { namespace, userId } = context;
+  const standing: GrainFilter = filter.includeSuperseded === true ? { includeSuperseded: true } : {};
+  const test = docTest(store, part, standing, []);
+  if (namespace === undefined && userId === undefined) return test;
+  const docs = facetDocs(part, {}, context, []) ?? NOTHING;
+  const set = DocSet.of(part.docCount, docs);
+  return (doc) => set.has(doc) && test(doc);
+}
+
 function facetDocs(
   part: IndexPart,
   filter: GrainFilter,

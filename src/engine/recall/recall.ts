@@ -1,36 +1,32 @@
 // One recall: plan legs and a filter, search the parts, fuse, fetch the final hits. The three steps are also calls of
 // their own, for a memory with several partitions: statistics from all, candidates with the sums, fetch of the hits.
 import type { CallContext, Candidate, MemoryCalls, RecallHit, RecallQuery, TextStatistics } from '../calls.ts';
-import type { Doc, IndexPart, Ordinal } from '../index/part.ts';
+import type { IndexPart } from '../index/part.ts';
+import { matchPairs } from '../index/text/pairs.ts';
 import { parseQuery, type TextQuery } from '../index/text/query.ts';
-import { collectStatistics, docBits, type SearchPart, searchText } from '../index/text/search.ts';
+import { type TextStatistics as BareStatistics, collectStatistics, type SearchPart } from '../index/text/search.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
-import { type FacetTerm, filterPart, type PartFilter } from './filter.ts';
+import {
+  type CandidateSearch,
+  type Found,
+  findCandidates,
+  liveParts,
+  matchedOf,
+  plainCandidate,
+} from './candidates.ts';
+import { coverageOf, type Evidence, evidenceOf } from './evidence.ts';
+import { type FacetTerm, filterPart } from './filter.ts';
 import { fuse } from './fuse.ts';
-import { inOrder } from './ordered.ts';
-import { removedDocs } from './removed.ts';
+import type { VectorLeg } from './vector-leg.ts';
 
-/** A candidate that looks its hash up only when a tie asks for it: most are never asked. */
-class LocalCandidate implements Candidate {
-  readonly ordinal: Ordinal;
-  readonly createdAtMs: number;
-  bm25?: number;
-  structural?: boolean;
-  readonly #store: Store;
-  #hash: string | undefined;
-
-  constructor(store: Store, ordinal: Ordinal, createdAtMs: number) {
-    this.#store = store;
-    this.ordinal = ordinal;
-    this.createdAtMs = createdAtMs;
-  }
-
-  get hash(): string {
-    this.#hash ??= this.#store.addressAt(this.ordinal) ?? '';
-    return this.#hash;
-  }
+/** What a caller may add to a recall. */
+export interface RecallLegs {
+  /** Without it no grain has a vector. */
+  readonly vectors?: VectorLeg | undefined;
+  /** Rankings that a request asked for, to be fused with the others: hashes, best first. */
+  readonly rankings?: readonly { readonly name: string; readonly hashes: readonly string[] }[] | undefined;
 }
 
 interface Plan {
@@ -53,25 +49,26 @@ function plan(store: Store, memory: Memory, query: RecallQuery): Plan {
   return { parts, text, query: structural === query.structural ? query : { ...query, structural }, facets };
 }
 
-export function recallStatistics(store: Store, memory: Memory, query: RecallQuery): TextStatistics {
-  const { parts, text } = plan(store, memory, query);
-  return statisticsOf(store, parts, text);
+const NO_STATISTICS: BareStatistics = { docs: 0, totalLength: 0, documentFrequency: new Map() };
+
+function statisticsOf(live: readonly SearchPart[], text: TextQuery | undefined): BareStatistics {
+  return text === undefined ? NO_STATISTICS : collectStatistics(live, text.terms);
 }
 
-function statisticsOf(store: Store, parts: readonly IndexPart[], text: TextQuery | undefined): TextStatistics {
-  if (text === undefined) return { docs: 0, totalLength: 0, documentFrequency: {} };
-  const live = parts.map(
-    (part): SearchPart => ({
-      text: part.text,
-      removed: undefined,
-      allowed: undefined,
-      removedDocs: removedDocs(store, part),
-    }),
-  );
-  const { docs, totalLength, documentFrequency } = collectStatistics(live, text.terms);
-  // A term that is nowhere says so: topic coverage counts it.
-  const frequencies = text.terms.map((term) => [term, documentFrequency.get(term) ?? 0] as const);
-  return { docs, totalLength, documentFrequency: Object.fromEntries(frequencies) };
+export function recallStatistics(store: Store, memory: Memory, query: RecallQuery): TextStatistics {
+  const planned = plan(store, memory, query);
+  const { text, parts } = planned;
+  const live = liveParts(store, parts);
+  const { docs, totalLength, documentFrequency } = statisticsOf(live, text);
+  // A term that is nowhere says so: what the query asks for and the memory does not know is part of its idf.
+  const frequencies = (text?.terms ?? []).map((term) => [term, documentFrequency.get(term) ?? 0] as const);
+  const hasPairs = text !== undefined && text.pairs.length > 0 && query.wordsOnly !== true;
+  return {
+    docs,
+    totalLength,
+    documentFrequency: Object.fromEntries(frequencies),
+    ...(hasPairs ? { pairFrequency: Object.fromEntries(matchPairs(live, text.pairs).documentFrequency) } : {}),
+  };
 }
 
 export function recallCandidates(
@@ -79,19 +76,17 @@ export function recallCandidates(
   memory: Memory,
   context: CallContext,
   query: RecallQuery,
-  statistics: TextStatistics,
+  summed: TextStatistics,
+  { vectors }: Pick<RecallLegs, 'vectors'> = {},
 ): MemoryCalls['recallCandidates']['output'] {
-  const candidates = search(store, context, plan(store, memory, query), statistics);
+  const planned = plan(store, memory, query);
+  const statistics = { ...summed, documentFrequency: new Map(Object.entries(summed.documentFrequency)) };
+  const pairFrequency = new Map(Object.entries(summed.pairFrequency ?? {}));
+  const { candidates } = search(store, memory, context, planned, { statistics, pairFrequency }, { vectors });
+  const { parts, text } = planned;
+  const matched = matchedOf({ parts, text, statistics }, candidates);
   // Lazy hashes do not cross threads.
-  const plain = candidates.map(
-    ({ ordinal, createdAtMs, bm25, structural, hash }): Candidate => ({
-      hash,
-      ordinal,
-      createdAtMs,
-      ...(bm25 === undefined ? {} : { bm25 }),
-      ...(structural === undefined ? {} : { structural }),
-    }),
-  );
+  const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, matched[i]!));
   return { candidates: plain, total: plain.length };
 }
 
@@ -100,92 +95,62 @@ export function recall(
   memory: Memory,
   context: CallContext,
   query: RecallQuery,
+  legs: RecallLegs = {},
 ): MemoryCalls['recall']['output'] {
   const planned = plan(store, memory, query);
-  const statistics = statisticsOf(store, planned.parts, planned.text);
-  const candidates = search(store, context, planned, statistics);
+  const { parts, text } = planned;
+  const statistics = statisticsOf(liveParts(store, parts), text);
+  const { candidates, rankings } = search(
+    store,
+    memory,
+    context,
+    planned,
+    { statistics, pairFrequency: undefined },
+    legs,
+  );
+  const fused = fuse(candidates, query, rankings);
+  const matched = matchedOf(
+    { parts, text, statistics },
+    fused.map(({ candidate }) => candidate),
+  );
+  const evidence: Evidence[] = [];
   const hits: RecallHit[] = [];
-  for (const { candidate, score, rrfScore, bm25Rank } of fuse(candidates, query)) {
+  for (const [i, { candidate, ...scores }] of fused.entries()) {
     const stored = store.readGrain(memory, candidate.ordinal);
     if (stored === undefined) continue;
+    const known: Evidence = { matched: matched[i]!, cosine: candidate.cosine };
+    evidence.push(known);
     hits.push({
       grain: viewGrain(store, memory, stored),
-      score,
-      rrfScore,
       superseded: store.index.superseded.get(candidate.ordinal),
-      ...(bm25Rank === undefined ? {} : { bm25Rank }),
+      ...scores,
+      ...(text === undefined ? {} : { evidence: evidenceOf(known) }),
     });
   }
-  return { hits, total: candidates.length, coverage: coverage(planned.text, statistics, hits.length) };
+  return { hits, total: candidates.length, coverage: text === undefined ? null : coverageOf(evidence) };
 }
 
 function search(
   store: Store,
+  memory: Memory,
   context: CallContext,
   { parts, text, query, facets }: Plan,
-  statistics: TextStatistics,
-): LocalCandidate[] {
+  counted: Pick<CandidateSearch, 'statistics' | 'pairFrequency'>,
+  { vectors, rankings = [] }: RecallLegs,
+): Found {
   const filters = parts.map((part) => filterPart(store, part, query.filter, context, facets));
-  const candidates = new Map<Ordinal, LocalCandidate>();
-  const candidate = (part: IndexPart, doc: Doc): LocalCandidate => {
-    const ordinal = part.ordinals[doc]!;
-    let known = candidates.get(ordinal);
-    if (known === undefined) {
-      known = new LocalCandidate(store, ordinal, part.createdAtMs[doc]!);
-      candidates.set(ordinal, known);
-    }
-    return known;
-  };
-  if (text !== undefined) {
-    for (const hit of wordLeg(parts, filters, text, statistics, query.candidateLimit))
-      candidate(parts[hit.part]!, hit.doc).bm25 = hit.score;
-  }
-  if (text === undefined || query.structural) {
-    const limit = text === undefined ? query.limit : query.candidateLimit;
-    for (const { part, doc } of inOrder(store, parts, filters, { limit, order: 'desc' }))
-      candidate(parts[part]!, doc).structural = true;
-  }
-  return [...candidates.values()];
-}
-
-function wordLeg(
-  parts: readonly IndexPart[],
-  filters: readonly PartFilter[],
-  text: TextQuery,
-  statistics: TextStatistics,
-  limit: number,
-) {
-  const searched = parts.map((part, i): SearchPart => {
-    const { docs, test } = filters[i]!;
-    return {
-      text: part.text,
-      removed: (doc) => !test(doc),
-      allowed: docs === undefined ? undefined : docBits(docs, part.docCount),
-      createdAtMs: part.createdAtMs,
-      ordinals: part.ordinals,
-      chronological: part.chronological,
-    };
-  });
-  return searchText(
-    searched,
+  const { analyzer } = memory;
+  return findCandidates({
+    store,
+    memory: memory.number,
+    context,
+    parts,
+    filters,
+    query,
+    analyzer,
     text,
-    {
-      docs: statistics.docs,
-      totalLength: statistics.totalLength,
-      documentFrequency: new Map(Object.entries(statistics.documentFrequency)),
-    },
-    limit,
-  );
-}
-
-/** Share of the query's terms that the memory knows: none, some (under 70 %), or enough of them. */
-function coverage(
-  text: TextQuery | undefined,
-  statistics: TextStatistics,
-  hits: number,
-): 'none' | 'partial' | 'full' | null {
-  if (text === undefined) return null;
-  const known = text.terms.filter((term) => (statistics.documentFrequency[term] ?? 0) > 0).length;
-  if (known === 0 || hits === 0) return 'none';
-  return known / text.terms.length < 0.7 ? 'partial' : 'full';
+    ...counted,
+    vectors,
+    rankings,
+  });
 }

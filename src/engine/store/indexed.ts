@@ -7,6 +7,7 @@ import type { ValueMap } from '../grain/value.ts';
 import type { IndexedGrain, NumberField, Ordinal } from '../index/part.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/record.ts';
 import type { Memory } from './memory.ts';
+import { turnOf } from './turn.ts';
 
 /** What the indexes keep of a grain whose place in the log is to be filled in. */
 export interface NewlyIndexed extends Omit<IndexedGrain, 'ordinal'> {
@@ -40,6 +41,7 @@ export function indexedOf(
     blobBytes: blob.length,
     recordBytes: blob.length + GRAIN_RECORD_OVERHEAD,
     terms: memory.analyzer.analyze(searchText(grain)),
+    turn: turnOf(grain),
   };
 }
 

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { assert, unreachable } from '../../engine/assert.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { fuse } from '../../engine/recall/fuse.ts';
+import { recallStagedNow } from '../../engine/recall/stages/recall-output.ts';
 import type { EngineDoor } from '../engine-door.ts';
 import { canonicalJson } from '../placement.ts';
 import type {
@@ -137,14 +138,18 @@ export class FakeEngine implements EngineDoor {
         return this.#candidates(context, call.input.query, call.input.statistics);
       case 'fetch':
         return { grains: call.input.hashes.map((address) => this.#fetch(context, address)) };
-      case 'recall': {
-        const { candidates, total } = this.#candidates(context, call.input, this.#statistics(context, call.input));
-        const hits = fuse(candidates, call.input).map(({ candidate, ...scores }) => {
-          const grain = viewOf(this.#grain(context, candidate.hash));
-          return { grain, superseded: grain.supersededBy !== undefined, ...scores };
-        });
-        return { hits, total, coverage: null };
-      }
+      case 'recall':
+        return recallStagedNow(
+          call.input,
+          { nowMs: 0 },
+          (query) => this.#recall(context, query),
+          (ask) =>
+            ask.kind === 'fetch'
+              ? { kind: 'fetch', grains: ask.hashes.map((address) => this.#fetch(context, address)) }
+              : { kind: 'namespaces', namespaces: this.#namespaces(context) },
+        );
+      case 'namespaces':
+        return { namespaces: this.#namespaces(context) };
       case 'history':
         return { versions: this.#chain(context, call.input.hash) };
       case 'statistics':
@@ -378,9 +383,24 @@ export class FakeEngine implements EngineDoor {
       const { ordinal, hash: address, createdAtMs } = one.grain;
       const bm25 = inWords.has(one) ? { bm25: one.bm25 } : {};
       const structural = inStructural.has(one) ? { structural: true } : {};
-      return [{ hash: address, ordinal, createdAtMs, ...bm25, ...structural }];
+      const matched = matchedOf(one.grain, query);
+      return [{ hash: address, ordinal, createdAtMs, matched, ...bm25, ...structural }];
     });
     return { candidates, total: candidates.length };
+  }
+
+  #recall(context: CallContext, query: RecallQuery): Output<'recall'> {
+    const { candidates, total } = this.#candidates(context, query, this.#statistics(context, query));
+    const hits = fuse(candidates, query).map(({ candidate, ...scores }) => {
+      const grain = viewOf(this.#grain(context, candidate.hash));
+      return { grain, superseded: grain.supersededBy !== undefined, ...scores };
+    });
+    return { hits, total, coverage: null };
+  }
+
+  #namespaces(context: CallContext): string[] {
+    const grains = [...this.#partition(context).grains.values()];
+    return [...new Set(grains.map(({ fields }) => String(fields['namespace'] ?? '')))];
   }
 
   #chain(context: CallContext, address: string): Output<'history'>['versions'] {
@@ -493,6 +513,13 @@ function list(all: readonly Grain[], { filter, limit, order, after, offset = 0 }
     more,
     ...(more && last !== undefined ? { next: { createdAtMs: last.createdAtMs, hash: last.hash } } : {}),
   };
+}
+
+/** Share of the query's words that the grain has. */
+function matchedOf(grain: Grain, { query }: RecallQuery): number {
+  const asked = [...new Set(query?.split(' '))];
+  const words = wordsOf(grain);
+  return asked.length === 0 ? 0 : asked.filter((word) => words.includes(word)).length / asked.length;
 }
 
 function bm25Of(

@@ -1,13 +1,17 @@
 // Reads of the model: every grain is looked at, every score is computed.
 import type { GrainFilter, RecallQuery } from '../../../src/engine/calls.ts';
 import { tripleForm } from '../../../src/engine/grain/api-text.ts';
+import { asksForTime } from '../../../src/engine/index/surroundings/signs.ts';
+import { ROLES } from '../../../src/engine/index/surroundings/turn.ts';
 import {
   countedLength,
   inverseDocumentFrequency,
   LengthNorms,
   termScore,
 } from '../../../src/engine/index/text/bm25.ts';
-import { parseQuery, type TextClause } from '../../../src/engine/index/text/query.ts';
+import { parseQuery, type QueryPair, type TextClause, type TextQuery } from '../../../src/engine/index/text/query.ts';
+import { COVERAGE_FULL } from '../../../src/engine/recall/evidence.ts';
+import { turnOf } from '../../../src/engine/store/turn.ts';
 import type { Output } from '../../../src/shards/protocol.ts';
 import { ANALYZER, type Held, inOrder, isExpired, numberOf, type Prepared, viewOf } from './grain.ts';
 import { type Bound, isWithin, type ModelMemory } from './memory.ts';
@@ -57,8 +61,16 @@ const RRF_K = 60;
 
 interface Scored {
   readonly held: Held;
-  bm25?: number;
+  /** Undefined: not in the text leg. */
+  text?: TextScores;
   structural?: boolean;
+}
+
+interface TextScores {
+  bm25: number;
+  phrase: number;
+  /** Of a turn: its neighbours in its session, and whether it answers the one before. */
+  turn?: { readonly before: Held | undefined; readonly after: Held | undefined; readonly answers: boolean };
 }
 
 export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, now: Clocked): Output<'recall'> {
@@ -74,20 +86,26 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
     scored.set(held, one);
     return one;
   };
-  const live = memory.live;
-  const lengths = live.reduce((sum, { terms }) => sum + countedLength(terms.terms.length), 0);
-  const frequencyOf = (term: string): number => live.filter(({ terms }) => terms.terms.includes(term)).length;
-  if (text !== undefined) {
-    const norms = new LengthNorms(live.length === 0 ? 1 : lengths / live.length);
-    const weights = text.terms.map((term) => inverseDocumentFrequency(live.length, frequencyOf(term)));
-    for (const held of passing) {
-      if (!text.clauses.every((clause) => holds(held, clause) === clause.required)) continue;
-      const { terms } = held.terms;
-      const score = text.terms.reduce((sum, term, i) => {
-        const frequency = terms.filter((other) => other === term).length;
-        return frequency === 0 ? sum : sum + termScore(weights[i]!, frequency, norms.of(terms.length));
-      }, 0);
-      if (score > 0) found(held).bm25 = score;
+  const words = text === undefined ? undefined : new Words(memory.live, text);
+  if (text !== undefined && words !== undefined) {
+    const mayMatch = (held: Held): boolean =>
+      passing.includes(held) && text.clauses.every((clause) => holds(held, clause) === clause.required);
+    const take = (held: Held): TextScores => {
+      const one = found(held);
+      one.text ??= { bm25: words.bm25(held), phrase: words.phrase(held) };
+      return one.text;
+    };
+    for (const held of passing) if (mayMatch(held) && words.bm25(held) > 0) take(held);
+    const standing = query.filter.includeSuperseded === true ? { includeSuperseded: true } : {};
+    const visible = memory.grains.filter((held) => passes(standing, bound, held, now));
+    const matched = [...scored.keys()];
+    for (const held of matched)
+      for (const near of Object.values(around(held, visible))) if (near !== undefined && mayMatch(near)) take(near);
+    for (const { held, text: scores } of scored.values()) {
+      if (scores === undefined || !isTurn(held)) continue;
+      const { before, after } = around(held, visible);
+      const answers = before !== undefined && turnOf(before.grain)?.asks === true && hasOtherSpeaker(before, held);
+      scores.turn = { before, after, answers };
     }
   }
   // Without a word to look for, `field:term` is a question about structure.
@@ -97,35 +115,191 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
     for (const held of passing.sort(inOrder('desc')).slice(0, limit)) found(held).structural = true;
   }
   const candidates = [...scored.values()];
-  const hits = fused(candidates, query).slice(0, query.limit);
-  const known = (text?.terms ?? []).filter((term) => frequencyOf(term) > 0).length;
-  const coverage =
-    text === undefined
-      ? null
-      : known === 0 || hits.length === 0
-        ? 'none'
-        : known / text.terms.length < 0.7
-          ? 'partial'
-          : 'full';
+  const hits = fused(candidates, query, words).slice(0, query.limit);
+  const best = hits.reduce((most, { evidence = 0 }) => Math.max(most, evidence), 0);
+  const coverage = text === undefined ? null : best === 0 ? 'none' : best < COVERAGE_FULL ? 'partial' : 'full';
   return { hits, total: candidates.length, coverage };
 }
 
-function fused(candidates: Scored[], query: RecallQuery): Output<'recall'>['hits'][number][] {
+/** BM25 of words and pairs over every live grain. */
+class Words {
+  readonly #live: readonly Held[];
+  readonly #text: TextQuery;
+  readonly #norms: LengthNorms;
+
+  constructor(live: readonly Held[], text: TextQuery) {
+    this.#live = live;
+    this.#text = text;
+    const lengths = live.reduce((sum, { terms }) => sum + countedLength(terms.terms.length), 0);
+    this.#norms = new LengthNorms(live.length === 0 ? 1 : lengths / live.length);
+  }
+
+  get terms(): readonly string[] {
+    return this.#text.terms;
+  }
+
+  bm25(held: Held): number {
+    return this.#sum(held, this.#text.terms, occurrences);
+  }
+
+  phrase(held: Held): number {
+    return this.#sum(held, this.#text.pairs, pairOccurrences);
+  }
+
+  /** The share of the query's idf that the grain holds. */
+  matched(held: Held): number {
+    const { terms } = this.#text;
+    const all = terms.reduce((sum, term) => sum + this.#weight(term, occurrences), 0);
+    return terms
+      .filter((term) => occurrences(held, term) > 0)
+      .reduce((sum, term) => sum + this.#weight(term, occurrences) / all, 0);
+  }
+
+  #sum<T>(held: Held, asked: readonly T[], count: (held: Held, one: T) => number): number {
+    const norm = this.#norms.of(held.terms.terms.length);
+    return asked.reduce((sum, one) => {
+      const frequency = count(held, one);
+      return frequency === 0 ? sum : sum + termScore(this.#weight(one, count), frequency, norm);
+    }, 0);
+  }
+
+  #weight<T>(one: T, count: (held: Held, one: T) => number): number {
+    const holding = this.#live.filter((held) => count(held, one) > 0).length;
+    return inverseDocumentFrequency(this.#live.length, holding);
+  }
+}
+
+function occurrences({ terms: { terms } }: Held, term: string): number {
+  return terms.filter((other) => other === term).length;
+}
+
+function pairOccurrences({ terms: { terms, positions } }: Held, { first, second, distance }: QueryPair): number {
+  return positions.filter(
+    (position, i) =>
+      terms[i] === first && positions.some((other, j) => terms[j] === second && other === position + distance),
+  ).length;
+}
+
+/** The turns before and after an event in its session. */
+function around(held: Held, visible: readonly Held[]): { before: Held | undefined; after: Held | undefined } {
+  if (held.grain.type !== 'event' || held.session === undefined) return { before: undefined, after: undefined };
+  const turns = visible
+    .filter(
+      ({ grain, session, partition }) =>
+        grain.type === 'event' && session === held.session && partition === held.partition,
+    )
+    .sort((a, b) => a.createdAtMs - b.createdAtMs || a.place - b.place);
+  const at = turns.indexOf(held);
+  return { before: turns[at - 1], after: turns[at + 1] };
+}
+
+function isTurn({ grain, session }: Held): boolean {
+  const turn = turnOf(grain);
+  return turn !== undefined && (session !== undefined || turn.speaker !== undefined || turn.role !== ROLES.none);
+}
+
+/** By name where both have one, else by role where both have one. */
+function hasOtherSpeaker(a: Held, b: Held): boolean {
+  const [one, other] = [turnOf(a.grain), turnOf(b.grain)];
+  const names = [one?.speaker?.replace(/:$/, ''), other?.speaker?.replace(/:$/, '')];
+  if (names[0] !== undefined && names[1] !== undefined) return names[0] !== names[1];
+  return one?.role !== ROLES.none && other?.role !== ROLES.none && one?.role !== other?.role;
+}
+
+const NO_TERMS = {
+  bm25: 0,
+  phrase: 0,
+  vector: 0,
+  near: 0,
+  answer: 0,
+  session: 0,
+  role: 0,
+  speaker: 0,
+  time: 0,
+  self: 0,
+};
+
+/** The formula as the spec has it, without vectors. */
+function textTerms(candidates: readonly Scored[], query: string, words: Words): (candidate: Scored) => typeof NO_TERMS {
+  const inText = candidates.filter(({ text }) => text !== undefined);
+  const most = (values: readonly number[]): number => Math.max(0, ...values);
+  const bestWords = most(inText.map(({ text }) => text!.bm25));
+  const bestPairs = most(inText.map(({ text }) => text!.phrase));
+  const h = (held: Held | undefined): number =>
+    held === undefined || words.bm25(held) === 0 ? 0 : Math.min(1, words.bm25(held) / bestWords);
+  const hasTurns = inText.some(({ text }) => text!.turn !== undefined);
+  const inSession = (a: Held, b: Held): boolean =>
+    a.session !== undefined && a.session === b.session && a.partition === b.partition;
+  return ({ held, text }) => {
+    if (text === undefined) return NO_TERMS;
+    const own = {
+      ...NO_TERMS,
+      bm25: h(held) / 5.2,
+      phrase: bestPairs === 0 ? 0 : (0.3 * (text.phrase / bestPairs)) / 5.2,
+      role: hasTurns ? 0.4 / 5.2 : 0,
+    };
+    if (text.turn === undefined) return own;
+    const { before, after, answers } = text.turn;
+    const turn = turnOf(held.grain);
+    const name = turn?.speaker === undefined ? [] : ANALYZER.analyze(turn.speaker).terms;
+    // A heading before a colon has to be there as a whole.
+    const asked = turn?.speaker?.endsWith(':') === true ? name : name.slice(0, 1);
+    const isNamed = name.length > 0 && asked.every((word) => words.terms.includes(word));
+    const best = most(
+      inText.filter((one) => one.text!.turn !== undefined && inSession(one.held, held)).map((one) => h(one.held)),
+    );
+    return {
+      ...own,
+      near: (0.2 * (h(before) + h(after))) / 5.2,
+      answer: answers ? (0.3 * h(before)) / 5.2 : 0,
+      session: (0.2 * best) / 5.2,
+      role: turn?.role === ROLES.assistant ? 0 : 0.4 / 5.2,
+      speaker: isNamed ? 0.4 / 5.2 : 0,
+      time: asksForTime(query) && turn?.holdsTime === true ? 0.2 / 5.2 : 0,
+      self: turn?.speaksOfSelf === true ? 0.1 / 5.2 : 0,
+    };
+  };
+}
+
+function fused(
+  candidates: readonly Scored[],
+  query: RecallQuery,
+  words: Words | undefined,
+): Output<'recall'>['hits'][number][] {
   const newest = inOrder('desc');
-  const words = candidates.filter(({ bm25 }) => bm25 !== undefined);
-  words.sort((a, b) => b.bm25! - a.bm25! || newest(a.held, b.held));
+  const inText = candidates.filter(({ text }) => text !== undefined);
+  const terms = words === undefined ? () => NO_TERMS : textTerms(candidates, query.query ?? '', words);
+  const relevance = (candidate: Scored): number =>
+    Math.min(
+      1,
+      Object.values(terms(candidate)).reduce((sum, term) => sum + term, 0),
+    );
+  const ranking = inText.map((candidate) => ({ candidate, score: relevance(candidate) }));
+  ranking.sort((a, b) => b.score - a.score || newest(a.candidate.held, b.candidate.held));
+  const byWords = inText.filter(({ text }) => text!.bm25 > 0);
+  byWords.sort((a, b) => b.text!.bm25 - a.text!.bm25 || newest(a.held, b.held));
   const structure = candidates.filter(({ structural }) => structural).sort((a, b) => newest(a.held, b.held));
-  const best = words[0]?.bm25 ?? 1;
-  const hits = candidates.map((candidate) => {
-    const word = words.indexOf(candidate);
-    const place = structure.indexOf(candidate);
-    const rrfScore = (word < 0 ? 0 : 1 / (RRF_K + word + 1)) + (place < 0 ? 0 : 1 / (RRF_K + place + 1));
-    const ranked = word < 0 ? {} : { bm25Rank: word + 1 };
-    const { held } = candidate;
-    if (query.query === undefined || (!query.structural && words.length === 0))
-      return { held, score: 1, rrfScore: 1 / (RRF_K + 1), ...ranked };
-    if (!query.structural) return { held, score: (candidate.bm25 ?? 0) / best, rrfScore, ...ranked };
-    return { held, score: (rrfScore * (RRF_K + 1)) / 2, rrfScore, ...ranked };
+  const isMixed = query.query !== undefined && query.structural;
+  const shown = !isMixed && inText.length > 0 ? inText : candidates;
+  const hits = shown.map((candidate) => {
+    const place = ranking.findIndex((one) => one.candidate === candidate);
+    const newness = structure.indexOf(candidate);
+    const word = byWords.indexOf(candidate);
+    const text = place < 0 ? 0 : 1 / (RRF_K + place + 1);
+    const both = text + (newness < 0 ? 0 : 1 / (RRF_K + newness + 1));
+    const [score, rrf] = isMixed
+      ? [(both * (RRF_K + 1)) / 2, both]
+      : inText.length > 0
+        ? [ranking[place]!.score, text]
+        : [1, 1 / (RRF_K + 1)];
+    return {
+      held: candidate.held,
+      score,
+      rrfScore: rrf,
+      breakdown: { ...(isMixed || inText.length > 0 ? terms(candidate) : NO_TERMS), rrf, final: score },
+      ...(word < 0 ? {} : { bm25Rank: word + 1 }),
+      ...(words === undefined ? {} : { evidence: Math.min(1, words.matched(candidate.held)) }),
+    };
   });
   hits.sort((a, b) => b.score - a.score || newest(a.held, b.held));
   return hits.map(({ held, ...scores }) => ({

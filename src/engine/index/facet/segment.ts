@@ -37,7 +37,7 @@ export const FACET_TOKEN_BYTES = 16;
 export const FACET_IDS: readonly number[] = Object.values(FACETS);
 const FACET_IDS_MAX = Math.max(...FACET_IDS);
 /** Facets whose values can be listed. */
-export const NAMED_FACETS = ['type', 'namespace', 'tag'] as const satisfies readonly Facet[];
+export const NAMED_FACETS = ['type', 'namespace', 'tag', 'session'] as const satisfies readonly Facet[];
 export type NamedFacet = (typeof NAMED_FACETS)[number];
 const NAMED_IDS: readonly number[] = NAMED_FACETS.map((facet) => FACETS[facet]);
 /** The most that a list takes beyond its docs (head, number of runs, bitmap head), and that a doc of one takes. */
@@ -177,6 +177,20 @@ export class FacetChunk {
   }
 
   *values(facet: NamedFacet): IterableIterator<readonly [value: string, count: number]> {
+    const postings = this.#source.section('facetPostings');
+    for (const [value, reference] of this.#references(facet)) {
+      yield [value, reference % 2 === 1 ? 1 : readCount(new SectionCursor(postings, reference / 2))];
+    }
+  }
+
+  /** Every value of a facet with its docs, none of which is kept. */
+  *lists(facet: NamedFacet): IterableIterator<readonly [value: string, docs: Uint32Array]> {
+    const postings = this.#source.section('facetPostings');
+    for (const [value, reference] of this.#references(facet))
+      yield [value, readList(postings, reference, this.#docCount)];
+  }
+
+  *#references(facet: NamedFacet): IterableIterator<readonly [value: string, reference: number]> {
     const layout = this.#layout();
     if (layout === null) return;
     const names = new SectionCursor(this.#source.section('facetNames'));
@@ -186,9 +200,7 @@ export class FacetChunk {
         const name = names.bytes(names.varint());
         if (named !== facet) continue;
         const reference = readUint(entryAt(table, at), FACET_TOKEN_BYTES, layout.referenceWidth);
-        const count =
-          reference % 2 === 1 ? 1 : readCount(new SectionCursor(this.#source.section('facetPostings'), reference / 2));
-        yield [Buffer.from(name.buffer, name.byteOffset, name.length).toString(), count];
+        yield [Buffer.from(name.buffer, name.byteOffset, name.length).toString(), reference];
       }
       if (named === facet) return;
     }

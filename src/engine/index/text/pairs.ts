@@ -1,40 +1,54 @@
 // Pairs of neighbouring words, scored by the same BM25 as words (spec: ranking of text, sections 1 and 3). A pair's
 // list is made from the occurrences of its two terms when a query asks for it; no second index is kept.
-import { countedLength } from './bm25.ts';
+import { countedLength, termScore } from './bm25.ts';
 import type { QueryPair } from './query.ts';
-import { scoreLists } from './score.ts';
+import { frequencyIn, scoreLists } from './score.ts';
 import { countShared, removedDocsOf, type SearchPart, type TextStatistics, type Weights, weightsOf } from './search.ts';
 import { lowerBound } from './tail.ts';
 import type { Occurrences, Postings, TextPart } from './types.ts';
+
+/** `pairPostings`, kept by parts that do not change. */
+function keptPostings(text: TextPart, pair: QueryPair): Postings | undefined {
+  return text.keep === undefined ? pairPostings(text, pair) : text.keep(pairName(pair), () => pairPostings(text, pair));
+}
 
 /** A pair's docs in one part: those where the second term stands `distance` after the first, with how often. */
 export function pairPostings(text: TextPart, { first, second, distance }: QueryPair): Postings | undefined {
   const lists = [text.postings(first), text.postings(second)] as const;
   if (lists[0] === undefined || lists[1] === undefined) return undefined;
   const places = [text.occurrences(first)!, text.occurrences(second)!] as const; // both have postings
-  const room = Math.min(lists[0].count, lists[1].count);
-  const docs = new Uint32Array(room);
-  const frequencies = new Uint16Array(room);
+  // The shorter list is walked; the other one is only looked at where it has the doc, too.
+  const isSwapped = lists[1].count < lists[0].count;
+  const [short, long] = isSwapped ? [lists[1], lists[0]] : [lists[0], lists[1]];
+  const docs = new Uint32Array(short.count);
+  const frequencies = new Uint16Array(short.count);
   let count = 0;
   let maxFrequency = 0;
   let minLength = 65_535;
-  let i = 0;
   let j = 0;
-  while (i < lists[0].count && j < lists[1].count) {
-    const doc = lists[0].docs[i]!;
-    const other = lists[1].docs[j]!;
-    if (doc < other) i = seek(lists[0], other, i);
-    else if (other < doc) j = seek(lists[1], doc, j);
-    else {
-      const frequency = countPairs(places[0], i++, places[1], j++, distance);
-      if (frequency === 0) continue;
-      docs[count] = doc;
-      frequencies[count++] = Math.min(frequency, 65_535);
-      maxFrequency = Math.max(maxFrequency, frequency);
-      minLength = Math.min(minLength, text.lengths[doc]!);
-    }
+  for (let i = 0; i < short.count; i++) {
+    const doc = short.docs[i]!;
+    if (long.byDoc !== undefined && (long.byDoc[doc] ?? 0) === 0) continue;
+    if (long.docs[j]! < doc) j = seek(long, doc, j);
+    if (j === long.count) break;
+    if (long.docs[j] !== doc) continue;
+    const frequency = isSwapped
+      ? countPairs(places[0], j, places[1], i, distance)
+      : countPairs(places[0], i, places[1], j, distance);
+    if (frequency === 0) continue;
+    docs[count] = doc;
+    frequencies[count++] = Math.min(frequency, 65_535);
+    maxFrequency = Math.max(maxFrequency, frequency);
+    minLength = Math.min(minLength, text.lengths[doc]!);
   }
-  return count === 0 ? undefined : { docs, frequencies, count, maxFrequency, minLength: countedLength(minLength) };
+  if (count === 0) return undefined;
+  return {
+    docs: docs.slice(0, count),
+    frequencies: frequencies.slice(0, count),
+    count,
+    maxFrequency,
+    minLength: countedLength(minLength),
+  };
 }
 
 function seek({ docs, count }: Postings, doc: number, from: number): number {
@@ -44,9 +58,13 @@ function seek({ docs, count }: Postings, doc: number, from: number): number {
 }
 
 function countPairs(first: Occurrences, i: number, second: Occurrences, j: number, distance: number): number {
-  let count = 0;
   let at = second.starts[j]!;
   const end = second.starts[j + 1]!;
+  const only = first.starts[i]!;
+  // Most terms stand once in a text.
+  if (end === at + 1 && first.starts[i + 1] === only + 1)
+    return second.positions[at] === first.positions[only]! + distance ? 1 : 0;
+  let count = 0;
   for (let place = first.starts[i]!; place < first.starts[i + 1]!; place++) {
     const wanted = first.positions[place]! + distance;
     while (at < end && second.positions[at]! < wanted) at++;
@@ -54,6 +72,40 @@ function countPairs(first: Occurrences, i: number, second: Occurrences, j: numbe
     if (second.positions[at] === wanted) count++;
   }
   return count;
+}
+
+/** How often a pair stands in each of `docs`; undefined when in none. Asks for positions only where both terms are. */
+export function pairFrequencies(text: TextPart, docs: ArrayLike<number>, pair: QueryPair): Uint16Array | undefined {
+  if (text.keep !== undefined) return frequenciesIn(keptPostings(text, pair), docs);
+  const { first, second, distance } = pair;
+  const [a, b] = [text.postings(first), text.postings(second)];
+  if (a === undefined || b === undefined) return undefined;
+  let frequencies: Uint16Array | undefined;
+  let places: readonly [Occurrences, Occurrences] | undefined;
+  for (let at = 0; at < docs.length; at++) {
+    const doc = docs[at]!;
+    if (frequencyIn(a, doc) === 0 || frequencyIn(b, doc) === 0) continue;
+    places ??= [text.occurrences(first)!, text.occurrences(second)!]; // both have postings
+    const i = lowerBound(a.docs, doc, 0, a.count);
+    const j = lowerBound(b.docs, doc, 0, b.count);
+    const count = countPairs(places[0], i, places[1], j, distance);
+    if (count === 0) continue;
+    frequencies ??= new Uint16Array(docs.length);
+    frequencies[at] = Math.min(count, 65_535);
+  }
+  return frequencies;
+}
+
+function frequenciesIn(postings: Postings | undefined, docs: ArrayLike<number>): Uint16Array | undefined {
+  if (postings === undefined) return undefined;
+  let frequencies: Uint16Array | undefined;
+  for (let at = 0; at < docs.length; at++) {
+    const frequency = frequencyIn(postings, docs[at]!);
+    if (frequency === 0) continue;
+    frequencies ??= new Uint16Array(docs.length);
+    frequencies[at] = frequency;
+  }
+  return frequencies;
 }
 
 /** A query's pairs in all parts, with how many live docs hold each. Counts of several partitions are added up. */
@@ -75,7 +127,7 @@ export function matchPairs(parts: readonly SearchPart[], pairs: readonly QueryPa
   const lists = parts.map((part) => {
     const removed = pairs.length === 0 ? undefined : removedDocsOf(part);
     return pairs.map((pair) => {
-      const postings = pairPostings(part.text, pair);
+      const postings = keptPostings(part.text, pair);
       const live = postings === undefined ? 0 : postings.count - countShared(postings, removed!);
       const name = pairName(pair);
       if (live > 0) documentFrequency.set(name, (documentFrequency.get(name) ?? 0) + live);
@@ -99,4 +151,38 @@ export function scorePairs(
     documentFrequency: matches.documentFrequency,
   });
   return scoreLists(text, docs, matches.lists[part]!, weights);
+}
+
+/**
+ * The pair BM25 of some docs of each part, by part; undefined when none of them holds a pair. `counts` of the pairs are
+ * those of all partitions; without them they are made here, and only of the pairs that the docs hold: most questions
+ * hold few.
+ */
+export function scoreFewPairs(
+  parts: readonly SearchPart[],
+  docs: readonly ArrayLike<number>[],
+  pairs: readonly QueryPair[],
+  statistics: TextStatistics,
+  counts?: ReadonlyMap<string, number>,
+): readonly Float64Array[] | undefined {
+  const held = pairs.flatMap((pair) => {
+    const byPart = parts.map(({ text }, part) => pairFrequencies(text, docs[part]!, pair));
+    return byPart.every((frequencies) => frequencies === undefined) ? [] : [{ pair, byPart }];
+  });
+  if (held.length === 0) return undefined;
+  const asked = held.map(({ pair }) => pair);
+  const documentFrequency = counts ?? matchPairs(parts, asked).documentFrequency;
+  const { inverseFrequencies, norms } = weightsOf(asked.map(pairName), { ...statistics, documentFrequency });
+  const scores = docs.map((some) => new Float64Array(some.length));
+  for (const [i, { byPart }] of held.entries()) {
+    for (const [part, frequencies] of byPart.entries()) {
+      const { lengths } = parts[part]!.text;
+      for (let at = 0; at < (frequencies?.length ?? 0); at++) {
+        const frequency = frequencies![at]!;
+        if (frequency === 0) continue;
+        scores[part]![at]! += termScore(inverseFrequencies[i]!, frequency, norms.of(lengths[docs[part]![at]!]!));
+      }
+    }
+  }
+  return scores;
 }

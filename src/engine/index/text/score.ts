@@ -36,8 +36,27 @@ export function scoreLists(
   return scores;
 }
 
+/** The share, 0 to 1, of the query's idf whose terms each of `docs` holds; a term that no document has counts in full. */
+export function matchedShares(
+  text: TextPart,
+  docs: ArrayLike<number>,
+  terms: readonly string[],
+  { inverseFrequencies }: Weights,
+): Float64Array {
+  const shares = new Float64Array(docs.length);
+  const all = inverseFrequencies.reduce((sum, weight) => sum + weight, 0);
+  if (all === 0) return shares;
+  for (const [i, term] of terms.entries()) {
+    const postings = text.postings(term);
+    if (postings === undefined) continue;
+    for (let at = 0; at < docs.length; at++)
+      if (frequencyIn(postings, docs[at]!) > 0) shares[at]! += inverseFrequencies[i]! / all;
+  }
+  return shares;
+}
+
 /** Occurrences in a doc, 0 when it does not hold the term. */
-function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: number): number {
+export function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: number): number {
   const frequency = byDoc === undefined ? 255 : (byDoc[doc] ?? 0);
   if (frequency < 255) return frequency;
   const at = lowerBound(docs, doc, 0, count);

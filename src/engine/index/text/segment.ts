@@ -145,6 +145,15 @@ export class TextChunk implements TextPart {
     return postings;
   }
 
+  keep(name: string, make: () => Postings | undefined): Postings | undefined {
+    const key = `kept ${name}`;
+    const kept = this.#cache.get<Postings | typeof ABSENT>(key);
+    if (kept !== undefined) return kept === ABSENT ? undefined : kept;
+    const made = make();
+    this.#cache.set(key, made ?? ABSENT, ABSENT_BYTES + key.length * 2 + (made?.count ?? 0) * 6);
+    return made;
+  }
+
   occurrences(term: string): Occurrences | undefined {
     const key = `occurrences ${term}`;
     const kept = this.#cache.get<Occurrences>(key);

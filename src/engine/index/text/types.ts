@@ -36,6 +36,11 @@ export interface TextPart {
   occurrences(term: string): Occurrences | undefined;
   /** Positions of `term` in `doc`, ascending; empty when it has none. */
   positions(term: string, doc: number): Uint32Array;
+  /**
+   * What `make` gives, kept under `name` while there is room: lists that are made of others. A part that changes keeps
+   * none, and does not have this.
+   */
+  keep?(name: string, make: () => Postings | undefined): Postings | undefined;
   /** Number of distinct terms. */
   readonly termCount: number;
   /** Every distinct term in plain text, with its document frequency, in no particular order. For the vocabulary. */

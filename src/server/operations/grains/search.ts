@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineOperation } from '../define.ts';
-import { HitOutput, hitOutput } from './recall.ts';
+import { HitOutput, hitOutput } from './hit-output.ts';
 import { recallQuery } from './recall-query.ts';
 
 export const search = defineOperation({
@@ -25,10 +25,10 @@ export const search = defineOperation({
   http: [{ verb: 'POST', path: 'M/search' }],
   async run(input, context) {
     const { query, warnings } = recallQuery(input);
-    const { hits } = await context.call('recall', query);
+    const { hits } = await context.call('recall', { ...query, wordsOnly: true });
     return {
       count: hits.length,
-      results: hits.map(hitOutput),
+      results: hits.map((hit) => hitOutput(hit)),
       ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     };
   },

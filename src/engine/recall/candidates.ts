@@ -1,0 +1,380 @@
+// The candidates of a recall in one partition: what each leg finds, and for the text leg the turns around what words and
+// vectors found, all with exact raw scores. Nothing is normalised here: that is done over all partitions (text-leg.ts).
+import type { CallContext, Candidate, CandidateTurn, NeighbourScore, RecallQuery } from '../calls.ts';
+import type { Doc, IndexPart, Ordinal } from '../index/part.ts';
+import type { Surroundings } from '../index/surroundings/turn.ts';
+import type { Analyzer } from '../index/text/analyze.ts';
+import { type ClauseMatcher, matcherOf } from '../index/text/clauses.ts';
+import { scoreFewPairs } from '../index/text/pairs.ts';
+import type { TextQuery } from '../index/text/query.ts';
+import { matchedShares, scoreLists } from '../index/text/score.ts';
+import { docBits, type SearchPart, searchText, type TextStatistics, weightsOf } from '../index/text/search.ts';
+import { lowerBound } from '../index/text/tail.ts';
+import type { Store } from '../store/store.ts';
+import { Conversations } from './conversations.ts';
+import { type PartFilter, visibleIn } from './filter.ts';
+import type { NamedRanking } from './fuse.ts';
+import { isTurn, type PlacedCode, QueryMarks } from './marks.ts';
+import { inOrder } from './ordered.ts';
+import { removedDocs } from './removed.ts';
+import type { VectorLeg } from './vector-leg.ts';
+
+/** What a partition is asked, with the memory's statistics. */
+export interface CandidateSearch {
+  readonly store: Store;
+  /** The memory's number. */
+  readonly memory: number;
+  readonly context: CallContext;
+  readonly parts: readonly IndexPart[];
+  readonly filters: readonly PartFilter[];
+  readonly query: RecallQuery;
+  readonly analyzer: Analyzer;
+  /** Undefined without a query: structure alone. */
+  readonly text: TextQuery | undefined;
+  readonly statistics: TextStatistics;
+  /** Counts of the query's pairs over all partitions; undefined where this is the only one. */
+  readonly pairFrequency: ReadonlyMap<string, number> | undefined;
+  readonly vectors: VectorLeg | undefined;
+  /** Further legs: hashes, best first. */
+  readonly rankings: readonly { readonly name: string; readonly hashes: readonly string[] }[];
+}
+
+/** A grain with its raw scores. It looks its hash up only when a tie asks for it: most are never asked. */
+export class LocalCandidate implements Candidate {
+  readonly ordinal: Ordinal;
+  readonly createdAtMs: number;
+  readonly part: number;
+  readonly doc: Doc;
+  bm25: number | undefined = undefined;
+  phrase: number | undefined = undefined;
+  cosine: number | undefined = undefined;
+  structural: boolean = false;
+  turn: CandidateTurn | undefined = undefined;
+  /** False for a neighbour that only gives its scores. */
+  isCandidate = true;
+  outsideText: boolean = false;
+  readonly #store: Store;
+  #hash: string | undefined;
+
+  constructor(store: Store, index: IndexPart, part: number, doc: Doc) {
+    this.#store = store;
+    this.ordinal = index.ordinals[doc]!;
+    this.createdAtMs = index.createdAtMs[doc]!;
+    this.part = part;
+    this.doc = doc;
+  }
+
+  get hash(): string {
+    this.#hash ??= this.#store.addressAt(this.ordinal) ?? '';
+    return this.#hash;
+  }
+}
+
+export interface Found {
+  readonly candidates: readonly LocalCandidate[];
+  /** The rankings that the caller handed in, without what the filters keep out. */
+  readonly rankings: readonly NamedRanking<LocalCandidate>[];
+}
+
+export function findCandidates(search: CandidateSearch): Found {
+  const units = new Units(search);
+  const { text, query } = search;
+  if (text !== undefined) {
+    const matching = new Matching(search, text);
+    for (const hit of searchText(matching.searched, text, search.statistics, query.candidateLimit))
+      units.at(hit.part, hit.doc).bm25 = hit.score;
+    if (query.wordsOnly !== true) {
+      vectorHits(search, matching, units);
+      scoreSurroundings(search, text, matching, units);
+      scoreExactly(search, text, units);
+    }
+  }
+  if (text === undefined || query.structural) {
+    const limit = text === undefined ? query.limit : query.candidateLimit;
+    for (const { part, doc } of inOrder(search.store, search.parts, search.filters, { limit, order: 'desc' })) {
+      asCandidate(units.at(part, doc)).structural = true;
+    }
+  }
+  const rankings = search.rankings.map(({ name, hashes }) => ({ name, candidates: ranked(search, hashes, units) }));
+  return { candidates: units.all.filter((unit) => unit.isCandidate), rankings };
+}
+
+function ranked(search: CandidateSearch, hashes: readonly string[], units: Units): LocalCandidate[] {
+  const { store, parts, filters, memory } = search;
+  return hashes.flatMap((hash) => {
+    const ordinal = store.findOrdinal(memory, hash);
+    const place = ordinal === undefined ? undefined : placeOf(parts, ordinal);
+    if (place === undefined) return [];
+    const { docs, test } = filters[place.part]!;
+    if (!test(place.doc) || (docs !== undefined && !holds(docs, place.doc))) return [];
+    return [asCandidate(units.at(place.part, place.doc))];
+  });
+}
+
+function holds(docs: Uint32Array, doc: Doc): boolean {
+  const at = lowerBound(docs, doc, 0, docs.length);
+  return at < docs.length && docs[at] === doc;
+}
+
+/** Another leg wants it. A neighbour that the text leg did not take stays outside of that. */
+function asCandidate(unit: LocalCandidate): LocalCandidate {
+  if (unit.isCandidate) return unit;
+  unit.isCandidate = true;
+  unit.outsideText = true;
+  return unit;
+}
+
+/** The share of the query's idf that each of `candidates` holds: what evidence is judged by. In their order. */
+export function matchedOf(
+  { parts, text, statistics }: Pick<CandidateSearch, 'parts' | 'text' | 'statistics'>,
+  candidates: readonly LocalCandidate[],
+): Float64Array {
+  const shares = new Float64Array(candidates.length);
+  if (text === undefined || candidates.length === 0) return shares;
+  const weights = weightsOf(text.terms, statistics);
+  for (const [part, index] of parts.entries()) {
+    const indexes: number[] = [];
+    for (let i = 0; i < candidates.length; i++) if (candidates[i]!.part === part) indexes.push(i);
+    if (indexes.length === 0) continue;
+    const docs = docsOf(indexes.map((i) => candidates[i]!));
+    const found = matchedShares(index.text, docs, text.terms, weights);
+    for (let at = 0; at < indexes.length; at++) shares[indexes[at]!] = found[at]!;
+  }
+  return shares;
+}
+
+/** Grains by place, each once. */
+class Units {
+  readonly all: LocalCandidate[] = [];
+  readonly #store: Store;
+  readonly #parts: readonly IndexPart[];
+  readonly #byDoc: readonly Map<Doc, LocalCandidate>[];
+
+  constructor({ store, parts }: CandidateSearch) {
+    this.#store = store;
+    this.#parts = parts;
+    this.#byDoc = parts.map(() => new Map());
+  }
+
+  known(part: number, doc: Doc): LocalCandidate | undefined {
+    return this.#byDoc[part]!.get(doc);
+  }
+
+  at(part: number, doc: Doc): LocalCandidate {
+    const docs = this.#byDoc[part]!;
+    let unit = docs.get(doc);
+    if (unit === undefined) {
+      unit = new LocalCandidate(this.#store, this.#parts[part]!, part, doc);
+      docs.set(doc, unit);
+      this.all.push(unit);
+    }
+    return unit;
+  }
+}
+
+/** What the filters and the query's clauses let in. */
+class Matching {
+  readonly searched: readonly SearchPart[];
+  readonly #filters: readonly PartFilter[];
+  readonly #matchers: (ClauseMatcher | 'nothing' | undefined | null)[];
+  readonly #parts: readonly IndexPart[];
+  readonly #text: TextQuery;
+
+  constructor({ parts, filters }: CandidateSearch, text: TextQuery) {
+    this.#parts = parts;
+    this.#filters = filters;
+    this.#text = text;
+    this.#matchers = parts.map(() => null);
+    this.searched = parts.map((part, i): SearchPart => {
+      const { docs, test } = filters[i]!;
+      return {
+        text: part.text,
+        removed: (doc) => !test(doc),
+        allowed: docs === undefined ? undefined : docBits(docs, part.docCount),
+        createdAtMs: part.createdAtMs,
+        ordinals: part.ordinals,
+        chronological: part.chronological,
+      };
+    });
+  }
+
+  lets(part: number, doc: Doc): boolean {
+    const allowed = this.searched[part]!.allowed?.words;
+    if (allowed !== undefined && (allowed[doc >>> 5]! & (1 << (doc & 31))) === 0) return false;
+    if (!this.#filters[part]!.test(doc)) return false;
+    const matcher = this.#matcher(part);
+    return matcher === undefined || (matcher !== 'nothing' && matcher.matches(doc));
+  }
+
+  #matcher(part: number): ClauseMatcher | 'nothing' | undefined {
+    const known = this.#matchers[part];
+    if (known !== null) return known;
+    const made = matcherOf(this.#parts[part]!.text, this.#text.clauses);
+    this.#matchers[part] = made;
+    return made;
+  }
+}
+
+function vectorHits({ parts, filters, query, vectors }: CandidateSearch, matching: Matching, units: Units): void {
+  if (vectors === undefined) return;
+  const isAllowed = (ordinal: Ordinal): boolean => {
+    const place = placeOf(parts, ordinal);
+    return place !== undefined && matching.lets(place.part, place.doc);
+  };
+  const lists = filters.map(({ docs }) => docs);
+  const isListed = lists.length > 0 && lists.every((docs) => docs !== undefined);
+  const hits = vectors.search({
+    limit: query.candidateLimit,
+    isAllowed,
+    ...(isListed ? { allowedOrdinals: ordinalsOf(parts, lists) } : {}),
+  });
+  for (const { ordinal, cosine } of hits) {
+    const place = placeOf(parts, ordinal);
+    if (place === undefined) continue;
+    const unit = units.at(place.part, place.doc);
+    unit.cosine = cosine;
+  }
+}
+
+function ordinalsOf(parts: readonly IndexPart[], lists: readonly (Uint32Array | undefined)[]): Uint32Array {
+  const ordinals = new Uint32Array(lists.reduce((sum, docs) => sum + (docs?.length ?? 0), 0));
+  let at = 0;
+  // Ordinals ascend from part to part.
+  lists.forEach((docs, part) => {
+    for (const doc of docs ?? []) ordinals[at++] = parts[part]!.ordinals[doc]!;
+  });
+  return ordinals;
+}
+
+function placeOf(parts: readonly IndexPart[], ordinal: Ordinal): { part: number; doc: Doc } | undefined {
+  for (let part = parts.length - 1; part >= 0; part--) {
+    const { ordinals, docCount } = parts[part]!;
+    if (docCount === 0 || ordinals[0]! > ordinal) continue;
+    const doc = lowerBound(ordinals, ordinal, 0, docCount);
+    return doc < docCount && ordinals[doc] === ordinal ? { part, doc } : undefined;
+  }
+  return undefined;
+}
+
+/**
+ * Gives every turn its neighbours and marks. The neighbours of what words and vectors found become candidates, where
+ * the filters let them in; theirs only give scores.
+ */
+function scoreSurroundings(search: CandidateSearch, text: TextQuery, matching: Matching, units: Units): void {
+  const { store, context, parts, query, analyzer } = search;
+  if (units.all.length === 0) return;
+  const surroundings = parts.map((part) => part.surroundings);
+  if (surroundings.every((known) => known === undefined)) return;
+  const visible = parts.map((part) => visibleIn(store, part, query.filter, context));
+  const conversations = new Conversations(parts, surroundings, (part, doc) => visible[part]!(doc));
+  const marks = new QueryMarks(query.query ?? '', text, analyzer);
+  const neighbour = (place: { part: number; doc: Doc } | undefined, mayEnter: boolean): LocalCandidate | undefined => {
+    if (place === undefined) return undefined;
+    const known = units.known(place.part, place.doc);
+    if (known !== undefined) return known;
+    const unit = units.at(place.part, place.doc);
+    unit.isCandidate = mayEnter && matching.lets(place.part, place.doc);
+    return unit;
+  };
+  const surround = (unit: LocalCandidate, mayEnter: boolean): void => {
+    const code = codeAt(surroundings, unit.part, unit.doc);
+    if (code === undefined || !isTurn(code.code, code.surroundings.sessions[unit.doc] ?? 0)) return;
+    const around = conversations.around(unit.part, unit.doc);
+    const before = neighbour(around?.before, mayEnter);
+    const after = neighbour(around?.after, mayEnter);
+    const beforeCode = before === undefined ? undefined : codeAt(surroundings, before.part, before.doc);
+    unit.turn = { marks: marks.of(code, beforeCode), session: around?.session ?? 0, before, after };
+  };
+  const found = units.all.length;
+  for (let i = 0; i < found; i++) surround(units.all[i]!, true);
+  const entered = units.all.length;
+  for (let i = found; i < entered; i++) if (units.all[i]!.isCandidate) surround(units.all[i]!, false);
+}
+
+function codeAt(surroundings: readonly (Surroundings | undefined)[], part: number, doc: Doc): PlacedCode | undefined {
+  const here = surroundings[part];
+  return here === undefined ? undefined : { code: here.codes[doc] ?? 0, surroundings: here };
+}
+
+/** Fills in what the legs left open: BM25 of those that words did not find, cosines, pairs. */
+function scoreExactly(search: CandidateSearch, text: TextQuery, units: Units): void {
+  const { parts, statistics, vectors } = search;
+  if (units.all.length === 0) return;
+  const missing = units.all.filter((unit) => unit.bm25 === undefined);
+  if (missing.length > 0) {
+    const weights = weightsOf(text.terms, statistics);
+    for (const [part, some] of Map.groupBy(missing, (unit) => unit.part)) {
+      const index = parts[part]!.text;
+      const lists = text.terms.map((term) => index.postings(term));
+      const scores = scoreLists(index, docsOf(some), lists, weights);
+      for (const [i, unit] of some.entries()) unit.bm25 = scores[i]!;
+    }
+  }
+  if (vectors !== undefined) {
+    const blind = units.all.filter((unit) => unit.cosine === undefined);
+    const cosines = vectors.cosinesOf(blind.map(({ ordinal }) => ordinal));
+    for (const [i, unit] of blind.entries()) if (!Number.isNaN(cosines[i]!)) unit.cosine = cosines[i]!;
+  }
+  scorePhrases(search, text, units);
+}
+
+function scorePhrases(
+  { store, parts, statistics, pairFrequency }: CandidateSearch,
+  text: TextQuery,
+  units: Units,
+): void {
+  if (text.pairs.length === 0 || pairFrequency?.size === 0) return;
+  const byPart = parts.map((): LocalCandidate[] => []);
+  for (const unit of units.all) if (unit.isCandidate) byPart[unit.part]!.push(unit);
+  const docs = byPart.map(docsOf);
+  const scores = scoreFewPairs(liveParts(store, parts), docs, text.pairs, statistics, pairFrequency);
+  if (scores === undefined) return;
+  for (const [part, some] of byPart.entries())
+    for (let at = 0; at < some.length; at++) if (scores[part]![at]! > 0) some[at]!.phrase = scores[part]![at]!;
+}
+
+function docsOf(units: readonly LocalCandidate[]): Uint32Array {
+  const docs = new Uint32Array(units.length);
+  for (let i = 0; i < docs.length; i++) docs[i] = units[i]!.doc;
+  return docs;
+}
+
+/** The parts as statistics see them: without what was removed. */
+export function liveParts(store: Store, parts: readonly IndexPart[]): SearchPart[] {
+  return parts.map((part) => ({
+    text: part.text,
+    removed: undefined,
+    allowed: undefined,
+    removedDocs: removedDocs(store, part),
+  }));
+}
+
+/** A candidate as it crosses threads. */
+export function plainCandidate(unit: LocalCandidate, matched: number): Candidate {
+  const { hash, ordinal, createdAtMs, bm25, phrase, cosine, structural, outsideText, turn } = unit;
+  return {
+    hash,
+    ordinal,
+    createdAtMs,
+    ...(bm25 === undefined ? {} : { bm25 }),
+    ...(phrase === undefined ? {} : { phrase }),
+    ...(cosine === undefined ? {} : { cosine }),
+    ...(structural ? { structural } : {}),
+    ...(outsideText ? { outsideText } : {}),
+    ...(turn === undefined ? {} : { turn: plainTurn(turn) }),
+    ...(matched === 0 ? {} : { matched }),
+  };
+}
+
+function plainTurn({ marks, session, before, after }: CandidateTurn): CandidateTurn {
+  return {
+    marks,
+    session,
+    ...(before === undefined ? {} : { before: plainScore(before) }),
+    ...(after === undefined ? {} : { after: plainScore(after) }),
+  };
+}
+
+function plainScore({ ordinal, bm25, cosine }: NeighbourScore): NeighbourScore {
+  return { ordinal, ...(bm25 === undefined ? {} : { bm25 }), ...(cosine === undefined ? {} : { cosine }) };
+}

@@ -1,0 +1,49 @@
+// What an event's fields say of its surroundings (spec: ranking of text, section 2): who speaks, in which role, and what
+// the text gives away. The index keeps it beside the grain.
+import { searchText } from '../grain/api-text.ts';
+import type { Grain } from '../grain/grain.ts';
+import { asks, holdsTime, leadingName, speaksOfSelf } from '../index/surroundings/signs.ts';
+import { ROLES, type Role, type Turn } from '../index/surroundings/turn.ts';
+import { SPEAKER_CHARS_MAX } from '../limits.ts';
+
+/** Undefined for a grain that is no event. */
+export function turnOf(grain: Pick<Grain, 'type' | 'fields'>): Turn | undefined {
+  if (grain.type !== 'event') return undefined;
+  const { content, speaker, role } = grain.fields;
+  const text = typeof content === 'string' && content !== '' ? content : searchText(grain);
+  return {
+    asks: asks(text),
+    holdsTime: holdsTime(text),
+    speaksOfSelf: speaksOfSelf(text),
+    role: roleNumber(role),
+    speaker: speakerKey(speaker, text),
+  };
+}
+
+function roleNumber(role: unknown): Role {
+  if (typeof role !== 'string' || role === '') return ROLES.none;
+  switch (role.toLowerCase()) {
+    case 'user':
+      return ROLES.user;
+    case 'assistant':
+      return ROLES.assistant;
+    case 'system':
+      return ROLES.system;
+    case 'tool':
+      return ROLES.tool;
+    default:
+      return ROLES.other;
+  }
+}
+
+/** The field's name; else one that the text begins with, which keeps its colon: it may be a heading and no name. */
+function speakerKey(field: unknown, text: string): string | undefined {
+  const named = typeof field === 'string' ? keyForm(field) : '';
+  if (named !== '') return named;
+  const leading = leadingName(text);
+  return leading === undefined ? undefined : `${keyForm(leading)}:`;
+}
+
+function keyForm(name: string): string {
+  return name.slice(0, SPEAKER_CHARS_MAX).toWellFormed().normalize('NFKC').trim().toLowerCase();
+}
