@@ -10,8 +10,6 @@ import {
 } from '../../engine/limits.ts';
 import type { Carrier, Exchange, Head, Shared } from './exchange.ts';
 
-/** Of a GOAWAY that says only that an end is near: what the peer sent before it heard of it is still served. */
-const LAST_STREAM = 2 ** 31 - 1;
 const looks = (ms: number): number => Math.ceil(ms / GRPC_LOOK_MS);
 
 export type Accept = (connection: Connection, stream: ServerHttp2Stream, head: Head) => void;
@@ -66,26 +64,18 @@ export class Connection implements Carrier {
     }
   }
 
-  /**
-   * Lets no more calls begin, and closes when those under way have ended. The peer is told first, and what it sent
-   * until it has heard that, which the answer to a ping says, is served.
-   */
+  /** Lets no more calls begin, tells the peer the last one that did, and closes when those under way have ended. */
   end(): void {
     if (this.endingAt !== undefined || this.session.destroyed) return;
     this.endingAt = this.shared.looks;
     for (const call of this.calls) call.windUp();
-    this.session.goaway(0, LAST_STREAM);
-    this.ping(() => this.session.close());
+    this.session.close();
   }
 
   /** RFC 9113, 8.1. A reset overtakes what was not sent before it: hence the ping, whose answer says that it was. */
   cutOff(stream: ServerHttp2Stream): void {
     this.answered.push(stream);
     if (this.answered.length === 1) this.cutOffAnswered();
-  }
-
-  get isEnding(): boolean {
-    return this.endingAt !== undefined;
   }
 
   destroy(): void {

@@ -10,7 +10,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { type AddressInfo, Server, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import {
   CONNECTIONS_MAX,
   GRPC_CONNECTION_MEGABYTES_MAX,
@@ -119,26 +119,21 @@ class Http2Front implements GrpcFront {
   async drain(deadlineMs: number): Promise<void> {
     this.isDraining = true;
     this.setServing(false);
-    this.stopListening();
     const closed = new Promise<void>((resolve) => {
       this.emptied = resolve;
     });
     const force = setTimeout(() => this.close(), deadlineMs);
     for (const connection of this.connections) connection.end();
+    this.server.close();
     if (this.connections.size > 0) await closed;
     clearTimeout(force);
     clearInterval(this.timer);
   }
 
   close(): void {
-    this.stopListening();
     clearInterval(this.timer);
     for (const connection of this.connections) connection.destroy();
-  }
-
-  /** http2's own `close` would at once refuse what peers have sent and not yet heard the answer to. */
-  private stopListening(): void {
-    if (this.server.listening) Server.prototype.close.call(this.server);
+    this.server.close();
   }
 
   private connected(session: ServerHttp2Session): void {
@@ -177,9 +172,6 @@ class Http2Front implements GrpcFront {
       const unknown = `The server does not implement the method ${path}`;
       refuse(connection, stream, new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, unknown));
     } else if ('run' in method) new UnaryCall(connection, stream, head, method);
-    // It would last as long as its caller likes.
-    else if (connection.isEnding)
-      refuse(connection, stream, new ProtocolError(GRPC_STATUS.UNAVAILABLE, 'The connection is ending'));
     else new StreamingCall(connection, stream, head, method);
   }
 }

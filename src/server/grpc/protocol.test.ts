@@ -6,7 +6,13 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../../engine/errors.ts';
-import { GRPC_CONNECTION_AGE_MS, GRPC_GATHERING_BYTES_MAX, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS, MESSAGE_BYTES_MAX } from '../../engine/limits.ts';
+import {
+  GRPC_CONNECTION_AGE_MS,
+  GRPC_GATHERING_BYTES_MAX,
+  GRPC_LOOK_MS,
+  GRPC_PEER_TIMEOUT_MS,
+  MESSAGE_BYTES_MAX,
+} from '../../engine/limits.ts';
 import { GRPC_STATUS } from '../status.ts';
 import type { GrpcAnswer, GrpcCall } from './front.ts';
 import {
@@ -71,8 +77,14 @@ test('a refusal is one block of headers, percent-encoded, with code and request 
 test('content types of gRPC are served, others are 415; other methods are 405', async () => {
   const { port } = await startFront(echo);
   const session = await openSession(port);
-  const types = ['application/grpc', 'application/grpc+proto', 'Application/gRPC+proto; charset=utf-8', 'application/grpc;x=1'];
-  for (const type of types) assert.equal(statusOf(await ask(session, [frame(HELLO)], { 'content-type': type })), 0, type);
+  const types = [
+    'application/grpc',
+    'application/grpc+proto',
+    'Application/gRPC+proto; charset=utf-8',
+    'application/grpc;x=1',
+  ];
+  for (const type of types)
+    assert.equal(statusOf(await ask(session, [frame(HELLO)], { 'content-type': type })), 0, type);
   for (const type of ['application/grpc-web', 'application/grpc+json', 'application/json', 'text/html', ''])
     assert.equal((await ask(session, [frame(HELLO)], { 'content-type': type })).headers[':status'], 415, type);
   for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -91,7 +103,14 @@ test('content types of gRPC are served, others are 415; other methods are 405', 
 test('an unknown method is UNIMPLEMENTED, by its whole name', async () => {
   const { port } = await startFront(echo);
   const session = await openSession(port);
-  for (const path of ['/memory.v1.MemoryService/Dance', '/memory.v1.MemoryService', '/', '/x?y=ö', `${ADD}?x`, `${ADD}/`]) {
+  for (const path of [
+    '/memory.v1.MemoryService/Dance',
+    '/memory.v1.MemoryService',
+    '/',
+    '/x?y=ö',
+    `${ADD}?x`,
+    `${ADD}/`,
+  ]) {
     const answer = await ask(session, [frame(HELLO)], { ':path': path });
     assert.equal(statusOf(answer), GRPC_STATUS.UNIMPLEMENTED, path);
     assert.match(messageOf(answer), /^The server does not implement the method /);
@@ -168,7 +187,8 @@ test('gzip and deflate are understood, what grows too large or is none is refuse
   const { port } = await startFront(echo);
   const session = await openSession(port);
   const text = Buffer.from('granary '.repeat(1_000));
-  const compressed = (bytes: Uint8Array, encoding: string) => ask(session, [frame(bytes, 1)], { 'grpc-encoding': encoding });
+  const compressed = (bytes: Uint8Array, encoding: string) =>
+    ask(session, [frame(bytes, 1)], { 'grpc-encoding': encoding });
   assert.deepEqual((await compressed(gzipSync(text), 'gzip')).data, frame(text));
   assert.deepEqual((await compressed(deflateSync(text), 'deflate')).data, frame(text));
   assert.equal(statusOf(await compressed(text, 'gzip')), GRPC_STATUS.INTERNAL);
@@ -195,7 +215,12 @@ test('metadata are seen by name, the first of several, and no binary ones', asyn
     for (const name of ['x-one', 'x-many', 'x-none', 'x-bin', 'x-blob-bin']) seen.push(call.header(name));
     return { bytes: call.bytes };
   });
-  const headers = { 'x-one': '1', 'x-many': ['a', 'b'], 'x-bin': 'no name of a binary one ends so', 'x-blob-bin': '////' };
+  const headers = {
+    'x-one': '1',
+    'x-many': ['a', 'b'],
+    'x-bin': 'no name of a binary one ends so',
+    'x-blob-bin': '////',
+  };
   assert.equal(statusOf(await ask(await openSession(port), [frame(HELLO)], headers)), 0);
   assert.deepEqual(seen, ['1', 'a', undefined, undefined, undefined]);
 });
@@ -207,7 +232,14 @@ test('grpc-timeout is a deadline of the call, and a wrong one is refused', async
     return { bytes };
   });
   const session = await openSession(port);
-  for (const [given, ms] of [['2H', 7_200_000], ['3M', 180_000], ['40S', 40_000], ['50000m', 50_000], ['60000000u', 60_000], ['99999999n', 100]] as const) {
+  for (const [given, ms] of [
+    ['2H', 7_200_000],
+    ['3M', 180_000],
+    ['40S', 40_000],
+    ['50000m', 50_000],
+    ['60000000u', 60_000],
+    ['99999999n', 100],
+  ] as const) {
     assert.equal(statusOf(await ask(session, [frame(HELLO)], { 'grpc-timeout': given })), 0, given);
     const left = seen.pop() ?? 0;
     assert.ok(left <= ms && left > ms - 20_000, `${given}: ${left}`);
