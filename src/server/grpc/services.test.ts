@@ -1,0 +1,260 @@
+// The standard services, and a real client under load.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fromBinary } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import {
+  Client,
+  compressionAlgorithms,
+  credentials,
+  loadPackageDefinition,
+  Metadata,
+  type ServiceClientConstructor,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { GRPC_PROBE_BYTES_MAX, GRPC_WATCHES_MAX } from '../../engine/limits.ts';
+import { GRPC_STATUS } from '../status.ts';
+import {
+  ADD,
+  answerOf,
+  ask,
+  closeAll,
+  echo,
+  frame,
+  messageOf,
+  openSession,
+  openStream,
+  startFront,
+  statusOf,
+  toBeClosed,
+} from './testing/front.ts';
+
+after(closeAll);
+
+const modules = join(import.meta.dirname, '..', '..', '..', 'node_modules');
+// A message of a package that is loaded at run time has no type.
+type Loose = Record<string, never> & { readonly [name: string]: never };
+
+function definition(file: string, path: readonly string[]): ServiceClientConstructor {
+  let found: unknown = loadPackageDefinition(loadSync(join(modules, file), { keepCase: true, enums: String }));
+  for (const name of path) found = (found as Record<string, unknown>)[name]; // packages are objects by name
+  return found as ServiceClientConstructor; // the last is the service
+}
+
+const Health = definition('grpc-health-check/proto/health/v1/health.proto', ['grpc', 'health', 'v1', 'Health']);
+const reflections = ['v1', 'v1alpha'].map((version) => {
+  const file = `@grpc/reflection/build/proto/grpc/reflection/${version}/reflection.proto`;
+  return definition(file, ['grpc', 'reflection', version, 'ServerReflection']);
+});
+
+interface Conversation {
+  write(message: object): void;
+  end(): void;
+  on(event: string, listener: (given: never) => void): Conversation;
+}
+
+/** Asks all questions on one stream, and gives the answers in order. */
+async function reflect(
+  Service: ServiceClientConstructor,
+  port: number,
+  questions: readonly object[],
+): Promise<unknown[]> {
+  const client = toBeClosed(new Service(`127.0.0.1:${port}`, credentials.createInsecure()));
+  const open = client['serverReflectionInfo'] as unknown as () => Conversation; // by the proto file
+  const stream = open.call(client);
+  const answers: unknown[] = [];
+  return new Promise((resolve, reject) => {
+    stream.on('data', (answer: unknown) => answers.push(answer));
+    stream.on('error', reject);
+    stream.on('end', () => resolve(answers));
+    for (const question of questions) stream.write(question);
+    stream.end();
+  });
+}
+
+interface FilesAnswer {
+  readonly file_descriptor_response?: { readonly file_descriptor_proto: readonly Uint8Array[] };
+  readonly error_response?: { readonly error_code: number; readonly error_message: string };
+  readonly valid_host: string;
+  readonly original_request: unknown;
+}
+
+test('reflection of both versions gives the files of names and symbols, and says what it has not', async () => {
+  const { port } = await startFront(echo);
+  for (const Service of reflections) {
+    const symbols = [
+      'memory.v1.MemoryService',
+      'memory.v1.MemoryService.Add',
+      'memory.v1.AddRequest',
+      'memory.v1.AddRequest.grain_type',
+      'memory.v1.MemoryBatchService',
+    ];
+    const questions = [
+      { host: 'here', file_by_filename: 'memory/v1/memory.proto' },
+      ...symbols.map((symbol) => ({ host: '', file_containing_symbol: symbol })),
+    ];
+    const found = (await reflect(Service, port, questions)) as FilesAnswer[]; // as their proto file has them
+    assert.equal(found.length, questions.length);
+    for (const [at, { file_descriptor_response: files }] of found.entries()) {
+      const [first] = files?.file_descriptor_proto ?? [];
+      assert.ok(first, JSON.stringify(questions[at]));
+      const file = fromBinary(FileDescriptorProtoSchema, first);
+      assert.equal(file.package, 'memory.v1');
+      assert.ok(file.service.some(({ name }) => name === 'MemoryService'));
+    }
+    assert.equal(found[0]?.valid_host, 'here');
+    const missing = [
+      [{ host: '', file_by_filename: 'nothing.proto' }, GRPC_STATUS.NOT_FOUND, 'Proto file not found: nothing.proto'],
+      [{ host: '', file_containing_symbol: 'no.Thing' }, GRPC_STATUS.NOT_FOUND, 'Symbol not found: no.Thing'],
+      [
+        { host: '', file_containing_extension: { containing_type: 'T', extension_number: 7 } },
+        GRPC_STATUS.NOT_FOUND,
+        'Extension not found for symbol T at field 7',
+      ],
+      [{ host: '', all_extension_numbers_of_type: 'T' }, GRPC_STATUS.NOT_FOUND, 'Extensions not found for symbol T'],
+      [{ host: '' }, GRPC_STATUS.UNIMPLEMENTED, 'Unimplemented method for request: undefined'],
+    ] as const;
+    const refused = (await reflect(
+      Service,
+      port,
+      missing.map(([question]) => question),
+    )) as FilesAnswer[]; // as above
+    for (const [at, [, code, message]] of missing.entries()) {
+      assert.deepEqual({ ...refused[at]?.error_response }, { error_code: code, error_message: message });
+    }
+  }
+});
+
+test('who does not take the answers of reflection is not asked further', async () => {
+  const { port } = await startFront(echo);
+  const session = await openSession(port);
+  const stream = openStream(session, { ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' });
+  const answered = answerOf(stream);
+  stream.pause();
+  const question = frame(Buffer.concat([Buffer.of(34, 23), Buffer.from('memory.v1.MemoryService')]));
+  const many = 1_000;
+  stream.end(Buffer.concat(Array.from({ length: many }, () => question)));
+  // Whoever asks beside it is answered all the same.
+  assert.equal(statusOf(await ask(session, [frame(Buffer.from('x'))])), 0);
+  stream.resume();
+  const answer = await answered;
+  assert.equal(statusOf(answer), 0);
+  let count = 0;
+  for (let at = 0; at < answer.data.length; count++) at += 5 + answer.data.readUInt32BE(at + 1);
+  assert.equal(count, many);
+});
+
+test('what is no question, or too long a one, ends the conversation', async () => {
+  const { port } = await startFront(echo);
+  const session = await openSession(port);
+  const reflection = { ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' };
+  for (const { bytes, headers } of [
+    { bytes: Buffer.of(58, 200), headers: reflection },
+    { bytes: Buffer.of(10, 200), headers: { ':path': '/grpc.health.v1.Health/Check' } },
+    { bytes: Buffer.of(10, 200), headers: { ':path': '/grpc.health.v1.Health/Watch' } },
+  ]) {
+    assert.equal(statusOf(await ask(session, [frame(bytes)], headers)), GRPC_STATUS.INTERNAL);
+  }
+  const long = await ask(session, [frame(Buffer.alloc(GRPC_PROBE_BYTES_MAX + 1))], reflection);
+  assert.equal(statusOf(long), GRPC_STATUS.RESOURCE_EXHAUSTED);
+  assert.equal(statusOf(await ask(session, [Buffer.alloc(3)], reflection)), GRPC_STATUS.INTERNAL);
+  assert.equal(statusOf(await ask(session, [], reflection)), GRPC_STATUS.OK);
+});
+
+test('a client of health checks, lists and watches', async () => {
+  const front = await startFront(echo);
+  const client = toBeClosed(new Health(`127.0.0.1:${front.port}`, credentials.createInsecure()));
+  type Call = (request: object, done: (error: ServiceError | null, answer: Loose) => void) => void;
+  const call = (name: string, request: object): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const method = client[name] as unknown as Call; // by the proto file
+      method.call(client, request, (error, answer) => (error ? reject(error) : resolve(answer)));
+    });
+  assert.deepEqual(await call('check', { service: 'memory.v1.MemoryService' }), { status: 'SERVING' });
+  await assert.rejects(call('check', { service: 'x' }), {
+    code: status.NOT_FOUND,
+    details: 'Health status unknown for service x',
+  });
+  const serving = { status: 'SERVING' };
+  assert.deepEqual(await call('list', {}), {
+    statuses: { '': serving, 'memory.v1.MemoryService': serving, 'memory.v1.MemoryBatchService': serving },
+  });
+  const watch = (service: string): { seen: string[]; ended: Promise<void>; first: Promise<void> } => {
+    const open = client['watch'] as unknown as (request: object) => Conversation; // by the proto file
+    const stream = open.call(client, { service });
+    const seen: string[] = [];
+    let arrived: () => void = () => undefined;
+    const first = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    stream.on('data', ({ status: told }: { status: string }) => {
+      seen.push(told);
+      arrived();
+    });
+    return { seen, first, ended: new Promise((resolve) => stream.on('end', () => resolve())) };
+  };
+  const [all, none] = [watch(''), watch('x')];
+  await Promise.all([all.first, none.first]);
+  front.setServing(false);
+  front.setServing(false);
+  front.setServing(true);
+  await front.drain(60_000);
+  await Promise.all([all.ended, none.ended]);
+  assert.deepEqual(all.seen, ['SERVING', 'NOT_SERVING', 'SERVING', 'NOT_SERVING']);
+  assert.deepEqual(none.seen, ['SERVICE_UNKNOWN']);
+});
+
+test('so many may watch and no more, and those who went make room', async () => {
+  const { port } = await startFront(echo);
+  const session = await openSession(port);
+  const watch = () => {
+    const stream = openStream(session, { ':path': '/grpc.health.v1.Health/Watch' });
+    stream.end(frame(Buffer.alloc(0)));
+    return stream;
+  };
+  const streams = Array.from({ length: GRPC_WATCHES_MAX }, watch);
+  await Promise.all(streams.map((stream) => new Promise((resolve) => stream.once('data', resolve))));
+  const refused = await answerOf(watch());
+  assert.equal(statusOf(refused), GRPC_STATUS.RESOURCE_EXHAUSTED);
+  assert.equal(messageOf(refused), 'too many watches of health');
+  const gone = new Promise((resolve) => streams[0]?.once('close', resolve));
+  streams[0]?.close(8);
+  await gone;
+  const another = watch();
+  await new Promise((resolve) => another.once('data', resolve));
+});
+
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+function unary(client: Client, bytes: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(ADD, asItIs, asItIs, bytes, new Metadata(), (error, answer) =>
+      error ? reject(error) : resolve(answer ?? Buffer.alloc(0)),
+    );
+  });
+}
+
+for (const [name, options] of [
+  ['as they are', {}],
+  ['gzip', { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip }],
+  ['deflate', { 'grpc.default_compression_algorithm': compressionAlgorithms.deflate }],
+] as const)
+  test(`grpc-js has hundreds of calls under way, large and small ones, ${name}`, async () => {
+    const { port } = await startFront(echo);
+    const client = toBeClosed(
+      new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+        'grpc.max_receive_message_length': -1,
+        ...options,
+      }),
+    );
+    const messages = Array.from({ length: 256 }, (_, at) => {
+      const bytes = Buffer.alloc(at % 64 === 0 ? 4_194_304 : at * 37, at);
+      bytes.write(String(at));
+      return bytes;
+    });
+    const answers = await Promise.all(messages.map((message) => unary(client, message)));
+    for (const [at, answer] of answers.entries()) assert.ok(answer.equals(messages[at]!), String(at));
+  });
