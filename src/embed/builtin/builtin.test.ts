@@ -97,6 +97,7 @@ test('a query waits for one text of the backlog at most', async (t) => {
 
 test('a call that is given up rejects with its reason, and what it has not begun is not done', async (t) => {
   const { embedder, gate } = open(t, { begun: 0 });
+  await embedder.load();
   const controller = new AbortController();
   const reason = new Error('no longer wanted');
   const given = embedder.embed(

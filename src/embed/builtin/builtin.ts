@@ -150,7 +150,11 @@ export class BuiltinEmbedder implements Embedder {
     };
     lane.calls.add(call);
     lane.texts += texts.length;
-    const abort = (): void => this.#end(call, { reason: signal?.reason });
+    const abort = (): void => {
+      this.#end(call, { reason: signal?.reason });
+      // The thread does not answer what it was told to drop, so nothing else would send it what waits.
+      this.#pump();
+    };
     signal?.addEventListener('abort', abort);
     try {
       this.#pump();
