@@ -47,17 +47,40 @@ export interface Head {
 }
 
 const CONTENT_TYPE = 'application/grpc+proto';
-const RESPONSE: OutgoingHttpHeaders = {
-  ':status': 200,
-  'content-type': CONTENT_TYPE,
-  'grpc-accept-encoding': ENCODINGS,
-};
+/** As a list, which every stream may keep without a copy. */
+const RESPONSE: readonly string[] = [':status', '200', 'content-type', CONTENT_TYPE, 'grpc-accept-encoding', ENCODINGS];
 const WITH_TRAILERS: ServerStreamResponseOptions & { sendDate: boolean } = { waitForTrailers: true, sendDate: false };
 const WITHOUT_BODY: ServerStreamResponseOptions & { sendDate: boolean } = { endStream: true, sendDate: false };
 const PATIENCE_LOOKS = Math.ceil(GRPC_PEER_TIMEOUT_MS / GRPC_LOOK_MS);
 
-/** A stream that is reset, and whatever else is wrong with one, ends it: `close` tells. */
-const ignore = (): void => undefined;
+const CALL = Symbol('call');
+
+/**
+ * A stream knows its call while there is one. Node keeps the object of a stream until the next full collection, and with
+ * it whatever its listeners hold: so these hold nothing, and what they lead to is let go when the stream closes.
+ */
+type Carrying = ServerHttp2Stream & { [CALL]?: Exchange | undefined };
+
+function onData(this: Carrying, chunk: Buffer): void {
+  this[CALL]?.take(chunk);
+}
+
+function onEnd(this: Carrying): void {
+  this[CALL]?.finish();
+}
+
+function onWantTrailers(this: Carrying): void {
+  this[CALL]?.sendTrailers();
+}
+
+function onClose(this: Carrying): void {
+  this[CALL]?.closed();
+  this[CALL] = undefined;
+}
+
+function onError(): void {
+  // A stream that is reset, and whatever else is wrong with one, closes: that tells.
+}
 
 /** Ends a stream with nothing but a head. */
 export function refuseStream(carrier: Carrier, stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {
@@ -84,6 +107,7 @@ export abstract class Exchange implements Expiring {
   private readonly tick: number | undefined;
   private gatheredBytes = 0;
   private hasBegun = false;
+  private trailers: OutgoingHttpHeaders = {};
   private controller: AbortController | undefined;
 
   constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, messageBytesMax: number) {
@@ -93,8 +117,9 @@ export abstract class Exchange implements Expiring {
     this.reader = new MessageReader(messageBytesMax);
     this.waitingSince = carrier.shared.looks;
     carrier.calls.add(this);
-    stream.on('error', ignore);
-    stream.on('close', () => this.closed());
+    (stream as Carrying)[CALL] = this; // its only place
+    stream.on('error', onError);
+    stream.on('close', onClose);
     const timeout = head.headers['grpc-timeout'];
     if (timeout !== undefined) {
       const ms = timeoutMs(String(timeout));
@@ -105,23 +130,8 @@ export abstract class Exchange implements Expiring {
       this.deadlineMs = Date.now() + ms;
       this.tick = carrier.shared.expiry.add(this, performance.now() + ms);
     }
-    stream.on('data', (chunk: Buffer) => {
-      if (this.isOver) return;
-      this.reader.push(chunk);
-      try {
-        this.received();
-      } catch (caught) {
-        this.failed(caught);
-      }
-    });
-    stream.on('end', () => {
-      if (this.isOver) return;
-      try {
-        this.ended();
-      } catch (caught) {
-        this.failed(caught);
-      }
-    });
+    stream.on('data', onData);
+    stream.on('end', onEnd);
   }
 
   get remoteAddress(): string {
@@ -159,6 +169,41 @@ export abstract class Exchange implements Expiring {
   /** Called when the connection lets no more calls begin: a call that would last as long as its caller likes ends. */
   windUp(): void {
     // Most calls end by themselves.
+  }
+
+  /** The stream brought this. */
+  take(chunk: Buffer): void {
+    if (this.isOver) return;
+    this.reader.push(chunk);
+    try {
+      this.received();
+    } catch (caught) {
+      this.failed(caught);
+    }
+  }
+
+  /** The stream brings no more. */
+  finish(): void {
+    if (this.isOver) return;
+    try {
+      this.ended();
+    } catch (caught) {
+      this.failed(caught);
+    }
+  }
+
+  /** All before the trailers has left. */
+  sendTrailers(): void {
+    this.stream.sendTrailers(this.trailers);
+    if (!this.stream.readableEnded) this.carrier.cutOff(this.stream);
+  }
+
+  /** The stream is no more, whether the call was over or not. */
+  closed(): void {
+    this.carrier.calls.delete(this);
+    if (this.isOver) return;
+    this.settle();
+    this.controller?.abort(new RequestAborted());
   }
 
   /** Something of the request came, and is in the reader. May throw what `failed` takes. */
@@ -254,11 +299,8 @@ export abstract class Exchange implements Expiring {
   }
 
   private trail(trailers: OutgoingHttpHeaders): void {
-    const { stream } = this;
-    stream.on('wantTrailers', () => {
-      stream.sendTrailers(trailers);
-      if (!stream.readableEnded) this.carrier.cutOff(stream);
-    });
+    this.trailers = trailers;
+    this.stream.on('wantTrailers', onWantTrailers);
   }
 
   /** False when the call was over before, or nobody is there to be answered. */
@@ -270,13 +312,5 @@ export abstract class Exchange implements Expiring {
     this.waitingSince = this.carrier.shared.looks;
     this.settled();
     return !this.isGone;
-  }
-
-  private closed(): void {
-    this.carrier.calls.delete(this);
-    if (!this.isOver) {
-      this.settle();
-      this.controller?.abort(new RequestAborted());
-    }
   }
 }

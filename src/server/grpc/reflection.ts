@@ -53,7 +53,7 @@ class Reflection implements Conversation {
 
   ended(): void {
     this.allowed.then(
-      () => this.call.finish(),
+      () => this.call.complete(),
       () => undefined,
     );
   }

@@ -41,7 +41,7 @@ export class StreamingCall extends Exchange {
   }
 
   /** Ends the call well. */
-  finish(): void {
+  complete(): void {
     this.succeed();
   }
 
