@@ -49,8 +49,16 @@ function distinct(answers: readonly Output<'recallCandidates'>[]): PartitionCand
  */
 function cutLegs(candidates: readonly PartitionCandidate[], query: RecallQuery): PartitionCandidate[] {
   const inText = candidates.filter(({ bm25, outsideText }) => bm25 !== undefined && outsideText !== true);
-  const words = bestBy(inText, ({ bm25 = 0 }) => bm25, query.candidateLimit);
-  const vectors = bestBy(inText, ({ cosine = 0 }) => cosine, query.candidateLimit);
+  const words = bestBy(
+    inText.filter(({ bm25 = 0 }) => bm25 > 0),
+    ({ bm25 = 0 }) => bm25,
+    query.candidateLimit,
+  );
+  const vectors = bestBy(
+    inText.filter(({ cosine }) => cosine !== undefined),
+    ({ cosine = 0 }) => cosine,
+    query.candidateLimit,
+  );
   const kept = new Set([...words, ...vectors]);
   const places = new Map(inText.map((candidate) => [placeOf(candidate.partition, candidate.ordinal), candidate]));
   for (const { partition, turn } of [...kept]) {
@@ -72,14 +80,12 @@ function placeOf(partition: number, ordinal: number): number {
   return partition * 2 ** 32 + ordinal;
 }
 
-/** The best of those that score above 0. */
 function bestBy(
   candidates: readonly PartitionCandidate[],
   scoreOf: (candidate: PartitionCandidate) => number,
   limit: number,
 ): PartitionCandidate[] {
-  const found = candidates.filter((candidate) => scoreOf(candidate) > 0);
-  return found.sort((a, b) => scoreOf(b) - scoreOf(a) || newestFirst(a, b)).slice(0, limit);
+  return candidates.toSorted((a, b) => scoreOf(b) - scoreOf(a) || newestFirst(a, b)).slice(0, limit);
 }
 
 async function fetchGrains(

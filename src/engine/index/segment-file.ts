@@ -282,8 +282,11 @@ export class SegmentFile {
       const header = readExactly(fd, name, 0, HEADER_BYTES);
       if (!header.subarray(0, MAGIC.length).equals(MAGIC)) throw new CorruptBlock(name, 0, 'no segment file');
       const version = header.readUInt16BE(MAGIC.length);
-      if (version < FORMAT_VERSION) throw new OutdatedSegment(name, version);
-      if (version !== FORMAT_VERSION) throw new CorruptBlock(name, 8, 'unknown format version');
+      if (version !== FORMAT_VERSION) {
+        const footer = readExactly(fd, name, bytes - FOOTER_BYTES, FOOTER_BYTES);
+        if (version < FORMAT_VERSION && isFooterOf(version, footer)) throw new OutdatedSegment(name, version);
+        throw new CorruptBlock(name, 8, 'unknown format version');
+      }
       const footer = readFooter(readExactly(fd, name, bytes - FOOTER_BYTES, FOOTER_BYTES), name, bytes);
       const directory = readExactly(fd, name, footer.directory, footer.count * ENTRY_BYTES);
       if (crc32(directory) !== footer.checksum)
@@ -384,6 +387,12 @@ interface Footer {
   readonly first: number;
   readonly last: number;
   readonly checksum: number;
+}
+
+/** True when an intact footer names that version: then the header's is no flipped bit. Footers begin and end alike in all. */
+function isFooterOf(version: number, footer: Buffer): boolean {
+  const isIntact = footer.subarray(32).equals(MAGIC) && crc32(footer.subarray(0, 28)) === footer.readUInt32BE(28);
+  return isIntact && footer.readUInt32BE(24) === version;
 }
 
 function readFooter(footer: Buffer, name: string, bytes: number): Footer {

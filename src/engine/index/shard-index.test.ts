@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../errors.ts';
@@ -327,6 +328,51 @@ for (const harm of ['missing', 'cut', 'header', 'directory', 'footer'] as const)
     assert.equal(readdirSync(directory).filter((name) => name.endsWith('.seg')).length, 2);
   });
 }
+
+/** The file as an older build would have stamped it. */
+function stampOlder(path: string): void {
+  const bytes = readFileSync(path);
+  bytes.writeUInt16BE(1, 8);
+  const footer = bytes.subarray(bytes.length - 40);
+  footer.writeUInt32BE(1, 24);
+  footer.writeUInt32BE(crc32(footer.subarray(0, 28)), 28);
+  writeFileSync(path, bytes);
+}
+
+test('segments of an older format are made again from the log, and that is no problem', () => {
+  const { shard, log, directory, check, replay, keys } = filled({ files: 3 });
+  const paths = shard.files();
+  shard.close();
+  for (const path of paths) stampOlder(path);
+  // A crash before the new ones are named changes nothing.
+  for (let tries = 0; tries < 2; tries++) {
+    const again = openShard(directory, log, keys);
+    assert.deepEqual([again.problems, again.sealedSequence, again.segments], [[], 0, 0]);
+    replay(again);
+    check(again);
+    if (tries === 1) sealAll(again, log);
+    again.close();
+  }
+  assert.equal(readdirSync(directory).length, 1, 'the old files are gone, and none was set aside');
+  const healed = openShard(directory, log, keys);
+  assert.deepEqual([healed.problems, healed.segments], [[], 1]);
+  check(healed);
+  healed.close();
+});
+
+test('one segment of an older format among new ones', () => {
+  const { shard, log, directory, check, replay, keys } = filled({ files: 3 });
+  stampOlder(shard.files()[1]!);
+  shard.close();
+  const again = openShard(directory, log, keys);
+  assert.deepEqual([again.problems, again.sealedSequence, again.segments], [[], 60, 1]);
+  replay(again);
+  check(again);
+  sealAll(again, log);
+  check(again);
+  again.close();
+  assert.equal(readdirSync(directory).length, 2);
+});
 
 test('a bad file pulls down the files whose ranges overlap what must be replayed', () => {
   const { shard, log, directory, check, replay, keys } = filled({ files: 3 });

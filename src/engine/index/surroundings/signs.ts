@@ -15,7 +15,7 @@ export function asks(text: string): boolean {
 const MONTHS = 'january|february|april|june|july|august|september|october|november|december';
 const MONTHS_SHORT = 'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec';
 const WEEKDAYS = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday';
-const UNITS = 'seconds?|minutes?|hours?|days?|weeks?|weekends?|months?|quarters?|years?|decades?';
+const UNITS = 'seconds|minutes?|hours?|days?|weeks?|weekends?|months?|quarters?|years?|decades?';
 const TIME_WORDS = new RegExp(
   [
     `\\b(?:${MONTHS}|${WEEKDAYS})s?\\b`,

@@ -13,6 +13,7 @@ import {
   type NumberField,
   pairKey,
 } from '../part.ts';
+import { speakerOf, turnCode, withSpeaker } from '../surroundings/turn.ts';
 
 interface KeyedRecord {
   readonly kind: Keyed;
@@ -63,6 +64,7 @@ export function checkMemory(index: MemoryIndex, model: ModelMemory, { isRemoved 
   checkHashes(parts, live, isRemoved);
   checkKeyed(parts, model, isRemoved);
   checkText(parts, live, isRemoved);
+  checkSurroundings(parts, live, isRemoved);
 }
 
 function checkDocs(parts: readonly IndexPart[], live: readonly IndexedGrain[], isRemoved: Checked['isRemoved']): void {
@@ -158,6 +160,50 @@ function checkKeyed(parts: readonly IndexPart[], model: ModelMemory, isRemoved: 
     const expected = records.filter((record) => record.kind === kind).map((record) => record.sequence);
     assert.deepEqual(live(parts.flatMap((part) => [...part.keyedSequences(kind)])), expected, kind);
   }
+}
+
+/** Codes and speakers of all events, and the order of every session's in each part. */
+function checkSurroundings(
+  parts: readonly IndexPart[],
+  live: readonly IndexedGrain[],
+  isRemoved: Checked['isRemoved'],
+): void {
+  const found: unknown[] = [];
+  const turns = live.filter(({ turn }) => turn !== undefined);
+  for (const part of parts) {
+    const { surroundings } = part;
+    const inPart = new Set(part.ordinals.subarray(0, part.docCount));
+    if (surroundings === undefined) {
+      assert.ok(!turns.some(({ ordinal }) => inPart.has(ordinal)), 'a part without surroundings has no event');
+      continue;
+    }
+    for (let doc = 0; doc < part.docCount; doc++) {
+      const code = surroundings.codes[doc] ?? 0;
+      if (isRemoved(part.ordinals[doc]!) || code === 0) continue;
+      const speaker = speakerOf(code) === 0 ? undefined : surroundings.speaker(speakerOf(code));
+      const session = surroundings.sessions[doc] ?? 0;
+      const name = session === 0 ? undefined : surroundings.sessionName(session);
+      found.push([part.ordinals[doc], withSpeaker(code, 0), speaker, name]);
+    }
+    const sessions = Map.groupBy(
+      turns.filter(({ ordinal, session }) => session !== undefined && inPart.has(ordinal)),
+      ({ session }) => session!,
+    );
+    for (const [name, some] of sessions) {
+      const inOrder: number[] = [...surroundings.turns(surroundings.sessionNumber(name))].map(
+        (doc) => part.ordinals[doc]!,
+      );
+      const expected = some.toSorted((a, b) => a.createdAtMs - b.createdAtMs || a.ordinal - b.ordinal);
+      assert.deepEqual(
+        inOrder.filter((ordinal) => !isRemoved(ordinal)),
+        expected.map(({ ordinal }) => ordinal),
+        `turns of ${name}`,
+      );
+    }
+    assert.equal(surroundings.sessionNumber('no such session'), 0);
+  }
+  const expected = turns.map(({ ordinal, turn, session }) => [ordinal, turnCode(turn!, 0), turn!.speaker, session]);
+  assert.deepEqual(found, expected);
 }
 
 function checkText(parts: readonly IndexPart[], live: readonly IndexedGrain[], isRemoved: Checked['isRemoved']): void {

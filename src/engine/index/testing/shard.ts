@@ -8,6 +8,7 @@ import { HeapBudget } from '../heap-budget.ts';
 import type { IndexedGrain } from '../part.ts';
 import type { Sliced } from '../section.ts';
 import { type IndexKeys, type SegmentChange, ShardIndex } from '../shard-index.ts';
+import { ROLES, type Turn } from '../surroundings/turn.ts';
 import { oneByOne } from '../text/memory-chunk.ts';
 
 /** The state of a log, in order of keys. */
@@ -89,6 +90,17 @@ export function addressOf(text: string | number): string {
   return createHash('sha256').update(String(text)).digest('hex');
 }
 
+/** More speakers than one byte of a code has room for. */
+function turnOf(seed: number): Turn {
+  return {
+    asks: seed % 2 === 0,
+    holdsTime: seed % 5 === 0,
+    speaksOfSelf: seed % 7 === 0,
+    role: [ROLES.none, ROLES.user, ROLES.assistant, ROLES.other][seed % 4]!,
+    speaker: seed % 8 === 0 ? undefined : `speaker ${seed % 300}${seed % 9 === 0 ? ':' : ''}`,
+  };
+}
+
 /** A grain whose values repeat: number `seed` decides them. */
 export function grainOf(ordinal: number, seed: number): IndexedGrain {
   const words = ['harbour', 'lantern', 'meadow', 'granite', 'violin', 'saffron', 'tundra'];
@@ -116,5 +128,6 @@ export function grainOf(ordinal: number, seed: number): IndexedGrain {
     blobBytes: 100 + (seed % 400),
     recordBytes: 180 + (seed % 400) + (seed % 13 === 0 ? -3 : 0),
     terms: { terms, positions: terms.map((_, i) => i * 2) },
+    ...(seed % 3 === 1 ? { turn: turnOf(seed) } : {}),
   };
 }

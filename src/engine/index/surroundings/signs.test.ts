@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from './signs.ts';
+
+const check = (sign: (text: string) => boolean, yes: readonly string[], no: readonly string[]): void => {
+  for (const text of yes) assert.ok(sign(text), text);
+  for (const text of no) assert.ok(!sign(text), text);
+};
+
+test('a question mark asks, in any script', () => {
+  check(asks, ['why?', 'なぜ？', 'لماذا؟', '?'], ['why', '', '!']);
+});
+
+test('dates, months, weekdays and words of time', () => {
+  check(
+    holdsTime,
+    [
+      'On Monday we met',
+      'in March',
+      'May 5',
+      'the 3rd of may',
+      'Jan. 12',
+      'it was yesterday',
+      'two weeks ago',
+      'last night',
+      'next summer',
+      'in 1999',
+      '2024-03-15',
+      '3/15/24',
+      'at 5pm',
+      'around 10:30',
+      'every day',
+    ],
+    [
+      '',
+      'you may march on',
+      'a second chance',
+      'the sun sat',
+      'version 3.2',
+      'order 66',
+      'today’s'.slice(5),
+      'room 2100',
+    ],
+  );
+});
+
+test('a question that wants a time', () => {
+  check(
+    asksForTime,
+    [
+      'When did I move?',
+      'Do you know when the release is?',
+      'since when',
+      'What date was it?',
+      'which day of the week',
+      'what time',
+      'How long ago did we talk?',
+      'how many days are between them',
+      'How old is Anna?',
+    ],
+    ['', 'What should I wear when it rains?', 'how many books', 'what do you think of timing', 'who was it'],
+  );
+});
+
+test('the first person', () => {
+  check(
+    speaksOfSelf,
+    ['I went home', 'it is mine', 'tell me', 'We did', "i'm late", 'and then i said so', 'OUR house'],
+    ['', 'for (let i = 0; i < 3; i++)', 'he said', 'inside', 'mystery', 'Iris'],
+  );
+});
+
+test('a name before the first colon', () => {
+  const names: readonly (readonly [string, string | undefined])[] = [
+    ['Anna: hello', 'Anna'],
+    ['Dr. Anna van Dam: hello', 'Dr. Anna van Dam'],
+    ['one two three four five: x', undefined],
+    ['Zoë:\thi', 'Zoë'],
+    ['Anna:hello', undefined],
+    ['http://x', undefined],
+    ['10: 30', undefined],
+    [': x', undefined],
+    ['', undefined],
+    ['Anna', undefined],
+    ['Anna\nsaid: x', undefined],
+    [`${'a'.repeat(40)}: x`, 'a'.repeat(40)],
+    [`${'a'.repeat(41)}: x`, undefined],
+    ['a: b: c: d', 'a'],
+  ];
+  for (const [text, name] of names) assert.equal(leadingName(text), name, text);
+});
+
+test('long texts of one thing are read in linear time', () => {
+  // What is quadratic would take minutes here.
+  const long = (text: string): string => text.repeat(60_000);
+  assert.ok(asks(`${long('a: ')}?`));
+  for (const text of [':', 'a: ', 'in ', '1 ', '1:x ', '\u0301', 'last ', 'a ', '1st ']) {
+    assert.ok(holdsTime(`${long(text)} yesterday`), text);
+    assert.ok(!holdsTime(long(text)), text);
+  }
+  for (const text of ['when ', 'what w', 'how ', 'which a ']) assert.ok(asksForTime(`${long(text)} since when`), text);
+  for (const text of ['i ', 'i', ' i(', 'us ']) assert.ok(speaksOfSelf(`${long(text)} mine`), text);
+  for (const text of [':', ' ', 'a ', 'a:']) assert.equal(leadingName(long(text)), undefined, text);
+});
+
+test('any text has signs of the right kind', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      for (const sign of [asks, holdsTime, asksForTime, speaksOfSelf]) assert.equal(typeof sign(text), 'boolean');
+      const name = leadingName(text);
+      assert.ok(name === undefined || (text.startsWith(name) && name.length <= 40));
+    }),
+  );
+});

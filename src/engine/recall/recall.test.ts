@@ -1,0 +1,315 @@
+// The text leg over a real shard: what stands around a turn, in the tail and in segments, through seals, merges, purges
+// and replays; and texts that nobody would write.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { JsonObject, RecallHit, RecallQuery } from '../calls.ts';
+import type { Engine } from '../engine.ts';
+import { recall } from './recall.ts';
+import { sumOfTerms } from './text-leg.ts';
+import type { VectorLeg } from './vector-leg.ts';
+
+const START = 1_700_000_000;
+const all: RecallQuery = { filter: {}, limit: 50, candidateLimit: 250, structural: false };
+
+async function opened(t: TestContext, root = temporaryDirectory(t)): Promise<{ engine: Engine; root: string }> {
+  const engine = await openShard(root);
+  t.after(() => engine.abandon());
+  if (!engine.store.holds(1)) await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
+  return { engine, root };
+}
+
+async function add(engine: Engine, items: readonly JsonObject[], grainType = 'event'): Promise<string[]> {
+  const hashes: string[] = [];
+  for (let from = 0; from < items.length; from += 1_000) {
+    const { outcomes } = await engine.write('addBatch', contextOf(1), {
+      items: items.slice(from, from + 1_000).map((fields) => ({ grainType, fields })),
+    });
+    for (const one of outcomes) hashes.push('error' in one ? assert.fail(one.error.message) : one.hash);
+  }
+  return hashes;
+}
+
+function ask(engine: Engine, query: string, rest: Partial<RecallQuery> = {}, vectors?: VectorLeg) {
+  const { store } = engine;
+  return recall(store, store.memory(1), contextOf(1), { ...all, ...rest, query }, { vectors });
+}
+
+const contents = (hits: readonly RecallHit[]): string[] => hits.map(({ grain }) => String(grain.fields['content']));
+
+const turn = (second: number, content: string, rest: JsonObject = {}): JsonObject => ({
+  content,
+  created_at: START + second,
+  session_id: 's1',
+  ...rest,
+});
+
+const CONVERSATION = [
+  turn(0, 'hello there', { role: 'assistant' }),
+  turn(1, 'where is the saffron kept?', { role: 'user' }),
+  turn(2, 'on the upper shelf since yesterday', { role: 'assistant' }),
+  turn(3, 'thank you', { role: 'user' }),
+  turn(9, 'good night', { role: 'assistant' }),
+];
+
+test('a matching turn brings its neighbours, and the answer to it more than the turn before', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, CONVERSATION);
+  const { hits, total } = ask(engine, 'saffron');
+  assert.equal(total, 3);
+  assert.deepEqual(contents(hits), ['where is the saffron kept?', 'on the upper shelf since yesterday', 'hello there']);
+  // h is 1 for the question and 0 for the others.
+  const [asked, answer, hello] = hits.map(({ breakdown }) => breakdown);
+  const nonzero = (breakdown: RecallHit['breakdown'] | undefined): Record<string, number> => {
+    const { rrf: _rrf, final: _final, ...terms } = breakdown!;
+    return Object.fromEntries(
+      Object.entries(terms).flatMap(([name, value]) => (value === 0 ? [] : [[name, Number((value * 5.2).toFixed(6))]])),
+    );
+  };
+  assert.deepEqual(nonzero(asked), { bm25: 1, session: 0.2, role: 0.4 });
+  assert.deepEqual(nonzero(answer), { near: 0.2, answer: 0.3, session: 0.2 });
+  assert.deepEqual(nonzero(hello), { near: 0.2, session: 0.2 });
+  const when = ask(engine, 'when was the saffron kept?').hits.find(
+    ({ grain }) => grain.fields['created_at'] === START + 2,
+  );
+  assert.equal(nonzero(when?.breakdown)['time'], 0.2);
+});
+
+test('speakers: by their field, by a leading name, and by another name for an answer', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, [
+    turn(0, 'did you see the lantern?', { speaker: 'Anna Berg' }),
+    turn(1, 'yes, in the harbour', { speaker: 'Tom' }),
+    turn(2, 'next steps: find the lantern', {}),
+    turn(3, 'Tom: I am off', {}),
+  ]);
+  const hits = ask(engine, 'what did Anna say of the lantern in the next week').hits;
+  const of = (content: string) =>
+    hits.find(({ grain }) => String(grain.fields['content']).startsWith(content))!.breakdown;
+  assert.ok(of('did you').speaker > 0, 'the first name of a speaker is enough');
+  assert.equal(of('next steps').speaker, 0, 'the first word of a heading is not');
+  assert.ok(of('yes').answer > 0);
+  assert.ok(
+    ask(engine, 'Tom and the lantern').hits.find(({ grain }) => String(grain.fields['content']).startsWith('Tom:'))!
+      .breakdown.speaker > 0,
+  );
+});
+
+test('grains without surroundings stay comparable, and alone they have no neutral value', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, [{ subject: 'Ada', relation: 'keeps', object: 'saffron', created_at: START }], 'belief');
+  assert.equal(ask(engine, 'saffron').hits[0]!.breakdown.role, 0);
+  await add(engine, CONVERSATION);
+  const belief = ask(engine, 'saffron').hits.find(({ grain }) => grain.grainType === 'belief')!;
+  assert.equal(belief.breakdown.role, 0.4 / 5.2);
+  assert.equal(belief.breakdown.near + belief.breakdown.session, 0);
+});
+
+test('filters hold inside: a neighbour that they keep out only gives its scores, one that nobody may see not even those', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, [
+    turn(0, 'saffron one', { tags: ['kept'], user_id: 'u1' }),
+    turn(1, 'saffron two', { user_id: 'u2' }),
+    turn(2, 'nothing at all', { tags: ['kept'], user_id: 'u1' }),
+  ]);
+  const tagged = ask(engine, 'saffron', { filter: { tags: ['kept'] } }).hits;
+  assert.deepEqual(contents(tagged), ['saffron one']);
+  assert.ok(tagged[0]!.breakdown.near > 0);
+  const { store } = engine;
+  const bound = { ...contextOf(1), userId: 'u1' };
+  const seen = recall(store, store.memory(1), bound, { ...all, query: 'saffron' }).hits;
+  assert.deepEqual(contents(seen), ['saffron one', 'nothing at all']);
+  // The turn of another user is as if it were not there.
+  assert.equal(seen[0]!.breakdown.near, 0);
+  assert.ok(seen[1]!.breakdown.near > 0);
+});
+
+test('a required word keeps neighbours out that do not have it', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, CONVERSATION);
+  assert.deepEqual(contents(ask(engine, '+saffron').hits), ['where is the saffron kept?']);
+  assert.equal(ask(engine, 'saffron -hello').hits.length, 2);
+});
+
+test('words alone rank by raw BM25 and find nothing else', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, CONVERSATION);
+  const { hits } = ask(engine, 'saffron shelf', { wordsOnly: true });
+  assert.equal(hits.length, 2);
+  assert.equal(hits[0]!.score, 1);
+  assert.equal(sumOfTerms(hits[1]!.breakdown), hits[1]!.breakdown.bm25);
+});
+
+/** Vectors from a table of contents to cosines. */
+function vectorsOf(engine: Engine, cosines: Readonly<Record<string, number>>): VectorLeg {
+  const { store } = engine;
+  const memory = store.memory(1);
+  const known = store.parts(1).flatMap((part) =>
+    [...part.ordinals.subarray(0, part.docCount)].flatMap((ordinal) => {
+      const content = String(store.readGrain(memory, ordinal)?.grain.fields['content']);
+      return cosines[content] === undefined ? [] : [{ ordinal, cosine: cosines[content] }];
+    }),
+  );
+  return {
+    search: ({ limit, isAllowed, allowedOrdinals }) =>
+      known
+        .filter(({ ordinal }) => isAllowed(ordinal) && (allowedOrdinals?.includes(ordinal) ?? true))
+        .sort((a, b) => b.cosine - a.cosine)
+        .slice(0, limit),
+    cosinesOf: (ordinals) => ordinals.map((at) => known.find(({ ordinal }) => ordinal === at)?.cosine ?? Number.NaN),
+  };
+}
+
+test('vectors find what words do not, normalised over what is scored', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, CONVERSATION);
+  const vectors = vectorsOf(engine, { 'thank you': 0.9, 'good night': 0.3, 'where is the saffron kept?': 0.6 });
+  const { hits } = ask(engine, 'saffron', {}, vectors);
+  const of = (content: string): RecallHit => hits.find(({ grain }) => grain.fields['content'] === content)!;
+  assert.equal(of('thank you').breakdown.vector, 1 / 5.2);
+  assert.ok(Math.abs(of('where is the saffron kept?').breakdown.vector - 0.5 / 5.2) < 1e-12);
+  assert.equal(of('good night').breakdown.vector, 0);
+  assert.equal(of('hello there').breakdown.vector, 0);
+  assert.equal(of('thank you').evidence, 0.9);
+  assert.equal(of('where is the saffron kept?').evidence, 1);
+  const filtered = ask(engine, 'thyme', { filter: { createdToMs: (START + 2) * 1_000 } }, vectors).hits;
+  assert.ok(!contents(filtered).includes('thank you'));
+  assert.equal(filtered[0]!.breakdown.vector, 1 / 5.2);
+  assert.deepEqual(ask(engine, '+saffron', {}, vectors).hits.length, 1);
+});
+
+test('a further ranking is fused by its hashes, without what the filters keep out', async (t) => {
+  const { engine } = await opened(t);
+  const hashes = await add(engine, CONVERSATION);
+  const { store } = engine;
+  const ranked = (filter: RecallQuery['filter']) =>
+    recall(
+      store,
+      store.memory(1),
+      contextOf(1),
+      { ...all, filter, query: 'saffron' },
+      { rankings: [{ name: 'expansion', hashes: [hashes[4]!, hashes[1]!, 'f'.repeat(64)] }] },
+    ).hits;
+  const hits = ranked({});
+  assert.equal(hits[0]!.grain.hash, hashes[1]);
+  assert.equal(hits[0]!.score, ((1 / 61 + 1 / 62) * 61) / 2);
+  assert.ok(hits.some(({ grain }) => grain.hash === hashes[4]));
+  assert.ok(!ranked({ createdToMs: (START + 3) * 1_000 }).some(({ grain }) => grain.hash === hashes[4]));
+});
+
+test('pairs tell apart what words do not', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, [
+    turn(0, 'red harbour and a green lantern', { session_id: 'a' }),
+    turn(1, 'green harbour and a red lantern', { session_id: 'b' }),
+  ]);
+  const hits = ask(engine, 'red lantern').hits;
+  assert.deepEqual(contents(hits), ['green harbour and a red lantern', 'red harbour and a green lantern']);
+  assert.equal(hits[0]!.breakdown.phrase, 0.3 / 5.2);
+  assert.equal(hits[1]!.breakdown.phrase, 0);
+});
+
+/** Everything of an answer that must not depend on where the grains lie. */
+function told({ hits, total, coverage }: ReturnType<typeof ask>): unknown {
+  return [total, coverage, hits.map(({ grain, ...scores }) => [grain.hash, scores])];
+}
+
+test('seals, merges, purges and replays keep the surroundings; late turns find their place', async (t) => {
+  const { engine, root } = await opened(t);
+  const questions = ['saffron', 'where is the upper shelf', 'when did Ada thank you', 'night hello'];
+  const answers = (of: Engine): unknown => questions.map((query) => told(ask(of, query)));
+  const flush = (of: Engine) => of.write('flush', contextOf(1), {});
+  const bare = await opened(t);
+  const rounds = [
+    CONVERSATION,
+    // A turn that arrives late and belongs between, another session, a user who goes.
+    [
+      turn(1, 'Ada: between the saffron and the shelf?', {}),
+      turn(2, 'hello from elsewhere', { session_id: 's2', speaker: 'Ada' }),
+    ],
+    [turn(4, 'a secret saffron', { user_id: 'gone' }), turn(5, 'after the secret', { role: 'user' })],
+  ];
+  for (const items of rounds) {
+    await add(engine, items);
+    await add(bare.engine, items);
+    assert.deepEqual(answers(engine), answers(bare.engine));
+    await flush(engine);
+    assert.deepEqual(answers(engine), answers(bare.engine));
+  }
+  assert.ok(engine.store.parts(1).length > 1, 'the sessions lie in several parts');
+  await engine.write('eraseUser', contextOf(1), { userId: 'gone' });
+  await bare.engine.write('eraseUser', contextOf(1), { userId: 'gone' });
+  assert.deepEqual(answers(engine), answers(bare.engine));
+  while (engine.maintain(50));
+  await engine.write('compact', contextOf(1), {});
+  assert.equal(engine.store.parts(1).filter(({ docCount }) => docCount > 0).length, 1);
+  assert.deepEqual(answers(engine), answers(bare.engine));
+  await engine.abandon();
+  const again = await opened(t, root);
+  assert.deepEqual(answers(again.engine), answers(bare.engine));
+  await again.engine.write('rebuildIndexes', contextOf(1), {});
+  assert.deepEqual(answers(again.engine), answers(bare.engine));
+});
+
+test('a session of 10,000 turns, most of them removed or out of order', async (t) => {
+  const { engine } = await opened(t);
+  const turns = Array.from({ length: 10_000 }, (_, i) =>
+    // Later ones arrive first, and all of a hundred have one time.
+    turn(10_000 - Math.floor(i / 100), `turn ${i} of many ${i % 1_000 === 0 ? 'saffron' : 'words'}?`, {
+      role: i % 2 === 0 ? 'user' : 'assistant',
+    }),
+  );
+  const hashes = await add(engine, turns);
+  const before = ask(engine, 'saffron').hits;
+  assert.deepEqual(contents(before).filter((content) => content.includes('saffron')).length, 10);
+  const at = (i: number, hits: readonly RecallHit[]): RecallHit | undefined =>
+    hits.find(({ grain }) => grain.fields['content'] === turns[i]!['content']);
+  // 5000 is the first of its second; before it in time comes 5199, the last of the second before.
+  assert.ok(at(5_199, before) !== undefined && at(5_001, before) !== undefined && at(4_999, before) === undefined);
+  const gone = hashes.slice(5_001, 5_099);
+  await engine.write('forget', contextOf(1), { hashes: gone, check: false });
+  const after = ask(engine, 'saffron').hits;
+  assert.ok(at(5_099, after) !== undefined, 'removed turns are passed over, however many');
+  await engine.write('flush', contextOf(1), {});
+  assert.deepEqual(contents(ask(engine, 'saffron').hits), contents(after));
+});
+
+test('texts that nobody would write', async (t) => {
+  const { engine } = await opened(t);
+  const texts = [
+    '::::',
+    ': : :',
+    'a: b: c: ?',
+    '?',
+    ' ',
+    'x:'.repeat(5_000),
+    `${'n '.repeat(60)}: saffron`,
+    '\u202eabc: saffron',
+    '🙂: saffron?',
+  ];
+  await add(
+    engine,
+    texts.map((content, i) =>
+      turn(i, content, { speaker: i % 2 === 0 ? ':' : ' '.repeat(500) + 'S'.repeat(400), role: '' }),
+    ),
+  );
+  await add(engine, [
+    {
+      content_blocks: [{ type: 'text', text: '' }],
+      content: '',
+      subject: 'saffron',
+      created_at: START + 50,
+      session_id: 's1',
+    },
+  ]);
+  for (const query of ['saffron', ':', '?', 'when', 'x', 'S'.repeat(400), '"saffron', 'speaker:x saffron']) {
+    const { hits } = ask(engine, query);
+    for (const { score, breakdown } of hits) {
+      assert.ok(score >= 0 && score <= 1);
+      assert.equal(score, Math.min(1, sumOfTerms(breakdown)));
+    }
+  }
+  await engine.write('flush', contextOf(1), {});
+  assert.ok(ask(engine, 'saffron').hits.length >= 4);
+});

@@ -1,0 +1,103 @@
+// The same grains in one partition and in four, over real engines: the ranking must be the same to the last bit, since
+// nothing is normalised before all partitions are in.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../test/support/runs.ts';
+import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
+import { temporaryDirectory } from '../../test/support/temporary.ts';
+import type { Engine } from '../engine/engine.ts';
+import { directShard } from './direct.ts';
+import { Fan } from './fan.ts';
+import { gatherRecall } from './gather-recall.ts';
+import { partitionFor } from './placement.ts';
+import type { AddItem, JsonObject, RecallQuery } from './protocol.ts';
+
+const PARTITIONS = 4;
+const WORDS = ['saffron', 'shelf', 'harbour', 'lantern', 'yesterday', 'my', 'Ada', 'kept', 'red'];
+const word = fc.constantFrom(...WORDS);
+const text = fc.array(word, { minLength: 1, maxLength: 7 }).map((words) => words.join(' '));
+
+/** A shard for each partition. */
+async function enginesOf(t: TestContext, partitions: number): Promise<Engine[]> {
+  const engines: Engine[] = [];
+  for (let i = 0; i < partitions; i++) {
+    const engine = await openShard(temporaryDirectory(t));
+    t.after(() => engine.abandon());
+    engines.push(engine);
+  }
+  return engines;
+}
+
+const event = fc
+  .tuple(
+    fc.tuple(fc.constantFrom('', 'Ada: ', 'my '), text, fc.constantFrom('', '?', ' in 2024')),
+    fc.record(
+      {
+        session_id: fc.constantFrom('s1', 's2', 's3', 's4', 's5'),
+        role: fc.constantFrom('user', 'assistant'),
+        speaker: fc.constantFrom('Ada', 'Tom'),
+        user_id: fc.constantFrom('u1', 'u2', 'u3'),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([content, fields]): AddItem => ({ grainType: 'event', fields: { ...fields, content: content.join('') } }));
+const belief = fc
+  .tuple(word, text)
+  .map(([subject, object]): AddItem => ({ grainType: 'belief', fields: { subject, relation: 'is', object } }));
+
+const question = fc.record({
+  query: fc.oneof(
+    text,
+    text.map((words) => `when did Ada ${words}?`),
+    word.map((one) => `+${one} red lantern`),
+  ),
+  limit: fc.constantFrom(1, 3, 50),
+  candidateLimit: fc.constantFrom(3, 50, 250),
+  structural: fc.boolean(),
+  wordsOnly: fc.boolean(),
+});
+
+test('one partition and four rank alike', async (t) => {
+  const sides = [await enginesOf(t, 1), await enginesOf(t, PARTITIONS)];
+  let memory = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof({ weight: 4, arbitrary: event }, belief), { minLength: 1, maxLength: 40 }),
+      fc.array(question, { minLength: 1, maxLength: 4 }),
+      async (items, questions) => {
+        memory += 1;
+        const answers: unknown[][] = [];
+        for (const engines of sides) {
+          const partitions = engines.length;
+          const context = { ...contextOf(memory), partition: 0 };
+          for (const engine of engines)
+            await engine.write('attachMemory', context, { settings: { ...settingsOf(memory), partitions } });
+          for (const [i, item] of items.entries()) {
+            // Times of their own: what arrived first is not known between partitions.
+            const fields: JsonObject = { ...item.fields, created_at: 1_700_000_000 + ((i * 7) % items.length), n: i };
+            const placed = { ...item, fields };
+            const engine = engines[partitionFor(placed, partitions, context)]!;
+            await engine.write('add', context, { ...placed, sync: false });
+          }
+          const { partition: _, ...asking } = context;
+          const fan = new Fan(
+            asking,
+            engines.map((engine, shard) => directShard(shard, engine)),
+          );
+          const found: unknown[] = [];
+          for (const one of questions) {
+            const query: RecallQuery = { ...one, filter: one.structural ? { subject: 'red' } : {} };
+            const { hits, total, coverage } =
+              partitions === 1 ? engines[0]!.read('recall', context, query) : await gatherRecall(fan, query);
+            found.push([total, coverage, hits.map(({ grain, ...scores }) => [grain.fields['n'], scores])]);
+          }
+          answers.push(found);
+        }
+        assert.deepEqual(answers[1], answers[0]);
+      },
+    ),
+    { numRuns: runs(25) },
+  );
+});
