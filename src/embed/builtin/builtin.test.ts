@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
 import {
   ENCODER_QUERY_TEXTS_MAX,
   ENCODER_SILENCE_MS,
@@ -221,4 +223,59 @@ test('on Linux the thread alone has a lower priority', { skip: process.platform 
   await open(t).embedder.load();
   const lower = nices().filter((nice) => nice > before);
   assert.equal(lower.length, 1);
+});
+
+test('whatever comes together, every call settles and nothing is left behind', async (t) => {
+  const { embedder, gate, timers } = open(t);
+  const call = fc.record({
+    texts: fc.array(fc.constantFrom('a', '', 'b'), { minLength: 1, maxLength: 60 }),
+    priority: fc.constantFrom('query' as const, 'backlog' as const),
+    /** After how many turns of the event loop it is given up; 0: never. */
+    givenUpAfter: fc.integer({ min: 0, max: 4 }),
+  });
+  const restart = (): void => {
+    for (const timer of timers.filter(({ ms, cancelled }) => ms !== ENCODER_SILENCE_MS && !cancelled)) {
+      timer.cancelled = true;
+      timer.run();
+    }
+  };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(call, { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 0, max: 12 }),
+      async (calls, crashing) => {
+        const settled = calls.map(async ({ texts, priority, givenUpAfter }, i) => {
+          const controller = new AbortController();
+          const all = i === crashing ? [...texts, 'throw'] : texts;
+          const result = embedder.embed(all, { priority, signal: controller.signal });
+          const outcome = result.then(
+            (vectors) =>
+              assert.deepEqual(
+                vectors.map((vector) => vector === undefined),
+                all.map((text) => text === ''),
+              ),
+            (error: unknown) => assert.ok(retryable(error) || error === controller.signal.reason),
+          );
+          for (let turn = 0; turn < givenUpAfter; turn++) await new Promise(setImmediate);
+          // What ends the thread is waited for, so that it does not end it under a later round.
+          if (givenUpAfter > 0 && i !== crashing) controller.abort(new Error('given up'));
+          await outcome;
+        });
+        let open = true;
+        const all = Promise.all(settled).finally(() => {
+          open = false;
+        });
+        while (open) {
+          restart();
+          await new Promise(setImmediate);
+        }
+        await all;
+        restart();
+        assert.equal(embedder.status.waitingTexts, 0);
+        assert.deepEqual(numbers(await embedder.embed([''], { priority: 'backlog' })), [undefined]);
+      },
+    ),
+    { numRuns: runs(8) },
+  );
+  assert.ok(gate[1]! > 0);
 });
