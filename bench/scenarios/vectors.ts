@@ -50,6 +50,7 @@ async function measure(directory: string, count: number, asked: number): Promise
     vectors.subarray((ordinal - 1) * DIMENSIONS, ordinal * DIMENSIONS);
   const metrics: Record<string, number> = {};
 
+  warmUp(join(directory, 'warm-up'), queries);
   const index = openIndex(directory);
   const addStart = performance.now();
   for (let ordinal = 1; ordinal <= count; ordinal++) index.add(MEMORY, ordinal, [vectorOf(ordinal)]);
@@ -123,13 +124,26 @@ async function measure(directory: string, count: number, asked: number): Promise
   };
 }
 
-function openIndex(directory: string): VectorIndex {
+/** usearch loaded and V8's young generation grown, so that what is measured next is not taken for theirs. */
+function warmUp(directory: string, queries: readonly Float32Array[]): void {
+  const index = openIndex(directory, 50);
+  for (let ordinal = 1; ordinal <= 1_000; ordinal++) index.add(MEMORY, ordinal, [queries[ordinal % queries.length]!]);
+  for (let work = index.work(); work !== undefined; work = index.work()) timeSlices(work);
+  for (let i = 0; i < 2_000_000; i++) garbage = { i, before: i % 1_000 === 0 ? undefined : garbage };
+  garbage = undefined;
+  index.close();
+}
+
+let garbage: object | undefined;
+
+function openIndex(directory: string, scanMax?: number): VectorIndex {
   const key = new Uint8Array(32).fill(7);
   return VectorIndex.open({
     directory,
     keys: { indexKey: () => ({ id: 1, key }), indexKeyById: () => key },
     isRemoved: () => false,
     embedder: { name: 'bench/1', dimensions: DIMENSIONS },
+    ...(scanMax === undefined ? {} : { scanMax }),
   });
 }
 

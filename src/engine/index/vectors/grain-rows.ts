@@ -68,17 +68,37 @@ export class GrainRows {
   /** First of the grain's rows, or -1. */
   firstRow(ordinal: number): number {
     if (ordinal > this.#last) return NONE;
-    const late = this.#late.get(ordinal);
-    if (late !== undefined) return late;
-    let low = 0;
-    let high = this.#ascendingCount;
+    return this.#late.get(ordinal) ?? this.#rowAt(this.#placeOf(ordinal, 0, this.#ascendingCount), ordinal);
+  }
+
+  /** First rows of those of `ordinals`, which ascend, that are there: faster than to look for each. */
+  *firstRowsOf(ordinals: Uint32Array): IterableIterator<number> {
+    let place = 0;
+    for (let i = 0; i < ordinals.length; i++) {
+      const ordinal = ordinals[i]!;
+      // Steps that double from the last place on, then bisection between the last two.
+      let step = 1;
+      while (place + step < this.#ascendingCount && this.#ordinals[this.#ascending[place + step]!]! < ordinal)
+        step *= 2;
+      place = this.#placeOf(ordinal, place, Math.min(place + step, this.#ascendingCount));
+      const row = this.#late.get(ordinal) ?? this.#rowAt(place, ordinal);
+      if (row !== NONE) yield row;
+    }
+  }
+
+  /** First place in the ascending list, from `low` to `high`, whose ordinal is not below `ordinal`. */
+  #placeOf(ordinal: number, low: number, high: number): number {
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.#ordinals[this.#ascending[middle]!]! < ordinal) low = middle + 1;
       else high = middle;
     }
-    if (low === this.#ascendingCount) return NONE;
-    const row = this.#ascending[low]!;
+    return low;
+  }
+
+  #rowAt(place: number, ordinal: number): number {
+    if (place >= this.#ascendingCount) return NONE;
+    const row = this.#ascending[place]!;
     return this.#ordinals[row] === ordinal && !this.isDead(row) ? row : NONE;
   }
 

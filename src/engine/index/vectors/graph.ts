@@ -12,13 +12,13 @@ import type { Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
 import { Sketcher } from './sketch.ts';
 
-const CONNECTIVITY = 8;
+const CONNECTIVITY = 5;
 const EXPANSION_ADD = 128;
 const EXPANSION_SEARCH = 64;
 /** usearch's own threads would be started by every call. */
 const THREADS = 1;
 /** What usearch holds beside the sketch: a row's edges on all levels, and, for each place reserved, keys and pointers. */
-const EDGE_BYTES = 100;
+const EDGE_BYTES = 110;
 const PLACE_BYTES = 40;
 const PLACES_FIRST = 64;
 

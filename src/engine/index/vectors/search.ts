@@ -43,6 +43,8 @@ const BATCH_ROWS = 2_048;
 /** This share of the best must have been named in the first half of the candidates for the search to end. */
 const SETTLED_SHARE = 0.9;
 const CANDIDATES_PER_HIT = 4;
+/** What a row costs that lies apart from the others that are compared: the processor waits for its memory. */
+const SCATTERED_COST = 3;
 /** What a filter's look at a grain costs, in compared rows. */
 const FILTERED_COST = 0.2;
 
@@ -88,10 +90,12 @@ export function cosinesOf(grains: GrainRows, query: Float32Array, ordinals: Arra
   return cosines;
 }
 
-/** What a scan costs, in compared rows, when the filter leaves this share of the grains. */
+/** What a scan costs, in rows compared one after the other, when the filter leaves this share of the grains. */
 function scanCost(grains: GrainRows, { allowed, allowedOrdinals }: VectorFilter, share: number): number {
-  if (allowedOrdinals !== undefined) return allowedOrdinals.length;
-  return share * grains.live + (allowed === undefined ? 0 : FILTERED_COST * grains.live);
+  const left = share * grains.live;
+  if (allowed === undefined && allowedOrdinals === undefined) return left;
+  const looked = allowedOrdinals === undefined ? FILTERED_COST * grains.live : 0;
+  return Math.min(SCATTERED_COST * left, grains.live) + looked;
 }
 
 /** True when `best` holds the answer; false when a scan is to find it. */
@@ -193,12 +197,9 @@ class Scan<Sink extends { offer(ordinal: number, cosine: number): void }> {
   }
 
   listed(ordinals: Uint32Array, allowed: VectorFilter['allowed']): this {
-    for (let i = 0; i < ordinals.length; i++) {
-      const ordinal = ordinals[i]!;
-      if (allowed?.(ordinal) === false) continue;
-      const first = this.#grains.firstRow(ordinal);
-      if (first >= 0) this.grain(first);
-    }
+    const grains = this.#grains;
+    for (const first of grains.firstRowsOf(ordinals))
+      if (allowed === undefined || allowed(grains.ordinalOf(first))) this.grain(first);
     return this;
   }
 
