@@ -1,12 +1,14 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
-import type { CallContext, MemoryCalls, ShardHealth } from './calls.ts';
+import type { CallContext, GrainView, MemoryCalls, ShardHealth } from './calls.ts';
 import { EngineError } from './errors.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
 import { isBound } from './maintain/users.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
-import { recall, recallCandidates, recallStatistics } from './recall/recall.ts';
+import { namespaces } from './recall/namespaces.ts';
+import { recallCandidates, recallStatistics } from './recall/recall.ts';
+import { stagedRecall } from './recall/staged.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store, StoredGrain } from './store/store.ts';
 import { viewGrain } from './store/view.ts';
@@ -37,14 +39,14 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       recallCandidates(store, store.memory(context.memory), context, input.query, input.statistics),
     fetch: (context: CallContext, input: In<'fetch'>): Out<'fetch'> => {
       const memory = store.memory(context.memory);
-      const view = (hash: string) => {
-        const stored = find(store, memory, context, hash);
-        return stored === undefined ? null : viewGrain(store, memory, stored);
-      };
-      return { grains: input.hashes.map(view) };
+      return { grains: input.hashes.map((hash) => viewed(store, memory, context, hash)) };
     },
-    recall: (context: CallContext, input: In<'recall'>): Out<'recall'> =>
-      recall(store, store.memory(context.memory), context, input),
+    recall: (context: CallContext, input: In<'recall'>): Out<'recall'> => {
+      const memory = store.memory(context.memory);
+      return stagedRecall(store, memory, context, input, (hash) => viewed(store, memory, context, hash));
+    },
+    namespaces: (context: CallContext, input: In<'namespaces'>): Out<'namespaces'> =>
+      namespaces(store, store.memory(context.memory), context, input.filter),
     history: (context: CallContext, input: In<'history'>): Out<'history'> =>
       history(store, store.memory(context.memory), context, input.hash),
     statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {
@@ -58,6 +60,11 @@ export function readCalls(store: Store, health: () => ShardHealth) {
     },
     health: (_context: CallContext, _input: Record<never, never>): ShardHealth => health(),
   };
+}
+
+function viewed(store: Store, memory: Memory, context: CallContext, hash: string): GrainView | null {
+  const stored = find(store, memory, context, hash);
+  return stored === undefined ? null : viewGrain(store, memory, stored);
 }
 
 function find(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain | undefined {

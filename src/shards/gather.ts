@@ -2,7 +2,7 @@
 import { EngineError } from '../engine/errors.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { gatherAddBatch, gatherImport, type PlacementOf } from './gather-batch.ts';
-import { gatherRecall } from './gather-recall.ts';
+import { fetchAnywhere, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
 import {
   countDistinct,
   mergeAuditChecks,
@@ -50,12 +50,9 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
     const answers = await fan.all('recallCandidates', input);
     return { candidates: answers.flatMap(({ candidates }) => candidates), total: sumOf(answers, 'total') };
   },
-  fetch: async (fan, input) => {
-    const answers = await fan.all('fetch', input);
-    const at = (index: number) => answers.map(({ grains }) => grains[index] ?? null);
-    return { grains: input.hashes.map((_, index) => at(index).find((grain) => grain !== null) ?? null) };
-  },
-  recall: gatherRecall,
+  fetch: async (fan, { hashes }) => ({ grains: await fetchAnywhere(fan, hashes) }),
+  recall: gatherStagedRecall,
+  namespaces: gatherNamespaces,
   supersede: (fan, input) =>
     fan.claimed(async () => {
       const partition = await fan.locate(input.oldHash);

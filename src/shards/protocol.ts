@@ -24,6 +24,9 @@ export type {
   TextStatistics,
   VerifyReport,
 } from '../engine/calls.ts';
+export type { CensusMetadata } from '../engine/recall/stages/census.ts';
+export type { ExhaustiveMetadata } from '../engine/recall/stages/exhaustive.ts';
+export type { RecallOptions } from '../engine/recall/stages/options.ts';
 
 export interface ShardCalls extends MemoryCalls, ShardWideCalls {}
 export type Method = keyof ShardCalls;
@@ -51,6 +54,7 @@ export const METHOD_KINDS = {
   recallCandidates: 'read',
   fetch: 'read',
   recall: 'read',
+  namespaces: 'read',
   supersede: 'write',
   accumulate: 'write',
   forget: 'write',

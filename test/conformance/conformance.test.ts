@@ -8,6 +8,7 @@ import type { Case } from './cases/case.ts';
 import { LIST } from './cases/list.ts';
 import { RECALL } from './cases/recall.ts';
 import { REMOVAL } from './cases/removal.ts';
+import { STAGES } from './cases/stages.ts';
 import { VERSIONS } from './cases/versions.ts';
 import type { Target } from './driver.ts';
 import { directTarget, engineTarget, threadsTargets } from './engine-driver.ts';
@@ -16,7 +17,7 @@ import { grpcTarget } from './grpc-driver.ts';
 import { HttpClient } from './http-client.ts';
 import { httpTarget } from './http-driver.ts';
 
-const CASES: readonly Case[] = [...ADD, ...LIST, ...RECALL, ...VERSIONS, ...REMOVAL, ...CALLERS];
+const CASES: readonly Case[] = [...ADD, ...LIST, ...RECALL, ...STAGES, ...VERSIONS, ...REMOVAL, ...CALLERS];
 
 /** Server flags; gRPC is served beside either listener. */
 const SERVERS = new Map<string, Promise<TestServer>>();

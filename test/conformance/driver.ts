@@ -44,7 +44,13 @@ export interface Hit extends Grain {
   readonly superseded: boolean;
 }
 
+/** An answer as its JSON tells it; members may be absent. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it as callers do
+export type Told = Record<string, any>;
+
 export interface RecallAnswer {
+  /** All of the answer, hits with their parsed fields. */
+  readonly told: Told;
   readonly hits: readonly Hit[];
   readonly total: number;
   readonly coverage: string | null;

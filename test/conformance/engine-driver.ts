@@ -16,6 +16,7 @@ import type {
 } from '../../src/engine/calls.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { EngineError } from '../../src/engine/errors.ts';
+import { recall } from '../../src/server/operations/grains/recall.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
 import { directShard } from '../../src/shards/direct.ts';
 import type { EngineOptions } from '../../src/shards/engine-door.ts';
@@ -36,6 +37,7 @@ import type {
   RecallAnswer,
   Target,
 } from './driver.ts';
+import { hitsOf } from './http-driver.ts';
 
 type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
 type Out<M extends keyof MemoryCalls> = MemoryCalls[M]['output'];
@@ -253,8 +255,11 @@ class EngineMemory implements Memory {
     return { grains: grains.map(listedOf), total, next: more ? JSON.stringify(next) : null };
   }
 
-  recall(query: Fields): Promise<RecallAnswer> {
-    return this.#recall(query);
+  /** By the server's own row: what it asks of the shards and how it shows their answer is not done twice. */
+  async recall(query: Fields): Promise<RecallAnswer> {
+    const planned = refusing(() => recall.plan!(recall.readArgs(query)));
+    const output = await this.#ask('recall', planned.asked.input as In<'recall'>); // what this row asks with
+    return hitsOf(recall.writeResult(planned.answer(output)));
   }
 
   search(query: string, options: Fields = {}): Promise<RecallAnswer> {
@@ -279,6 +284,7 @@ class EngineMemory implements Memory {
       coverage,
       warnings: [],
       entities: [],
+      told: {},
     };
   }
 
@@ -358,6 +364,15 @@ class EngineMemory implements Memory {
   async verifyAudit() {
     const { valid, checked } = await this.#ask('verifyAudit', {});
     return { valid, checked };
+  }
+}
+
+function refusing<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof EngineError) throw new Refusal(error.code, error.message, error.details);
+    throw error;
   }
 }
 

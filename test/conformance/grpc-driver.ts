@@ -94,6 +94,7 @@ class GrpcMemory implements Memory {
       coverage: answer.topic_coverage ?? null,
       warnings: answer.warnings,
       entities: answer.entities,
+      told: { ...answer, results: answer.results.map(withFields), sources: answer.sources.map(withFields) },
     };
   }
 
@@ -156,4 +157,8 @@ class GrpcMemory implements Memory {
 
 function grainOf({ hash, grain_type, fields_json }: Message): Grain {
   return { hash, grain_type, fields: JSON.parse(fields_json) };
+}
+
+function withFields(hit: Message): Message {
+  return { ...hit, fields: JSON.parse(hit.fields_json) };
 }

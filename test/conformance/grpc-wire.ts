@@ -18,7 +18,6 @@ const SCOPES: Readonly<Record<string, 'read' | 'write' | 'admin' | 'key'>> = {
   Get: 'read',
   Forget: 'write',
   Recall: 'read',
-  RecallChain: 'read',
   Supersede: 'write',
   Accumulate: 'write',
   Remember: 'write',
@@ -223,7 +222,7 @@ function grpcTests(running: () => TestServer): void {
       temporal_expr: 'last 7 days',
     });
     assert.equal(answer.count, answer.results.length);
-    for (const field of ['rerank', 'hyde', 'llm_rerank', 'multi_hop', 'exhaustive', 'session_census'])
+    for (const field of ['rerank', 'hyde', 'llm_rerank'])
       assert.ok(
         answer.warnings.some((warning: string) => warning.startsWith(field)),
         field,

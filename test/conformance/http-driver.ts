@@ -67,7 +67,7 @@ function grainOf(view: Record<string, Json>): Listed {
 // biome-ignore lint/suspicious/noExplicitAny: a reply's members are asserted as they are read
 type Answer = any;
 
-function hitsOf(answer: Answer): RecallAnswer {
+export function hitsOf(answer: Answer): RecallAnswer {
   assert.equal(answer.count, answer.results.length);
   return {
     hits: answer.results.map((hit: Answer) => {
@@ -82,6 +82,7 @@ function hitsOf(answer: Answer): RecallAnswer {
     coverage: answer.topic_coverage ?? null,
     warnings: answer.warnings ?? [],
     entities: answer.entities ?? [],
+    told: answer,
   };
 }
 

@@ -117,7 +117,7 @@ export function grainRoutes(client: () => HttpClient): void {
         [hit.hash, hit.blob_hash, hit.grain_type, hit.type, hit.created_at, hit.namespace, hit.recall_source],
         [hash, hash, 'belief', 'belief', THEN, 'default', 'primary'],
       );
-      assert.match(answer.warnings.join(), /^rerank is not in this build/);
+      assert.match(answer.warnings.join(), /^rerank was ignored/);
       const found = await http.post(`${M}/search`, { query: 'tea' });
       assert.deepEqual([found.count, found.results[0].hash], [1, hash]);
       for (const wrong of [{}, { query: null }, { query: 7 }])

@@ -3,7 +3,7 @@
 /** Leading code points that are compared. */
 export const SIMILARITY_CHARS_MAX = 512;
 /** Cells of Wagner and Fischer's table that one request may fill: some tens of milliseconds. */
-export const SIMILARITY_CELLS_MAX = 8_000_000;
+export const SIMILARITY_CELLS_MAX = 3_000_000;
 
 /** Compares texts for one request. Once its cells are spent, only equal texts are similar. */
 export class Similarity {

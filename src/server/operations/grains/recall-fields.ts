@@ -79,65 +79,62 @@ export type RecallInput = Static<typeof RecallInput>;
 
 /** Fields that a later build acts on, and the values at which they ask for nothing. */
 const LATER: Readonly<Partial<Record<keyof RecallInput, readonly unknown[]>>> = {
-  detectContradictions: [false],
   scopePath: [''],
   includeSiblings: [false],
-  deduplicate: [false],
-  deduplicateThreshold: [],
-  subjectContains: [''],
-  objectContains: [''],
-  includeContradicted: [true],
   embedding: [],
-  scoreBreakdown: [false],
-  explanation: [false],
-  recencyWeight: [0],
-  conflictResolution: [false],
   // Nothing is recorded yet: `false` gets what it asks for.
   recordProvenance: [false],
-  rerank: [false],
-  diversityLambda: [1],
-  queryExpansion: [false],
-  hyde: [false],
-  llmRerank: [false],
-  includeSources: [false],
-  annotateRelativeTime: [false],
-  referenceDate: [],
-  sessionAffinityBoost: [0],
-  subjectAffinityBoost: [0],
-  multiHop: [0],
-  targetDate: [],
-  targetDateWeight: [0],
-  queryDecompose: [false],
-  conflictSimilarityThreshold: [],
-  minPerNamespace: [0],
-  maxNamespaces: [0],
-  exhaustive: [false],
-  exhaustiveMaxRounds: [0],
-  sessionCensus: [false],
-  sessionCensusMinPerSession: [0],
-  sessionCensusMinScore: [0],
-  sessionCensusMaxQueries: [0],
-  preferenceEnrichment: [false],
 };
+
+/** Fields that want a model which may not be there, and what they warn without it. */
+const MODELS: Readonly<Partial<Record<keyof RecallInput, string>>> = {
+  rerank: 'no local reranker is installed',
+  hyde: 'no model is assigned for it',
+  llmRerank: 'no model is assigned for it',
+};
+
+/** Fields that say how another is meant, and do nothing without it. */
+const NEEDS: readonly (readonly [field: keyof RecallInput, needed: keyof RecallInput])[] = [
+  ['targetDateWeight', 'targetDate'],
+  ['deduplicateThreshold', 'deduplicate'],
+  ['conflictSimilarityThreshold', 'conflictResolution'],
+  ['exhaustiveMaxRounds', 'exhaustive'],
+  ['sessionCensusMinPerSession', 'sessionCensus'],
+  ['sessionCensusMinScore', 'sessionCensus'],
+  ['sessionCensusMaxQueries', 'sessionCensus'],
+];
+
+/** Fields that rank by words: without a query they have nothing to work on. */
+const OF_WORDS: readonly (keyof RecallInput)[] = ['queryExpansion', 'queryDecompose'];
 
 const LATER_ENTRIES = Object.entries(LATER);
 
 /** Names of the fields that are taken and only warned about. */
 export const LATER_FIELDS: readonly string[] = LATER_ENTRIES.map(([name]) => toSnake(name));
 
-/** A warning for each field of this request that would have changed the answer in a build that has it. */
+/** A warning for each field of this request that would have changed the answer in a build, or a deployment, that has it. */
 export function laterFieldWarnings(input: RecallInput): string[] {
   const members: Members = input;
   const warnings: string[] = [];
   for (const [name, defaults] of LATER_ENTRIES) {
     const value = members[name];
-    // It is the present of a phrase.
-    if (name === 'referenceDate' && given(input.temporalExpr)) continue;
     if (value === undefined || defaults.includes(value) || (Array.isArray(value) && value.length === 0)) continue;
     warnings.push(`${toSnake(name)} is not in this build and was ignored`);
   }
-  if (input.excludeSuperseded === false && input.aggregationIntent !== true)
-    warnings.push('superseded versions are ranked as current ones are: their demotion is not in this build');
+  for (const [name, reason] of Object.entries(MODELS))
+    if (members[name] === true) warnings.push(`${toSnake(name)} was ignored: ${reason}`);
+  return warnings;
+}
+
+/** A warning for each field that did nothing for want of another one. */
+export function idleFieldWarnings(input: RecallInput): string[] {
+  const members: Members = input;
+  const isAsked = (name: string): boolean => ![undefined, false, 0, ''].includes(members[name] as undefined);
+  const warnings = NEEDS.filter(([field, needed]) => isAsked(field) && members[needed] !== 0 && !isAsked(needed)).map(
+    ([field, needed]) => `${toSnake(field)} was ignored: it needs ${toSnake(needed)}`,
+  );
+  for (const name of OF_WORDS)
+    if (isAsked(name) && !given(input.query?.trim())) warnings.push(`${toSnake(name)} was ignored: it needs query`);
   return warnings;
 }
 

@@ -5,6 +5,7 @@ import { CANDIDATE_LIMIT_MAX, RECALL_LIMIT_DEFAULT, RECALL_LIMIT_MAX, SECONDS_MA
 import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { given, type RecallInput } from './recall-fields.ts';
+import { recallOptions } from './recall-options.ts';
 import { isDuration, readPhrase, type TimeSpan } from './time-phrase.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -12,8 +13,11 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** First-stage candidates when the request does not say: enough for filters and fusion to choose from. */
 const CANDIDATES_MIN = 100;
 const CANDIDATES_A_HIT = 5;
+/** An exhaustive recall starts from ten times as many, and from at least so many. */
+const EXHAUSTIVE_TIMES = 10;
+const EXHAUSTIVE_CANDIDATES_MIN = 2_000;
 
-/** The query and the warnings that its limits gave. Throws VAL-E001 and MEM-E005. */
+/** The query, without options, and the warnings that its limits gave. Throws VAL-E001 and MEM-E005. */
 export function recallQuery(input: RecallInput): { readonly query: RecallQuery; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
   let limit = input.limit ?? 0;
@@ -23,7 +27,7 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
     limit = RECALL_LIMIT_MAX;
   }
   let candidateLimit = input.candidateLimit ?? 0;
-  if (candidateLimit === 0) candidateLimit = Math.max(CANDIDATES_MIN, CANDIDATES_A_HIT * limit);
+  if (candidateLimit === 0) candidateLimit = defaultCandidates(input, limit);
   if (candidateLimit > CANDIDATE_LIMIT_MAX) {
     warnings.push(`candidate_limit ${candidateLimit} is treated as ${CANDIDATE_LIMIT_MAX}`);
     candidateLimit = CANDIDATE_LIMIT_MAX;
@@ -44,6 +48,19 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
     },
     warnings,
   };
+}
+
+/** The same query with what its stages are to do. */
+export function stagedQuery(input: RecallInput): RecallQuery {
+  return { ...recallQuery(input).query, options: recallOptions(input) };
+}
+
+function defaultCandidates({ exhaustive, subjectContains, objectContains }: RecallInput, limit: number): number {
+  // No index knows parts of names: all that may hold one is looked through.
+  if (given(subjectContains) || given(objectContains)) return CANDIDATE_LIMIT_MAX;
+  const candidates = Math.max(CANDIDATES_MIN, CANDIDATES_A_HIT * limit);
+  if (exhaustive !== true) return candidates;
+  return Math.min(CANDIDATE_LIMIT_MAX, Math.max(EXHAUSTIVE_CANDIDATES_MIN, EXHAUSTIVE_TIMES * candidates));
 }
 
 function filterOf(input: RecallInput): GrainFilter {

@@ -1,58 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import { stringifyJson } from '../../../engine/grain/api-json.ts';
-import type { RecallHit } from '../../../shards/protocol.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf } from '../names.ts';
-import { Fields } from './fields.ts';
-import { laterFieldWarnings, RecallInput } from './recall-fields.ts';
-import { recallQuery, refuseDuration } from './recall-query.ts';
-
-export const HitOutput = Type.Object({
-  hash: Type.String(),
-  blobHash: Type.String(),
-  grainType: Type.String(),
-  type: Type.String(),
-  score: Type.Number(),
-  fields: Fields,
-  createdAt: Type.Integer(),
-  namespace: Type.String(),
-  userId: Type.Optional(Type.String()),
-  supersededBy: Type.Optional(Type.String()),
-  supersessionStatus: Type.Optional(Type.String()),
-  recallSource: Type.String(),
-});
-export type HitOutput = Static<typeof HitOutput>;
+import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
+import { idleFieldWarnings, laterFieldWarnings, RecallInput } from './recall-fields.ts';
+import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './recall-metadata.ts';
+import { recallQuery, refuseDuration, stagedQuery } from './recall-query.ts';
 
 const Output = Type.Object({
   count: Type.Integer(),
   results: Type.Array(HitOutput),
+  sources: Type.Optional(Type.Array(HitOutput)),
   totalCandidates: Type.Integer(),
   topicCoverage: Type.Union([Type.String(), Type.Null()]),
   recallId: Type.String(),
   warnings: Type.Array(Type.String()),
   entityCount: Type.Optional(Type.Integer()),
   entities: Type.Optional(Type.Array(Type.String())),
+  exhaustiveMetadata: Type.Optional(ExhaustiveOutput),
+  sessionCensusMetadata: Type.Optional(CensusOutput),
+  sessionCoverageRatio: Type.Optional(Type.Number()),
 });
-
-/** A hit without `source_namespace` and `scope_depth`, which go with a scope path alone. */
-export function hitOutput({ grain, score, superseded }: RecallHit): HitOutput {
-  return {
-    hash: grain.hash,
-    blobHash: grain.hash,
-    grainType: grain.grainType,
-    type: grain.grainType,
-    score,
-    fields: grain.fields,
-    createdAt: grain.createdAt,
-    namespace: grain.namespace,
-    ...(grain.userId === undefined ? {} : { userId: grain.userId }),
-    ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy }),
-    ...(superseded ? { supersessionStatus: 'superseded' } : {}),
-    recallSource: 'primary',
-  };
-}
 
 export const recall = defineCall({
   name: 'recall',
@@ -68,20 +37,17 @@ export const recall = defineCall({
     response: RecallResponse,
     write: (output: Static<typeof Output>) => ({
       count: output.count,
-      results: output.results.map((hit) => ({
-        hash: hit.hash,
-        grainType: hit.grainType,
-        score: hit.score,
-        fieldsJson: stringifyJson(hit.fields),
-        recallSource: hit.recallSource,
-        supersessionStatus: hit.supersessionStatus,
-      })),
+      results: output.results.map(hitMessage),
+      sources: (output.sources ?? []).map(hitMessage),
       totalCandidates: output.totalCandidates,
       topicCoverage: output.topicCoverage ?? undefined,
       recallId: output.recallId,
       warnings: output.warnings,
       entityCount: output.entityCount,
       entities: output.entities ?? [],
+      exhaustiveMetadata: output.exhaustiveMetadata,
+      sessionCensusMetadata: output.sessionCensusMetadata,
+      sessionCoverageRatio: output.sessionCoverageRatio,
     }),
   }),
   http: [
@@ -97,32 +63,22 @@ export const recall = defineCall({
   ],
   call: {
     method: 'recall',
-    ask: (input) => ({ input: recallQuery(input).query }),
-    answer: ({ hits, total, coverage }, input) => {
-      const { query, warnings } = recallQuery(input);
-      const { minScore } = input;
-      // Hits come best first, so what a minimum takes away is the end. Structural hits have no score to judge.
-      const judged = minScore !== undefined && query.query !== undefined;
-      const results = hits.filter((hit) => !judged || hit.score >= minScore).map(hitOutput);
+    ask: (input) => ({ input: stagedQuery(input) }),
+    answer: ({ hits, total, coverage, sources, entities, exhaustive, census, sessionCoverageRatio }, input) => {
+      const shown = { breakdown: input.scoreBreakdown === true };
       return {
-        count: results.length,
-        results,
+        count: hits.length,
+        results: hits.map((hit) => hitOutput(hit, shown)),
+        ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit)) }),
         totalCandidates: total,
         topicCoverage: coverage,
         recallId: randomBytes(32).toString('hex'),
-        warnings: [...warnings, ...laterFieldWarnings(input)],
-        ...(input.countEntities === true ? entitiesOf(results) : {}),
+        warnings: [...recallQuery(input).warnings, ...laterFieldWarnings(input), ...idleFieldWarnings(input)],
+        ...(entities === undefined ? {} : { entityCount: entities.length, entities: [...entities] }),
+        ...(exhaustive === undefined ? {} : { exhaustiveMetadata: exhaustiveOutput(exhaustive) }),
+        ...(census === undefined ? {} : { sessionCensusMetadata: censusOutput(census) }),
+        ...(sessionCoverageRatio === undefined ? {} : { sessionCoverageRatio }),
       };
     },
   },
 });
-
-/** Distinct subjects, in the order of the hits. */
-function entitiesOf(results: readonly HitOutput[]): { entityCount: number; entities: string[] } {
-  const subjects = new Set<string>();
-  for (const { fields } of results) {
-    const subject = fields['subject'];
-    if (typeof subject === 'string' && subject !== '') subjects.add(subject);
-  }
-  return { entityCount: subjects.size, entities: [...subjects] };
-}
