@@ -21,6 +21,7 @@ const SERVED: Readonly<Record<number, string>> = {
   5: 'GET M/grains',
   6: 'GET M/grains/{hash}',
   7: 'GET M/grains/{hash}/raw',
+  9: 'POST M/recall-chain',
   10: 'POST M/supersede',
   11: 'POST M/accumulate',
   12: 'POST M/forget',

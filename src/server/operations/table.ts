@@ -28,6 +28,7 @@ import { history } from './grains/history.ts';
 import { importFile } from './grains/import-file.ts';
 import { list } from './grains/list.ts';
 import { recall } from './grains/recall.ts';
+import { recallChain } from './grains/recall-chain.ts';
 import { search } from './grains/search.ts';
 import { supersede } from './grains/supersede.ts';
 import { openApiOperation } from './openapi.ts';
@@ -36,6 +37,7 @@ const ROWS: readonly Operation[] = [
   add,
   batchAdd,
   recall,
+  recallChain,
   search,
   list,
   get,

@@ -7,7 +7,6 @@ import { defineOperation, type Operation, type Verb } from './define.ts';
 
 /** Methods of memory.v1.MemoryService. */
 export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
-  RecallChain: 'read',
   Remember: 'write',
   GrantConsent: 'write',
   RevokeConsent: 'write',
@@ -31,7 +30,6 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
 8 POST M/remember W
-9 POST M/recall-chain R
 15 GET M/verify/latest R
 16 POST M/verify/run R
 17 GET M/compliance/metrics R

@@ -1,0 +1,106 @@
+import Type, { type Static } from 'typebox';
+import {
+  CHAIN_QUERIES_DEFAULT,
+  CHAIN_QUERIES_MAX,
+  CHAIN_QUERIES_MIN,
+  planChain,
+  runChain,
+} from '../../../engine/recall/stages/chain.ts';
+import { fuseRankings } from '../../../engine/recall/stages/legs.ts';
+import { recallHit, stageHit } from '../../../engine/recall/stages/recall-hit.ts';
+import { RecallChainRequest, RecallChainResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { inward, isMembers, type Members, nodeOf } from '../names.ts';
+import { bodyOf, missing } from './fields.ts';
+import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
+import { RecallInput } from './recall-fields.ts';
+import { refuseDuration, stagedQuery } from './recall-query.ts';
+
+const Input = Type.Object({
+  query: Type.String({ minLength: 1 }),
+  /** 0: the default. */
+  maxSubQueries: Type.Optional(
+    Type.Union([Type.Literal(0), Type.Integer({ minimum: CHAIN_QUERIES_MIN, maximum: CHAIN_QUERIES_MAX })]),
+  ),
+  /** What each of the recalls is asked with, but for its query. */
+  params: Type.Optional(RecallInput),
+});
+
+const BODY: Members = {
+  type: 'object',
+  required: ['question'],
+  properties: {
+    question: Input.properties.query,
+    maxSubQueries: Input.properties.maxSubQueries,
+    params: Input.properties.params,
+  },
+};
+
+const Output = Type.Object({
+  subQueries: Type.Array(Type.String()),
+  subResults: Type.Array(Type.Object({ query: Type.String(), count: Type.Integer(), results: Type.Array(HitOutput) })),
+  results: Type.Array(HitOutput),
+  count: Type.Integer(),
+  reasoning: Type.String(),
+});
+
+export const recallChain = defineOperation({
+  name: 'recall_chain',
+  summary: 'Take a question apart, recall each part, and bind what one finds into the next.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  input: Input,
+  output: Output,
+  errors: ['VAL-E001', 'MEM-E005'],
+  grpc: rpc({
+    rpc: 'RecallChain',
+    request: RecallChainRequest,
+    response: RecallChainResponse,
+    write: (output: Static<typeof Output>) => ({
+      ...output,
+      subResults: output.subResults.map(({ results, ...rest }) => ({ ...rest, results: results.map(hitMessage) })),
+      results: output.results.map(hitMessage),
+    }),
+  }),
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/recall-chain',
+      bodySchema: BODY,
+      read: ({ json }) => {
+        const body = bodyOf(json);
+        const input = inward(nodeOf(Input), body);
+        const members: Members = isMembers(input) ? input : {};
+        members['query'] = body['question'] ?? body['query'];
+        if (members['query'] === undefined || members['query'] === null) throw missing('question');
+        if (isMembers(members['params'])) refuseDuration(members['params']);
+        return members;
+      },
+    },
+  ],
+  async run({ query: question, maxSubQueries = 0, params = {} }, context) {
+    const plan = planChain(question, maxSubQueries === 0 ? CHAIN_QUERIES_DEFAULT : maxSubQueries);
+    // The whole question decides nothing of a part; what the parameters ask for holds in each.
+    const asked = stagedQuery({ ...params, query: '' });
+    const shown = { breakdown: params.scoreBreakdown === true };
+    const answers = await runChain(plan, async (part) => {
+      const query = { ...asked, query: part };
+      const { hits } = await context.call('recall', query);
+      return hits.map((hit) => ({ ...stageHit(hit, query), found: hit }));
+    });
+    const fused = fuseRankings(answers.map(({ hits }) => hits)).slice(0, asked.limit);
+    const results = fused.map((hit) => hitOutput(recallHit(hit), shown));
+    return {
+      subQueries: answers.map(({ query }) => query),
+      subResults: answers.map(({ query, hits }) => ({
+        query,
+        count: hits.length,
+        results: hits.map(({ found }) => hitOutput(found, shown)),
+      })),
+      results,
+      count: results.length,
+      reasoning: plan.reasoning,
+    };
+  },
+});
