@@ -173,6 +173,11 @@ export interface RecallHit {
 export interface AddItem {
   readonly grainType: string;
   readonly fields: JsonObject;
+  /**
+   * How the audit trail calls this add; absent: `memory.added`. What is `memory.extracted` is refused (MEM-E001) when the
+   * grain that it is derived from is gone.
+   */
+  readonly event?: 'memory.remembered' | 'memory.extracted';
 }
 export type AddOutcome =
   | {

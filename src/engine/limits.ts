@@ -208,6 +208,24 @@ export const EXTRACT_TEXT_CHARS_MAX = 262_144;
 export const EXTRACT_BELIEFS_MAX = 256;
 export const EXTRACT_NAME_LOOKUPS_MAX = 256;
 export const EXTRACT_DATE_LOOKUPS_MAX = 64;
+/** One text's time in the thread that reads it, its loading included; the thread is then ended. Its heap. */
+export const EXTRACT_READ_MS = 20_000;
+export const EXTRACT_HEAP_MB = 512;
+/** Texts that wait for that thread; beyond: LIM-E001. It ends after this long without one. */
+export const EXTRACT_READS_WAITING_MAX = 64;
+export const EXTRACT_IDLE_MS = 30_000;
+/** The text of a remember. */
+export const REMEMBER_TEXT_BYTES_MAX = 262_144;
+/** Extractions after the answer: those that wait (in all, of one memory, bytes of their texts; beyond: LIM-E001), those
+ * under way, those finished whose end is still told, and how long each of their calls on a memory may take. */
+export const EXTRACTIONS_WAITING_MAX = 1_024;
+export const EXTRACTIONS_OF_MEMORY_MAX = 512;
+export const EXTRACTIONS_BYTES_MAX = 64 * 1_048_576;
+export const EXTRACTIONS_RUNNING_MAX = 4;
+export const EXTRACTION_MARKERS_MAX = 1_024;
+export const EXTRACTION_CALL_MS = 30_000;
+/** Extracted beliefs that are stored by one call. */
+export const EXTRACTED_BATCH_MAX = 500;
 
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;

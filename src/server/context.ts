@@ -6,7 +6,9 @@ import type { Config } from './config.ts';
 import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
 import type { ControlStore } from './control/store.ts';
+import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
+import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
 import type { Shards } from './shards.ts';
 
@@ -23,6 +25,10 @@ export interface Services {
   readonly startedAtMs: number;
   /** Reads a .mg file or a single blob, off this thread when it is large. Throws FMT-E001, FMT-E003. */
   readonly readImport: (bytes: Uint8Array) => Promise<ImportedFile>;
+  /** Reads the facts or the first date in a text, in a thread of its own. Rejects with LIM-E001, SYS-E005, SYS-E001. */
+  readonly readText: (task: TextTask) => Promise<TextOutcome>;
+  /** What is extracted after the answer. */
+  readonly extractions: Pick<Extractions, 'reserve' | 'markerOf'>;
   /** The HTTP listener in use, which may be another than asked for. */
   readonly httpListener: () => string;
   /** The port of gRPC; undefined before it listens. */
@@ -32,7 +38,7 @@ export interface Services {
 }
 
 /** Members of a shard call's context that an operation may set for one call. */
-export type CallExtras = Partial<Pick<CallContext, 'reason' | 'purpose' | 'idempotency'>>;
+export type CallExtras = Partial<Pick<CallContext, 'reason' | 'purpose' | 'idempotency' | 'deadlineMs'>>;
 
 export interface Context {
   readonly services: Services;

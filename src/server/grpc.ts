@@ -66,7 +66,12 @@ function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route): Face<Rep
     forward:
       codec === undefined
         ? undefined
-        : { codec, bytes: () => call.bytes, write: ({ bytes, notes }) => ({ bytes, warnings: notes }) },
+        : {
+            codec,
+            bytes: () => call.bytes,
+            staysHere: grpc?.staysHere,
+            write: ({ bytes, notes }) => ({ bytes, warnings: notes }),
+          },
   };
 }
 

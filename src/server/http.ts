@@ -69,6 +69,12 @@ async function answer(
   const { id, ...rest } = match.params;
   const isOfMemory = operation.on === 'memory';
   let parts: HttpParts | undefined;
+  let taken: Promise<Uint8Array> | undefined;
+  // A body comes once.
+  const jsonBytes = (): Promise<Uint8Array> => {
+    taken ??= jsonBody(request, MESSAGE_BYTES_MAX);
+    return taken;
+  };
   const told = await wrapper.perform<HttpReply>(
     {
       operation,
@@ -79,7 +85,7 @@ async function answer(
     },
     {
       read: async () => {
-        const { json, file, bytes } = await bodyOf(request, row);
+        const { json, file, bytes } = await bodyOf(request, row, jsonBytes);
         parts = {
           params: isOfMemory ? rest : match.params,
           query: queryOf(request.query),
@@ -96,7 +102,8 @@ async function answer(
         : {
             forward: {
               codec,
-              bytes: () => jsonBody(request, MESSAGE_BYTES_MAX),
+              bytes: jsonBytes,
+              staysHere: row.staysHere,
               write: ({ bytes }) => ({ kind: 'bytes', status: row.successStatus, headers: JSON_HEADERS, body: bytes }),
             },
           }),
@@ -117,12 +124,12 @@ interface Body {
   readonly bytes: Uint8Array;
 }
 
-async function bodyOf(request: HttpRequest, row: HttpRow): Promise<Body> {
+async function bodyOf(request: HttpRequest, row: HttpRow, jsonBytes: () => Promise<Uint8Array>): Promise<Body> {
   switch (row.body) {
     case 'none':
       return { json: undefined, file: undefined, bytes: NO_BYTES };
     case 'json': {
-      const bytes = await jsonBody(request, MESSAGE_BYTES_MAX);
+      const bytes = await jsonBytes();
       return { json: parseBody(bytes), file: undefined, bytes };
     }
     case 'file': {

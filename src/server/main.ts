@@ -28,7 +28,9 @@ import { refusal } from './http/errors.ts';
 import { chooseListener } from './http/listen.ts';
 import type { HttpHandler } from './http/listener.ts';
 import { httpHandler } from './http.ts';
+import { Extractions } from './jobs/extractions.ts';
 import { ImportReader } from './jobs/read-import.ts';
+import { TextReader } from './jobs/read-text.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type Logger, makeLog } from './log.ts';
 import { MasterKeys } from './master-keys.ts';
@@ -127,6 +129,10 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
 
   const reader = new ImportReader();
   lifecycle.opened('import thread', () => reader.close());
+  const texts = new TextReader({ onError: (err) => log.error({ err }, 'the extraction thread failed') });
+  lifecycle.opened('extraction thread', () => texts.close());
+  const extractions = new Extractions(log);
+  lifecycle.opened('extractions under way', () => extractions.close(DRAIN_MS));
   const listener = chooseListener(config.singlePort ? 'node' : config.http);
   if (listener.reason !== undefined) warn(`HTTP is served by node:http: ${listener.reason}`);
   let ports: { readonly http: number; readonly grpc: number } | undefined;
@@ -140,6 +146,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     masterKeys,
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => reader.read(bytes),
+    readText: (task) => texts.read(task),
+    extractions,
     httpListener: () => listener.kind,
     grpcPort: () => ports?.grpc,
     isEnding: () => lifecycle.isEnding,

@@ -50,6 +50,8 @@ export interface Forward<Reply> {
   readonly codec: number;
   /** Called after the caller was let in. */
   readonly bytes: () => Uint8Array | Promise<Uint8Array>;
+  /** True for one that is read here all the same. */
+  readonly staysHere?: ((bytes: Uint8Array) => boolean) | undefined;
   readonly write: (reply: RawReply) => Reply;
 }
 
@@ -111,8 +113,12 @@ export class Wrapper {
       const admitted = this.#admit(arrival, headers);
       const { forward } = face;
       if (forward !== undefined) {
-        const reply = forward.write(await this.#forward(arrival, admitted, requestId, forward));
-        return { ok: true, reply, requestId, headers };
+        const sent = forward.bytes();
+        const body = sent instanceof Promise ? await sent : sent;
+        if (forward.staysHere?.(body) !== true) {
+          const raw = await this.#forward(arrival, admitted, requestId, { codec: forward.codec, body });
+          return { ok: true, reply: forward.write(raw), requestId, headers };
+        }
       }
       const { candidate, bytes } = await face.read();
       const context = this.#contextOf(arrival, admitted, requestId, bytes);
@@ -174,10 +180,8 @@ export class Wrapper {
     arrival: Arrival,
     admitted: Admitted,
     requestId: string,
-    { codec, bytes }: Pick<Forward<unknown>, 'codec' | 'bytes'>,
+    { codec, body }: { readonly codec: number; readonly body: Uint8Array },
   ): Promise<RawReply> {
-    const sent = bytes();
-    const body = sent instanceof Promise ? await sent : sent;
     const asked = this.#askedOf(arrival, admitted, requestId, body);
     const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);
     return this.#untilDeadline(this.#services.shards.callRaw(codec, context, body), asked.deadlineMs);

@@ -1,5 +1,6 @@
 // Plans an add: a duplicate is answered with what is there, anything else is granted.
-import type { CallContext } from '../calls.ts';
+import type { AddItem, CallContext } from '../calls.ts';
+import { EngineError } from '../errors.ts';
 import { mayInvalidate } from '../grain/api-invalidation.ts';
 import { tripleForm } from '../grain/api-text.ts';
 import { pairKey } from '../index/part.ts';
@@ -26,8 +27,9 @@ export function planAdd(
   memory: Memory,
   context: CallContext,
   prepared: PreparedGrain,
-  event: 'memory.added' | 'memory.imported' = 'memory.added',
+  event: 'memory.added' | 'memory.imported' | NonNullable<AddItem['event']> = 'memory.added',
 ): Added {
+  if (event === 'memory.extracted') checkSource(group, memory, prepared);
   const duplicate = findDuplicate(group, memory, prepared);
   if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings: prepared.warnings };
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
@@ -53,6 +55,19 @@ export function planAdd(
     },
   });
   return { hash: prepared.address, duplicate: false, warnings: prepared.warnings };
+}
+
+/**
+ * What was read from a grain must not outlive its erasure, which may have come in between. Grains of one person or one
+ * session share a partition; of others the source may lie in another one.
+ */
+function checkSource(group: Group, memory: Memory, { grain: { fields }, userId }: PreparedGrain): void {
+  const shared = memory.settings.partitions === 1 || userId !== undefined || typeof fields['session_id'] === 'string';
+  if (!shared) return;
+  const sources = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
+  for (const source of sources)
+    if (typeof source !== 'string' || group.findOrdinal(memory, source) === undefined)
+      throw new EngineError('MEM-E001', 'what this was extracted from is gone');
 }
 
 /** The address of the grain that makes this one a duplicate under the memory's rule; equal bytes always do. */

@@ -31,7 +31,7 @@ export const renewIndexKeyPlan: WritePlan<{ readonly memory: number }, void> = {
 export const addPlan: WritePlan<AddItem, Added> = {
   prepare: (memory, context, input, nowMs) =>
     prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs),
-  plan: (group, memory, context, _input, prepared) => planAdd(group, known(memory), context, prepared!),
+  plan: (group, memory, context, { event }, prepared) => planAdd(group, known(memory), context, prepared!, event),
 };
 
 /** One blob of an import. */

@@ -66,6 +66,7 @@ export interface HttpFace<Out> {
   /** From the output to the JSON body; without it the mechanical rules. */
   readonly write?: (output: Out) => unknown;
   readonly successStatus?: number | ((output: Out) => number);
+  readonly staysHere?: StaysHere;
   /** For answers that are not JSON. `parts` is the request that asked. */
   readonly reply?: (output: Out, parts: HttpParts) => HttpReply;
 }
@@ -77,7 +78,11 @@ export interface GrpcFace<Out> {
   readonly encode: (output: Out, node: SchemaNode) => Uint8Array;
   /** True when the message has a place for warnings; otherwise they travel as trailing metadata. */
   readonly carriesWarnings: boolean;
+  readonly staysHere: StaysHere;
 }
+
+/** True for a request that is read on the main thread though its row's others go to a worker as they came. */
+export type StaysHere = ((bytes: Uint8Array) => boolean) | undefined;
 
 /** `read` and `write` only where the mechanical rules do not do. */
 export function rpc<Req extends object, Res extends object, Out>(face: {
@@ -86,11 +91,13 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
   readonly response: MessageFns<Res>;
   readonly read?: (message: Req) => unknown;
   readonly write?: (output: Out) => DeepPartial<Res>;
+  readonly staysHere?: StaysHere;
 }): GrpcFace<Out> {
   const shape = face.response.create() as Members; // a message is a plain object of its members
   return {
     rpc: face.rpc,
     carriesWarnings: 'warnings' in shape,
+    staysHere: face.staysHere,
     decode: (bytes, input) => {
       const message = decoded(face.request, bytes);
       return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
@@ -151,6 +158,11 @@ export interface SingleCall<In, Out, M extends keyof MemoryCalls> {
   readonly ask: (input: In) => Asked<M>;
   /** `input` is what was asked with. */
   readonly answer: (output: Output<M>, input: In) => Out;
+  /**
+   * Does what the row does beside the one call, for requests that stay on the main thread; `perform` makes the call. A
+   * worker never comes here.
+   */
+  readonly around?: (input: In, context: Context, perform: (input: In) => Promise<Out>) => Promise<Out>;
 }
 
 export interface Asked<M extends keyof MemoryCalls> {
@@ -200,12 +212,14 @@ export interface HttpRow {
   readonly customWrite: boolean;
   readonly answersBytes: boolean;
   readonly successStatus: number;
+  readonly staysHere: StaysHere;
   readonly read: (parts: HttpParts) => unknown;
   readonly reply: (output: unknown, parts: HttpParts) => HttpReply;
 }
 
 export interface GrpcRow {
   readonly rpc: string;
+  readonly staysHere: StaysHere;
   /** From the request's bytes to the input, not yet checked. */
   readonly read: (bytes: Uint8Array) => unknown;
   readonly write: (output: unknown) => Uint8Array;
@@ -251,10 +265,13 @@ export function defineCall<In extends TSchema, Out extends TSchema, M extends ke
   const operation = defineOperation({
     ...rest,
     on: 'memory',
-    run: async (input, context) => {
-      const { input: asked, purpose } = call.ask(input);
-      const output = await context.call(call.method, asked, purpose === undefined ? {} : { purpose });
-      return call.answer(output, input);
+    run: (input, context) => {
+      const perform = async (wanted: Static<In>): Promise<Static<Out>> => {
+        const { input: asked, purpose } = call.ask(wanted);
+        const output = await context.call(call.method, asked, purpose === undefined ? {} : { purpose });
+        return call.answer(output, wanted);
+      };
+      return call.around === undefined ? perform(input) : call.around(input, context, perform);
     },
   });
   const plan = (candidate: unknown): Planned => {
@@ -276,6 +293,7 @@ function httpRow<Out>(face: HttpFace<Out>, input: SchemaNode, writeJson: (value:
     customWrite: face.write !== undefined,
     answersBytes: face.reply !== undefined,
     successStatus: typeof status === 'number' ? status : 200,
+    staysHere: face.staysHere,
     read: face.read ?? ((parts) => mechanicalInput(input, parts)),
     reply: (value, parts) => {
       const output = value as Out; // what the row's own run returned
@@ -303,6 +321,7 @@ export function mechanicalInput(input: SchemaNode, parts: HttpParts): unknown {
 function grpcRow<Out>(face: GrpcFace<Out>, input: SchemaNode, output: SchemaNode): GrpcRow {
   return {
     rpc: face.rpc,
+    staysHere: face.staysHere,
     read: (bytes) => face.decode(bytes, input),
     write: (value) => face.encode(value as Out, output), // what the row's own run returned
     looseWarnings: (value) => {

@@ -22,6 +22,7 @@ const SERVED: Readonly<Record<number, string>> = {
   6: 'GET M/grains/{hash}',
   7: 'GET M/grains/{hash}/raw',
   9: 'POST M/recall-chain',
+  8: 'POST M/remember',
   10: 'POST M/supersede',
   11: 'POST M/accumulate',
   12: 'POST M/forget',

@@ -29,6 +29,7 @@ import { importFile } from './grains/import-file.ts';
 import { list } from './grains/list.ts';
 import { recall } from './grains/recall.ts';
 import { recallChain } from './grains/recall-chain.ts';
+import { remember } from './grains/remember.ts';
 import { search } from './grains/search.ts';
 import { supersede } from './grains/supersede.ts';
 import { openApiOperation } from './openapi.ts';
@@ -42,6 +43,7 @@ const ROWS: readonly Operation[] = [
   list,
   get,
   getRaw,
+  remember,
   supersede,
   accumulate,
   forget,

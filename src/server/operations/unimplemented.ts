@@ -7,7 +7,6 @@ import { defineOperation, type Operation, type Verb } from './define.ts';
 
 /** Methods of memory.v1.MemoryService. */
 export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
-  Remember: 'write',
   GrantConsent: 'write',
   RevokeConsent: 'write',
   RestrictProcessing: 'admin',
@@ -29,7 +28,6 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
-8 POST M/remember W
 15 GET M/verify/latest R
 16 POST M/verify/run R
 17 GET M/compliance/metrics R

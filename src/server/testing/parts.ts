@@ -16,7 +16,9 @@ import type { Services } from '../context.ts';
 import { Keys, type NewKey } from '../control/keys.ts';
 import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
+import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
+import { readText } from '../jobs/read-text.ts';
 import { makeLog } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import type { HttpParts, HttpReply } from '../operations/define.ts';
@@ -40,6 +42,8 @@ export interface PartsOptions {
   readonly flags?: Readonly<Record<string, string | boolean | number>>;
   readonly store?: MemoryLogStore;
   readonly shards?: number;
+  /** Reads texts in the extraction thread's place. */
+  readonly readText?: Services['readText'];
   /** Takes the log's lines. */
   readonly logLines?: string[];
   /** Answers calls of these methods in the shards' place. */
@@ -54,6 +58,8 @@ export interface Parts {
   readonly authenticator: Authenticator;
   readonly engines: readonly FakeEngine[];
   readonly logStore: MemoryLogStore;
+  /** Resolves when nothing is left to extract; more is refused from then on. */
+  finishExtractions(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,6 +81,9 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   await memories.start();
   const keys = new Keys(control, clock);
   await keys.setBootstrap(ADMIN);
+  const lines = options.logLines;
+  const log = makeLog(lines === undefined ? 'silent' : 'debug', { write: (line: string) => void lines?.push(line) });
+  const extractions = new Extractions(log);
   const services: Services = {
     config,
     clock,
@@ -88,6 +97,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     },
     startedAtMs: clock.nowMs(),
     readImport: async (bytes) => readImportedFile(bytes),
+    readText: options.readText ?? readText,
+    extractions,
     httpListener: () => 'node',
     grpcPort: () => undefined,
     isEnding: () => false,
@@ -98,7 +109,6 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     keys,
     clock,
   });
-  const lines = options.logLines;
   const wrapper = new Wrapper({
     services,
     authenticator,
@@ -107,9 +117,19 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
         ? undefined
         : new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock }),
     metrics: new Metrics({ memories: () => services.memories.count, keys: () => control.count('key') }),
-    log: makeLog(lines === undefined ? 'silent' : 'debug', { write: (line: string) => void lines?.push(line) }),
+    log,
   });
-  return { clock, config, services, wrapper, authenticator, engines, logStore, close: () => control.close() };
+  return {
+    clock,
+    config,
+    services,
+    wrapper,
+    authenticator,
+    engines,
+    logStore,
+    finishExtractions: () => extractions.close(60_000),
+    close: () => control.close(),
+  };
 }
 
 function insteadOf(router: Router, answers: NonNullable<PartsOptions['instead']>): Shards {

@@ -3,6 +3,8 @@ import { EngineError } from '../../../engine/errors.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
 import { inward, type Members, nodeOf } from '../names.ts';
+import { addAsks, jsonAsks } from './asks-extraction.ts';
+import { datedNow, extractFrom, extractionDone, wantsExtraction, withEventDate } from './extraction.ts';
 import { bodyOf, Fields, fieldsOf, missing, mistyped, textMember } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
@@ -18,6 +20,8 @@ const Output = Type.Object({
   hash: Type.String(),
   duplicate: Type.Boolean(),
   warnings: Type.Array(Type.String()),
+  /** There when extraction was asked for. */
+  extractedCount: Type.Optional(Type.Integer()),
 });
 
 const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
@@ -74,6 +78,7 @@ export const add = defineCall({
     rpc: 'Add',
     request: AddRequest,
     response: AddResponse,
+    staysHere: addAsks,
   }),
   http: [
     {
@@ -81,10 +86,12 @@ export const add = defineCall({
       path: 'M/add',
       bodySchema: BODY,
       read: ({ json }) => readBelief(json),
-      write: ({ hash, duplicate, warnings }) => ({
+      staysHere: jsonAsks,
+      write: ({ hash, duplicate, warnings, extractedCount }) => ({
         blob_hash: hash,
         status: 'added',
         ...(duplicate ? { duplicate } : {}),
+        ...(extractedCount === undefined ? {} : { extracted_count: extractedCount }),
         ...(warnings.length === 0 ? {} : { warnings }),
       }),
     },
@@ -96,5 +103,17 @@ export const add = defineCall({
       purpose,
     }),
     answer: (added, { options }) => ({ ...added, warnings: [...optionWarnings(options), ...added.warnings] }),
+    around: async (input, context, perform) => {
+      const { options, grainType, purpose } = input;
+      if (!wantsExtraction(options)) return perform(input);
+      const plain = { grainType, fields: datedNow(input.fields, context) };
+      const fields = options?.extractEventDate === true ? await withEventDate(plain, context) : plain.fields;
+      const added = await perform({ ...input, fields, options: extractionDone(options) });
+      if (options?.extractMemories !== true) return added;
+      const source = { grainType, fields, hash: added.hash };
+      const extras = purpose === undefined ? {} : { purpose };
+      const { hashes, warnings } = await extractFrom([source], context, context.deadlineMs, extras);
+      return { ...added, extractedCount: hashes.length, warnings: [...added.warnings, ...warnings] };
+    },
   },
 });

@@ -3,9 +3,12 @@ import { assert } from '../../../engine/assert.ts';
 import { EngineError, type ErrorCode, type WireError } from '../../../engine/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
 import { type AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, parsedJson } from '../names.ts';
+import { batchAsks, jsonAsks } from './asks-extraction.ts';
+import { datedNow, extractFrom, extractionDone, wantsExtraction, withEventDate } from './extraction.ts';
 import { bodyOf, fieldsOf, missing, mistyped, textMember } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
@@ -33,6 +36,8 @@ const Output = Type.Object({
   totalAdded: Type.Integer(),
   totalErrors: Type.Integer(),
   totalDuplicates: Type.Integer(),
+  /** There when extraction was asked for. */
+  extractedCount: Type.Optional(Type.Integer()),
   warnings: Type.Optional(Type.Array(Type.String())),
 });
 
@@ -143,12 +148,15 @@ export const batchAdd = defineCall({
   input: Input,
   output: Output,
   errors: ['LIM-E003', 'VAL-E003'],
-  http: [{ verb: 'POST', path: 'M/batch-add', bodySchema: BODY, read: ({ json }) => readBody(json) }],
+  http: [
+    { verb: 'POST', path: 'M/batch-add', bodySchema: BODY, read: ({ json }) => readBody(json), staysHere: jsonAsks },
+  ],
   grpc: rpc({
     rpc: 'BatchAdd',
     request: BatchAddRequest,
     response: BatchAddResponse,
     read: readItems,
+    staysHere: batchAsks,
     write: (output: Type.Static<typeof Output>) => ({
       results: resultsInOrder(output),
       totalAdded: output.totalAdded,
@@ -189,8 +197,33 @@ export const batchAdd = defineCall({
         ...(warnings.length === 0 ? {} : { warnings }),
       };
     },
+    around: async (input, context, perform) => {
+      const { options, purpose } = input;
+      if (!wantsExtraction(options)) return perform(input);
+      const items: BatchItem[] = [];
+      for (const item of input.items) items.push(await prepared(item, options, context));
+      const output = await perform({ ...input, items, options: extractionDone(options) });
+      if (options?.extractMemories !== true) return output;
+      const sources = [...output.added, ...output.duplicates]
+        .sort((one, other) => one.index - other.index)
+        .flatMap(({ index, blobHash }) => {
+          const item = items[index];
+          return item === undefined || 'refused' in item ? [] : [{ ...item, hash: blobHash }];
+        });
+      const extras = purpose === undefined ? {} : { purpose };
+      const { hashes, warnings } = await extractFrom(sources, context, context.deadlineMs, extras);
+      const told = [...(output.warnings ?? []), ...warnings];
+      return { ...output, extractedCount: hashes.length, ...(told.length === 0 ? {} : { warnings: told }) };
+    },
   },
 });
+
+/** The item with its times, as far as the options want them; one that is refused stays as it is. */
+async function prepared(item: BatchItem, options: AddOptionsInput | undefined, context: Context): Promise<BatchItem> {
+  if ('refused' in item) return item;
+  const plain = { ...item, fields: datedNow(item.fields, context) };
+  return options?.extractEventDate === true ? { ...plain, fields: await withEventDate(plain, context) } : plain;
+}
 
 function emptyOutput(): Pick<Type.Static<typeof Output>, 'added' | 'errors' | 'duplicates'> {
   return { added: [], errors: [], duplicates: [] };

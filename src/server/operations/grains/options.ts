@@ -1,4 +1,5 @@
-// The options of an add. Those that later builds bring are taken and warned about, never silently dropped.
+// The options of an add. What a later build brings, and what was not done where it was asked for, is warned about, never
+// silently dropped.
 import Type, { type Static } from 'typebox';
 
 export const AddOptionsInput = Type.Object({

@@ -1,0 +1,186 @@
+// Extractions that run after the answer. What waits is bounded, memories take turns, and how each ended can be asked for
+// as long as it is among the newest: nothing of it is on disk, so a source that a crash left without its facts gets
+// them when its caller asks again.
+import { EngineError } from '../../engine/errors.ts';
+import {
+  EXTRACTION_MARKERS_MAX,
+  EXTRACTIONS_BYTES_MAX,
+  EXTRACTIONS_OF_MEMORY_MAX,
+  EXTRACTIONS_RUNNING_MAX,
+  EXTRACTIONS_WAITING_MAX,
+} from '../../engine/limits.ts';
+import type { Logger } from '../log.ts';
+
+/** How the extraction of a source stands. */
+export interface Marker {
+  readonly status: 'pending' | 'done' | 'failed';
+  /** Of what was extracted, once it is done. */
+  readonly hashes: readonly string[];
+  readonly sourceForgotten: boolean;
+}
+
+/** Resolves to how it ended; what it throws is logged and told as failed. */
+export type ExtractionWork = () => Promise<Marker>;
+
+/** A place in the queue, taken before the source is stored. Either of its calls gives it back, once. */
+export interface Place {
+  /** Runs `work` when its turn comes. */
+  start(source: string, work: ExtractionWork): void;
+  release(): void;
+}
+
+interface Job {
+  readonly key: string;
+  readonly bytes: number;
+  readonly work: ExtractionWork;
+}
+
+const PENDING: Marker = { status: 'pending', hashes: [], sourceForgotten: false };
+const FAILED: Marker = { status: 'failed', hashes: [], sourceForgotten: false };
+
+export class Extractions {
+  readonly #log: Logger;
+  /** Places taken, by memory; a memory without any is not in it. */
+  readonly #taken = new Map<number, number>();
+  #places = 0;
+  #bytes = 0;
+  /** Jobs that wait, by memory, in the order in which memories have their turns. */
+  readonly #waiting = new Map<number, Job[]>();
+  readonly #running = new Set<Job>();
+  /** Oldest first. */
+  readonly #markers = new Map<string, Marker>();
+  #idle: (() => void) | undefined;
+  #closed = false;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Sources whose extraction has not ended. */
+  get backlog(): number {
+    return this.#places;
+  }
+
+  /** How the extraction of a source stands; undefined when it is not known here, or no longer. */
+  markerOf(memory: number, source: string): Marker | undefined {
+    return this.#markers.get(keyOf(memory, source));
+  }
+
+  /** Takes a place for a text of this many bytes. Throws LIM-E001 when there is none. */
+  reserve(memory: number, bytes: number): Place {
+    const ofMemory = this.#taken.get(memory) ?? 0;
+    const full =
+      this.#closed ||
+      this.#places >= EXTRACTIONS_WAITING_MAX ||
+      ofMemory >= EXTRACTIONS_OF_MEMORY_MAX ||
+      this.#bytes + bytes > EXTRACTIONS_BYTES_MAX;
+    if (full) throw new EngineError('LIM-E001', 'too many extractions wait');
+    this.#places += 1;
+    this.#bytes += bytes;
+    this.#taken.set(memory, ofMemory + 1);
+    let held = true;
+    return {
+      start: (source, work) => {
+        if (!held) return;
+        held = false;
+        this.#enqueue(memory, { key: keyOf(memory, source), bytes, work });
+      },
+      release: () => {
+        if (!held) return;
+        held = false;
+        this.#giveBack(memory, bytes);
+      },
+    };
+  }
+
+  #giveBack(memory: number, bytes: number): void {
+    const left = (this.#taken.get(memory) ?? 1) - 1;
+    if (left === 0) this.#taken.delete(memory);
+    else this.#taken.set(memory, left);
+    this.#places -= 1;
+    this.#bytes -= bytes;
+    if (this.#places === 0) this.#idle?.();
+  }
+
+  #enqueue(memory: number, job: Job): void {
+    if (this.#closed) {
+      this.#mark(job.key, FAILED);
+      this.#giveBack(memory, job.bytes);
+      return;
+    }
+    this.#mark(job.key, PENDING);
+    const jobs = this.#waiting.get(memory);
+    if (jobs === undefined) this.#waiting.set(memory, [job]);
+    else jobs.push(job);
+    // After the caller of `start` has its answer.
+    setImmediate(() => this.#next());
+  }
+
+  #next(): void {
+    while (this.#running.size < EXTRACTIONS_RUNNING_MAX) {
+      const [turn] = this.#waiting;
+      if (turn === undefined) return;
+      const [memory, jobs] = turn;
+      const job = jobs.shift();
+      // Its next turn comes after everybody else's.
+      this.#waiting.delete(memory);
+      if (jobs.length > 0) this.#waiting.set(memory, jobs);
+      if (job !== undefined) void this.#run(memory, job);
+    }
+  }
+
+  async #run(memory: number, job: Job): Promise<void> {
+    const { key, bytes, work } = job;
+    this.#running.add(job);
+    let marker = FAILED;
+    try {
+      marker = await work();
+    } catch (error) {
+      const code = error instanceof EngineError ? error.code : 'SYS-E001';
+      this.#log.warn({ memory, code, err: error }, 'an extraction failed');
+    }
+    this.#running.delete(job);
+    // What the end of the server has told as failed stays so.
+    if (!this.#closed) this.#mark(key, marker);
+    this.#giveBack(memory, bytes);
+    this.#next();
+  }
+
+  /** Pending ones are bounded by the places; of the others the newest are kept. */
+  #mark(key: string, marker: Marker): void {
+    this.#markers.delete(key);
+    this.#markers.set(key, marker);
+    let over = this.#markers.size - this.#places - EXTRACTION_MARKERS_MAX;
+    for (const [old, { status }] of this.#markers) {
+      if (over <= 0) break;
+      if (status === 'pending') continue;
+      this.#markers.delete(old);
+      over -= 1;
+    }
+  }
+
+  /** Takes no more and finishes what waits within `ms`; what is left then is told as failed. */
+  async close(ms: number): Promise<void> {
+    if (this.#places > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+        timer = setTimeout(resolve, ms);
+      });
+      clearTimeout(timer);
+    }
+    this.#closed = true;
+    if (this.#places > 0) this.#log.warn({ extractions: this.#places }, 'extractions were not finished');
+    for (const { key } of this.#running) this.#mark(key, FAILED);
+    for (const [memory, jobs] of this.#waiting)
+      for (const { key, bytes } of jobs) {
+        this.#mark(key, FAILED);
+        this.#giveBack(memory, bytes);
+      }
+    this.#waiting.clear();
+  }
+}
+
+function keyOf(memory: number, source: string): string {
+  return `${memory} ${source}`;
+}

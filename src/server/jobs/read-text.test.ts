@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import { EXTRACT_READS_WAITING_MAX } from '../../engine/limits.ts';
+import { readText, TextReader, type TextTask } from './read-text.ts';
+
+const NOW = Date.UTC(2024, 5, 14, 12);
+const task = (text: string, wants: TextTask['wants'] = 'beliefs'): TextTask => ({ text, wants, nowMs: NOW });
+const refusedWith = (code: ErrorCode) => (error: unknown) => error instanceof EngineError && error.code === code;
+
+const hostile = new URL('./testing/hostile-text-thread.ts', import.meta.url);
+const readers: TextReader[] = [];
+function readerOf(options: ConstructorParameters<typeof TextReader>[0]): TextReader {
+  const reader = new TextReader(options);
+  readers.push(reader);
+  return reader;
+}
+after(async () => {
+  for (const reader of readers) await reader.close();
+});
+
+test('the thread reads what reading here and now gives', async () => {
+  const reader = readerOf({});
+  for (const wanted of [
+    task('My name is Ada and I live in Paris. Do I like tea?'),
+    task('We met on 14 May 2023.', 'date'),
+    task('Nothing.', 'date'),
+    { ...task('I work at Acme.'), speaker: 'Bob' },
+  ])
+    assert.deepEqual(await reader.read(wanted), await readText(wanted));
+  assert.deepEqual(await reader.read(task('We met on 14 May 2023.', 'date')), {
+    beliefs: [],
+    dateMs: Date.UTC(2023, 4, 14),
+  });
+});
+
+test('a text that takes too long ends the thread, and the next one has a new thread', async () => {
+  const reader = readerOf({ entry: hostile, readMs: 2_000 });
+  const [slow, next] = await Promise.allSettled([reader.read(task('spin')), reader.read(task('four'))]);
+  assert.ok(slow.status === 'rejected' && refusedWith('SYS-E005')(slow.reason), String(slow.status));
+  assert.deepEqual(next, { status: 'fulfilled', value: { beliefs: [], dateMs: 4 } });
+});
+
+test('a thread that dies or throws over a text hurts that text alone, and its reason is heard', async () => {
+  const heard: unknown[] = [];
+  const reader = readerOf({ entry: hostile, onError: (error) => heard.push(error) });
+  for (const text of ['die', 'throw']) {
+    await assert.rejects(reader.read(task(text)), refusedWith('SYS-E001'));
+    assert.deepEqual(await reader.read(task('six...')), { beliefs: [], dateMs: 6 });
+  }
+  assert.equal(heard.length, 2);
+});
+
+test('texts that wait are bounded, and a closed reader reads none', async () => {
+  const reader = readerOf({ entry: hostile });
+  const reads = Array.from({ length: EXTRACT_READS_WAITING_MAX }, (_, at) => reader.read(task('x'.repeat(at))));
+  await assert.rejects(reader.read(task('more')), refusedWith('LIM-E001'));
+  const outcomes = await Promise.all(reads);
+  assert.deepEqual(
+    outcomes.map(({ dateMs }) => dateMs),
+    reads.map((_, at) => at),
+  );
+  assert.equal((await reader.read(task('more'))).dateMs, 4);
+  await reader.close();
+  await assert.rejects(reader.read(task('more')), refusedWith('SYS-E005'));
+});

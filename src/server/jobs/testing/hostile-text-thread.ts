@@ -1,0 +1,9 @@
+// A thread in the place of the one that reads texts: a text says what becomes of it.
+import type { TextOutcome, TextTask } from '../read-text.ts';
+
+export default function obey({ text }: TextTask): TextOutcome {
+  if (text === 'spin') for (;;);
+  if (text === 'die') process.exit(3);
+  if (text === 'throw') throw new Error('as told');
+  return { beliefs: [], dateMs: text.length };
+}
