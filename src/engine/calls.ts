@@ -70,6 +70,12 @@ export interface GrainFilter {
 }
 
 export interface RecallQuery {
+  /**
+   * The vector of the text `of`, as 4-byte floats; without it, or where `query` is another text (a further question of a
+   * stage), the vector leg does not run. `embedder`: who made it, where that is known: it is compared with vectors of that
+   * name alone.
+   */
+  readonly vector?: { readonly bytes: Uint8Array; readonly of: string; readonly embedder?: string };
   /** What the stages after fusion do; absent: nothing, not even what a query brings about by itself. */
   readonly options?: RecallOptions;
   /** Free text with the operators of service.md 8.8; absent: structural only. */
@@ -201,6 +207,12 @@ export interface VersionView {
   readonly fields: JsonObject;
   readonly createdAt: number;
   readonly relation: 'original' | 'superseded' | 'supersedes';
+}
+
+/** Whose vectors they are: those of another name cannot be compared with them. */
+export interface EmbedderStamp {
+  readonly name: string;
+  readonly dimensions: number;
 }
 
 export interface MemoryStatistics {
@@ -397,6 +409,33 @@ export interface ShardWideCalls {
    * wrapped under them until then. Calling again completes what was cut short.
    */
   rewrapKeys: { input: { masterKeys: readonly Uint8Array[] }; output: { rewrapped: number } };
+  /**
+   * What waits to be embedded: stretches of memories' logs, above `after` and up to `upTo`, and their grains with words. The
+   * embedder is the shard's from then on. `waiting`: memories with something left, these pages included.
+   */
+  embedPages: {
+    input: { embedder: EmbedderStamp; grainsMax: number };
+    output: {
+      pages: readonly {
+        readonly memory: number;
+        readonly after: number;
+        readonly upTo: number;
+        readonly grains: readonly { readonly ordinal: number; readonly text: string }[];
+      }[];
+      waiting: number;
+    };
+  };
+  /** Keeps the vectors of a page: of each grain its unit vectors as 4-byte floats, one behind the other. */
+  keepVectors: {
+    input: {
+      memory: number;
+      embedder: EmbedderStamp;
+      after: number;
+      upTo: number;
+      grains: readonly { readonly ordinal: number; readonly vectors: Uint8Array }[];
+    };
+    output: { kept: number };
+  };
   /** Fault hook for tests; refused unless the server was started for tests. */
   fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };
 }

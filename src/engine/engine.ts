@@ -8,6 +8,7 @@ import { EngineError } from './errors.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { CorruptBlock } from './index/section.ts';
 import { ShardIndex } from './index/shard-index.ts';
+import { VectorIndex } from './index/vectors/vector-index.ts';
 import { holdsBuckets } from './keys/bucket-files.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
@@ -18,6 +19,7 @@ import { Housekeeper } from './maintain/housekeeper.ts';
 import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { replayAfter } from './maintain/replay.ts';
 import { liveSegmentsDirectory } from './maintain/segments-directory.ts';
+import { inSlices } from './maintain/slices.ts';
 import { readCalls } from './reads.ts';
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
@@ -46,6 +48,8 @@ export interface EngineOptions {
   readonly onFatal?: (error: unknown) => void;
 }
 
+/** Until somebody embeds: it has made no vector, so whatever is there serves. */
+const NO_EMBEDDER = { name: 'none', dimensions: 1 };
 /** Repairs that health names. */
 const REPAIRS_NAMED_MAX = 20;
 /** Reasons of health after which only counts and repairs follow. */
@@ -127,6 +131,13 @@ export class Engine {
     const tokens = indexKeys(store);
     const openIndex: OpenIndex = (directory, state) => ShardIndex.open({ directory, log: state, budget, keys: tokens });
     store.index = openIndex(liveSegmentsDirectory(options.directory, log), log);
+    store.vectors = VectorIndex.open({
+      directory: join(options.directory, 'vectors'),
+      keys: tokens,
+      isRemoved: (ordinal) => store.index.removed.get(ordinal),
+      embedder: NO_EMBEDDER,
+    });
+    for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
     return new Engine(store, options, openIndex);
   }
 
@@ -222,7 +233,9 @@ export class Engine {
       // What the disk does not take is replayed at the next open.
       await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
       await this.#housekeeper.pause();
+      await this.#sealVectors();
     }
+    this.store.vectors.close();
     this.store.index.close();
     this.store.keys.close();
     await this.store.log.close();
@@ -232,9 +245,19 @@ export class Engine {
   async abandon(): Promise<void> {
     this.#queue.fail(new EngineError('STO-E002', 'the shard was abandoned'));
     this.#housekeeper.stop();
+    this.store.vectors.close();
     this.store.index.close();
     this.store.keys.close();
     await this.store.log.close();
+  }
+
+  /** What is in no file is embedded again: a disk that takes nothing costs time, nothing else. */
+  async #sealVectors(): Promise<void> {
+    try {
+      await inSlices(this.store.vectors.seal());
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+    }
   }
 
   #unsoundReason(memory: number): string {

@@ -300,5 +300,7 @@ export const FOLLOW_REST_MS = 1_000;
 /** An embedder that failed is left alone: at first so long, twice as long after each failure in a row. */
 export const FOLLOW_RETRY_MIN_MS = 1_000;
 export const FOLLOW_RETRY_MAX_MS = 60_000;
+/** Memories that a shard looks at for one page to embed. */
+export const EMBED_MEMORIES_LOOKED_AT = 256;
 /** An embedder that could not be opened is tried again after so long. */
 export const EMBEDDER_REOPEN_MS = 30_000;

@@ -1,6 +1,7 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
-import type { CallContext, GrainView, MemoryCalls, ShardHealth } from './calls.ts';
+import type { CallContext, GrainView, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
 import { EngineError } from './errors.ts';
+import { embedPages } from './maintain/embed.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
 import { isBound } from './maintain/users.ts';
@@ -8,6 +9,7 @@ import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
 import { namespaces } from './recall/namespaces.ts';
 import { recallCandidates, recallStatistics } from './recall/recall.ts';
+import { shardVectors } from './recall/shard-vectors.ts';
 import { stagedRecall } from './recall/staged.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store, StoredGrain } from './store/store.ts';
@@ -36,7 +38,9 @@ export function readCalls(store: Store, health: () => ShardHealth) {
     recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
       recallStatistics(store, store.memory(context.memory), input),
     recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> =>
-      recallCandidates(store, store.memory(context.memory), context, input.query, input.statistics),
+      recallCandidates(store, store.memory(context.memory), context, input.query, input.statistics, {
+        vectors: shardVectors(store, context.memory, input.query),
+      }),
     fetch: (context: CallContext, input: In<'fetch'>): Out<'fetch'> => {
       const memory = store.memory(context.memory);
       return { grains: input.hashes.map((hash) => viewed(store, memory, context, hash)) };
@@ -58,6 +62,7 @@ export function readCalls(store: Store, health: () => ShardHealth) {
         throw new EngineError('AUT-E001', 'points in time are of the whole memory, this caller sees a part of it');
       return statisticsHistory(store, store.memory(context.memory).number, input);
     },
+    embedPages: (_context: CallContext, input: ShardWideCalls['embedPages']['input']) => embedPages(store, input),
     health: (_context: CallContext, _input: Record<never, never>): ShardHealth => health(),
   };
 }

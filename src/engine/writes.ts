@@ -3,6 +3,7 @@ import type { AddOutcome, CallContext, MemoryCalls, MemorySettings, ShardWideCal
 import { EngineError } from './errors.ts';
 import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
+import { keepVectors } from './maintain/embed.ts';
 import { exportPage } from './maintain/export.ts';
 import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { rewrapKeys } from './maintain/rewrap.ts';
@@ -113,6 +114,8 @@ export function writeCalls(services: WriteServices) {
       exportPage(store, store.memory(context.memory), context, input),
     verify: (_context: CallContext, _input: ShardWideCalls['verify']['input']) => verify(services),
     backup: (_context: CallContext, input: ShardWideCalls['backup']['input']) => backup(services, input),
+    keepVectors: async (_context: CallContext, input: ShardWideCalls['keepVectors']['input']) =>
+      keepVectors(store, input),
     rewrapKeys: (_context: CallContext, input: ShardWideCalls['rewrapKeys']['input']) => rewrapKeys(store, input),
   };
 }

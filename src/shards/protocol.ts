@@ -74,6 +74,8 @@ export const METHOD_KINDS = {
   verify: 'long',
   backup: 'long',
   rewrapKeys: 'long',
+  embedPages: 'read',
+  keepVectors: 'write',
   fault: 'host',
 } as const satisfies Record<Method, 'read' | 'write' | 'long' | 'host'>;
 

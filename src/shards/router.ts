@@ -174,6 +174,8 @@ const SHARD_WIDE: { readonly [M in keyof ShardWideCalls]: true } = {
   verify: true,
   backup: true,
   rewrapKeys: true,
+  embedPages: true,
+  keepVectors: true,
   fault: true,
 };
 

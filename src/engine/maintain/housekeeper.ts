@@ -172,7 +172,8 @@ export class Housekeeper {
       this.#lastPointHour = hourOf(nowMs);
       return { name: 'points', steps: recordPoints(this.#store, this.#queue) };
     }
-    return undefined;
+    const vectors = this.#store.vectors.work();
+    return vectors === undefined ? undefined : { name: 'vectors', steps: withoutChange(vectors) };
   }
 
   /**
@@ -185,11 +186,15 @@ export class Housekeeper {
     const noted = store.notedIndexKeys(memory);
     return {
       name: 'purge',
-      steps: store.index.purge(memory),
+      steps: purgeAll(store, memory),
       after: async () => {
         // A memory that was dropped meanwhile took its notes with it.
         if (!store.holds(memory)) return;
-        const inUse = new Set([store.memory(memory).keyIds.index, ...store.index.indexKeysInUse(memory)]);
+        const inUse = new Set([
+          store.memory(memory).keyIds.index,
+          ...store.index.indexKeysInUse(memory),
+          ...store.vectors.keysInUse(memory),
+        ]);
         const done = noted.filter((id) => !inUse.has(id));
         store.keys.destroy(done, store.clock.nowMs());
         if (done.length > 0) await this.#queue.commitState(done.map((id) => [purgeState(memory, id), null]));
@@ -246,6 +251,17 @@ export class Housekeeper {
       this.#waiters.splice(i, 1);
     }
   }
+}
+
+function* purgeAll(store: Store, memory: number): Sliced<SegmentChange | undefined> {
+  yield* store.vectors.purge(memory);
+  return yield* store.index.purge(memory);
+}
+
+/** What is not named in the log's state: vectors keep a list of their own. */
+function* withoutChange(work: Sliced<void>): Sliced<undefined> {
+  yield* work;
+  return undefined;
 }
 
 function gone(): EngineError {

@@ -55,7 +55,7 @@ export function memoryStatistics(
     supersededGrains,
     auditEntries: store.auditHead(memory).seq,
     triples,
-    vectors: 0,
+    vectors: store.vectors.count(memory),
     purgePending: store.purgePending.has(memory) ? 1 : 0,
   };
 }

@@ -5,6 +5,7 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { namespaces } from './namespaces.ts';
 import { type RecallLegs, recall } from './recall.ts';
+import { shardVectors } from './shard-vectors.ts';
 import { recallStagedNow } from './stages/recall-output.ts';
 
 export function stagedRecall(
@@ -13,12 +14,12 @@ export function stagedRecall(
   context: CallContext,
   query: RecallQuery,
   fetch: (hash: string) => GrainView | null,
-  legs: RecallLegs = {},
+  legs: Omit<RecallLegs, 'vectors'> = {},
 ): MemoryCalls['recall']['output'] {
   return recallStagedNow(
     query,
     { nowMs: store.clock.nowMs() },
-    (plain) => recall(store, memory, context, plain, legs),
+    (plain) => recall(store, memory, context, plain, { ...legs, vectors: shardVectors(store, memory.number, plain) }),
     (ask) => {
       switch (ask.kind) {
         case 'fetch':

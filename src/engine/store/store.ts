@@ -10,6 +10,7 @@ import { openGrain } from '../grain/blob.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { IndexPart, Keyed, Ordinal } from '../index/part.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
+import type { VectorIndex } from '../index/vectors/vector-index.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import {
@@ -67,6 +68,10 @@ export class Store {
   readonly clock: Clock;
   /** Set once, when the index has been opened (it asks this store for keys). */
   index!: ShardIndex;
+  /** Set with it. */
+  vectors!: VectorIndex;
+  /** Memories that may hold grains without vectors, those looked at longest ago first. */
+  readonly vectorsBehind = new Set<number>();
   /** Records that could not be read: ordinal to reason. */
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;

@@ -67,6 +67,8 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
     store.settingChanged(memory.number, undefined);
     store.purgePending.delete(memory.number);
     store.dropPending.add(memory.number);
+    store.vectors.dropMemory(memory.number);
+    store.vectorsBehind.delete(memory.number);
   });
   return { keyFingerprint };
 }

@@ -163,7 +163,10 @@ export class Group {
     overlay.byAddress.set(address, planned);
     overlay.byOrdinal.set(ordinal, planned);
     if (indexed.identity !== undefined) overlay.byIdentity.set(indexed.identity, planned);
-    this.#publish.push(() => this.store.index.publish(memory.number, indexed));
+    this.#publish.push(() => {
+      this.store.index.publish(memory.number, indexed);
+      this.store.vectorsBehind.add(memory.number);
+    });
     if (prepared.verification !== '') this.setVerification(memory, ordinal, prepared.verification);
     return planned;
   }
@@ -227,6 +230,7 @@ export class Group {
     for (const ordinal of ordinals) this.#removals.push(ordinal);
     this.#publish.push(() => {
       for (const ordinal of ordinals) this.store.index.markRemoved(memory.number, ordinal);
+      this.store.vectors.remove(memory.number, ordinals);
     });
   }
 

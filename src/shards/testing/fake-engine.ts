@@ -169,6 +169,8 @@ export class FakeEngine implements EngineDoor {
           sealedSequence: 0,
         };
       }
+      case 'embedPages':
+        return { pages: [], waiting: 0 };
       default:
         return unreachable(call);
     }
@@ -257,6 +259,8 @@ export class FakeEngine implements EngineDoor {
         return { records: 0, grains: 0, blocks: 0, auditEntries: 0, findings: [] };
       case 'backup':
         return { bytes: 7 };
+      case 'keepVectors':
+        return { kept: 0 };
       case 'rewrapKeys':
         return { rewrapped: call.input.masterKeys.length };
       default:

@@ -1,0 +1,15 @@
+// Vectors as bytes in messages between threads.
+
+/** Vectors one behind the other, as 4-byte floats in this machine's order: they only cross threads. */
+export function packVectors(vectors: readonly Float32Array[]): Uint8Array {
+  const dimensions = vectors[0]?.length ?? 0;
+  const all = new Float32Array(vectors.length * dimensions);
+  for (const [i, vector] of vectors.entries()) all.set(vector, i * dimensions);
+  return new Uint8Array(all.buffer);
+}
+
+export function unpackVectors(bytes: Uint8Array, dimensions: number): Float32Array[] {
+  // A copy: bytes that came in a message may begin anywhere in it.
+  const all = new Float32Array(bytes.slice().buffer);
+  return Array.from({ length: all.length / dimensions }, (_, i) => all.slice(i * dimensions, (i + 1) * dimensions));
+}

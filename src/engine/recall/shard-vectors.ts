@@ -1,0 +1,32 @@
+// The vector leg of a recall over the vectors that a shard keeps.
+import type { RecallQuery } from '../calls.ts';
+import { unpackVectors } from '../index/vectors/transfer.ts';
+import type { Store } from '../store/store.ts';
+import type { VectorLeg } from './vector-leg.ts';
+
+/**
+ * Undefined when the query has no vector, or one that cannot be compared with those that serve the memory. VAL-E001 for a
+ * caller's own vector of other dimensions than theirs.
+ */
+export function shardVectors(
+  store: Store,
+  memory: number,
+  { vector, query: text }: Pick<RecallQuery, 'vector' | 'query'>,
+): VectorLeg | undefined {
+  if (vector === undefined || vector.of !== text) return undefined;
+  const serving = store.vectors.serving(memory);
+  if (serving === undefined) return undefined;
+  if (vector.embedder !== undefined && vector.embedder !== serving.name) return undefined;
+  const query = unpackVectors(vector.bytes, vector.bytes.length / Float32Array.BYTES_PER_ELEMENT)[0];
+  if (query === undefined) return undefined;
+  const { vectors } = store;
+  return {
+    search: ({ limit, isAllowed, allowedOrdinals }) =>
+      vectors.search(memory, query, {
+        limit,
+        allowed: isAllowed,
+        ...(allowedOrdinals === undefined ? {} : { allowedOrdinals }),
+      }),
+    cosinesOf: (ordinals) => vectors.cosineOf(memory, query, ordinals),
+  };
+}
