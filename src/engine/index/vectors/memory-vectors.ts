@@ -18,7 +18,7 @@ export interface VectorShard {
   /** Entries that count, oldest contents first. */
   entriesOf(memory: number): readonly PlacedEntry[];
   /** True for a grain that is not to be found any more. */
-  isRemoved(ordinal: number): boolean;
+  readonly isRemoved: (ordinal: number) => boolean;
   /** An entry cannot be read: `reason` says why, undefined when its key is gone for good, as it should be. */
   lost(placed: PlacedEntry, reason: string | undefined): void;
 }
@@ -33,8 +33,6 @@ export class MemoryVectors {
   readonly #generations: Generation[] = [];
   /** Generations whose rows are not all in heap yet. */
   readonly #loading = new Map<Generation, Sliced<void>>();
-  /** Grains taken out while their rows were still to be loaded. */
-  readonly #skipped = new Map<Generation, Set<number>>();
 
   constructor(memory: number, shard: VectorShard) {
     this.memory = memory;
@@ -44,10 +42,7 @@ export class MemoryVectors {
       generation.coverage.add(entry);
       generation.sealed.add(entry);
     }
-    for (const generation of this.#generations) {
-      this.#loading.set(generation, this.#load(generation));
-      this.#skipped.set(generation, new Set());
-    }
+    for (const generation of this.#generations) this.#loading.set(generation, this.#load(generation));
   }
 
   get generations(): readonly Generation[] {
@@ -101,7 +96,6 @@ export class MemoryVectors {
     generation.drop();
     this.#loading.get(generation)?.return();
     this.#loading.delete(generation);
-    this.#skipped.delete(generation);
     this.#generations.splice(this.#generations.indexOf(generation), 1);
   }
 
@@ -126,33 +120,27 @@ export class MemoryVectors {
   }
 
   remove(ordinal: number): void {
-    for (const generation of this.#generations) {
-      generation.remove(ordinal);
-      this.#skipped.get(generation)?.add(ordinal);
-    }
+    for (const generation of this.#generations) generation.remove(ordinal);
   }
 
   *#load(generation: Generation): Sliced<void> {
-    const skipped = this.#skipped.get(generation);
     const entries = this.#shard
       .entriesOf(this.memory)
       .filter(({ entry }) => isSameStamp(entry.stamp, generation.stamp));
-    const isSkipped = (ordinal: number): boolean => this.#shard.isRemoved(ordinal) || skipped?.has(ordinal) === true;
     // A merge may let go of the files between two slices.
     const files = entries.map(({ file }) => file.hold());
     try {
-      for (const placed of entries) yield* this.#loadEntry(generation, placed, isSkipped);
+      for (const placed of entries) yield* this.#loadEntry(generation, placed);
     } finally {
       for (const file of files) file.release();
     }
     this.#loading.delete(generation);
-    this.#skipped.delete(generation);
   }
 
-  *#loadEntry(generation: Generation, placed: PlacedEntry, isSkipped: (ordinal: number) => boolean): Sliced<void> {
+  *#loadEntry(generation: Generation, placed: PlacedEntry): Sliced<void> {
     try {
       for (const block of readEntry(placed, this.#shard.keys.indexKeyById(placed.entry.keyId, this.memory))) {
-        loadBlock(generation, block, isSkipped);
+        loadBlock(generation, block, this.#shard.isRemoved);
         yield;
       }
     } catch (error) {

@@ -174,6 +174,8 @@ test('a grain that gets other vectors after it was sealed has those, and they wi
     }
     if (step === 'purged') finish(shard.index.purge(1));
     shard.reopen();
+    // Before it is in heap: what the files hold.
+    if (step !== 'sealed') assert.equal(shard.index.count(1), 19, step);
     assert.equal(shard.found(1, 1_001)[0], 4, step);
     assert.equal(shard.index.count(1), 19, step);
     assert.ok(shard.index.cosineOf(1, vectorOf(4), [4])[0]! < 0.9, step);
@@ -261,6 +263,133 @@ test('a rebuild forgets everything, also after a restart', (t) => {
   finish(shard.index.rebuild());
   assert.equal(shard.index.embeddedUpTo(2), 0);
   assert.deepEqual(shard.files(), []);
+});
+
+test('what a new embedder did and no file has yet does not cost the old vectors', (t) => {
+  const shard = new Shard(t);
+  const other = { name: 'test/2', dimensions: DIMENSIONS };
+  shard.add(1, 1, 20);
+  shard.seal();
+  shard.reopen(other);
+  shard.add(1, 1, 25);
+  assert.deepEqual(shard.index.serving(1), other);
+  shard.settle();
+  shard.reopen(other);
+  assert.deepEqual(shard.index.serving(1), EMBEDDER);
+  assert.equal(shard.found(1, 15)[0], 15);
+});
+
+test('a grain that gets other vectors while it is sealed is sealed again', (t) => {
+  for (let slices = 0; slices < 6; slices++) {
+    const shard = new Shard(t);
+    shard.add(1, 1, 100);
+    const work = shard.index.seal();
+    for (let i = 0; i < slices; i++) work.next();
+    shard.index.add(1, 3, [vectorOf(1_000)]);
+    shard.index.add(1, 100, [vectorOf(1_001)]);
+    finish(work);
+    shard.seal();
+    shard.reopen();
+    assert.equal(shard.found(1, 1_000)[0], 3, `${slices} slices`);
+    assert.equal(shard.found(1, 1_001)[0], 100, `${slices} slices`);
+    assert.equal(shard.index.count(1), 100);
+  }
+});
+
+test('what comes and goes while a purge runs is there and gone after it', (t) => {
+  let ended = false;
+  for (let slices = 1; !ended; slices += 3) {
+    const shard = new Shard(t, { scanMax: 20 });
+    shard.add(1, 1, 90);
+    shard.seal();
+    shard.settle();
+    shard.remove(1, 10, 11, 12);
+    const work = shard.index.purge(1);
+    for (let i = 0; i < slices && !ended; i++) ended = work.next().done === true;
+    shard.remove(1, 20, 80);
+    shard.index.add(1, 91, [vectorOf(91)]);
+    shard.index.add(1, 40, [vectorOf(1_000)]);
+    if (!ended) finish(work);
+    const gone = [10, 11, 12, 20, 80];
+    const expected = Array.from({ length: 91 }, (_, i) => i + 1).filter((ordinal) => !gone.includes(ordinal));
+    const found = shard.found(1, 5).sort((a, b) => a - b);
+    assert.deepEqual(found, expected, `${slices} slices`);
+    assert.equal(shard.found(1, 1_000, 1)[0], 40);
+    assert.equal(shard.found(1, 91, 1)[0], 91);
+    shard.settle();
+    assert.deepEqual(
+      shard.found(1, 5).sort((a, b) => a - b),
+      expected,
+      `${slices} slices, settled`,
+    );
+  }
+});
+
+test('a memory that is dropped while it is sealed does not come back', (t) => {
+  for (let slices = 0; slices < 5; slices++) {
+    const shard = new Shard(t);
+    shard.add(1, 1, 100);
+    shard.add(2, 101, 110);
+    const work = shard.index.seal();
+    for (let i = 0; i < slices; i++) work.next();
+    shard.index.dropMemory(1);
+    finish(work);
+    shard.seal();
+    shard.reopen();
+    assert.equal(shard.index.embeddedUpTo(1), 0, `${slices} slices`);
+    assert.equal(shard.index.embeddedUpTo(2), 110);
+  }
+});
+
+test('a work that is left half done is taken back, and the next one does it', (t) => {
+  const shard = new Shard(t);
+  shard.add(1, 1, 100);
+  const work = shard.index.seal();
+  work.next();
+  assert.throws(() => finish(shard.index.seal()), { name: 'AssertionError' });
+  work.return();
+  assert.deepEqual(readdirSync(shard.directory), []);
+  shard.seal();
+  shard.reopen();
+  assert.equal(shard.index.count(1), 100);
+});
+
+test('a filter gets as many as it allows from a graph, however few and far they are', (t) => {
+  const shard = new Shard(t, { scanMax: 20, tuning: { candidatesMin: 3, graphCost: 0.01 } });
+  shard.add(1, 1, 400);
+  shard.settle();
+  const query = vectorOf(1);
+  const all = shard.found(1, 1);
+  assert.equal(all.length, 400);
+  for (const few of [all.slice(-3), all.slice(200, 210), all.slice(0, 2), []]) {
+    const ordinals = Uint32Array.from(few).sort();
+    const allowed = (ordinal: number): boolean => ordinals.includes(ordinal);
+    for (const filter of [
+      { allowed },
+      { allowed, allowedShare: 0.9 },
+      { allowedOrdinals: ordinals },
+      { allowed, allowedShare: 0 },
+    ])
+      assert.deepEqual(
+        shard.index.search(1, query, { limit: 12, ...filter }).map(({ ordinal }) => ordinal),
+        few,
+      );
+  }
+});
+
+test('purges leave no files behind', (t) => {
+  const shard = new Shard(t);
+  for (let round = 0; round < 10; round++) {
+    shard.add(1, 1 + round * 20, 10 + round * 20);
+    shard.add(2, 11 + round * 20, 20 + round * 20);
+    finish(shard.index.purge(1 + (round % 2)));
+  }
+  assert.ok(shard.files().length <= 10, `${shard.files().length} files`);
+  finish(shard.index.purge(1));
+  finish(shard.index.purge(2));
+  assert.equal(shard.files().length, 2);
+  shard.reopen();
+  assert.equal(shard.index.count(1) + shard.index.count(2), 200);
 });
 
 test('many small files become few, and nothing is lost or doubled', (t) => {
