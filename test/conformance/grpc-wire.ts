@@ -18,6 +18,7 @@ const SCOPES: Readonly<Record<string, 'read' | 'write' | 'admin' | 'key'>> = {
   Get: 'read',
   Forget: 'write',
   Recall: 'read',
+  RecallChain: 'read',
   Supersede: 'write',
   Accumulate: 'write',
   Remember: 'write',
@@ -49,6 +50,7 @@ const IMPLEMENTED = new Set([
   'Get',
   'Forget',
   'Recall',
+  'RecallChain',
   'Supersede',
   'Accumulate',
   'Flush',
@@ -229,6 +231,25 @@ function grpcTests(running: () => TestServer): void {
       );
     await refused(client.call('Recall', { query: 'x', time_start: 2, time_end: 1 }), 'VAL-E001');
     await refused(client.call('Recall', { query: 'x', grain_type: 'fact' }), 'MEM-E005');
+  });
+
+  test('a chain of recalls answers with its parts and how they were read', async () => {
+    const client = await inNewMemory();
+    await client.call('Add', { grain_type: 'belief', fields_json: BELIEF });
+    const answer = await client.call('RecallChain', {
+      query: 'Who likes tea? Who likes chess?',
+      params: { limit: 5, explanation: true, temporal_expr: 'since 2001' },
+      max_sub_queries: 2,
+    });
+    assert.deepEqual(answer.sub_queries, ['Who likes tea', 'Who likes chess']);
+    assert.equal(answer.sub_results.length, 2);
+    assert.equal(answer.count, answer.results.length);
+    assert.ok(answer.count >= 1);
+    assert.match(answer.reasoning, /several questions/);
+    assert.match(answer.sub_results[0].results[0].explanation, /^Score /);
+    await refused(client.call('RecallChain', {}), 'VAL-E003');
+    await refused(client.call('RecallChain', { query: 'x', max_sub_queries: 9 }), 'VAL-E001');
+    await refused(client.call('RecallChain', { query: 'x', params: { recency_weight: 2 } }), 'VAL-E001');
   });
 
   test('temporal_expr narrows a recall; durations are for gRPC alone', async () => {

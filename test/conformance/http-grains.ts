@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
+import type { Told } from './driver.ts';
 import type { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
 const THEN = 1_700_000_000;
 const BELIEF = { subject: 'Ada', relation: 'likes', object: 'green tea', created_at: THEN };
 
-/** H1 to H7, H10 to H13, H92 and H93. */
+/** H1 to H7, H9, H10 to H13, H92 and H93. */
 export function grainRoutes(client: () => HttpClient): void {
   /** The path of a new memory. */
   async function place(options = {}): Promise<string> {
@@ -127,6 +128,39 @@ export function grainRoutes(client: () => HttpClient): void {
       await refused(http.post(`${M}/recall`, { limit: -1 }), 'VAL-E001', 'VAL-E003');
       assert.equal((await http.post(`${M}/recall`, {})).count, 1, 'a recall of nothing is of everything');
       assert.equal((await http.post(`${M}/recall`, { query: '', subject: '', limit: 0 })).count, 1);
+    });
+
+    test('H9 takes a question apart and binds what one part finds into the next', async () => {
+      const [http, M] = [client(), await place()];
+      for (const [subject, relation, object] of [
+        ['Ada', 'has brother', 'Bob'],
+        ['Bob', 'has wife', 'Cleo'],
+        ['Cleo', 'works at', 'Acme'],
+      ])
+        await http.post(`${M}/add`, { ...BELIEF, subject, relation, object });
+      const question = "Where does Ada's brother's wife work?";
+      const params = { score_breakdown: true, limit: 2, recency_weight: 0.1 };
+      const answer = await http.post(`${M}/recall-chain`, { question, params });
+      assert.deepEqual(answer.sub_queries, ['Ada brother', 'Bob wife', 'Where does Cleo work']);
+      assert.deepEqual(
+        answer.sub_results.map(({ query, count, results }: Told) => [query, count === results.length]),
+        answer.sub_queries.map((query: string) => [query, true]),
+      );
+      assert.equal(answer.sub_results[2].results[0].fields.object, 'Acme');
+      assert.ok(answer.count === answer.results.length && answer.count === 2);
+      assert.equal(answer.results[0].score_breakdown.rrf_score, answer.results[0].score);
+      assert.match(answer.reasoning, /3 hops/);
+      // The other name, and a question that no rule takes apart.
+      const whole = await http.post(`${M}/recall-chain`, { query: 'Acme', max_sub_queries: 8 });
+      assert.deepEqual([whole.sub_queries, whole.results[0].fields.object], [['Acme'], 'Acme']);
+      const missing = await refused(http.post(`${M}/recall-chain`, { params }), 'VAL-E003');
+      assert.ok(missing.message.includes('missing field `question`'));
+      for (const wrong of [{ question: 7 }, { question, params: 7 }, { question, params: { limit: 'x' } }])
+        await refused(http.post(`${M}/recall-chain`, wrong), 'VAL-E003');
+      for (const wrong of [{ max_sub_queries: 9 }, { max_sub_queries: 1 }, { params: { recency_weight: 2 } }])
+        await refused(http.post(`${M}/recall-chain`, { question, ...wrong }), 'VAL-E001');
+      await refused(http.post(`${M}/recall-chain`, { question, params: { temporal_expr: 'last 7 days' } }), 'VAL-E001');
+      await refused(http.post(`${M}/recall-chain`, { question, params: { grain_type: 'fact' } }), 'MEM-E005');
     });
 
     test('H5 refuses pages that are none', async () => {

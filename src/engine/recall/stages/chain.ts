@@ -28,6 +28,9 @@ export const BOUND = '\u0000';
 const TEXT_CHARS_READ = 2_048;
 const BOUND_ENTITIES = 3;
 const BOUND_HITS = 3;
+/** A hit this far behind the best one is about something else. */
+const BOUND_SCORE_SHARE = 0.8;
+const ENTITIES_READ = 12;
 
 const RULES: Readonly<Record<SplitRule, string>> = {
   questions: 'several questions',
@@ -88,40 +91,51 @@ function relativeClause(text: string): ChainStep[] | undefined {
 }
 
 /**
- * The query of a step, once the step before it was answered: entities of its best hits that its query did not name, up
+ * The query of a step, once the step before it was answered: entities of its best hits that the chain has not named yet, up
  * to three. Where it found none, the words around stand alone.
  */
-export function bindStep(step: ChainStep, before: readonly StageHit[], queryBefore: string): string {
+export function bindStep(step: ChainStep, before: readonly StageHit[], named: string): string {
   if (!step.binds) return step.query;
-  const named = queryBefore.toLowerCase();
-  const entities = entitiesOfHits(before.slice(0, BOUND_HITS), BOUND_ENTITIES * BOUND_HITS)
-    .filter((entity) => !named.includes(entity.toLowerCase()))
+  const known = named.toLowerCase();
+  const best = before[0]?.score ?? 0;
+  const telling = before.slice(0, BOUND_HITS).filter(({ score }) => score >= best * BOUND_SCORE_SHARE);
+  const entities = entitiesOfHits(telling, ENTITIES_READ)
+    .filter((entity) => !known.includes(entity.toLowerCase()))
     .slice(0, BOUND_ENTITIES);
   return step.query.replaceAll(BOUND, entities.join(' ')).replace(/\s+/g, ' ').trim();
+}
+
+interface StepAnswer<H> {
+  readonly query: string;
+  readonly hits: readonly H[];
 }
 
 /**
  * Asks the steps of a plan, those that wait for nothing together, and gives each query with its hits in the order of the
  * plan. `ask` gives the hits of a query, best first.
  */
-export async function runChain<H extends StageHit>(
+export function runChain<H extends StageHit>(
   { steps }: ChainPlan,
   ask: (query: string) => Promise<readonly H[]>,
-): Promise<{ readonly query: string; readonly hits: readonly H[] }[]> {
-  const answers: Promise<{ query: string; hits: readonly H[] }>[] = [];
-  for (const step of steps) {
-    const before = answers.at(-1);
-    answers.push(answerStep(step, before, ask));
-  }
+): Promise<StepAnswer<H>[]> {
+  const answers: Promise<StepAnswer<H>>[] = [];
+  for (const step of steps) answers.push(step.binds ? answerBound(step, [...answers], ask) : answerPlain(step, ask));
   return Promise.all(answers);
 }
 
-async function answerStep<H extends StageHit>(
-  step: ChainStep,
-  before: Promise<{ query: string; hits: readonly H[] }> | undefined,
+async function answerPlain<H extends StageHit>(
+  { query }: ChainStep,
   ask: (query: string) => Promise<readonly H[]>,
-): Promise<{ query: string; hits: readonly H[] }> {
-  const last = step.binds ? await before : undefined;
-  const query = last === undefined ? step.query.replaceAll(BOUND, '') : bindStep(step, last.hits, last.query);
+): Promise<StepAnswer<H>> {
   return { query, hits: query === '' ? [] : await ask(query) };
+}
+
+async function answerBound<H extends StageHit>(
+  step: ChainStep,
+  before: readonly Promise<StepAnswer<H>>[],
+  ask: (query: string) => Promise<readonly H[]>,
+): Promise<StepAnswer<H>> {
+  const answered = await Promise.all(before);
+  const named = answered.map(({ query }) => query).join(' ');
+  return answerPlain({ query: bindStep(step, answered.at(-1)?.hits ?? [], named), binds: false }, ask);
 }

@@ -10,7 +10,7 @@ import { fuseRankings } from '../../../engine/recall/stages/legs.ts';
 import { recallHit, stageHit } from '../../../engine/recall/stages/recall-hit.ts';
 import { RecallChainRequest, RecallChainResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
-import { inward, isMembers, type Members, nodeOf } from '../names.ts';
+import { inward, isMembers, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { bodyOf, missing } from './fields.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { RecallInput } from './recall-fields.ts';
@@ -26,15 +26,13 @@ const Input = Type.Object({
   params: Type.Optional(RecallInput),
 });
 
-const BODY: Members = {
-  type: 'object',
-  required: ['question'],
-  properties: {
+const BODY = outsideSchema(
+  Type.Object({
     question: Input.properties.query,
     maxSubQueries: Input.properties.maxSubQueries,
     params: Input.properties.params,
-  },
-};
+  }),
+);
 
 const Output = Type.Object({
   subQueries: Type.Array(Type.String()),
