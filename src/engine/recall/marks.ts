@@ -45,7 +45,7 @@ export class QueryMarks {
       (this.#isNamed(turn) ? MARKS.named : 0) |
       (this.#asksForTime && hasTime(code) ? MARKS.time : 0) |
       (isOfSelf(code) ? MARKS.self : 0) |
-      (before !== undefined && isAsking(before.code) && isAnother(before, turn) ? MARKS.answers : 0)
+      (before !== undefined && isAsking(before.code) && hasAnotherSpeaker(before, turn) ? MARKS.answers : 0)
     );
   }
 
@@ -73,12 +73,13 @@ export class QueryMarks {
   }
 }
 
-/** True when two turns are known to have different speakers: by their names, else by their roles. */
-function isAnother(a: PlacedCode, b: PlacedCode): boolean {
-  const names = [nameOf(a), nameOf(b)];
-  if (names[0] !== undefined && names[1] !== undefined) return names[0] !== names[1];
-  const roles = [roleOf(a.code), roleOf(b.code)];
-  return roles[0] !== ROLES.none && roles[1] !== ROLES.none && roles[0] !== roles[1];
+/**
+ * True when the turn before is said to have a speaker, and another one. Roles do not count: in a chat with an assistant
+ * every turn answers the one before, and what the user says is what is asked for later.
+ */
+function hasAnotherSpeaker(before: PlacedCode, turn: PlacedCode): boolean {
+  const name = nameOf(before);
+  return name !== undefined && name !== nameOf(turn);
 }
 
 function nameOf({ code, surroundings }: PlacedCode): string | undefined {

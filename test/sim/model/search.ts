@@ -198,12 +198,10 @@ function isTurn({ grain, session }: Held): boolean {
   return turn !== undefined && (session !== undefined || turn.speaker !== undefined || turn.role !== ROLES.none);
 }
 
-/** By name where both have one, else by role where both have one. */
-function hasOtherSpeaker(a: Held, b: Held): boolean {
-  const [one, other] = [turnOf(a.grain), turnOf(b.grain)];
-  const names = [one?.speaker?.replace(/:$/, ''), other?.speaker?.replace(/:$/, '')];
-  if (names[0] !== undefined && names[1] !== undefined) return names[0] !== names[1];
-  return one?.role !== ROLES.none && other?.role !== ROLES.none && one?.role !== other?.role;
+/** The first of two turns is said to have a speaker, and another than the second. */
+function hasOtherSpeaker(before: Held, held: Held): boolean {
+  const name = (of: Held): string | undefined => turnOf(of.grain)?.speaker?.replace(/:$/, '');
+  return name(before) !== undefined && name(before) !== name(held);
 }
 
 const NO_TERMS = {
