@@ -67,6 +67,8 @@ export function followUp(
     readonly limit: number;
     readonly filter?: Partial<GrainFilter>;
     readonly structural?: boolean;
+    /** Ranked by BM25 alone. */
+    readonly wordsOnly?: boolean;
   },
 ): RecallQuery {
   const text = asked.text === undefined ? query : asked.text;
@@ -79,6 +81,7 @@ export function followUp(
     limit: asked.limit,
     candidateLimit: Math.max(asked.limit, FOLLOW_UP_CANDIDATES),
     structural: asked.structural ?? structural,
+    ...(asked.wordsOnly === true ? { wordsOnly: true } : {}),
   };
 }
 

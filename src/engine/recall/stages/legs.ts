@@ -40,7 +40,10 @@ export function* furtherLegs(
       ...(splitQuery(text, DECOMPOSED_MAX)?.parts ?? []).map((part) => ({ text: part, source: 'primary' as const })),
     );
   const found = yield* search(
-    wordings.map((wording) => followUp(query, { text: wording.text, limit: LEG_HITS, structural: false })),
+    wordings.map(({ text: wording, source }) =>
+      // Other words have no meaning of their own: an expansion is a ranking by words.
+      followUp(query, { text: wording, limit: LEG_HITS, structural: false, wordsOnly: source === 'expansion' }),
+    ),
   );
   const legs = wordings.map(({ source }, at): Leg => ({ source, hits: found[at]! }));
   if (options.multiHop !== undefined) legs.push(...(yield* hops(hits, query, options.multiHop)));

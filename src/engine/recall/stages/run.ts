@@ -129,10 +129,10 @@ function* backfill(found: readonly StageHit[], { query, options }: StageContext)
     exhaustive = expanded.metadata;
     hits = admit(hits, expanded.hits);
   }
-  if (options.preferenceEnrichment ?? asksPreference(query.query)) {
+  // Noticed by us, it only fills places that are free.
+  if (options.preferenceEnrichment ?? (hits.length < query.limit && asksPreference(query.query))) {
     const enriched = yield* enrichPreferences(hits, query);
     hits = admit(hits, enriched.hits);
-    // Asked for, it has a claim; noticed by us, it only fills places that are free.
     if (options.preferenceEnrichment === true) for (const hash of enriched.added) reserved.add(hash);
   }
   return {
