@@ -82,7 +82,7 @@ export function findCandidates(search: CandidateSearch): Found {
   if (text !== undefined) {
     const matching = new Matching(search, text);
     for (const hit of searchText(matching.searched, text, search.statistics, query.candidateLimit))
-      units.at(hit.part, hit.doc).bm25 = hit.score;
+      units.add(hit.part, hit.doc).bm25 = hit.score;
     if (query.wordsOnly !== true) {
       vectorHits(search, matching, units);
       scoreSurroundings(search, text, matching, units);
@@ -148,27 +148,41 @@ class Units {
   readonly all: LocalCandidate[] = [];
   readonly #store: Store;
   readonly #parts: readonly IndexPart[];
-  readonly #byDoc: readonly Map<Doc, LocalCandidate>[];
+  /** By part; made when somebody first looks for a place: most recalls add what words found, and that is all. */
+  #byDoc: readonly Map<Doc, LocalCandidate>[] | undefined;
 
   constructor({ store, parts }: CandidateSearch) {
     this.#store = store;
     this.#parts = parts;
-    this.#byDoc = parts.map(() => new Map());
+  }
+
+  /** Adds a grain that is not there yet; the first leg's, before anybody looks for one. */
+  add(part: number, doc: Doc): LocalCandidate {
+    const unit = new LocalCandidate(this.#store, this.#parts[part]!, part, doc);
+    this.all.push(unit);
+    return unit;
   }
 
   known(part: number, doc: Doc): LocalCandidate | undefined {
-    return this.#byDoc[part]!.get(doc);
+    return this.#indexed()[part]!.get(doc);
   }
 
   at(part: number, doc: Doc): LocalCandidate {
-    const docs = this.#byDoc[part]!;
+    const docs = this.#indexed()[part]!;
     let unit = docs.get(doc);
     if (unit === undefined) {
-      unit = new LocalCandidate(this.#store, this.#parts[part]!, part, doc);
+      unit = this.add(part, doc);
       docs.set(doc, unit);
-      this.all.push(unit);
     }
     return unit;
+  }
+
+  #indexed(): readonly Map<Doc, LocalCandidate>[] {
+    if (this.#byDoc !== undefined) return this.#byDoc;
+    const byDoc = this.#parts.map(() => new Map<Doc, LocalCandidate>());
+    for (const unit of this.all) byDoc[unit.part]!.set(unit.doc, unit);
+    this.#byDoc = byDoc;
+    return byDoc;
   }
 }
 
@@ -300,8 +314,8 @@ function codeAt(surroundings: readonly (Surroundings | undefined)[], part: numbe
 function scoreExactly(search: CandidateSearch, text: TextQuery, units: Units): void {
   const { parts, statistics, vectors } = search;
   if (units.all.length === 0) return;
-  const missing = units.all.filter((unit) => unit.bm25 === undefined);
-  if (missing.length > 0) {
+  if (units.all.some((unit) => unit.bm25 === undefined)) {
+    const missing = units.all.filter((unit) => unit.bm25 === undefined);
     const weights = weightsOf(text.terms, statistics);
     for (const [part, some] of Map.groupBy(missing, (unit) => unit.part)) {
       const index = parts[part]!.text;

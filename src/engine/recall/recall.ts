@@ -115,7 +115,7 @@ export function recall(
   );
   const evidence: Evidence[] = [];
   const hits: RecallHit[] = [];
-  for (const [i, { candidate, ...scores }] of fused.entries()) {
+  for (const [i, { candidate, score, rrfScore, bm25Rank, breakdown }] of fused.entries()) {
     const stored = store.readGrain(memory, candidate.ordinal);
     if (stored === undefined) continue;
     const known: Evidence = { matched: matched[i]!, cosine: candidate.cosine };
@@ -123,7 +123,10 @@ export function recall(
     hits.push({
       grain: viewGrain(store, memory, stored),
       superseded: store.index.superseded.get(candidate.ordinal),
-      ...scores,
+      score,
+      rrfScore,
+      breakdown,
+      ...(bm25Rank === undefined ? {} : { bm25Rank }),
       ...(text === undefined ? {} : { evidence: evidenceOf(known) }),
     });
   }

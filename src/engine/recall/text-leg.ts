@@ -132,20 +132,17 @@ export class TextLeg<C extends Scorable = Scorable> {
   terms(candidate: C): TextTerms {
     const norms = this.#norms;
     const { turn } = candidate;
-    const own = {
+    const isTurn = turn !== undefined;
+    const marks = turn?.marks ?? 0;
+    const before = hybridOf(turn?.before, norms);
+    return {
       bm25: bm25Term(wordsOf(candidate, norms)),
       phrase: phraseTerm(pairsOf(candidate, norms)),
       vector: vectorTerm(cosineOf(candidate, norms)),
-    };
-    if (turn === undefined) return { ...NO_TERMS, ...own, role: neutralRole(norms) };
-    const { marks } = turn;
-    const before = hybridOf(turn.before, norms);
-    return {
-      ...own,
-      near: nearTerm(before, hybridOf(turn.after, norms)),
+      near: nearTerm(before, hybridOf(turn?.after, norms)),
       answer: answerTerm(before, marks),
-      session: sessionTerm(norms.sessions.get(sessionKey(candidate)) ?? 0),
-      role: roleTerm(marks),
+      session: isTurn ? sessionTerm(norms.sessions.get(sessionKey(candidate)) ?? 0) : 0,
+      role: isTurn ? roleTerm(marks) : neutralRole(norms),
       speaker: speakerTerm(marks),
       time: timeTerm(marks),
       self: selfTerm(marks),
