@@ -1,7 +1,7 @@
 // The fields of a recall that work after fusion (contract 6.3 and 8.3), as callers see them.
 import assert from 'node:assert/strict';
 import type { Fields, Memory, Told } from '../driver.ts';
-import { believe, type Case, hashesOf, NO_HASH, THEN } from './case.ts';
+import { assertSameEverywhere, believe, type Case, hashesOf, NO_HASH, THEN } from './case.ts';
 
 const HOUR = 3_600;
 const DAY = 86_400;
@@ -41,6 +41,38 @@ async function drinks(memory: Memory, more: (at: number) => Fields = () => ({}))
 }
 
 export const STAGES: readonly Case[] = [
+  {
+    name: 'the same stages give the same answer wherever they run, and over however many partitions',
+    async run(memory) {
+      await drinks(memory, (at) => ({ namespace: at < 3 ? 'home' : 'away', user_id: `user${at}` }));
+      for (let at = 0; at < 12; at++)
+        await memory.add('event', {
+          content: `Ada spoke of tea and ${at % 2 === 0 ? 'rain' : 'sun'}`,
+          created_at: THEN + at * HOUR,
+          session_id: `s${at % 5}`,
+          namespace: `day${at % 4}`,
+        });
+      const stages: readonly Fields[] = [
+        { target_date: THEN + 5 * HOUR, target_date_weight: 0.3, session_affinity_boost: 0.2 },
+        { deduplicate: true, diversity_lambda: 0.4, limit: 5 },
+        { max_namespaces: 2, min_per_namespace: 2, limit: 6 },
+        { session_census: true, limit: 3 },
+        { exhaustive: true, multi_hop: 2, query_expansion: true, query_decompose: true },
+        { preference_enrichment: true, subject_affinity_boost: 1, detect_contradictions: true },
+      ];
+      for (const query of [
+        { query: 'what did Ada say of tea' },
+        { query: 'Ada tea', entity: 'Ada' },
+        { entity: 'Ada' },
+      ])
+        for (const asked of stages) {
+          const { hits } = await memory.recall({ ...query, ...asked });
+          assert.ok(hits.length > 0);
+          const shown = hits.map(({ hash, score }) => [hash, Number(score.toFixed(9))]);
+          assertSameEverywhere(`stages of ${JSON.stringify({ ...query, ...asked })}`, shown);
+        }
+    },
+  },
   {
     name: 'score_breakdown accounts for every score: base and changes add up',
     async run(memory) {
