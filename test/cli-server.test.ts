@@ -70,6 +70,25 @@ test('a grain is added, found, shown, followed through its versions, and forgott
   assert.match(String(erased['key_fingerprint']), /^[0-9a-f]{16}$/);
 });
 
+test('a text is remembered: at once with --sync, which shows what it says, else after the answer', async () => {
+  const words = ['I live in Paris and I work at Acme.', '--user', 'grace'];
+  const shown = await granary(here('remember', ...words, '--sync'));
+  assert.equal(shown.code, 0);
+  assert.match(
+    shown.stdout,
+    /^[0-9a-f]{64}\n[0-9a-f]{12} {2}grace lives_in Paris\n[0-9a-f]{12} {2}grace works_at Acme\n$/,
+  );
+  const later = await granaryJson(here('remember', 'I like tea.', '--session', 's1'));
+  assert.deepEqual([later['mode'], later['marker_status'], later['extracted_count']], ['async', 'pending', 0]);
+  const dropped = await granaryJson(
+    here('remember', 'We met in June 2020.', '--sync', '--drop-source', '--event-date'),
+  );
+  assert.equal(dropped['source_forgotten'], true);
+  const empty = await granary(here('remember', ' '));
+  assert.deepEqual([empty.code, empty.stdout], [1, '']);
+  assert.match(empty.stderr, /^granary: VAL-E003/);
+});
+
 test('a transcript keeps its order, its ids and its sessions; times understood as days get a second a turn', async () => {
   const said = { conv: 'c1', session: 2, time: 'March-15-2024' };
   const path = file('chat.jsonl', [

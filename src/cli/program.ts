@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   recall: async () => (await import('./recall.ts')).registerRecall,
   search: async () => (await import('./search.ts')).registerSearch,
   add: async () => (await import('./add.ts')).registerAdd,
+  remember: async () => (await import('./remember.ts')).registerRemember,
   get: async () => (await import('./get.ts')).registerGet,
   history: async () => (await import('./history.ts')).registerHistory,
   forget: async () => (await import('./forget.ts')).registerForget,

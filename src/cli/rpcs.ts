@@ -16,6 +16,8 @@ import {
   HealthResponse,
   RecallRequest,
   RecallResponse,
+  RememberRequest,
+  RememberResponse,
   StatsRequest,
   StatsResponse,
 } from '../server/gen/memory/v1/memory.ts';
@@ -30,5 +32,6 @@ export const RPC = {
   health: method('Health', HealthRequest, HealthResponse),
   history: method('GetHistory', GetHistoryRequest, GetHistoryResponse),
   recall: method('Recall', RecallRequest, RecallResponse),
+  remember: method('Remember', RememberRequest, RememberResponse),
   stats: method('Stats', StatsRequest, StatsResponse),
 };

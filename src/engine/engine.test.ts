@@ -272,6 +272,35 @@ test('flushes, exports and imports are in the audit chain', async (t) => {
   assert.deepEqual((await engine.write('verifyAudit', context, {})).valid, true);
 });
 
+test('what is extracted is told as such, and refused once its source is gone', async (t) => {
+  const { engine } = await openShard(t);
+  const said = { grainType: 'event', fields: { content: 'I live in Paris.', user_id: 'ada' } };
+  const { hash } = await engine.write('add', context, { ...said, sync: false, event: 'memory.remembered' });
+  const derived = (object: string) => {
+    const item = belief('ada', 'lives_in', object, { user_id: 'ada', derived_from: hash });
+    return { items: [{ ...item, event: 'memory.extracted' as const }] };
+  };
+  const [stored] = (await engine.write('addBatch', context, derived('Paris'))).outcomes;
+  assert.ok(stored !== undefined && 'hash' in stored);
+  await engine.write('eraseUser', context, { userId: 'ada' });
+  for (const _ of ['again', 'and again']) {
+    const [refused] = (await engine.write('addBatch', context, derived('Rome'))).outcomes;
+    assert.ok(refused !== undefined && 'error' in refused && refused.error.code === 'MEM-E001');
+  }
+  assert.equal(engine.read('statistics', context, {}).totalGrains, 0);
+  const entries = [...engine.store.log.scan(1)].flatMap((record) => {
+    const decoded = record instanceof CorruptRecord ? undefined : decodeRecord(record.bytes);
+    return decoded?.kind === 'audit' ? decodeAuditBody(decoded.body) : [];
+  });
+  assert.deepEqual(
+    entries.slice(1, 3).map(({ event, details }) => [event, JSON.parse(details).hash]),
+    [
+      ['memory.remembered', hash],
+      ['memory.extracted', stored.hash],
+    ],
+  );
+});
+
 test('a bad item of a batch hurts no neighbour', async (t) => {
   const { engine } = await openShard(t);
   const { outcomes } = await engine.write('addBatch', context, {

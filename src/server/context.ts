@@ -28,7 +28,7 @@ export interface Services {
   /** Reads the facts or the first date in a text, in a thread of its own. Rejects with LIM-E001, SYS-E005, SYS-E001. */
   readonly readText: (task: TextTask) => Promise<TextOutcome>;
   /** What is extracted after the answer. */
-  readonly extractions: Pick<Extractions, 'reserve' | 'markerOf'>;
+  readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear'>;
   /** The HTTP listener in use, which may be another than asked for. */
   readonly httpListener: () => string;
   /** The port of gRPC; undefined before it listens. */

@@ -1,5 +1,8 @@
 // Remembering texts and extracting from what is added, by both transports, in memories of one partition and of four.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
@@ -290,3 +293,26 @@ for (const transport of ['HTTP', 'gRPC'])
         await refused(face.remember({ text: 'I live in Paris.', namespace: 'bob' }), 'AUT-E001');
       });
     });
+
+test('a server that ends finishes what it has answered for', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'granary-extraction-'));
+  try {
+    const first = await startTestServer({ dataDir });
+    const client = new HttpClient(first.http, first.key);
+    const texts = Array.from({ length: 30 }, (_, at) => `I live in Paris. This is note ${at}.`);
+    const sources = await Promise.all(
+      texts.map(async (text) => (await client.post('/memories/default/remember', { text })).source_hash),
+    );
+    await first.close();
+    assert.deepEqual(first.errors, []);
+    const second = await startTestServer({ dataDir });
+    const { grains } = await new HttpClient(second.http, first.key).get(
+      '/memories/default/grains?limit=500&grain_type=belief',
+    );
+    await second.close();
+    const derived = new Set(grains.map(({ fields }: Grain) => fields['derived_from']));
+    assert.deepEqual([...derived].sort(), sources.sort());
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
+});

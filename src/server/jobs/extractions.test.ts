@@ -11,7 +11,7 @@ import {
 import { makeLog } from '../log.ts';
 import { Extractions, type Marker } from './extractions.ts';
 
-const DONE: Marker = { status: 'done', hashes: ['h'], sourceForgotten: false };
+const DONE: Marker = { status: 'done', hashes: ['h'], sourceForgotten: false, warnings: [] };
 
 function made() {
   const lines: string[] = [];
@@ -40,6 +40,8 @@ test('a source is pending until its work ends, then done or failed, and its plac
   assert.equal(extractions.markerOf(1, 'good')?.status, 'pending');
   assert.equal(extractions.markerOf(2, 'good'), undefined);
   assert.equal(extractions.backlog, 2);
+  extractions.clear(1, 'good');
+  assert.equal(extractions.markerOf(1, 'good')?.status, 'pending');
   good.end(DONE);
   bad.fail(new EngineError('SYS-E005', 'extraction took too long'));
   await extractions.close(60_000);
@@ -47,6 +49,8 @@ test('a source is pending until its work ends, then done or failed, and its plac
   assert.equal(extractions.markerOf(1, 'bad')?.status, 'failed');
   assert.equal(extractions.backlog, 0);
   assert.equal(lines.filter((line) => line.includes('SYS-E005')).length, 1);
+  extractions.clear(1, 'bad');
+  assert.equal(extractions.markerOf(1, 'bad'), undefined);
 });
 
 test('places are bounded in all, a memory and in bytes; a released one is free', () => {

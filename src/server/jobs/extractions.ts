@@ -17,6 +17,7 @@ export interface Marker {
   /** Of what was extracted, once it is done. */
   readonly hashes: readonly string[];
   readonly sourceForgotten: boolean;
+  readonly warnings: readonly string[];
 }
 
 /** Resolves to how it ended; what it throws is logged and told as failed. */
@@ -35,8 +36,8 @@ interface Job {
   readonly work: ExtractionWork;
 }
 
-const PENDING: Marker = { status: 'pending', hashes: [], sourceForgotten: false };
-const FAILED: Marker = { status: 'failed', hashes: [], sourceForgotten: false };
+const PENDING: Marker = { status: 'pending', hashes: [], sourceForgotten: false, warnings: [] };
+export const FAILED: Marker = { status: 'failed', hashes: [], sourceForgotten: false, warnings: [] };
 
 export class Extractions {
   readonly #log: Logger;
@@ -64,6 +65,12 @@ export class Extractions {
   /** How the extraction of a source stands; undefined when it is not known here, or no longer. */
   markerOf(memory: number, source: string): Marker | undefined {
     return this.#markers.get(keyOf(memory, source));
+  }
+
+  /** Forgets how an extraction ended. */
+  clear(memory: number, source: string): void {
+    const key = keyOf(memory, source);
+    if (this.#markers.get(key)?.status !== 'pending') this.#markers.delete(key);
   }
 
   /** Takes a place for a text of this many bytes. Throws LIM-E001 when there is none. */
@@ -135,6 +142,8 @@ export class Extractions {
     let marker = FAILED;
     try {
       marker = await work();
+      // What went wrong may quote the text.
+      if (marker.status === 'failed') this.#log.warn({ memory }, 'an extraction failed');
     } catch (error) {
       const code = error instanceof EngineError ? error.code : 'SYS-E001';
       this.#log.warn({ memory, code, err: error }, 'an extraction failed');

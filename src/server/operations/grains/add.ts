@@ -4,7 +4,7 @@ import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
 import { inward, type Members, nodeOf } from '../names.ts';
 import { addAsks, jsonAsks } from './asks-extraction.ts';
-import { datedNow, extractFrom, extractionDone, wantsExtraction, withEventDate } from './extraction.ts';
+import { datedNow, extractFrom, extractionDone, wantsExtraction, withEventDate, withinRequest } from './extraction.ts';
 import { bodyOf, Fields, fieldsOf, missing, mistyped, textMember } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
@@ -111,8 +111,7 @@ export const add = defineCall({
       const added = await perform({ ...input, fields, options: extractionDone(options) });
       if (options?.extractMemories !== true) return added;
       const source = { grainType, fields, hash: added.hash };
-      const extras = purpose === undefined ? {} : { purpose };
-      const { hashes, warnings } = await extractFrom([source], context, context.deadlineMs, extras);
+      const { hashes, warnings } = await extractFrom([source], context, withinRequest(context, purpose));
       return { ...added, extractedCount: hashes.length, warnings: [...added.warnings, ...warnings] };
     },
   },

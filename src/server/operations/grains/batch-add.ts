@@ -8,7 +8,7 @@ import { type AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/me
 import { defineCall, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, parsedJson } from '../names.ts';
 import { batchAsks, jsonAsks } from './asks-extraction.ts';
-import { datedNow, extractFrom, extractionDone, wantsExtraction, withEventDate } from './extraction.ts';
+import { datedNow, extractFrom, extractionDone, wantsExtraction, withEventDate, withinRequest } from './extraction.ts';
 import { bodyOf, fieldsOf, missing, mistyped, textMember } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
@@ -210,8 +210,7 @@ export const batchAdd = defineCall({
           const item = items[index];
           return item === undefined || 'refused' in item ? [] : [{ ...item, hash: blobHash }];
         });
-      const extras = purpose === undefined ? {} : { purpose };
-      const { hashes, warnings } = await extractFrom(sources, context, context.deadlineMs, extras);
+      const { hashes, warnings } = await extractFrom(sources, context, withinRequest(context, purpose));
       const told = [...(output.warnings ?? []), ...warnings];
       return { ...output, extractedCount: hashes.length, ...(told.length === 0 ? {} : { warnings: told }) };
     },

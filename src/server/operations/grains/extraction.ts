@@ -1,7 +1,7 @@
 // What a stored text says plainly becomes beliefs (service contract 8.11), and its first date the time from which it
 // holds (8.12). The text is read in the extraction thread; the beliefs are stored like any others.
 import { EngineError } from '../../../engine/errors.ts';
-import { EXTRACTED_BATCH_MAX } from '../../../engine/limits.ts';
+import { EXTRACTED_BATCH_MAX, EXTRACTION_CALL_MS } from '../../../engine/limits.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import type { CallExtras, Context } from '../../context.ts';
 import type { TextTask } from '../../jobs/read-text.ts';
@@ -86,15 +86,44 @@ export async function withEventDate(source: Source, context: Context): Promise<J
   return typeof to === 'number' && to < seconds ? source.fields : { ...source.fields, valid_from: seconds };
 }
 
+/** How long texts are read, and what goes with each call that stores what they say. */
+export interface Pace {
+  /** Milliseconds since 1970. */
+  readonly readUntilMs: number;
+  readonly extras: () => CallExtras;
+}
+
+/** The pace of what its caller waits for: some of the time that is left is for storing. */
+export function withinRequest(context: Context, purpose: string | undefined): Pace {
+  const left = context.deadlineMs - context.services.clock.nowMs();
+  return {
+    readUntilMs: context.deadlineMs - Math.min(STORE_MS, left / 5),
+    extras: () => (purpose === undefined ? {} : { purpose }),
+  };
+}
+
+/** The pace of what nobody waits for: each call has its own time from when it is made. */
+export function afterAnswer(context: Context, purpose: string | undefined): Pace {
+  const { clock } = context.services;
+  return {
+    readUntilMs: Number.POSITIVE_INFINITY,
+    extras: () => ({
+      deadlineMs: clock.nowMs() + EXTRACTION_CALL_MS,
+      ...(purpose === undefined ? {} : { purpose }),
+    }),
+  };
+}
+
+const STORE_MS = 5_000;
+
 /**
- * Reads these sources, one after the other, and stores what they say. Never rejects: what went wrong is a warning, as
- * the sources themselves are stored. `deadlineMs` is when reading ends; `extras` go with the calls.
+ * Reads these sources, one after the other, and stores what they say. What went wrong is a warning, as the sources
+ * themselves are stored; rejects with bugs alone.
  */
 export async function extractFrom(
   sources: readonly (Source & { readonly hash: string })[],
   context: Context,
-  deadlineMs: number,
-  extras: CallExtras = {},
+  { readUntilMs, extras }: Pace,
 ): Promise<Extracted> {
   const hashes = new Set<string>();
   const problems = new Problems();
@@ -104,7 +133,7 @@ export async function extractFrom(
     items = [];
     if (storing.length === 0) return;
     await problems.noted(async () => {
-      const { outcomes } = await context.call('addBatch', { items: storing }, extras);
+      const { outcomes } = await context.call('addBatch', { items: storing }, extras());
       for (const outcome of outcomes) {
         if ('error' in outcome) problems.note(outcome.error.message);
         else hashes.add(outcome.hash);
@@ -112,7 +141,7 @@ export async function extractFrom(
     });
   };
   for (const [index, source] of sources.entries()) {
-    if (context.services.clock.nowMs() >= deadlineMs) {
+    if (context.services.clock.nowMs() >= readUntilMs) {
       problems.note(`no time was left for ${sources.length - index} of ${sources.length} grains`);
       break;
     }

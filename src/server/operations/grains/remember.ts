@@ -1,13 +1,21 @@
 import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
-import { EXTRACTION_CALL_MS, REMEMBER_TEXT_BYTES_MAX } from '../../../engine/limits.ts';
+import { REMEMBER_TEXT_BYTES_MAX } from '../../../engine/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import type { CallExtras, Context } from '../../context.ts';
 import { RememberRequest, RememberResponse } from '../../gen/memory/v1/memory.ts';
-import type { Marker } from '../../jobs/extractions.ts';
+import { FAILED, type Marker } from '../../jobs/extractions.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { inward, nodeOf } from '../names.ts';
-import { datedNow, extractFrom, type Source, withEventDate } from './extraction.ts';
+import {
+  afterAnswer,
+  datedNow,
+  extractFrom,
+  type Pace,
+  type Source,
+  withEventDate,
+  withinRequest,
+} from './extraction.ts';
 import { bodyOf, missing } from './fields.ts';
 import { optionWarnings } from './options.ts';
 
@@ -38,7 +46,12 @@ const Output = Type.Object({
   markerStatus: Type.String(),
 });
 
-type Stored = Source & { readonly hash: string; readonly duplicate: boolean };
+interface StoredSource extends Source {
+  readonly hash: string;
+  /** It was there before. */
+  readonly duplicate: boolean;
+  readonly warnings: readonly string[];
+}
 
 /** Members of the input that are fields of the source event, by their names there. */
 const FIELDS = [
@@ -126,47 +139,45 @@ function checkText(text: string): void {
 /** Answers once the beliefs are stored. */
 async function rememberNow(input: Input, context: Context): Promise<Static<typeof Output>> {
   const stored = await storeSource(input, context);
-  const { marker, warnings } = await finish(stored, input, context, context.deadlineMs);
-  return outputOf(stored, 'sync', marker, [...stored.warnings, ...warnings]);
+  return outputOf(stored, 'sync', await finish(stored, input, context, withinRequest(context, input.purpose)));
 }
 
-/** Answers once the source is stored. Asked again while or after that is extracted from, it tells how that went. */
+/**
+ * Answers once the source is stored. Asked again while or after that is extracted from, it tells how that went; what
+ * failed is told once, and tried again when it is asked for after that.
+ */
 async function rememberSoon(input: Input, context: Context): Promise<Static<typeof Output>> {
-  const { extractions, clock } = context.services;
+  const { extractions } = context.services;
   const { number } = context.memory;
   const place = extractions.reserve(number, Buffer.byteLength(input.text));
   try {
     const stored = await storeSource(input, context);
     const { hash } = stored;
     const known = extractions.markerOf(number, hash);
-    if (known !== undefined && known.status !== 'failed') return outputOf(stored, 'async', known, stored.warnings);
-    place.start(hash, async () => {
-      const until = clock.nowMs() + EXTRACTION_CALL_MS;
-      // Nobody waits for it: the request's own deadline is not for it.
-      return (await finish(stored, input, context, until, { deadlineMs: until })).marker;
-    });
-    const marker = extractions.markerOf(number, hash) ?? FAILED;
-    return outputOf(stored, 'async', marker, stored.warnings);
+    if (known !== undefined) {
+      if (known.status === 'failed') extractions.clear(number, hash);
+      return outputOf(stored, 'async', known);
+    }
+    place.start(hash, () => finish(stored, input, context, afterAnswer(context, input.purpose)));
+    return outputOf(stored, 'async', extractions.markerOf(number, hash) ?? FAILED);
   } finally {
     place.release();
   }
 }
 
-const FAILED: Marker = { status: 'failed', hashes: [], sourceForgotten: false };
-
-function outputOf({ hash }: Stored, mode: string, marker: Marker, warnings: readonly string[]): Static<typeof Output> {
+function outputOf(stored: StoredSource, mode: string, marker: Marker): Static<typeof Output> {
   return {
-    sourceHash: hash,
+    sourceHash: stored.hash,
     mode,
     extractedHashes: [...marker.hashes],
     extractedCount: marker.hashes.length,
-    warnings: [...warnings],
+    warnings: [...stored.warnings, ...marker.warnings],
     sourceForgotten: marker.sourceForgotten,
     markerStatus: marker.status,
   };
 }
 
-async function storeSource(input: Input, context: Context): Promise<Stored & { readonly warnings: readonly string[] }> {
+async function storeSource(input: Input, context: Context): Promise<StoredSource> {
   const { extractEventDate, autoRelate, purpose } = input;
   const own: JsonObject = { content: input.text };
   for (const [member, field] of FIELDS) {
@@ -185,26 +196,17 @@ async function storeSource(input: Input, context: Context): Promise<Stored & { r
 }
 
 /** Extracts, then forgets the source where that is wanted and everything was extracted. */
-async function finish(
-  stored: Stored,
-  { keepSource, purpose }: Input,
-  context: Context,
-  deadlineMs: number,
-  extras: CallExtras = {},
-): Promise<{ readonly marker: Marker; readonly warnings: readonly string[] }> {
-  const called = { ...extras, ...(purpose === undefined ? {} : { purpose }) };
-  const { hashes, warnings, failed } = await extractFrom([stored], context, deadlineMs, called);
-  if (failed || keepSource !== false)
-    return { marker: { status: failed ? 'failed' : 'done', hashes, sourceForgotten: false }, warnings };
-  const kept = await forgetSource(stored, context, called);
-  return {
-    marker: { status: 'done', hashes, sourceForgotten: kept === undefined },
-    warnings: kept === undefined ? warnings : [...warnings, `the source was kept: ${kept}`],
-  };
+async function finish(stored: StoredSource, { keepSource }: Input, context: Context, pace: Pace): Promise<Marker> {
+  const { hashes, warnings, failed } = await extractFrom([stored], context, pace);
+  const marker: Marker = { status: failed ? 'failed' : 'done', hashes, sourceForgotten: false, warnings };
+  if (failed || keepSource !== false) return marker;
+  const kept = await forgetSource(stored, context, pace.extras());
+  if (kept === undefined) return { ...marker, sourceForgotten: true };
+  return { ...marker, warnings: [...warnings, `the source was kept: ${kept}`] };
 }
 
 /** Undefined once it is forgotten, else why it was not. */
-async function forgetSource(stored: Stored, context: Context, extras: CallExtras): Promise<string | undefined> {
+async function forgetSource(stored: StoredSource, context: Context, extras: CallExtras): Promise<string | undefined> {
   if (stored.duplicate) return 'it was there before';
   try {
     const reason = context.reason ?? 'keep_source is false';

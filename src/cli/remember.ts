@@ -1,0 +1,83 @@
+// `granary remember`: a text, and the beliefs that it states.
+import type { Command } from 'commander';
+import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson, printLine, printNote } from './output.ts';
+
+interface RememberOptions extends ServerOptions {
+  readonly memory: string;
+  readonly sync?: true;
+  readonly dropSource?: true;
+  readonly eventDate?: true;
+  readonly namespace?: string;
+  readonly user?: string;
+  readonly session?: string;
+  readonly tag?: readonly string[];
+}
+
+export function registerRemember(program: Command): void {
+  const command = program
+    .command('remember')
+    .description('Store a text as an event, and what it says plainly as beliefs')
+    .argument('<words...>', 'the text')
+    .option('--sync', 'wait for the beliefs and show them')
+    .option('--drop-source', 'forget the text once its beliefs are stored')
+    .option('--event-date', 'the first date in the text is when it holds')
+    .option('--namespace <name>', 'namespace of the grains')
+    .option('--user <id>', 'whose words they are')
+    .option('--session <id>', 'the session that they belong to')
+    .option('--tag <tag>', 'a tag; may be given several times', gather)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  granary remember "I live in Paris and I work at Acme." --user ada
+  granary remember "We moved to Oslo in June 2020." --sync --event-date`,
+    );
+  withServerOptions(withMemoryOption(command)).action(remember);
+}
+
+async function remember(words: string[], options: RememberOptions): Promise<void> {
+  const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
+  const { memory, sync, namespace, user, session, tag } = options;
+  const request = {
+    text: words.join(' '),
+    extractMode: sync ? 'sync' : 'async',
+    keepSource: options.dropSource !== true,
+    extractEventDate: options.eventDate === true,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(user === undefined ? {} : { userId: user }),
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(tag === undefined ? {} : { tags: [...tag] }),
+  };
+  const { answer, said } = await withConnection(
+    options,
+    async (connection) => {
+      const answer = await connection.call(RPC.remember, request, { memory });
+      const grains = options.json
+        ? []
+        : await Promise.all(answer.extractedHashes.map((hash) => connection.call(RPC.get, { hash }, { memory })));
+      return { answer, said: grains.map(({ fieldsJson }) => fieldsJson) };
+    },
+    { mayCreate: true },
+  );
+  const { sourceHash, mode, extractedHashes, extractedCount, warnings, sourceForgotten, markerStatus } = answer;
+  if (options.json)
+    return printJson({
+      source_hash: sourceHash,
+      mode,
+      extracted_hashes: extractedHashes,
+      extracted_count: extractedCount,
+      warnings,
+      source_forgotten: sourceForgotten,
+      marker_status: markerStatus ?? null,
+    });
+  for (const warning of warnings) printNote(warning);
+  printLine(sourceForgotten ? `${sourceHash} (forgotten)` : sourceHash);
+  for (const [at, fields] of said.entries()) printLine(`${extractedHashes[at]?.slice(0, 12)}  ${tripleOf(fields)}`);
+}
+
+/** A belief's three sides, as the server gave its fields. */
+function tripleOf(fieldsJson: string): string {
+  const { subject, relation, object } = JSON.parse(fieldsJson) as Readonly<Record<string, string>>; // a belief's fields
+  return `${subject} ${relation} ${object}`;
+}
