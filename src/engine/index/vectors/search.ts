@@ -40,9 +40,13 @@ export const SEARCH_TUNING: SearchTuning = { candidatesMin: VECTOR_CANDIDATES_MI
 
 /** Rows that are computed at once. */
 const BATCH_ROWS = 2_048;
-/** This share of the best must have been named in the first half of the candidates for the search to end. */
-const SETTLED_SHARE = 0.9;
-const CANDIDATES_PER_HIT = 4;
+/**
+ * Nearly all of the best must have been named in the first quarter of the candidates for a search to end. Where sketches tell little
+ * (sparse vectors, neighbours hardly nearer than others) that asks for four times as many as where they tell much.
+ */
+const SETTLED_SHARE = 0.95;
+const SETTLED_PART = 0.25;
+const CANDIDATES_PER_HIT = 8;
 /** What a row costs that lies apart from the others that are compared: the processor waits for its memory. */
 const SCATTERED_COST = 3;
 /** What a filter's look at a grain costs, in compared rows. */
@@ -141,7 +145,7 @@ function searchGraph(
 
 /** True when nearly all of the best were named early: what comes after the last candidate is then unlikely to be better. */
 function isSettled(hits: readonly VectorHit[], places: ReadonlyMap<number, number>, count: number): boolean {
-  const late = hits.filter(({ ordinal }) => (places.get(ordinal) ?? 0) >= count / 2).length;
+  const late = hits.filter(({ ordinal }) => (places.get(ordinal) ?? 0) >= SETTLED_PART * count).length;
   return late <= (1 - SETTLED_SHARE) * hits.length;
 }
 
