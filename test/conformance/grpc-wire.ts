@@ -53,6 +53,7 @@ const IMPLEMENTED = new Set([
   'RecallChain',
   'Supersede',
   'Accumulate',
+  'Remember',
   'Flush',
   'Stats',
   'Health',

@@ -126,7 +126,7 @@ const TABLE = `
 
 /** Numbers of the routes that this build has; each other one answers SYS-E002. */
 const IMPLEMENTED: ReadonlySet<number> = new Set([
-  1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 92, 93,
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 92, 93,
 ]);
 
 export type Scope = 'read' | 'write' | 'admin';

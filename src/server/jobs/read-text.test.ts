@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
 import { EXTRACT_READS_WAITING_MAX } from '../../engine/limits.ts';
-import { readText, TextReader, type TextTask } from './read-text.ts';
+import { TextReader, type TextTask } from './read-text.ts';
+import readText from './read-text-thread.ts';
 
 const NOW = Date.UTC(2024, 5, 14, 12);
 const task = (text: string, wants: TextTask['wants'] = 'beliefs'): TextTask => ({ text, wants, nowMs: NOW });

@@ -3,8 +3,7 @@
 // more come.
 import { Piscina } from 'piscina';
 import { EngineError } from '../../engine/errors.ts';
-import { firstDate } from '../../engine/extract/dates.ts';
-import { type ExtractContext, type ExtractedBelief, ruleExtractor } from '../../engine/extract/extractor.ts';
+import type { ExtractContext, ExtractedBelief } from '../../engine/extract/extractor.ts';
 import { EXTRACT_HEAP_MB, EXTRACT_IDLE_MS, EXTRACT_READ_MS, EXTRACT_READS_WAITING_MAX } from '../../engine/limits.ts';
 import { threadEntry } from '../thread-entry.ts';
 
@@ -17,13 +16,6 @@ export interface TextOutcome {
   readonly beliefs: readonly ExtractedBelief[];
   /** Of the first date, milliseconds since 1970, where one was wanted and is there. */
   readonly dateMs?: number;
-}
-
-/** Reads here and now. */
-export async function readText({ text, wants, ...context }: TextTask): Promise<TextOutcome> {
-  if (wants === 'beliefs') return { beliefs: (await ruleExtractor().extract(text, context)).beliefs };
-  const found = await firstDate(text, context.nowMs);
-  return found === undefined ? { beliefs: [] } : { beliefs: [], dateMs: found.ms };
 }
 
 export interface TextReaderOptions {

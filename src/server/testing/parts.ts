@@ -18,7 +18,7 @@ import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
-import { readText } from '../jobs/read-text.ts';
+import readText from '../jobs/read-text-thread.ts';
 import { makeLog } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import type { HttpParts, HttpReply } from '../operations/define.ts';

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { EngineError } from '../../../engine/errors.ts';
 import { AddRequest, BatchAddRequest } from '../../gen/memory/v1/memory.ts';
-import { readText, type TextOutcome } from '../../jobs/read-text.ts';
+import type { TextOutcome } from '../../jobs/read-text.ts';
+import readText from '../../jobs/read-text-thread.ts';
 import { ADMIN, ask, makeParts, type Parts, type PartsOptions } from '../../testing/parts.ts';
 import { addAsks, batchAsks, jsonAsks } from './asks-extraction.ts';
 
