@@ -8,7 +8,14 @@ import { type ClauseMatcher, matcherOf } from '../index/text/clauses.ts';
 import { scoreFewPairs } from '../index/text/pairs.ts';
 import type { TextQuery } from '../index/text/query.ts';
 import { matchedShares, scoreLists } from '../index/text/score.ts';
-import { docBits, type SearchPart, searchText, type TextStatistics, weightsOf } from '../index/text/search.ts';
+import {
+  docBits,
+  inverseFrequenciesOf,
+  type SearchPart,
+  searchText,
+  type TextStatistics,
+  weightsOf,
+} from '../index/text/search.ts';
 import { lowerBound } from '../index/text/tail.ts';
 import type { Store } from '../store/store.ts';
 import { Conversations } from './conversations.ts';
@@ -131,7 +138,7 @@ export function matchedOf(
 ): Float64Array {
   const shares = new Float64Array(candidates.length);
   if (text === undefined || candidates.length === 0) return shares;
-  const weights = weightsOf(text.terms, statistics);
+  const weights = inverseFrequenciesOf(text.terms, statistics);
   for (const [part, index] of parts.entries()) {
     const indexes: number[] = [];
     for (let i = 0; i < candidates.length; i++) if (candidates[i]!.part === part) indexes.push(i);

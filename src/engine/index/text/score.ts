@@ -41,7 +41,7 @@ export function matchedShares(
   text: TextPart,
   docs: ArrayLike<number>,
   terms: readonly string[],
-  { inverseFrequencies }: Weights,
+  inverseFrequencies: Float64Array,
 ): Float64Array {
   const shares = new Float64Array(docs.length);
   const all = inverseFrequencies.reduce((sum, weight) => sum + weight, 0);

@@ -101,12 +101,22 @@ export interface Weights {
 }
 
 export function weightsOf(terms: readonly string[], statistics: TextStatistics): Weights {
-  const { docs, totalLength, documentFrequency } = statistics;
+  const { docs, totalLength } = statistics;
+  return {
+    inverseFrequencies: inverseFrequenciesOf(terms, statistics),
+    norms: new LengthNorms(docs === 0 ? 1 : totalLength / docs),
+  };
+}
+
+export function inverseFrequenciesOf(
+  terms: readonly string[],
+  { docs, documentFrequency }: Pick<TextStatistics, 'docs' | 'documentFrequency'>,
+): Float64Array {
   const inverseFrequencies = new Float64Array(terms.length);
   for (let i = 0; i < terms.length; i++) {
     inverseFrequencies[i] = inverseDocumentFrequency(docs, documentFrequency.get(terms[i]!) ?? 0);
   }
-  return { inverseFrequencies, norms: new LengthNorms(docs === 0 ? 1 : totalLength / docs) };
+  return inverseFrequencies;
 }
 
 /** The best `limit` live, allowed documents that match, best first (order: see TopHits). A match scores above 0. */
