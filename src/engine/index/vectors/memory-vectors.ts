@@ -103,7 +103,7 @@ export class MemoryVectors {
     for (const generation of [...this.#generations]) this.drop(generation);
   }
 
-  /** Brings all rows to heap: about 1.5 µs a vector of 512 dimensions, once. */
+  /** Brings all rows to heap: some microseconds a vector of 512 dimensions, once. */
   ready(generation: Generation): Generation {
     const loading = this.#loading.get(generation);
     if (loading !== undefined) while (loading.next().done !== true);

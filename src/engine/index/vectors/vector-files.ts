@@ -187,7 +187,8 @@ export class VectorFiles {
 
   /** Files to be written as one: neighbours of similar size, or one that is mostly dead. Oldest contents first. */
   mergeable(): readonly VectorFile[] | undefined {
-    const files = this.files;
+    // One that only says what counts no more goes with the files of which it says so.
+    const files = this.files.filter((file) => !this.#held.get(file.number)!.isDead);
     const wasteful = files.find((file) => this.#held.get(file.number)!.isMostlyDead);
     if (wasteful !== undefined) return [wasteful];
     for (let start = 0; start + MERGE_FANOUT <= files.length; start++) {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { LostKey } from '../index-keys.ts';
 import { TestKeys } from '../testing/shard.ts';
 import { writeHalves } from './half-float.ts';
 import { asKept, finish, innerProduct, unitVector } from './testing.ts';
@@ -45,7 +46,12 @@ class Shard {
   }
 
   settle(): void {
-    for (let work = this.index.work(); work !== undefined; work = this.index.work()) finish(work);
+    let works = 0;
+    for (let work = this.index.work(); work !== undefined; work = this.index.work()) {
+      finish(work);
+      works += 1;
+      assert.ok(works < 1_000, 'work comes to an end');
+    }
   }
 
   found(memory: number, query: number, limit = 1_000): number[] {
@@ -254,6 +260,7 @@ test('a rebuild forgets everything, also after a restart', (t) => {
   shard.add(2, 21, 40);
   shard.seal();
   finish(shard.index.rebuild(1));
+  shard.settle();
   for (let life = 0; life < 2; life++) {
     assert.equal(shard.index.embeddedUpTo(1), 0);
     assert.equal(shard.index.count(1), 0);
@@ -375,6 +382,26 @@ test('a filter gets as many as it allows from a graph, however few and far they 
         few,
       );
   }
+});
+
+test('a memory without its key is embedded again, and holds nobody up', (t) => {
+  const shard = new Shard(t, { sealAt: 5 });
+  const { keys } = shard;
+  shard.add(1, 1, 20);
+  shard.add(2, 21, 40);
+  const right = keys.indexKey.bind(keys);
+  keys.indexKey = (memory) => {
+    if (memory === 1) throw new LostKey(1, 'a test');
+    return right(memory);
+  };
+  shard.settle();
+  assert.equal(shard.index.embeddedUpTo(1), 0);
+  assert.equal(shard.index.unsealed, 0);
+  keys.indexKey = right;
+  shard.add(1, 1, 20);
+  shard.settle();
+  shard.reopen();
+  assert.equal(shard.index.count(1) + shard.index.count(2), 40);
 });
 
 test('purges leave no files behind', (t) => {

@@ -397,7 +397,13 @@ export class VectorIndex {
       for (const memory of [...this.#unsealed].sort((a, b) => a - b)) {
         const opened = this.#memories.get(memory);
         const key = opened === undefined ? undefined : newestKey(this.#options.keys, memory);
-        if (opened === undefined || key === undefined) continue;
+        if (opened === undefined) continue;
+        if (key === undefined) {
+          // Gone, or its key is lost: what cannot be sealed is embedded again once there is a key.
+          for (const generation of opened.generations)
+            for (const range of generation.unsealedRanges()) generation.forget(range);
+          continue;
+        }
         for (const generation of [...opened.generations])
           yield* this.#sealGeneration({ opened, generation, key, writer, done });
       }
