@@ -163,7 +163,11 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     'look at health',
     watchHealth(() => router.health(), log),
   );
-  const metrics = new Metrics({ memories: () => services.memories.count, keys: () => control.count('key') });
+  const metrics = new Metrics({
+    memories: () => services.memories.count,
+    keys: () => control.count('key'),
+    extractions: () => extractions.backlog,
+  });
   const wrapper = new Wrapper({ services, authenticator, limiter: limiterOf(config, clock), metrics, log });
   lifecycle.opened('requests under way', () => within(wrapper.idle(), DRAIN_MS));
 

@@ -32,8 +32,12 @@ export class Metrics {
   readonly #times = new Map<string, Times>();
   #inFlight = 0;
 
-  /** `memories` and `keys` are read when somebody scrapes. */
-  constructor(counts: { readonly memories: () => number; readonly keys: () => number }) {
+  /** These are read when somebody scrapes. */
+  constructor(counts: {
+    readonly memories: () => number;
+    readonly keys: () => number;
+    readonly extractions: () => number;
+  }) {
     collectDefaultMetrics({ register: this.#registry });
     // Every request counts here, so it costs one look-up; prom-client's own counters check and join labels each time.
     this.#register({
@@ -51,6 +55,7 @@ export class Metrics {
     this.#gauge('granary_requests_in_flight', 'Requests being answered.', () => this.#inFlight);
     this.#gauge('granary_memories', 'Memories that exist.', counts.memories);
     this.#gauge('granary_api_keys', 'API keys, revoked ones included.', counts.keys);
+    this.#gauge('granary_extractions_waiting', 'Texts that are still to be extracted from.', counts.extractions);
   }
 
   #register(metric: { name: string; help: string; type: 'counter' | 'histogram'; values: () => object[] }): void {

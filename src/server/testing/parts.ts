@@ -116,7 +116,11 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       config.rateLimit === 0
         ? undefined
         : new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock }),
-    metrics: new Metrics({ memories: () => services.memories.count, keys: () => control.count('key') }),
+    metrics: new Metrics({
+      memories: () => services.memories.count,
+      keys: () => control.count('key'),
+      extractions: () => extractions.backlog,
+    }),
     log,
   });
   return {

@@ -87,6 +87,24 @@ test('after the answer too a failure is told, once, and then tried again', async
   assert.equal(done['source_hash'], failed['source_hash']);
 });
 
+test('a request sent again sees relative dates from when it was first sent', async () => {
+  let broken = true;
+  const tasks: number[] = [];
+  const parts = await makeParts({
+    readText: (task) => {
+      tasks.push(task.nowMs);
+      return broken ? failing() : readText(task);
+    },
+  });
+  const request = { text: TEXT, extract_mode: 'sync', created_at: null };
+  await post(parts, 'remember', request, 'k');
+  broken = false;
+  parts.clock.now += 7_200_000;
+  assert.equal((await post(parts, 'remember', request, 'k'))['extracted_count'], 2);
+  assert.equal(tasks.length, 2);
+  assert.equal(tasks[1], tasks[0]);
+});
+
 test('a date that cannot be read refuses before anything is stored; memories only warn', async () => {
   const parts = await makeParts({ readText: failing });
   const belief = { subject: 'a', relation: 'b', object: 'c' };

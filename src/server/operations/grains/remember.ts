@@ -191,8 +191,27 @@ async function storeSource(input: Input, context: Context): Promise<StoredSource
     { grainType: 'event', fields, sync: false, event: 'memory.remembered' },
     purpose === undefined ? {} : { purpose },
   );
+  // What was stored before was said before: its relative dates are seen from then.
+  const before = duplicate || context.idempotency !== undefined;
+  const createdAt = before && input.createdAt === undefined ? await createdAtOf(hash, context) : undefined;
   const ignored = optionWarnings(autoRelate === undefined ? undefined : { autoRelate });
-  return { grainType: 'event', fields, hash, duplicate, warnings: [...ignored, ...warnings] };
+  return {
+    grainType: 'event',
+    fields: createdAt === undefined ? fields : { ...fields, created_at: createdAt },
+    hash,
+    duplicate,
+    warnings: [...ignored, ...warnings],
+  };
+}
+
+/** Seconds; undefined for a source that is gone by now, or cannot be read. */
+async function createdAtOf(hash: string, context: Context): Promise<number | undefined> {
+  try {
+    return (await context.call('get', { hash })).createdAt;
+  } catch (error) {
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  }
 }
 
 /** Extracts, then forgets the source where that is wanted and everything was extracted. */
