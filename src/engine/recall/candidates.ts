@@ -63,7 +63,7 @@ export class LocalCandidate implements Candidate {
   readonly #store: Store;
   #hash: string | undefined;
 
-  constructor(store: Store, index: IndexPart, part: number, doc: Doc) {
+  constructor(store: Store, index: Pick<IndexPart, 'ordinals' | 'createdAtMs'>, part: number, doc: Doc) {
     this.#store = store;
     this.ordinal = index.ordinals[doc]!;
     this.createdAtMs = index.createdAtMs[doc]!;
@@ -154,13 +154,14 @@ export function matchedOf(
 class Units {
   readonly all: LocalCandidate[] = [];
   readonly #store: Store;
-  readonly #parts: readonly IndexPart[];
+  /** Columns of the parts: asked for once, as a chunk looks in its cache every time. */
+  readonly #parts: readonly Pick<IndexPart, 'ordinals' | 'createdAtMs'>[];
   /** By part; made when somebody first looks for a place: most recalls add what words found, and that is all. */
   #byDoc: readonly Map<Doc, LocalCandidate>[] | undefined;
 
   constructor({ store, parts }: CandidateSearch) {
     this.#store = store;
-    this.#parts = parts;
+    this.#parts = parts.map(({ ordinals, createdAtMs }) => ({ ordinals, createdAtMs }));
   }
 
   /** Adds a grain that is not there yet; the first leg's, before anybody looks for one. */

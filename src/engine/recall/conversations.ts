@@ -31,7 +31,8 @@ interface Around {
 }
 
 export class Conversations {
-  readonly #parts: readonly IndexPart[];
+  /** Creation times by part: asked for once, as a chunk looks in its cache every time. */
+  readonly #times: readonly Float64Array[];
   readonly #surroundings: readonly (Surroundings | undefined)[];
   readonly #isVisible: (part: number, doc: Doc) => boolean;
   readonly #byName = new Map<string, Session>();
@@ -45,7 +46,7 @@ export class Conversations {
     surroundings: readonly (Surroundings | undefined)[],
     isVisible: (part: number, doc: Doc) => boolean,
   ) {
-    this.#parts = parts;
+    this.#times = parts.map((part) => part.createdAtMs);
     this.#surroundings = surroundings;
     this.#isVisible = isVisible;
     this.#byNumber = surroundings.map((known) => (known === undefined ? undefined : new Map()));
@@ -81,7 +82,7 @@ export class Conversations {
   }
 
   #listsOf(name: string): (TurnList | undefined)[] {
-    const lists = new Array<TurnList | undefined>(this.#parts.length).fill(undefined);
+    const lists = new Array<TurnList | undefined>(this.#times.length).fill(undefined);
     for (const part of this.#holding) {
       const there = this.#surroundings[part]!; // it holds events
       const number = there.sessionNumber(name);
@@ -94,7 +95,7 @@ export class Conversations {
 
   /** The visible turn that comes next in a direction. */
   #nearest(session: Session, part: number, doc: Doc, step: 1 | -1): PartDoc | undefined {
-    const atMs = this.#parts[part]!.createdAtMs[doc]!;
+    const atMs = this.#times[part]![doc]!;
     let best: PartDoc | undefined;
     let bestMs = 0;
     for (const other of this.#holding) {
@@ -102,7 +103,7 @@ export class Conversations {
       if (list === undefined) continue;
       const found = this.#nearestIn(list, other, { part, doc, atMs }, step);
       if (found === -1) continue;
-      const foundMs = this.#parts[other]!.createdAtMs[found]!;
+      const foundMs = this.#times[other]![found]!;
       // Parts come in order of arrival: of equal times the later part is nearer behind, the earlier one nearer ahead.
       const isNearer = best === undefined || (step === 1 ? foundMs < bestMs : foundMs >= bestMs);
       if (!isNearer) continue;
@@ -130,7 +131,7 @@ export class Conversations {
   ): Doc | -1 | undefined {
     // What arrived with the same time lies after the turn in a later part, before it in an earlier one.
     const doc = part === from.part ? from.doc : part < from.part ? Number.POSITIVE_INFINITY : -1;
-    const first = firstNotBefore(turns, this.#parts[part]!.createdAtMs, from.atMs, doc);
+    const first = firstNotBefore(turns, this.#times[part]!, from.atMs, doc);
     const isSelf = part === from.part && turns[first] === doc;
     let at = step === -1 ? first - 1 : isSelf ? first + 1 : first;
     for (let steps = 0; steps < stepsMax; steps++) {
