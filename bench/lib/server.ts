@@ -39,6 +39,7 @@ export async function startServer({ profile, ...options }: ServerOptions): Promi
     'http-port': 0,
     'grpc-port': 0,
     'log-level': 'error',
+    embedder: 'none',
   };
   const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];

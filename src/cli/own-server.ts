@@ -12,6 +12,8 @@ export function openOwnServer(dataDirectory: string): Promise<RunningServer> {
     httpPort: 0,
     grpcPort: 0,
     logLevel: 'error',
+    // Vectors follow when a server serves the directory: a command ends before they could.
+    embedder: 'none',
     rateLimit: 0,
   };
   return startServer(readConfig(flags, environment), {});

@@ -302,5 +302,7 @@ export const FOLLOW_RETRY_MIN_MS = 1_000;
 export const FOLLOW_RETRY_MAX_MS = 60_000;
 /** Memories that a shard looks at for one page to embed. */
 export const EMBED_MEMORIES_LOOKED_AT = 256;
+/** A recall waits for its query's vector so long, then it goes by words. */
+export const QUERY_VECTOR_WAIT_MS = 2_000;
 /** An embedder that could not be opened is tried again after so long. */
 export const EMBEDDER_REOPEN_MS = 30_000;

@@ -2,7 +2,7 @@
 // Only this file and main.ts read the environment; everybody else is handed a frozen `Config`.
 import { availableParallelism } from 'node:os';
 import { EngineError } from '../engine/errors.ts';
-import { MEMORIES_MAX, REQUEST_TIMEOUT_MS, SHARDS_MAX } from '../engine/limits.ts';
+import { MEMORIES_MAX, REQUEST_TIMEOUT_MS, SHARDS_MAX, VECTOR_DIMENSIONS_MAX } from '../engine/limits.ts';
 
 interface Option<T> {
   /** What a person sees behind the flag; absent for a switch. */
@@ -132,6 +132,15 @@ const OPTIONS = {
     max: 1_048_576,
     fallback: 512,
   }),
+  embedder: choice('what turns texts into vectors', ['builtin', 'remote', 'ngram', 'none'], 'builtin'),
+  embeddingUrl: optionalText('URL', "service with OpenAI's embeddings interface, for --embedder remote"),
+  embeddingModel: optionalText('NAME', 'model that the embedding service is asked for'),
+  embeddingDimensions: optionalInteger("length of that model's vectors", {
+    min: 1,
+    max: VECTOR_DIMENSIONS_MAX,
+    fallbackText: 'the service is asked',
+  }),
+  embeddingKey: secret('API key of the embedding service'),
   memoriesMax: integer('memories that may exist at once', { min: 1, max: MEMORIES_MAX, fallback: MEMORIES_MAX }),
   requestTimeoutMs: integer('time after which a request is answered SYS-E005', {
     min: 10,
@@ -239,6 +248,8 @@ function checkConfig(config: Config): void {
     throw new EngineError('AUT-E003', `--auth none on ${config.host} lets anybody in: add --insecure to allow it`);
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw new EngineError('VAL-E001', '--tls-cert and --tls-key go together');
+  if (config.embedder === 'remote' && (config.embeddingUrl === undefined || config.embeddingModel === undefined))
+    throw new EngineError('VAL-E001', '--embedder remote wants --embedding-url and --embedding-model');
   if (config.bootstrapKey !== undefined && !/^g[rp]_[0-9a-f]{64}$/.test(config.bootstrapKey))
     throw new EngineError('AUT-E003', 'GRANARY_BOOTSTRAP_KEY wants gr_ and 64 hex characters');
 }

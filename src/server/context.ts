@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
 import type { ControlStore } from './control/store.ts';
+import type { Embedders } from './embedding/embedders.ts';
 import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
@@ -29,6 +30,8 @@ export interface Services {
   readonly readText: (task: TextTask) => Promise<TextOutcome>;
   /** What is extracted after the answer. */
   readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear'>;
+  /** What makes vectors of texts. */
+  readonly embedders: Pick<Embedders, 'of' | 'status'>;
   /** The HTTP listener in use, which may be another than asked for. */
   readonly httpListener: () => string;
   /** The port of gRPC; undefined before it listens. */

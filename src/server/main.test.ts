@@ -37,7 +37,10 @@ function newFolder(): string {
 }
 
 function start(dataDir: string, flags: Record<string, string> = {}, env: Record<string, string> = {}) {
-  const config = readConfig({ dataDir, httpPort: '0', grpcPort: '0', shards: '2', workers: '1', ...flags }, env);
+  const config = readConfig(
+    { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '2', workers: '1', ...flags },
+    env,
+  );
   return startServer(config, { log: makeLog('silent') });
 }
 

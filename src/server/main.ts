@@ -20,6 +20,10 @@ import { Memories } from './control/memories.ts';
 import { openControl } from './control/open.ts';
 import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
+import { Embedders } from './embedding/embedders.ts';
+import { Follower } from './embedding/follower.ts';
+import { openersOf } from './embedding/openers.ts';
+import { shardBacklog } from './embedding/shard-backlog.ts';
 import { listenGrpc } from './grpc/http2.ts';
 import { grpcHandler } from './grpc.ts';
 import { watchHealth } from './health-log.ts';
@@ -127,6 +131,16 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     await pool.drain(DRAIN_MS);
   });
 
+  const embedders = new Embedders(config.embedder, openersOf(config, log), { log });
+  lifecycle.opened('embedders', () => embedders.close());
+  const follower = new Follower({
+    backlogs: Array.from({ length: pool.shards }, (_, shard) => shardBacklog(router, shard)),
+    embedderOf: (backend) => embedders.of(backend),
+    log,
+  });
+  lifecycle.opened('embedding', () => follower.close());
+  if (config.embedder !== 'none') follower.start();
+
   const reader = new ImportReader();
   lifecycle.opened('import thread', () => reader.close());
   const texts = new TextReader({ onError: (err) => log.error({ err }, 'the extraction thread failed') });
@@ -148,6 +162,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     readImport: (bytes) => reader.read(bytes),
     readText: (task) => texts.read(task),
     extractions,
+    embedders,
     httpListener: () => listener.kind,
     grpcPort: () => ports?.grpc,
     isEnding: () => lifecycle.isEnding,

@@ -15,7 +15,10 @@ const EXEC = '/api/memories/default/app/exec';
 const SHARDS = 2;
 
 function start(dataDir: string, env: Record<string, string> = {}): Promise<RunningServer> {
-  const config = readConfig({ dataDir, httpPort: '0', grpcPort: '0', shards: String(SHARDS), workers: '1' }, env);
+  const config = readConfig(
+    { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: String(SHARDS), workers: '1' },
+    env,
+  );
   return startServer(config, { log: makeLog('silent') });
 }
 

@@ -51,7 +51,7 @@ export interface Forward<Reply> {
   /** Called after the caller was let in. */
   readonly bytes: () => Uint8Array | Promise<Uint8Array>;
   /** True for one that is read here all the same. */
-  readonly staysHere?: ((bytes: Uint8Array) => boolean) | undefined;
+  readonly staysHere?: ((bytes: Uint8Array, services: Services) => boolean) | undefined;
   readonly write: (reply: RawReply) => Reply;
 }
 
@@ -115,7 +115,7 @@ export class Wrapper {
       if (forward !== undefined) {
         const sent = forward.bytes();
         const body = sent instanceof Promise ? await sent : sent;
-        if (forward.staysHere?.(body) !== true) {
+        if (forward.staysHere?.(body, this.#services) !== true) {
           const raw = await this.#forward(arrival, admitted, requestId, { codec: forward.codec, body });
           return { ok: true, reply: forward.write(raw), requestId, headers };
         }

@@ -71,7 +71,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 
 let written: string[] = [];
 const start = (dataDir: string): Promise<RunningServer> => {
-  const config = readConfig({ dataDir, httpPort: '0', grpcPort: '0', shards: '1', workers: '1' }, {});
+  const config = readConfig({ dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '1', workers: '1' }, {});
   return startServer(config, { log: makeLog('error', { write: (line: string) => void written.push(line) }) });
 };
 

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/server/config.ts';
 import { startServer } from '../../src/server/main.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'granary-hostile-'));
-const flags = { dataDir, httpPort: '0', grpcPort: '0', shards: '2', workers: '1', logLevel: 'error' };
+const flags = { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '2', workers: '1', logLevel: 'error' };
 // The second argument is ours: JSON of names of the config to texts.
 const options = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>;
 const server = await startServer(readConfig({ ...flags, ...options }, {}));

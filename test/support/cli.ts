@@ -56,7 +56,8 @@ export interface ServeProcess {
 
 /** `granary serve` on free ports; resolves when it has said that it is ready. */
 export async function serve(dataDirectory: string): Promise<ServeProcess> {
-  const words = ['serve', '--data-dir', dataDirectory, '--http-port', '0', '--grpc-port', '0', '--log-level', 'error'];
+  const flags = ['--http-port', '0', '--grpc-port', '0', '--log-level', 'error', '--embedder', 'none'];
+  const words = ['serve', '--data-dir', dataDirectory, ...flags];
   const child = spawn(process.execPath, [MAIN, ...words], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
   const { http, grpc } = await readyLine(child);
   return {

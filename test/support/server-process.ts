@@ -57,6 +57,8 @@ export async function startServerProcess(options: ProcessOptions): Promise<Serve
       'serve',
       '--data-dir',
       directory,
+      '--embedder',
+      'none',
       ...ports,
       ...flags,
     ],

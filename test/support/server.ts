@@ -17,7 +17,10 @@ export interface TestServer extends RunningServer {
 export async function startTestServer(flags: Record<string, string> = {}, deps: ServerDeps = {}): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'granary-test-server-'));
   const errors: string[] = [];
-  const config = readConfig({ dataDir, httpPort: '0', grpcPort: '0', shards: '2', workers: '1', ...flags }, {});
+  const config = readConfig(
+    { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '2', workers: '1', ...flags },
+    {},
+  );
   const log = makeLog('error', { write: (line: string) => void errors.push(line) });
   try {
     const server = await startServer(config, { log, ...deps });

@@ -168,5 +168,6 @@ test('vectors cross threads as they are', () => {
   const shifted = new Uint8Array(bytes.length + 3);
   shifted.set(bytes, 3);
   assert.deepEqual(unpackVectors(shifted.subarray(3), 26), vectors);
+  assert.deepEqual(unpackVectors(Buffer.from(shifted.buffer, 3), 26), vectors);
   assert.deepEqual(unpackVectors(packVectors([]), 26), []);
 });

@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
-import type { Context } from '../context.ts';
+import type { Context, Services } from '../context.ts';
 import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
 import {
   fromMessage,
@@ -82,7 +82,7 @@ export interface GrpcFace<Out> {
 }
 
 /** True for a request that is read on the main thread though its row's others go to a worker as they came. */
-export type StaysHere = ((bytes: Uint8Array) => boolean) | undefined;
+export type StaysHere = ((bytes: Uint8Array, services: Services) => boolean) | undefined;
 
 /** `read` and `write` only where the mechanical rules do not do. */
 export function rpc<Req extends object, Res extends object, Out>(face: {

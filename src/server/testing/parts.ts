@@ -16,6 +16,7 @@ import type { Services } from '../context.ts';
 import { Keys, type NewKey } from '../control/keys.ts';
 import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
+import { Embedders } from '../embedding/embedders.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
 import readText from '../jobs/read-text-thread.ts';
@@ -65,7 +66,7 @@ export interface Parts {
 
 export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const clock = new StepClock();
-  const config = readConfig({ ...options.flags }, {});
+  const config = readConfig({ embedder: 'none', ...options.flags }, {});
   const logStore = options.store ?? new MemoryLogStore();
   const control = ControlStore.open(new MemoryLog(logStore), CONTROL_KEY, clock);
   const engines = Array.from({ length: options.shards ?? 2 }, (_, shard) => new FakeEngine(shard));
@@ -99,6 +100,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     readImport: async (bytes) => readImportedFile(bytes),
     readText: options.readText ?? readText,
     extractions,
+    embedders: new Embedders('none', {}, { log }),
     httpListener: () => 'node',
     grpcPort: () => undefined,
     isEnding: () => false,

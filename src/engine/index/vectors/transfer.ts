@@ -9,7 +9,7 @@ export function packVectors(vectors: readonly Float32Array[]): Uint8Array {
 }
 
 export function unpackVectors(bytes: Uint8Array, dimensions: number): Float32Array[] {
-  // A copy: bytes that came in a message may begin anywhere in it.
-  const all = new Float32Array(bytes.slice().buffer);
+  // A copy: bytes that came in a message may begin anywhere in it. Not by slice(), which of a Buffer is a view.
+  const all = new Float32Array(new Uint8Array(bytes).buffer);
   return Array.from({ length: all.length / dimensions }, (_, i) => all.slice(i * dimensions, (i + 1) * dimensions));
 }

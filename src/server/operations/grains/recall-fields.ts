@@ -81,7 +81,6 @@ export type RecallInput = Static<typeof RecallInput>;
 const LATER: Readonly<Partial<Record<keyof RecallInput, readonly unknown[]>>> = {
   scopePath: [''],
   includeSiblings: [false],
-  embedding: [],
   // Nothing is recorded yet: `false` gets what it asks for.
   recordProvenance: [false],
 };

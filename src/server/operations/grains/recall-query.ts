@@ -1,6 +1,7 @@
 // From a recall's fields to the question that shards are asked (service contract 6.3 and 8).
 import { systemClock } from '../../../engine/clock.ts';
 import { EngineError } from '../../../engine/errors.ts';
+import { packVectors } from '../../../engine/index/vectors/transfer.ts';
 import { CANDIDATE_LIMIT_MAX, RECALL_LIMIT_DEFAULT, RECALL_LIMIT_MAX, SECONDS_MAX } from '../../../engine/limits.ts';
 import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
 import { checkedGrainType } from './grain-type.ts';
@@ -52,7 +53,28 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
 
 /** The same query with what its stages are to do. */
 export function stagedQuery(input: RecallInput): RecallQuery {
-  return { ...recallQuery(input).query, options: recallOptions(input) };
+  const { query } = recallQuery(input);
+  const vector = vectorOf(input, query.query);
+  return { ...query, options: recallOptions(input), ...(vector === undefined ? {} : { vector }) };
+}
+
+/** Stands beside the fields of a request: no caller can send it. */
+const VECTOR = Symbol('vector of the query');
+type WithVector = RecallInput & { readonly [VECTOR]?: RecallQuery['vector'] };
+
+/** The request with the vector that was made of its query. */
+export function withVector(input: RecallInput, vector: NonNullable<RecallQuery['vector']>): WithVector {
+  return { ...input, [VECTOR]: vector };
+}
+
+/** True when the caller brings a vector of his own. */
+export function givesVector({ embedding }: RecallInput): boolean {
+  return embedding !== undefined && embedding.length > 0;
+}
+
+function vectorOf(input: WithVector, text: string | undefined): RecallQuery['vector'] {
+  if (text === undefined || !givesVector(input)) return input[VECTOR];
+  return { bytes: packVectors([Float32Array.from(input.embedding ?? [])]), of: text };
 }
 
 function defaultCandidates({ exhaustive, subjectContains, objectContains }: RecallInput, limit: number): number {

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
+import type { Services } from '../../context.ts';
+import { queryVector } from '../../embedding/query-vector.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf } from '../names.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { idleFieldWarnings, laterFieldWarnings, RecallInput } from './recall-fields.ts';
 import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './recall-metadata.ts';
-import { recallQuery, refuseDuration, stagedQuery } from './recall-query.ts';
+import { givesVector, recallQuery, refuseDuration, stagedQuery, withVector } from './recall-query.ts';
 
 const Output = Type.Object({
   count: Type.Integer(),
@@ -23,6 +25,11 @@ const Output = Type.Object({
   sessionCoverageRatio: Type.Optional(Type.Number()),
 });
 
+/** A worker has no embedder: where the deployment has one, a recall is read here. */
+function needsVector(_bytes: Uint8Array, { config }: Services): boolean {
+  return config.embedder !== 'none';
+}
+
 export const recall = defineCall({
   name: 'recall',
   summary: 'Find grains by words, by structure, or by both.',
@@ -35,6 +42,7 @@ export const recall = defineCall({
     rpc: 'Recall',
     request: RecallRequest,
     response: RecallResponse,
+    staysHere: needsVector,
     write: (output: Static<typeof Output>) => ({
       count: output.count,
       results: output.results.map(hitMessage),
@@ -54,6 +62,7 @@ export const recall = defineCall({
     {
       verb: 'POST',
       path: 'M/recall',
+      staysHere: needsVector,
       read: (parts) => {
         const input = mechanicalInput(nodeOf(RecallInput), parts);
         if (isMembers(input)) refuseDuration(input);
@@ -63,6 +72,14 @@ export const recall = defineCall({
   ],
   call: {
     method: 'recall',
+    around: async (input, context, perform) => {
+      const text = input.query?.trim() ?? '';
+      if (text === '' || givesVector(input)) return perform(input);
+      const { embedders, clock } = context.services;
+      const { vector, warning } = await queryVector(embedders, text, context.deadlineMs - clock.nowMs());
+      const output = await perform(vector === undefined ? input : withVector(input, vector));
+      return warning === undefined ? output : { ...output, warnings: [...output.warnings, warning] };
+    },
     ask: (input) => ({ input: stagedQuery(input) }),
     answer: ({ hits, total, coverage, sources, entities, exhaustive, census, sessionCoverageRatio }, input) => {
       const shown = { breakdown: input.scoreBreakdown === true };

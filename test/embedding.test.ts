@@ -1,0 +1,81 @@
+// Vectors through a whole server: what was added is embedded behind the answer, and recall finds by likeness.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startTestServer, type TestServer } from './support/server.ts';
+
+const TURNS_MAX = 600;
+
+async function post(server: TestServer, path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${server.http}/api/memories/default/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const json = (await answer.json()) as Record<string, unknown>;
+  assert.ok(answer.ok, JSON.stringify(json));
+  return json;
+}
+
+async function add(server: TestServer, objects: readonly string[]): Promise<void> {
+  const grains = objects.map((object) => ({ grain_type: 'belief', fields: { subject: 'it', relation: 'is', object } }));
+  assert.equal((await post(server, 'batch-add', { grains }))['total_added'], objects.length);
+}
+
+async function vectors(server: TestServer): Promise<number> {
+  const answer = await fetch(`${server.http}/api/memories/default/stats`);
+  return ((await answer.json()) as { vectors: number }).vectors;
+}
+
+/** Resolves when the memory has so many vectors: the follower looks every second. */
+async function embedded(server: TestServer, count: number): Promise<void> {
+  for (let turn = 0; turn < TURNS_MAX; turn++) {
+    if ((await vectors(server)) === count) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`${count} vectors in time`);
+}
+
+const objectsOf = (recalled: Record<string, unknown>): string[] =>
+  (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);
+
+for (const shards of ['1', '4'])
+  test(`what was added is found by likeness, forgotten with its grain (${shards} shards)`, async (t) => {
+    const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards });
+    t.after(() => server.close());
+    await add(server, ['photographers', 'carpentry', 'navigation']);
+    await embedded(server, 3);
+    const found = await post(server, 'recall', { query: 'fotographer', limit: 1 });
+    assert.deepEqual(objectsOf(found), ['photographers']);
+    assert.deepEqual(found['warnings'], []);
+    assert.deepEqual(objectsOf(await post(server, 'search', { query: 'fotographer' })), [], 'search is words alone');
+    const [hit] = found['results'] as { hash: string }[];
+    await post(server, 'forget', { blob_hash: hit!.hash });
+    assert.notDeepEqual(objectsOf(await post(server, 'recall', { query: 'fotographer', limit: 1 })), ['photographers']);
+    assert.equal(await vectors(server), 2);
+  });
+
+test("a caller's own vector takes the place of the server's, and must be one of its kind", async (t) => {
+  const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '1' });
+  t.after(() => server.close());
+  await add(server, ['photographers', 'carpentry']);
+  await embedded(server, 2);
+  const embedding = new Array<number>(512).fill(0);
+  embedding[0] = 1;
+  const found = await post(server, 'recall', { query: 'carpentry', embedding, score_breakdown: true });
+  assert.equal(objectsOf(found)[0], 'carpentry');
+  const refused = await fetch(`${server.http}/api/memories/default/recall`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: 'carpentry', embedding: [1, 0] }),
+  });
+  assert.equal(refused.status, 400);
+  assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'VAL-E001');
+});
+
+test('without an embedder a recall goes by words, without a word about it', async (t) => {
+  const server = await startTestServer({ auth: 'none' });
+  t.after(() => server.close());
+  await add(server, ['photographers']);
+  const found = await post(server, 'recall', { query: 'fotographer' });
+  assert.deepEqual([objectsOf(found), found['warnings']], [[], []]);
+});
