@@ -54,7 +54,7 @@ for (const shards of ['1', '4'])
     assert.equal(await vectors(server), 2);
   });
 
-test("a caller's own vector takes the place of the server's, and must be one of its kind", async (t) => {
+test('a vector of the caller takes the place of the one the server makes, and must be one of its kind', async (t) => {
   const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '1' });
   t.after(() => server.close());
   await add(server, ['photographers', 'carpentry']);
