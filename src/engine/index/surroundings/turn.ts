@@ -56,7 +56,6 @@ export function roleOf(code: number): Role {
   return ((code >>> ROLE_SHIFT) & ROLE_MASK) as Role;
 }
 
-export const isEvent = (code: number): boolean => (code & EVENT) !== 0;
 export const isAsking = (code: number): boolean => (code & ASKS) !== 0;
 export const hasTime = (code: number): boolean => (code & HOLDS_TIME) !== 0;
 export const isOfSelf = (code: number): boolean => (code & SPEAKS_OF_SELF) !== 0;
