@@ -6,6 +6,7 @@ import { engineTarget, partitionTarget } from './engine-target.ts';
 import { serverTarget } from './server-target.ts';
 
 const TIMEOUT_MS = 120_000;
+const TRIES_MAX = 5;
 
 for (const [door, target, rounds, acknowledgementsMax] of [
   ['engines in a process', engineTarget, 3, 200],
@@ -13,9 +14,15 @@ for (const [door, target, rounds, acknowledgementsMax] of [
   ['the whole server', serverTarget, 1, 60],
 ] as const)
   test(`killed under load, ${door}: every acknowledged write is there`, { timeout: TIMEOUT_MS }, async (t) => {
-    const seed = Date.now() % 1_000_000;
-    const report = await campaign({ target, rounds, seed, acknowledgementsMax });
-    t.diagnostic(`seed ${seed}: ${report.rounds} rounds, ${report.kills} kills, ${report.acknowledged} acknowledged`);
-    assert.deepEqual([...new Set(report.problems)], [], `seed ${seed}`);
-    assert.ok(report.rounds === rounds && report.kills >= rounds && report.acknowledged > 0);
+    let acknowledged = 0;
+    // A few rounds may all be cut off before the first acknowledgement: then others follow.
+    for (let tries = 0; tries < TRIES_MAX && acknowledged === 0; tries++) {
+      const seed = Date.now() % 1_000_000;
+      const report = await campaign({ target, rounds, seed, acknowledgementsMax });
+      t.diagnostic(`seed ${seed}: ${report.rounds} rounds, ${report.kills} kills, ${report.acknowledged} acknowledged`);
+      assert.deepEqual([...new Set(report.problems)], [], `seed ${seed}`);
+      assert.ok(report.rounds === rounds && report.kills >= rounds);
+      ({ acknowledged } = report);
+    }
+    assert.ok(acknowledged > 0, 'something was acknowledged');
   });
