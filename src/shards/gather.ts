@@ -134,11 +134,11 @@ async function ifFound<T>(answer: Promise<T>): Promise<T | undefined> {
 
 /**
  * All partitions check, and only when none refuses do they apply: a refusal deletes nothing. With an idempotency key
- * all of them apply, whatever they found: a repeat finds nothing to forget, and gets the first answers again.
+ * all of them apply, whatever they found, and keep that: a repeat finds nothing to forget, or what came since and may not
+ * be forgotten, and gets the first answers again in both rounds.
  */
 async function gatherForget(fan: Fan, input: Input<'forget'>): Promise<Output<'forget'>> {
-  const checking = input.check ? fan : fan.withoutIdempotency();
-  const checks = await settleForget(checking, { ...input, check: true }, everyPartition(fan));
+  const checks = await settleForget(fan, { ...input, check: true }, everyPartition(fan));
   if (input.check) return mergeForgets(input, checks);
   const concerned =
     fan.context.idempotency === undefined

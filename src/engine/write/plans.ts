@@ -64,6 +64,7 @@ export const accumulatePlan: MemoryWrite<'accumulate'> = {
 };
 
 export const forgetPlan: MemoryWrite<'forget'> = {
+  reply: { isKept: ({ check }) => !check },
   settled: true,
   plan: (group, memory, context, input) => planForget(group, known(memory), context, input),
 };

@@ -252,9 +252,10 @@ export class WriteQueue {
     if (job.prepared instanceof EngineError) throw job.prepared;
     const output = write.plan(group, memory, context, job.input as never, job.prepared);
     if (memory !== undefined && context.idempotency !== undefined) {
-      const { strip, userOf } = write.reply ?? {};
+      const { isKept, strip, userOf } = write.reply ?? {};
       const given = output as never;
-      storeReply(group, memory, job, { kept: strip?.(given) ?? output, user: userOf?.(given) });
+      if (isKept?.(job.input as never) !== false)
+        storeReply(group, memory, job, { kept: strip?.(given) ?? output, user: userOf?.(given) });
     }
     return output;
   }

@@ -14,8 +14,10 @@ interface StoredReply {
   readonly output: unknown;
 }
 
-/** How an answer is kept where it holds what an erasure must reach. */
+/** How an answer is kept: whether, and how where it holds what an erasure must reach. */
 export interface ReplyKeeping<I, O> {
+  /** False for a call that only looks: it is answered with what is kept under its key, and keeps nothing itself. */
+  readonly isKept?: (input: I) => boolean;
   /** The user whose words the answer quotes: it is sealed under that user's key, and forgotten with it. */
   readonly userOf?: (output: O) => string | undefined;
   /** What of the answer is kept; `restore` adds what the repeated request says itself. */

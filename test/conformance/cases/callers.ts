@@ -112,6 +112,19 @@ export const CALLERS: readonly Case[] = [
     },
   },
   {
+    name: 'a repeated forget is answered as before, whatever came since that may not be forgotten',
+    needs: ['repeat', 'many'],
+    async run(memory) {
+      await believe(memory, 'it', 'is', 'gone');
+      const forget = await memory.as({ idempotencyKey: 'forget' });
+      const first = await forget.forgetMany({ subject: 'it' });
+      for (let i = 0; i < 8; i++)
+        await memory.add('belief', { ...belief('it', 'is', `locked ${i}`), invalidation_policy: { mode: 'locked' } });
+      assert.deepEqual(await forget.forgetMany({ subject: 'it' }), first);
+      await refused(memory.forgetMany({ subject: 'it' }), 'POL-E003', 'POL-E004');
+    },
+  },
+  {
     name: 'a key that came with one change is refused with every other, of the same kind or not',
     needs: ['repeat'],
     options: { dedup: 'none' },
