@@ -20,7 +20,7 @@ import { Memories } from './control/memories.ts';
 import { openControl } from './control/open.ts';
 import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
-import { Embedders } from './embedding/embedders.ts';
+import { Embedders, type Openers } from './embedding/embedders.ts';
 import { Follower } from './embedding/follower.ts';
 import { openersOf } from './embedding/openers.ts';
 import { shardBacklog } from './embedding/shard-backlog.ts';
@@ -54,6 +54,8 @@ export interface ServerDeps {
   readonly entry?: URL;
   /** True: the fault hook of shards works. Tests alone. */
   readonly faults?: boolean;
+  /** How embedders are opened, in place of what the configuration says. Tests and benchmarks alone. */
+  readonly openers?: Openers;
 }
 
 export interface RunningServer {
@@ -131,7 +133,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     await pool.drain(DRAIN_MS);
   });
 
-  const embedders = new Embedders(config.embedder, openersOf(config, log), { log });
+  const embedders = new Embedders(config.embedder, deps.openers ?? openersOf(config, log), { log });
   lifecycle.opened('embedders', () => embedders.close());
   const follower = new Follower({
     backlogs: Array.from({ length: pool.shards }, (_, shard) => shardBacklog(router, shard)),
