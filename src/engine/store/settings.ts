@@ -9,4 +9,6 @@ export interface MemorySettings {
   readonly dedup: 'none' | 'exact' | 'fuzzy' | 'upsert';
   readonly dedupThreshold: number;
   readonly createdAtMs: number;
+  /** Whose vectors it has: a name that the server knows embedders by. Absent: the deployment's own. */
+  readonly vectorBackend?: string;
 }

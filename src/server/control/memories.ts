@@ -26,6 +26,7 @@ export interface NewMemory {
   readonly language?: string;
   readonly dedup?: MemorySettings['dedup'];
   readonly dedupThreshold?: number;
+  readonly vectorBackend?: string;
 }
 
 export class Memories {
@@ -120,6 +121,7 @@ export class Memories {
         language: wanted.language ?? 'en',
         dedup: wanted.dedup ?? 'exact',
         dedupThreshold: wanted.dedupThreshold ?? 0.85,
+        ...(wanted.vectorBackend === undefined ? {} : { vectorBackend: wanted.vectorBackend }),
         createdAtMs: this.#clock.nowMs(),
       };
       change.put('memory', record);
@@ -182,8 +184,17 @@ export function placeOfMemory(memory: MemoryRecord): Place {
 
 /** What shards need to know of a memory. */
 export function settingsOf(memory: MemoryRecord): MemorySettings {
-  const { number, id, partitions, language, dedup, dedupThreshold, createdAtMs } = memory;
-  return { number, id, partitions, language, dedup, dedupThreshold, createdAtMs };
+  const { number, id, partitions, language, dedup, dedupThreshold, createdAtMs, vectorBackend } = memory;
+  return {
+    number,
+    id,
+    partitions,
+    language,
+    dedup,
+    dedupThreshold,
+    createdAtMs,
+    ...(vectorBackend === undefined ? {} : { vectorBackend }),
+  };
 }
 
 /** An id made of a name: lower case, runs of other characters become one hyphen; '' when nothing is left. */
