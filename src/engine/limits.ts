@@ -295,6 +295,13 @@ assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE
 
 /** Grains that the follower takes from a shard at once, to be embedded. */
 export const FOLLOW_PAGE_GRAINS = 32;
+/** Windows of grains that an embedder gets in one call; one more call is made ready meanwhile. */
+export const EMBED_CALL_WINDOWS_MAX = 64;
+/** Texts are cut into windows on the thread that answers requests: so long at a time. */
+export const FOLLOW_SLICE_MS = 4;
+/** A grain that fails alone so often, while other texts do not, goes without vectors; grains of a shard that are watched. */
+export const FOLLOW_TRIES_ALONE = 3;
+export const FOLLOW_SUSPECTS_MAX = 1_024;
 /** Between two looks for what waits to be embedded, when nobody says that something was written. */
 export const FOLLOW_REST_MS = 1_000;
 /** An embedder that failed is left alone: at first so long, twice as long after each failure in a row. */

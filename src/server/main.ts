@@ -21,7 +21,7 @@ import { openControl } from './control/open.ts';
 import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
 import { Embedders, type Openers } from './embedding/embedders.ts';
-import { Follower } from './embedding/follower.ts';
+import { Followers } from './embedding/followers.ts';
 import { openersOf } from './embedding/openers.ts';
 import { shardBacklog } from './embedding/shard-backlog.ts';
 import { listenGrpc } from './grpc/http2.ts';
@@ -135,13 +135,14 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
 
   const embedders = new Embedders(config.embedder, deps.openers ?? openersOf(config, log), { log });
   lifecycle.opened('embedders', () => embedders.close());
-  const follower = new Follower({
+  const followers = new Followers({
     backlogs: Array.from({ length: pool.shards }, (_, shard) => shardBacklog(router, shard)),
-    embedderOf: (backend) => embedders.of(backend),
+    embedders,
+    isChosen: (backend) => memories?.hasBackend(backend) === true,
     log,
   });
-  lifecycle.opened('embedding', () => follower.close());
-  if (config.embedder !== 'none') follower.start();
+  lifecycle.opened('embedding', () => followers.close());
+  followers.start();
 
   const reader = new ImportReader();
   lifecycle.opened('import thread', () => reader.close());
@@ -184,6 +185,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     memories: () => services.memories.count,
     keys: () => control.count('key'),
     extractions: () => extractions.backlog,
+    embedded: () => followers.embedded,
+    notEmbedded: () => followers.passedOver,
   });
   const wrapper = new Wrapper({ services, authenticator, limiter: limiterOf(config, clock), metrics, log });
   lifecycle.opened('requests under way', () => within(wrapper.idle(), DRAIN_MS));

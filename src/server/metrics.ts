@@ -37,6 +37,8 @@ export class Metrics {
     readonly memories: () => number;
     readonly keys: () => number;
     readonly extractions: () => number;
+    readonly embedded: () => number;
+    readonly notEmbedded: () => number;
   }) {
     collectDefaultMetrics({ register: this.#registry });
     // Every request counts here, so it costs one look-up; prom-client's own counters check and join labels each time.
@@ -56,6 +58,12 @@ export class Metrics {
     this.#gauge('granary_memories', 'Memories that exist.', counts.memories);
     this.#gauge('granary_api_keys', 'API keys, revoked ones included.', counts.keys);
     this.#gauge('granary_extractions_waiting', 'Texts that are still to be extracted from.', counts.extractions);
+    this.#gauge('granary_embedded_grains', 'Grains given vectors since the start.', counts.embedded);
+    this.#gauge(
+      'granary_not_embedded_grains',
+      'Grains since the start whose text no attempt could embed.',
+      counts.notEmbedded,
+    );
   }
 
   #register(metric: { name: string; help: string; type: 'counter' | 'histogram'; values: () => object[] }): void {

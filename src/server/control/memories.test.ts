@@ -75,3 +75,18 @@ test('a deployment has so many memories and no more', async () => {
   await services.memories.create({ id: 'second' }, BY);
   await assert.rejects(services.memories.create({ id: 'third' }, BY), { code: 'LIM-E002' });
 });
+
+test('which embedders memories have chosen is known, also after a start', async () => {
+  const store = new MemoryLogStore();
+  const first = await makeParts({ store });
+  const memory = await first.services.memories.create({ id: 'grams', vectorBackend: 'ngram' }, BY);
+  assert.equal(first.services.memories.settingsOf(memory.number)?.vectorBackend, 'ngram');
+  await first.close();
+  const { services } = await makeParts({ store });
+  assert.deepEqual(
+    ['', 'ngram', 'builtin'].map((backend) => services.memories.hasBackend(backend)),
+    [true, true, false],
+  );
+  await services.memories.delete(services.memories.get('grams'), BY);
+  assert.equal(services.memories.hasBackend('ngram'), false);
+});

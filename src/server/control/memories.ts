@@ -37,18 +37,38 @@ export class Memories {
   readonly #byNumber = new Map<number, MemoryRecord>();
   /** By time then id; made again when a memory came or went. */
   #sorted: readonly MemoryRecord[] | undefined;
+  /** How many memories have each `vector_backend`; those without one count under ''. */
+  readonly #backends = new Map<string, number>();
 
   constructor(parts: { store: ControlStore; shards: Shards; clock: Clock; memoriesMax: number }) {
     this.#store = parts.store;
     this.#shards = parts.shards;
     this.#clock = parts.clock;
     this.#max = parts.memoriesMax;
-    for (const memory of parts.store.values('memory')) this.#byNumber.set(memory.number, memory);
+    for (const memory of parts.store.values('memory')) this.#note(memory, undefined);
     parts.store.watch('memory', (_, value, before) => {
       this.#sorted = undefined;
-      if (before !== undefined) this.#byNumber.delete(before.number);
-      if (value !== undefined) this.#byNumber.set(value.number, value);
+      this.#note(value, before);
     });
+  }
+
+  #note(value: MemoryRecord | undefined, before: MemoryRecord | undefined): void {
+    const count = ({ vectorBackend = '' }: MemoryRecord, more: number): void => {
+      this.#backends.set(vectorBackend, (this.#backends.get(vectorBackend) ?? 0) + more);
+    };
+    if (before !== undefined) {
+      this.#byNumber.delete(before.number);
+      count(before, -1);
+    }
+    if (value !== undefined) {
+      this.#byNumber.set(value.number, value);
+      count(value, 1);
+    }
+  }
+
+  /** Whether a memory has this `vector_backend`; '' for none of its own. */
+  hasBackend(backend: string): boolean {
+    return (this.#backends.get(backend) ?? 0) > 0;
   }
 
   /** Settings by number, for the router; of memories that are being deleted too. */

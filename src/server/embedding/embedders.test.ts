@@ -69,6 +69,15 @@ test('one that cannot be opened is tried again after a while, and what stands in
   assert.equal(embedders.status().reason, 'no model here');
 });
 
+test("what memories may call each embedder by, the deployment's own also by no name", () => {
+  const open = () => Promise.resolve({ embedder: embedder('e') });
+  assert.deepEqual(new Embedders('ngram', { builtin: open, ngram: open }, { log }).choices(), [
+    ['builtin'],
+    ['ngram', ''],
+  ]);
+  assert.deepEqual(new Embedders('none', { ngram: open }, { log }).choices(), [['ngram']]);
+});
+
 test('a backend is one of the known names, and configured', () => {
   const embedders = new Embedders('none', {}, { log });
   assert.equal(embedders.of(''), undefined);

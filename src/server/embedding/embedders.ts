@@ -78,6 +78,21 @@ export class Embedders {
     return this.#slots.get(name)?.opened?.embedder;
   }
 
+  /**
+   * What memories may call each embedder of this deployment by: its name, and '' for the deployment's own. One list an
+   * embedder.
+   */
+  choices(): readonly (readonly string[])[] {
+    return VECTOR_BACKENDS.filter((name) => name !== 'none' && this.#openers[name] !== undefined).map((name) =>
+      name === this.#own ? [name, ''] : [name],
+    );
+  }
+
+  /** The name of a memory's `vector_backend`, also where that is the deployment's own. */
+  nameOf(backend: string): VectorBackend {
+    return this.#resolve(backend);
+  }
+
   /** Throws VAL-E001 for a `vector_backend` that this deployment does not have. */
   check(backend: string): void {
     const name = this.#resolve(backend);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Embedder, EmbedError } from '../../embed/embedder.ts';
 import { FOLLOW_RETRY_MIN_MS } from '../../engine/limits.ts';
 import type { Backlog, BacklogPage, EmbeddedPage, StampOf } from './backlog.ts';
-import { Follower } from './follower.ts';
+import { Follower, type FollowerOptions } from './follower.ts';
 
 /** A shard of texts by memory, which has everything embedded up to a sequence. */
 class TextShard implements Backlog {
@@ -37,20 +37,28 @@ class TextShard implements Backlog {
   }
 }
 
-/** Gives each text a vector that tells its length; `fails` says how often it does not. */
-function embedder(name: string, fails = 0): Embedder & { asked: number } {
-  const made = {
+/** A unit vector that tells a text's length. */
+const vectorOf = (text: string): Float32Array => Float32Array.of(Math.cos(text.length), Math.sin(text.length));
+
+interface Fake extends Embedder {
+  /** The texts of each call. */
+  readonly calls: (readonly string[])[];
+}
+
+/** Gives each text its vector; `fails` says which calls do not, by their texts and their number from 1. */
+function embedder(name: string, fails: (texts: readonly string[], call: number) => boolean = () => false): Fake {
+  const calls: (readonly string[])[] = [];
+  return {
     name,
     dimensions: 2,
-    asked: 0,
-    embed(texts: readonly string[]) {
-      made.asked += 1;
-      if (fails-- > 0) return Promise.reject(new EmbedError('gone', { retryable: true }));
-      return Promise.resolve(texts.map((text) => (text === '…' ? undefined : Float32Array.of(text.length, 0))));
+    calls,
+    embed(texts) {
+      calls.push(texts);
+      if (fails(texts, calls.length)) return Promise.reject(new EmbedError('gone', { retryable: true }));
+      return Promise.resolve(texts.map((text) => (text === '…' ? undefined : vectorOf(text))));
     },
     close: () => Promise.resolve(),
   };
-  return made;
 }
 
 /** Time that passes when nothing else is to do: a rest ends at once, and the clock moves by it. */
@@ -68,64 +76,124 @@ function clock() {
 
 const log = { warn: () => undefined, info: () => undefined };
 
+function follow(backlogs: readonly Backlog[], embedder: Embedder, more: Partial<FollowerOptions> = {}): Follower {
+  const follower = new Follower({ backlogs, backends: [''], embedder: () => embedder, log, ...clock(), ...more });
+  follower.start();
+  return follower;
+}
+
 async function until(condition: () => boolean): Promise<void> {
   for (let turn = 0; turn < 10_000 && !condition(); turn++) await new Promise((resolve) => setImmediate(resolve));
   assert.ok(condition(), 'it came true in time');
 }
 
+const ordinalsOf = (shard: TextShard): number[] =>
+  shard.kept.flatMap(({ grains }) => grains.map(({ ordinal }) => ordinal));
+
 test('every shard is followed to its end, grains without words included, and later writes are taken up', async () => {
   const texts = ['one', '', 'a much longer text', '…', 'five'];
   const shards = [new TextShard(texts), new TextShard(['x']), new TextShard([])];
-  const follower = new Follower({ backlogs: shards, embedderOf: () => embedder('e'), log, ...clock() });
-  follower.start();
+  const follower = follow(shards, embedder('e'));
   await until(() => shards[0]!.reached === 5 && shards[1]!.reached === 1);
   await follower.close();
-  const kept = shards[0]!.kept.flatMap(({ grains }) => grains.map(({ ordinal, vectors }) => [ordinal, vectors[0]![0]]));
+  const kept = shards[0]!.kept.flatMap(({ grains }) => grains.map(({ ordinal, vectors }) => [ordinal, [...vectors]]));
   assert.deepEqual(kept, [
-    [1, 3],
-    [3, 18],
-    [5, 4],
+    [1, [vectorOf('one')]],
+    [3, [vectorOf('a much longer text')]],
+    [5, [vectorOf('five')]],
   ]);
   assert.deepEqual(shards[0]!.kept[0]!.embedder, { name: 'e', dimensions: 2 });
   assert.equal(follower.embedded, 4);
+  assert.equal(follower.passedOver, 0);
 });
 
-test('an embedder that fails is left alone for a while that doubles, and holds no other up', async () => {
-  const broken = embedder('broken', 3);
-  const fine = embedder('fine');
-  const shards = [new TextShard(['a', 'b'], 'remote'), new TextShard(['c', 'd', 'e'])];
+test('an embedder that fails for every text is left alone for a while that doubles, and nothing is lost', async () => {
+  const broken = embedder('broken', (_texts, call) => call <= 6);
+  const shard = new TextShard(['a', 'b']);
   const time = clock();
-  const follower = new Follower({
-    backlogs: shards,
-    embedderOf: (backend) => (backend === 'remote' ? broken : fine),
-    log,
-    ...time,
-  });
-  follower.start();
-  await until(() => shards[1]!.reached === 3);
-  assert.equal(shards[0]!.reached, 0);
-  assert.deepEqual(follower.outages, ['remote']);
-  await until(() => shards[0]!.reached === 2);
+  const follower = follow([shard], broken, time);
+  await until(() => follower.isOut);
+  assert.equal(shard.reached, 0);
+  await until(() => shard.reached === 2);
   await follower.close();
-  assert.equal(broken.asked, 4, 'three failures and the page that went through');
   assert.ok(time.nowMs() >= FOLLOW_RETRY_MIN_MS * (1 + 2 + 4), `waited ${time.nowMs()} ms`);
-  assert.deepEqual(follower.outages, []);
+  assert.equal(follower.isOut, false);
+  assert.equal(follower.passedOver, 0);
+  assert.deepEqual(ordinalsOf(shard), [1, 2]);
 });
 
-test('vectors that could not be kept are made again, and an unknown backend waits', async () => {
+test('a text that fails by itself is passed over, told once without its words, and the others go on', async () => {
+  const lines: string[] = [];
+  const warn = (fields: object, message: string): void => {
+    lines.push(`${JSON.stringify(fields)} ${message}`);
+  };
+  const made = embedder('e', (texts) => texts.includes('poison'));
+  const shard = new TextShard(['a', 'poison', 'b', 'c', 'poison']);
+  const follower = follow([shard], made, { log: { warn, info: () => undefined } });
+  await until(() => shard.reached === 5);
+  await follower.close();
+  assert.deepEqual(ordinalsOf(shard), [1, 3, 4]);
+  assert.equal(follower.passedOver, 2);
+  assert.equal(made.calls.filter((texts) => texts.length === 1 && texts[0] === 'poison').length, 2 * 3 + 1);
+  assert.deepEqual(
+    lines.map((line) => /"memory":1,"ordinal":(\d)/.exec(line)?.[1]),
+    ['2', '5'],
+  );
+  assert.ok(!lines.join().includes('poison'));
+});
+
+test('a text that takes its service down each time is found out over the outages that it makes', async () => {
+  let downFor = 0;
+  const fragile = embedder('fragile', (texts) => {
+    if (downFor > 0) {
+      downFor -= 1;
+      return true;
+    }
+    if (texts.includes('poison')) downFor = 3;
+    return texts.includes('poison');
+  });
+  const shard = new TextShard(['a', 'poison', 'b', 'c']);
+  const follower = follow([shard], fragile);
+  await until(() => shard.reached === 4);
+  await follower.close();
+  assert.deepEqual(ordinalsOf(shard), [1, 3, 4]);
+  assert.equal(follower.passedOver, 1);
+});
+
+test('vectors that are none are no text of the backlog but the embedder, and never reach a shard', async () => {
+  for (const vector of [
+    Float32Array.of(1, 0, 0),
+    Float32Array.of(Number.NaN, 0),
+    Float32Array.of(Number.POSITIVE_INFINITY, 0),
+    Float32Array.of(3, 4),
+    new Float32Array(2),
+  ]) {
+    const shard = new TextShard(['a', 'b']);
+    const follower = follow([shard], { ...embedder('e'), embed: async (texts) => texts.map(() => vector) });
+    await until(() => follower.isOut);
+    await follower.close();
+    assert.equal(shard.kept.length, 0);
+    assert.equal(follower.passedOver, 0);
+  }
+  const shard = new TextShard(['a', 'odd', 'b']);
+  const odd = embedder('e');
+  const follower = follow([shard], {
+    ...odd,
+    embed: async (texts) => texts.map((text) => (text === 'odd' ? Float32Array.of(Number.NaN, 1) : vectorOf(text))),
+  });
+  await until(() => shard.reached === 3);
+  await follower.close();
+  assert.deepEqual(ordinalsOf(shard), [1, 3]);
+});
+
+test('vectors that could not be kept are made again, and a backend of another name waits', async () => {
   const shards = [new TextShard(['a', 'b', 'c']), new TextShard(['never'], 'nobody')];
   shards[0]!.refusals = 2;
   const made = embedder('e');
-  const follower = new Follower({
-    backlogs: shards,
-    embedderOf: (backend) => (backend === '' ? made : undefined),
-    log,
-    ...clock(),
-  });
-  follower.start();
+  const follower = follow(shards, made);
   await until(() => shards[0]!.reached === 3);
   await follower.close();
-  assert.equal(made.asked, 4);
+  assert.equal(made.calls.length, 4);
   assert.equal(shards[1]!.reached, 0);
 });
 
@@ -146,10 +214,9 @@ test('closing gives up the call under way, and a shard that cannot be asked is a
       asked++ === 0 ? Promise.reject(new Error('away')) : shard.pages(stampOf, grainsMax),
     store: (page) => shard.store(page),
   };
-  const follower = new Follower({ backlogs: [shaky], embedderOf: () => hanging, log, ...clock() });
-  follower.start();
+  const follower = follow([shaky], hanging);
   await until(() => asked >= 2);
   await follower.close();
   assert.equal(shard.reached, 0);
-  assert.deepEqual(follower.outages, [], 'giving up is no failure');
+  assert.equal(follower.isOut, false, 'giving up is no failure');
 });

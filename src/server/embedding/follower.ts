@@ -1,17 +1,20 @@
-// Follows the shards' logs with vectors: takes what waits, a page at a time from each shard in turn, has it embedded, and
-// gives the vectors back. Nobody waits for it, and what it was doing when the process ended it does again.
+// Follows the shards' logs with the vectors of one embedder: takes what waits, a page at a time from each shard in turn, has
+// it embedded, and gives the vectors back. Nobody waits for it, and what it was doing when the process ended it does again.
 
 import type { Embedder } from '../../embed/embedder.ts';
-import { windowsOf } from '../../embed/windows.ts';
 import { FOLLOW_PAGE_GRAINS, FOLLOW_REST_MS, FOLLOW_RETRY_MAX_MS, FOLLOW_RETRY_MIN_MS } from '../../engine/limits.ts';
 import type { Logger } from '../log.ts';
-import type { Backlog, BacklogPage, EmbeddedPage, StampOf } from './backlog.ts';
+import type { Backlog, BacklogPage, StampOf } from './backlog.ts';
+import { embedGrains } from './embed-grains.ts';
+import { type EmbeddedApart, Suspects } from './suspects.ts';
 
 export interface FollowerOptions {
   /** One a shard. */
   readonly backlogs: readonly Backlog[];
-  /** The embedder of a backend; undefined for a name that nobody configured. */
-  readonly embedderOf: (backend: string) => Embedder | undefined;
+  /** What memories call the embedder by; pages of others are not asked for. */
+  readonly backends: readonly string[];
+  /** The embedder, when it is open; undefined is asked again. */
+  readonly embedder: () => Embedder | undefined;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
@@ -19,26 +22,34 @@ export interface FollowerOptions {
   readonly after?: (ms: number, run: () => void) => () => void;
 }
 
-/** A backend that failed: not asked again before a time, which doubles with each failure in a row. */
+/** The embedder failed: not asked again before a time, which doubles with each failure in a row. */
 interface Outage {
   readonly untilMs: number;
   readonly waitMs: number;
 }
 
+interface Shard {
+  readonly backlog: Backlog;
+  readonly suspects: Suspects;
+}
+
 export class Follower {
   readonly #options: FollowerOptions;
+  readonly #shards: readonly Shard[];
   readonly #nowMs: () => number;
   readonly #after: (ms: number, run: () => void) => () => void;
-  readonly #outages = new Map<string, Outage>();
   readonly #stop = new AbortController();
+  #outage: Outage | undefined;
   #running: Promise<void> | undefined;
   /** Ends the rest between two rounds early. */
   #wake: () => void = () => {};
   #isWoken = false;
   #embedded = 0;
+  #passedOver = 0;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
+    this.#shards = options.backlogs.map((backlog) => ({ backlog, suspects: new Suspects() }));
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#after = options.after ?? afterByTimer;
   }
@@ -48,10 +59,14 @@ export class Follower {
     return this.#embedded;
   }
 
-  /** Backends that do not answer at the moment. */
-  get outages(): readonly string[] {
-    const nowMs = this.#nowMs();
-    return [...this.#outages].filter(([, { untilMs }]) => untilMs > nowMs).map(([backend]) => backend);
+  /** Grains since the start whose text no attempt could embed: they are found by their words alone. */
+  get passedOver(): number {
+    return this.#passedOver;
+  }
+
+  /** True while the embedder is left alone, as it failed. */
+  get isOut(): boolean {
+    return this.#outage !== undefined && this.#outage.untilMs > this.#nowMs();
   }
 
   start(): void {
@@ -75,9 +90,9 @@ export class Follower {
     while (!this.#stop.signal.aborted) {
       this.#isWoken = false;
       let worked = false;
-      for (const backlog of this.#options.backlogs) {
+      for (const shard of this.#shards) {
         if (this.#stop.signal.aborted) return;
-        worked = (await this.#round(backlog)) || worked;
+        worked = (await this.#round(shard)) || worked;
       }
       if (!worked && !this.#isWoken && !this.#stop.signal.aborted) await this.#rest();
     }
@@ -94,10 +109,14 @@ export class Follower {
   }
 
   /** One shard's next pages; false when nothing could be done. */
-  async #round(backlog: Backlog): Promise<boolean> {
+  async #round(shard: Shard): Promise<boolean> {
+    const embedder = this.isOut ? undefined : this.#options.embedder();
+    if (embedder === undefined) return false;
+    const { name, dimensions } = embedder;
+    const stampOf: StampOf = (backend) => (this.#options.backends.includes(backend) ? { name, dimensions } : undefined);
     let pages: readonly BacklogPage[];
     try {
-      pages = await backlog.pages(this.#stampOf, FOLLOW_PAGE_GRAINS);
+      pages = await shard.backlog.pages(stampOf, FOLLOW_PAGE_GRAINS);
     } catch (error) {
       // A shard that is starting again, or a disk that is full: the next round asks anew.
       this.#options.log.warn({ err: error }, 'what is to be embedded could not be read');
@@ -105,67 +124,68 @@ export class Follower {
     }
     let worked = false;
     for (const page of pages) {
-      if (this.#stop.signal.aborted) return worked;
-      worked = (await this.#page(backlog, page)) || worked;
+      if (this.#stop.signal.aborted || this.isOut) return worked;
+      worked = (await this.#page(shard, page, embedder)) || worked;
     }
     return worked;
   }
 
-  async #page(backlog: Backlog, page: BacklogPage): Promise<boolean> {
-    const embedder = this.#options.embedderOf(page.backend);
-    if (embedder === undefined || this.#stampOf(page.backend) === undefined) return false;
-    let embedded: EmbeddedPage;
+  async #page({ backlog, suspects }: Shard, page: BacklogPage, embedder: Embedder): Promise<boolean> {
+    let embedded: EmbeddedApart;
     try {
-      embedded = await embedPage(embedder, page, this.#stop.signal);
-      this.#outages.delete(page.backend);
+      embedded = await this.#embed(suspects, page, embedder);
+      this.#outage = undefined;
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.#failed(page.backend, error);
+      if (!this.#stop.signal.aborted) this.#failed(error);
       return false;
     }
+    const { memory, after, upTo } = page;
+    const grains = page.grains
+      .map(({ ordinal }, i) => ({ ordinal, vectors: embedded.vectors[i]! }))
+      .filter(({ vectors }) => vectors.length > 0);
+    const { name, dimensions } = embedder;
     try {
-      await backlog.store(embedded);
+      await backlog.store({ memory, embedder: { name, dimensions }, after, upTo, grains });
     } catch (error) {
-      this.#options.log.warn({ err: error, memory: page.memory }, 'vectors could not be kept; they are made again');
+      this.#options.log.warn({ err: error, memory }, 'vectors could not be kept; they are made again');
       return false;
     }
-    this.#embedded += embedded.grains.length;
+    suspects.clear(page);
+    this.#embedded += grains.length;
+    this.#passedOver += embedded.passedOver.length;
+    for (const { ordinal, error } of embedded.passedOver)
+      this.#options.log.warn(
+        { err: error, memory, ordinal, embedder: name },
+        'a grain cannot be embedded: it is found by its words alone',
+      );
     return true;
   }
 
-  #failed(backend: string, error: unknown): void {
-    const waitMs = Math.min(FOLLOW_RETRY_MAX_MS, (this.#outages.get(backend)?.waitMs ?? FOLLOW_RETRY_MIN_MS / 2) * 2);
-    this.#outages.set(backend, { untilMs: this.#nowMs() + waitMs, waitMs });
-    this.#options.log.warn({ err: error, backend, retry_in_ms: waitMs }, 'embedding failed; grains wait for it');
+  /** The page as a whole, or grain by grain where that failed. */
+  async #embed(suspects: Suspects, page: BacklogPage, embedder: Embedder): Promise<EmbeddedApart> {
+    const { signal } = this.#stop;
+    if (!suspects.has(page)) {
+      try {
+        const texts = page.grains.map(({ text }) => text);
+        return { vectors: await embedGrains(embedder, texts, signal), passedOver: [] };
+      } catch (error) {
+        signal.throwIfAborted();
+        suspects.add(page);
+        this.#options.log.info(
+          { err: error, memory: page.memory },
+          'a page failed: its grains are embedded one by one',
+        );
+      }
+    }
+    return suspects.embedApart(embedder, page, signal);
   }
 
-  readonly #stampOf: StampOf = (backend) => {
-    const outage = this.#outages.get(backend);
-    if (outage !== undefined && outage.untilMs > this.#nowMs()) return undefined;
-    const embedder = this.#options.embedderOf(backend);
-    return embedder === undefined ? undefined : { name: embedder.name, dimensions: embedder.dimensions };
-  };
-}
-
-/** All windows of a page's grains in one call, so that a service is asked once. */
-async function embedPage(embedder: Embedder, page: BacklogPage, signal: AbortSignal): Promise<EmbeddedPage> {
-  const windows = page.grains.map(({ text }) => windowsOf(text));
-  const texts = windows.flat();
-  const vectors = texts.length === 0 ? [] : await embedder.embed(texts, { priority: 'backlog', signal });
-  let at = 0;
-  const grains = page.grains.map(({ ordinal }, i) => {
-    const own = vectors.slice(at, at + windows[i]!.length).filter((vector) => vector !== undefined);
-    at += windows[i]!.length;
-    return { ordinal, vectors: own };
-  });
-  const { memory, after, upTo } = page;
-  const { name, dimensions } = embedder;
-  return {
-    memory,
-    embedder: { name, dimensions },
-    after,
-    upTo,
-    grains: grains.filter((one) => one.vectors.length > 0),
-  };
+  #failed(error: unknown): void {
+    const waitMs = Math.min(FOLLOW_RETRY_MAX_MS, (this.#outage?.waitMs ?? FOLLOW_RETRY_MIN_MS / 2) * 2);
+    this.#outage = { untilMs: this.#nowMs() + waitMs, waitMs };
+    const { backends } = this.#options;
+    this.#options.log.warn({ err: error, backends, retry_in_ms: waitMs }, 'embedding failed; grains wait for it');
+  }
 }
 
 function afterByTimer(ms: number, run: () => void): () => void {

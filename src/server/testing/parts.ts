@@ -122,6 +122,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       memories: () => services.memories.count,
       keys: () => control.count('key'),
       extractions: () => extractions.backlog,
+      embedded: () => 0,
+      notEmbedded: () => 0,
     }),
     log,
   });
