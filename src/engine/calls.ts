@@ -3,6 +3,7 @@
 
 import type { WireError } from './errors.ts';
 import type { JsonObject, JsonValue } from './grain/api-json.ts';
+import type { Facet } from './index/part.ts';
 import type { CensusMetadata } from './recall/stages/census.ts';
 import type { ExhaustiveMetadata } from './recall/stages/exhaustive.ts';
 import type { StageMarks } from './recall/stages/hit.ts';
@@ -58,15 +59,29 @@ export interface GrainFilter {
   readonly object?: string;
   /** Subject or object. */
   readonly entity?: string;
+  /** Of each: a grain has one of the values. An empty list lets nothing through. */
+  readonly anyOf?: readonly { readonly facet: Facet; readonly values: readonly string[] }[];
   readonly tags?: readonly string[];
   readonly excludeTags?: readonly string[];
   readonly createdFromMs?: number;
   readonly createdToMs?: number;
+  /** By the time that a grain tells of: its `timestamp_ms`, else when it was created. */
+  readonly timeFromMs?: number;
+  readonly timeToMs?: number;
   readonly validFromMs?: number;
   readonly validToMs?: number;
   readonly confidenceMin?: number;
   readonly importanceMin?: number;
   readonly includeSuperseded?: boolean;
+  readonly scope?: ScopeView;
+}
+
+/** The namespaces that a scope path sees: those of its line, what lies below its end, and what lies beside it. */
+export interface ScopeView {
+  /** The path and its ancestors, the highest first; at least one. */
+  readonly line: readonly string[];
+  /** What siblings begin with, a slash at its end unless it is ''; absent: they are not seen. */
+  readonly beside?: string;
 }
 
 export interface RecallQuery {
@@ -169,6 +184,8 @@ export interface RecallHit {
    * idf that it holds, or its cosine where that is larger. What a minimum is to be held against. Absent without a query.
    */
   readonly evidence?: number;
+  /** The largest cosine between the query and a vector of the grain; absent where there is none of either. */
+  readonly cosine?: number;
   readonly bm25Rank?: number;
   readonly rrfScore: number;
   readonly superseded: boolean;
@@ -228,6 +245,8 @@ export interface MemoryStatistics {
   readonly vectors: number;
   /** Index blocks still to be rewritten after an erasure. 0: every purge has ended. */
   readonly purgePending: number;
+  /** Grains that the memory's embedder has still to look at. */
+  readonly indexLag: number;
 }
 
 export interface AuditCheck {
@@ -269,7 +288,7 @@ export interface ShardHealth {
 /** One finding of a verification. */
 export interface VerifyFinding {
   readonly shard: number;
-  readonly kind: 'record' | 'blob' | 'segment' | 'index' | 'audit' | 'key';
+  readonly kind: 'record' | 'blob' | 'segment' | 'vectors' | 'index' | 'audit' | 'key';
   readonly where: string;
   readonly problem: string;
 }
@@ -279,6 +298,15 @@ export interface VerifyReport {
   readonly blocks: number;
   readonly auditEntries: number;
   readonly findings: readonly VerifyFinding[];
+}
+
+/** What a partition says of words: whether it holds them, and for those it does not which of its own may be meant. */
+export interface AlikeWords {
+  readonly words: readonly {
+    readonly known: boolean;
+    /** The likeliest first; `similarity` from 0 to 1. */
+    readonly alike: readonly { readonly word: string; readonly similarity: number }[];
+  }[];
 }
 
 /** Calls on one memory's partition in one shard. `kind` tells how the router treats several partitions. */
@@ -342,8 +370,20 @@ export interface MemoryCalls {
       sessionCoverageRatio?: number;
     };
   };
+  /**
+   * The embedders whose vectors a recall compares, by partition where they have any: a query is to have a vector of each. While a
+   * memory changes its embedder they are the one before, until the other has embedded as much. `lag`: grains still to be looked at.
+   */
+  vectorState: { input: Record<never, never>; output: { serving: readonly EmbedderStamp[]; lag: number } };
   /** Namespaces of grains that the filter lets through, old versions too, in any order. */
   namespaces: { input: { filter: GrainFilter }; output: { namespaces: readonly string[] } };
+  /** Words of the memory that may be meant by those of a query, at most `limit` for each; in the order of `words`. */
+  alike: { input: { words: readonly string[]; limit: number }; output: AlikeWords };
+  /** A unit vector for what each grain says, as 4-byte floats; null for one that has none or is not here. */
+  meanings: {
+    input: { hashes: readonly string[] };
+    output: { embedder: string; vectors: readonly (Uint8Array | null)[] };
+  };
   supersede: {
     input: { oldHash: string; grainType?: string; fields: JsonObject };
     output: { oldHash: string; newHash: string; warnings: readonly string[] };
@@ -410,18 +450,22 @@ export interface ShardWideCalls {
    */
   rewrapKeys: { input: { masterKeys: readonly Uint8Array[] }; output: { rewrapped: number } };
   /**
-   * What waits to be embedded: stretches of memories' logs, above `after` and up to `upTo`, and their grains with words. The
-   * embedder is the shard's from then on. `waiting`: memories with something left, these pages included.
+   * What waits to be embedded: stretches of memories' logs, above `after` and up to `upTo`, and their grains with words.
+   * `embedders` by what memories call them (MemorySettings.vectorBackend, '' for those that name none): each is that of its memories
+   * from then on, and memories of others are left out. `waiting`: memories with something left, these pages included; `looked`: how
+   * many of them this call has looked at.
    */
   embedPages: {
-    input: { embedder: EmbedderStamp; grainsMax: number };
+    input: { embedders: Readonly<Record<string, EmbedderStamp>>; grainsMax: number };
     output: {
       pages: readonly {
         readonly memory: number;
+        readonly backend: string;
         readonly after: number;
         readonly upTo: number;
         readonly grains: readonly { readonly ordinal: number; readonly text: string }[];
       }[];
+      looked: number;
       waiting: number;
     };
   };

@@ -1,12 +1,14 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
 import type { CallContext, GrainView, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
 import { EngineError } from './errors.ts';
-import { embedPages } from './maintain/embed.ts';
+import { embedPages, vectorState } from './maintain/embed.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
 import { isBound } from './maintain/users.ts';
+import { alikeWords } from './recall/alike.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
+import { packedMeanings } from './recall/meanings.ts';
 import { namespaces } from './recall/namespaces.ts';
 import { recallCandidates, recallStatistics } from './recall/recall.ts';
 import { shardVectors } from './recall/shard-vectors.ts';
@@ -51,6 +53,16 @@ export function readCalls(store: Store, health: () => ShardHealth) {
     },
     namespaces: (context: CallContext, input: In<'namespaces'>): Out<'namespaces'> =>
       namespaces(store, store.memory(context.memory), context, input.filter),
+    alike: (context: CallContext, { words, limit }: In<'alike'>): Out<'alike'> => {
+      const memory = store.memory(context.memory);
+      return alikeWords(store.parts(memory.number), memory.analyzer, words, limit);
+    },
+    meanings: (context: CallContext, input: In<'meanings'>): Out<'meanings'> =>
+      packedMeanings(store, store.memory(context.memory), input),
+    vectorState: (context: CallContext, _input: In<'vectorState'>): Out<'vectorState'> => {
+      const { serving, lag } = vectorState(store, store.memory(context.memory).number);
+      return { serving: serving === undefined ? [] : [serving], lag };
+    },
     history: (context: CallContext, input: In<'history'>): Out<'history'> =>
       history(store, store.memory(context.memory), context, input.hash),
     statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {

@@ -24,7 +24,10 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
     if (grain === undefined) return [];
     const known: Evidence = { matched: candidate.matched ?? 0, cosine: candidate.cosine };
     evidence.push(known);
-    const judged = query.query === undefined ? {} : { evidence: evidenceOf(known) };
+    const judged = {
+      ...(candidate.cosine === undefined ? {} : { cosine: candidate.cosine }),
+      ...(query.query === undefined ? {} : { evidence: evidenceOf(known) }),
+    };
     return [{ grain, superseded: grain.supersededBy !== undefined, ...scores, ...judged }];
   });
   return { hits, total: candidates.length, coverage: query.query === undefined ? null : coverageOf(evidence) };

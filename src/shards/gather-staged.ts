@@ -1,27 +1,55 @@
-// A recall over several partitions with its stages: each further question goes to all partitions, as the first did.
+// A recall with its stages where answers take their time: over several partitions, where each further question goes to all of
+// them as the first did, or from the thread that waits for a model between two stages.
 import { unreachable } from '../engine/assert.ts';
 import { systemClock } from '../engine/clock.ts';
-import { recallStaged } from '../engine/recall/stages/recall-output.ts';
+import { floatsOf } from '../engine/recall/meanings.ts';
+import { alikeOf } from '../engine/recall/stages/expansion.ts';
+import { type Rerank, recallStaged } from '../engine/recall/stages/recall-output.ts';
 import type { Fan } from './fan.ts';
 import { gatherRecall } from './gather-recall.ts';
-import type { GrainFilter, GrainView, Output, RecallQuery } from './protocol.ts';
+import type { GrainFilter, GrainView, Input, Output, RecallQuery } from './protocol.ts';
 
-export function gatherStagedRecall(fan: Fan, query: RecallQuery): Promise<Output<'recall'>> {
+/** What stages ask of a memory. */
+type Asked = 'recall' | 'fetch' | 'namespaces' | 'alike' | 'meanings';
+export type AskMemory = <M extends Asked>(method: M, input: Input<M>) => Promise<Output<M>>;
+
+/** `ask` answers recalls without options. With `rerank` the best hits are put in its order where the contract has that. */
+export function recallInStages(query: RecallQuery, ask: AskMemory, rerank?: Rerank): Promise<Output<'recall'>> {
   return recallStaged(
     query,
     { nowMs: systemClock.nowMs() },
-    (plain) => gatherRecall(fan, plain),
-    async (ask) => {
-      switch (ask.kind) {
+    (plain) => ask('recall', plain),
+    async (wanted) => {
+      switch (wanted.kind) {
         case 'fetch':
-          return { kind: 'fetch', grains: await fetchAnywhere(fan, ask.hashes) };
+          return { kind: 'fetch', grains: (await ask('fetch', { hashes: wanted.hashes })).grains };
         case 'namespaces':
-          return { kind: 'namespaces', ...(await gatherNamespaces(fan, { filter: query.filter })) };
+          return { kind: 'namespaces', ...(await ask('namespaces', { filter: query.filter })) };
+        case 'alike': {
+          const { words, limit } = wanted;
+          return { kind: 'alike', words: alikeOf([await ask('alike', { words, limit })], limit) };
+        }
+        case 'vectors': {
+          const { vectors } = await ask('meanings', { hashes: wanted.hashes });
+          return { kind: 'vectors', vectors: vectors.map((bytes) => (bytes === null ? undefined : floatsOf(bytes))) };
+        }
         default:
-          return unreachable(ask);
+          return unreachable(wanted);
       }
     },
+    rerank,
   );
+}
+
+export function gatherStagedRecall(fan: Fan, query: RecallQuery): Promise<Output<'recall'>> {
+  const answers: { readonly [M in Asked]: (input: Input<M>) => Promise<Output<M>> } = {
+    recall: (plain) => gatherRecall(fan, plain),
+    fetch: async ({ hashes }) => ({ grains: await fetchAnywhere(fan, hashes) }),
+    namespaces: (input) => gatherNamespaces(fan, input),
+    alike: (input) => gatherAlike(fan, input),
+    meanings: (input) => gatherMeanings(fan, input),
+  };
+  return recallInStages(query, (method, input) => answers[method](input));
 }
 
 export async function gatherNamespaces(
@@ -30,6 +58,36 @@ export async function gatherNamespaces(
 ): Promise<Output<'namespaces'>> {
   const answers = await fan.all('namespaces', input);
   return { namespaces: [...new Set(answers.flatMap(({ namespaces }) => namespaces))] };
+}
+
+/** Words as one partition would tell of them that knows what all of them know. */
+export async function gatherAlike(fan: Fan, input: Input<'alike'>): Promise<Output<'alike'>> {
+  const answers = await fan.all('alike', input);
+  const alike = alikeOf(answers, input.limit);
+  return {
+    words: alike.map((meant, at) => {
+      const here = answers.flatMap(({ words }) => words[at] ?? []);
+      const similarityOf = (word: string): number =>
+        Math.max(...here.flatMap((found) => found.alike.flatMap((one) => (one.word === word ? one.similarity : []))));
+      return {
+        known: here.some(({ known }) => known),
+        alike: meant.map((word) => ({ word, similarity: similarityOf(word) })),
+      };
+    }),
+  };
+}
+
+/** Vectors of the embedder that most of them are of: while one follows another, partitions may differ. */
+export async function gatherMeanings(fan: Fan, { hashes }: Input<'meanings'>): Promise<Output<'meanings'>> {
+  const answers = await fan.all('meanings', { hashes });
+  const counts = new Map<string, number>();
+  for (const { embedder, vectors } of answers)
+    counts.set(embedder, (counts.get(embedder) ?? 0) + vectors.filter((vector) => vector !== null).length);
+  const [embedder = ''] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
+  const those = answers.filter((answer) => answer.embedder === embedder);
+  const vectorAt = (at: number): Uint8Array | null =>
+    those.map(({ vectors }) => vectors[at] ?? null).find((vector) => vector !== null) ?? null;
+  return { embedder, vectors: hashes.map((_, at) => vectorAt(at)) };
 }
 
 /** Each grain from whichever partition has it. */

@@ -2,7 +2,7 @@
 import { EngineError } from '../engine/errors.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { gatherAddBatch, gatherImport, type PlacementOf } from './gather-batch.ts';
-import { fetchAnywhere, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
+import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
 import {
   countDistinct,
   mergeAuditChecks,
@@ -15,7 +15,7 @@ import {
 } from './merge.ts';
 import { comesBefore, gatherExportPage, gatherList } from './pages.ts';
 import { partitionFor } from './placement.ts';
-import type { GrainView, Input, MemoryCalls, Output } from './protocol.ts';
+import type { EmbedderStamp, GrainView, Input, MemoryCalls, Output } from './protocol.ts';
 
 /** What gathering needs of those who can decode a blob. */
 export interface GatherTools {
@@ -53,6 +53,8 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   fetch: async (fan, { hashes }) => ({ grains: await fetchAnywhere(fan, hashes) }),
   recall: gatherStagedRecall,
   namespaces: gatherNamespaces,
+  alike: gatherAlike,
+  meanings: gatherMeanings,
   supersede: (fan, input) =>
     fan.claimed(async () => {
       const partition = await fan.locate(input.oldHash);
@@ -73,6 +75,13 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   users: async (fan, input) => {
     const answers = await fan.all('users', input);
     return { hashes: Buffer.concat(answers.map(({ hashes }) => hashes)) };
+  },
+  vectorState: async (fan, input) => {
+    const answers = await fan.all('vectorState', input);
+    const serving = new Map<string, EmbedderStamp>();
+    for (const stamp of answers.flatMap((answer) => answer.serving))
+      serving.set(`${stamp.name}/${stamp.dimensions}`, stamp);
+    return { serving: [...serving.values()], lag: sumOf(answers, 'lag') };
   },
   statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
   verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),

@@ -8,6 +8,7 @@ export type {
   AuditCheck,
   CallContext,
   Candidate,
+  EmbedderStamp,
   ErasureProof,
   ExportedGrain,
   GrainFilter,
@@ -77,6 +78,9 @@ export const METHOD_KINDS = {
   embedPages: 'read',
   keepVectors: 'write',
   fault: 'host',
+  vectorState: 'read',
+  alike: 'read',
+  meanings: 'read',
 } as const satisfies Record<Method, 'read' | 'write' | 'long' | 'host'>;
 
 type MethodOf<K> = { [M in Method]: (typeof METHOD_KINDS)[M] extends K ? M : never }[Method];

@@ -1,9 +1,10 @@
 // What a request's structural conditions leave of a part: a list of docs where a facet names them, and a test for the
 // rest (standing, expiry, numbers). Legs apply both while they search, so that `limit` results means `limit` results.
-import type { CallContext, GrainFilter } from '../calls.ts';
+import type { CallContext, GrainFilter, ScopeView } from '../calls.ts';
 import { DocSet, intersect, union } from '../index/docset.ts';
 import { type Doc, type Facet, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
 import type { Store } from '../store/store.ts';
+import { isInScope } from './scope.ts';
 
 export interface PartFilter {
   /** Docs that the facets leave, ascending; undefined when no facet is asked for: all of them. */
@@ -13,6 +14,8 @@ export interface PartFilter {
 }
 
 const NOTHING = new Uint32Array(0);
+
+const TRIPLE: ReadonlySet<Facet> = new Set(['subject', 'relation', 'object']);
 
 /** A facet value that a doc must have (`subject:x`) or must not have (`-subject:x`). */
 export interface FacetTerm {
@@ -75,15 +78,29 @@ function facetDocs(
     lists.push(filter.grainTypes.map((type) => part.facet('type', type) ?? NOTHING).reduce(union, NOTHING));
   want('namespace', filter.namespace);
   if (context.namespace !== filter.namespace) want('namespace', context.namespace);
+  if (filter.scope !== undefined) lists.push(scopeDocs(part, filter.scope));
   want('user', filter.userId);
   if (context.userId !== filter.userId) want('user', context.userId);
   if (filter.sessionId !== undefined) {
     const inSession = part.facet('session', filter.sessionId) ?? NOTHING;
     lists.push(union(inSession, part.facet('namespace', filter.sessionId) ?? NOTHING));
   }
+  for (const { facet, values } of filter.anyOf ?? [])
+    lists.push(
+      values
+        .map((value) => part.facet(facet, TRIPLE.has(facet) ? exact(value) : value) ?? NOTHING)
+        .reduce(union, NOTHING),
+    );
   for (const tag of filter.tags ?? []) want('tag', tag);
   for (const { facet, value, negated } of terms) if (!negated) want(facet, facetValue(facet, value));
   return lists.length === 0 ? undefined : intersect(lists);
+}
+
+function scopeDocs(part: IndexPart, scope: ScopeView): Uint32Array {
+  let docs = NOTHING;
+  for (const [namespace] of part.facetValues('namespace'))
+    if (isInScope(scope, namespace)) docs = union(docs, part.facet('namespace', namespace) ?? NOTHING);
+  return docs;
 }
 
 function docTest(
@@ -112,6 +129,12 @@ function docTest(
   const { createdFromMs, createdToMs } = filter;
   if (createdFromMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! >= createdFromMs);
   if (createdToMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! <= createdToMs);
+  if (filter.timeFromMs !== undefined || filter.timeToMs !== undefined) {
+    const low = filter.timeFromMs ?? Number.NEGATIVE_INFINITY;
+    const high = filter.timeToMs ?? Number.POSITIVE_INFINITY;
+    const time = timesOf(part);
+    tests.push((doc) => time(doc) >= low && time(doc) <= high);
+  }
   atLeast('confidence', filter.confidenceMin);
   atLeast('importance', filter.importanceMin);
   // Validity given as a window keeps what was true at some moment of it.
@@ -133,6 +156,14 @@ function docTest(
       return Number.isNaN(value) ? absent && minimum <= 1 : value >= minimum;
     });
   }
+}
+
+/** The time that a doc tells of: its `timestamp_ms`, else when it was created. In epoch ms. */
+export function timesOf(part: IndexPart): (doc: Doc) => number {
+  const { createdAtMs } = part;
+  const stated = part.numbers('timestampMs');
+  if (stated === undefined) return (doc) => createdAtMs[doc]!;
+  return (doc) => (Number.isNaN(stated[doc]!) ? createdAtMs[doc]! : stated[doc]!);
 }
 
 function all(tests: readonly ((doc: Doc) => boolean)[]): (doc: Doc) => boolean {

@@ -2,6 +2,7 @@ import type { CallContext, GrainFilter, MemoryCalls } from '../calls.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { filterPart } from './filter.ts';
+import { isInScope } from './scope.ts';
 
 /** Namespaces in which the filter leaves a grain, old versions too. */
 export function namespaces(
@@ -10,11 +11,12 @@ export function namespaces(
   context: CallContext,
   filter: GrainFilter,
 ): MemoryCalls['namespaces']['output'] {
+  const { scope, ...rest } = filter;
   const found = new Set<string>();
   for (const part of store.parts(memory.number)) {
     for (const [namespace] of part.facetValues('namespace')) {
-      if (found.has(namespace)) continue;
-      const { docs, test } = filterPart(store, part, { ...filter, namespace, includeSuperseded: true }, context);
+      if (found.has(namespace) || (scope !== undefined && !isInScope(scope, namespace))) continue;
+      const { docs, test } = filterPart(store, part, { ...rest, namespace, includeSuperseded: true }, context);
       if (docs?.some(test) === true) found.add(namespace);
     }
   }

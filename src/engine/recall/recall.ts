@@ -127,6 +127,7 @@ export function recall(
       rrfScore,
       breakdown,
       ...(bm25Rank === undefined ? {} : { bm25Rank }),
+      ...(candidate.cosine === undefined ? {} : { cosine: candidate.cosine }),
       ...(text === undefined ? {} : { evidence: evidenceOf(known) }),
     });
   }

@@ -3,9 +3,12 @@ import { unreachable } from '../assert.ts';
 import type { CallContext, GrainView, MemoryCalls, RecallQuery } from '../calls.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
+import { alikeWords } from './alike.ts';
+import { meanings } from './meanings.ts';
 import { namespaces } from './namespaces.ts';
 import { type RecallLegs, recall } from './recall.ts';
 import { shardVectors } from './shard-vectors.ts';
+import { alikeOf } from './stages/expansion.ts';
 import { recallStagedNow } from './stages/recall-output.ts';
 
 export function stagedRecall(
@@ -26,6 +29,12 @@ export function stagedRecall(
           return { kind: 'fetch', grains: ask.hashes.map(fetch) };
         case 'namespaces':
           return { kind: 'namespaces', ...namespaces(store, memory, context, query.filter) };
+        case 'alike': {
+          const found = alikeWords(store.parts(memory.number), memory.analyzer, ask.words, ask.limit);
+          return { kind: 'alike', words: alikeOf([found], ask.limit) };
+        }
+        case 'vectors':
+          return { kind: 'vectors', vectors: meanings(store, memory, ask.hashes) };
         default:
           return unreachable(ask);
       }

@@ -143,11 +143,17 @@ export class FakeEngine implements EngineDoor {
           call.input,
           { nowMs: 0 },
           (query) => this.#recall(context, query),
-          (ask) =>
-            ask.kind === 'fetch'
-              ? { kind: 'fetch', grains: ask.hashes.map((address) => this.#fetch(context, address)) }
-              : { kind: 'namespaces', namespaces: this.#namespaces(context) },
+          (ask) => {
+            if (ask.kind === 'alike') return { kind: 'alike', words: ask.words.map(() => []) };
+            if (ask.kind === 'vectors') return { kind: 'vectors', vectors: ask.hashes.map(() => undefined) };
+            if (ask.kind === 'namespaces') return { kind: 'namespaces', namespaces: this.#namespaces(context) };
+            return { kind: 'fetch', grains: ask.hashes.map((address) => this.#fetch(context, address)) };
+          },
         );
+      case 'alike':
+        return { words: call.input.words.map(() => ({ known: false, alike: [] })) };
+      case 'meanings':
+        return { embedder: '', vectors: call.input.hashes.map(() => null) };
       case 'namespaces':
         return { namespaces: this.#namespaces(context) };
       case 'history':
@@ -170,7 +176,9 @@ export class FakeEngine implements EngineDoor {
         };
       }
       case 'embedPages':
-        return { pages: [], waiting: 0 };
+        return { pages: [], looked: 0, waiting: 0 };
+      case 'vectorState':
+        return { serving: [], lag: 0 };
       default:
         return unreachable(call);
     }
@@ -439,6 +447,7 @@ export class FakeEngine implements EngineDoor {
       triples: 0,
       vectors: 0,
       purgePending: 0,
+      indexLag: 0,
     };
   }
 

@@ -74,6 +74,61 @@ export const STAGES: readonly Case[] = [
     },
   },
   {
+    name: 'scope_path sees its line and what lies below, include_siblings what lies beside it, the deepest scope holds',
+    needs: ['server'],
+    async run(memory) {
+      for (const namespace of [
+        'acme',
+        'acme/prod',
+        'acme/prod/bot1',
+        'acme/prod/bot1/x',
+        'acme/prod/bot2',
+        'acme/test',
+      ])
+        await memory.add('belief', { subject: 'bot', relation: `rule ${namespace}`, object: 'be kind', namespace });
+      for (const [namespace, tone] of [
+        ['acme', 'formal'],
+        ['acme/prod', 'dry'],
+      ] as const)
+        await memory.add('belief', { subject: 'bot', relation: 'tone', object: tone, namespace });
+      const seen = async (query: Fields): Promise<string[]> => {
+        const { told } = await memory.recall({ query: 'kind', ...query });
+        for (const hit of told['results']) {
+          assert.equal(hit.source_namespace, hit.fields.namespace);
+          assert.equal(hit.scope_depth, hit.source_namespace.split('/').length - 1);
+        }
+        return told['results'].map((hit: Told) => hit['source_namespace']).sort();
+      };
+      const line = ['acme', 'acme/prod', 'acme/prod/bot1', 'acme/prod/bot1/x'];
+      assert.deepEqual(await seen({ scope_path: 'acme/prod/bot1' }), line);
+      assert.deepEqual(await seen({ scope_path: 'acme/prod/bot1', include_siblings: true }), [
+        ...line,
+        'acme/prod/bot2',
+      ]);
+      assert.deepEqual(await seen({ scope_path: 'globex' }), []);
+      assert.deepEqual(await seen({ scope_path: 'acme/prod', namespace: 'acme' }), ['acme'], 'both must hold');
+      assert.deepEqual(await objects(memory, { relation: 'tone', scope_path: 'acme/prod/bot1' }), ['dry']);
+      assert.deepEqual(await objects(memory, { relation: 'tone', scope_path: 'acme' }), ['dry', 'formal']);
+      const { told, warnings } = await memory.recall({ query: 'kind', include_siblings: true });
+      assert.ok(warnings.includes('include_siblings was ignored: it needs scope_path'));
+      assert.ok(!told['results'][0].source_namespace);
+    },
+  },
+  {
+    name: 'query_expansion finds by words of the memory that a mistyped one may mean',
+    async run(memory) {
+      await memory.add('belief', { subject: 'Ada', relation: 'is', object: 'photographer', session_id: 'a' });
+      await memory.add('belief', { subject: 'Ada', relation: 'keeps', object: 'lanterns', session_id: 'b' });
+      await memory.add('event', { content: 'the harbour was full of lanterns', session_id: 'c' });
+      assert.deepEqual(await objects(memory, { query: 'fotographer' }), []);
+      assert.deepEqual(await objects(memory, { query: 'fotographer', query_expansion: true }), ['photographer']);
+      const { hits, told } = await memory.recall({ query: 'lantrens', query_expansion: true, explanation: true });
+      assert.equal(hits.length, 2);
+      for (const hit of told['results']) assert.equal(hit.recall_source, 'expansion');
+      assert.deepEqual(await objects(memory, { query: 'zzyzx qwrtp', query_expansion: true }), []);
+    },
+  },
+  {
     name: 'score_breakdown accounts for every score: base and changes add up',
     async run(memory) {
       await drinks(memory, (at) => ({ temporal_type: 'event', namespace: at < 3 ? 'home' : 'away' }));

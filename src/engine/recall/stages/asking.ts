@@ -10,12 +10,22 @@ export type Ask =
   /** The grains of these hashes, null for what there is none of (any more) or the caller may not see. */
   | { readonly kind: 'fetch'; readonly hashes: readonly string[] }
   /** Namespaces of grains that the caller may see, in any order. */
-  | { readonly kind: 'namespaces' };
+  | { readonly kind: 'namespaces' }
+  /** For each of these words of a query: words of the memory that may be meant by it, where it holds none of its own. */
+  | { readonly kind: 'alike'; readonly words: readonly string[]; readonly limit: number }
+  /** A unit vector for what each of these grains says, undefined for one without. */
+  | { readonly kind: 'vectors'; readonly hashes: readonly string[] }
+  /** The order that a model would put these hits in. */
+  | { readonly kind: 'rerank'; readonly hits: readonly StageHit[] };
 
 export type Answer =
   | { readonly kind: 'search'; readonly hits: readonly StageHit[] }
   | { readonly kind: 'fetch'; readonly grains: readonly (GrainView | null)[] }
-  | { readonly kind: 'namespaces'; readonly namespaces: readonly string[] };
+  | { readonly kind: 'namespaces'; readonly namespaces: readonly string[] }
+  | { readonly kind: 'alike'; readonly words: readonly (readonly string[])[] }
+  | { readonly kind: 'vectors'; readonly vectors: readonly (Float32Array | undefined)[] }
+  /** Places of the hits, the best first: all of them, each once. Undefined: they stay as they are. */
+  | { readonly kind: 'rerank'; readonly order: readonly number[] | undefined };
 
 export type Asking<T> = Generator<readonly Ask[], T, readonly Answer[]>;
 
@@ -54,6 +64,25 @@ export function* askNamespaces(): Asking<readonly string[]> {
   const [answer] = yield [{ kind: 'namespaces' }];
   assert(answer?.kind === 'namespaces', 'namespaces are answered with namespaces');
   return answer.namespaces;
+}
+
+/** For each word, in their order, the likeliest words of the memory first. */
+export function* askAlike(words: readonly string[], limit: number): Asking<readonly (readonly string[])[]> {
+  if (words.length === 0) return [];
+  const [answer] = yield [{ kind: 'alike', words, limit }];
+  assert(answer?.kind === 'alike' && answer.words.length === words.length, 'words are answered with words, one by one');
+  return answer.words;
+}
+
+/** By hash; without those that have none. */
+export function* askVectors(hits: readonly StageHit[]): Asking<ReadonlyMap<string, Float32Array>> {
+  const vectors = new Map<string, Float32Array>();
+  if (hits.length === 0) return vectors;
+  const hashes = hits.map(({ grain }) => grain.hash);
+  const [answer] = yield [{ kind: 'vectors', hashes }];
+  assert(answer?.kind === 'vectors' && answer.vectors.length === hashes.length, 'grains are answered with vectors');
+  for (const [at, vector] of answer.vectors.entries()) if (vector !== undefined) vectors.set(hashes[at]!, vector);
+  return vectors;
 }
 
 /** First-stage candidates of a further query: each is small, and there may be fifty. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diversify } from './diversity.ts';
+import { diversify, likenessOf } from './diversity.ts';
 import { hit, names } from './testing/hits.ts';
 
 const twins = [
@@ -23,6 +23,20 @@ test('a likeness of meaning goes before words, and words stand in where it knows
   const alike = (a: { score: number }, b: { score: number }) => (a.score + b.score > 1.7 ? 0 : 1);
   assert.deepEqual(names(diversify(twins, 0.3, 2, alike)), ['a', 'b', 'c']);
   assert.deepEqual(names(diversify(twins, 0.3, 2, () => undefined)), ['a', 'c', 'b']);
+});
+
+test('the likeness of meaning is the cosine of vectors of one kind', () => {
+  const [a, b, c] = twins;
+  const vectors = new Map([
+    [a!.grain.hash, Float32Array.of(1, 0)],
+    [b!.grain.hash, Float32Array.of(0.6, 0.8)],
+    [c!.grain.hash, Float32Array.of(1, 0, 0)],
+  ]);
+  const likeness = likenessOf(vectors);
+  assert.ok(Math.abs(likeness!(a!, b!)! - 0.6) < 1e-6);
+  assert.equal(likeness!(a!, c!), undefined, 'another embedder made it');
+  assert.equal(likeness!(a!, hit({ name: 'blind' })), undefined);
+  assert.equal(likenessOf(new Map()), undefined);
 });
 
 test('nothing is lost or doubled, texts empty or huge, hits many', () => {

@@ -9,6 +9,19 @@ const WORDS_MAX = 64;
 /** How alike two grains are, 0 to 1; undefined where one of them has no vector. */
 export type Likeness = (a: StageHit, b: StageHit) => number | undefined;
 
+/** The cosine of their vectors. Undefined without any vectors. */
+export function likenessOf(vectors: ReadonlyMap<string, Float32Array>): Likeness | undefined {
+  if (vectors.size === 0) return undefined;
+  return (a, b) => {
+    const one = vectors.get(a.grain.hash);
+    const other = vectors.get(b.grain.hash);
+    if (one === undefined || other === undefined || one.length !== other.length) return undefined;
+    let sum = 0;
+    for (let i = 0; i < one.length; i++) sum += one[i]! * other[i]!;
+    return sum;
+  };
+}
+
 /**
  * The `limit` hits that together say most, then the rest in their order. `lambda` 1 is relevance alone, 0 difference
  * alone. Without a likeness of meaning the share of common words counts (Jaccard).

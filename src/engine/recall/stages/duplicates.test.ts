@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import { dropDuplicates, resolveConflicts } from './duplicates.ts';
+import { dropDuplicates, preferDeepest, resolveConflicts } from './duplicates.ts';
 import { Similarity } from './similarity.ts';
 import { belief, hit, names } from './testing/hits.ts';
 
@@ -22,6 +22,19 @@ test('deduplicate_threshold says how alike the same is', () => {
   assert.deepEqual(names(dropDuplicates(hits, 0.85)), ['a', 'b']);
   assert.deepEqual(names(dropDuplicates(hits, 0.75)), ['a']);
   assert.deepEqual(names(dropDuplicates(hits, 0)), ['a']);
+});
+
+test('of what scopes of one line say, the deepest holds; others are left alone', () => {
+  const hits = [
+    belief('top', 'bot', 'tone', 'formal', { namespace: 'acme' }),
+    belief('middle', 'bot', 'tone', 'dry', { namespace: 'acme/prod' }),
+    belief('beside', 'bot', 'tone', 'wild', { namespace: 'acme/prod/bot2' }),
+    belief('kept', 'bot', 'name', 'Al', { namespace: 'acme' }),
+    belief('twin', 'bot', 'tone', 'warm', { namespace: 'acme/prod' }),
+    hit({ name: 'event', namespace: 'acme' }),
+  ];
+  const line = ['acme', 'acme/prod', 'acme/prod/bot1'];
+  assert.deepEqual(names(preferDeepest(hits, line)), ['middle', 'beside', 'kept', 'twin', 'event']);
 });
 
 test('conflict_resolution keeps what says the newest object', () => {

@@ -27,6 +27,20 @@ export function dropDuplicates(
 }
 
 /**
+ * Of hits of one subject and relation in scopes of the line (the highest first) keeps those of the deepest scope: what holds
+ * further up is inherited only where nothing nearer says otherwise. Hits of other scopes are left alone.
+ */
+export function preferDeepest(hits: readonly StageHit[], line: readonly string[]): StageHit[] {
+  const dropped = new Set<StageHit>();
+  for (const group of tripleGroups(hits)) {
+    const onLine = group.filter(({ grain }) => line.includes(grain.namespace));
+    const deepest = onLine.reduce((most, { grain }) => Math.max(most, line.indexOf(grain.namespace)), -1);
+    for (const hit of onLine) if (line.indexOf(hit.grain.namespace) < deepest) dropped.add(hit);
+  }
+  return hits.filter((hit) => !dropped.has(hit));
+}
+
+/**
  * Per subject and relation keeps the newest object alone (every hit that says it); with a threshold only objects
  * at least that similar to the newest give way to it, the others are no answer to the same question.
  */

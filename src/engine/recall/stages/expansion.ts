@@ -1,11 +1,24 @@
 // Query expansion by rules: other forms of the query's words, words that mean the same, and words of the memory that
 // look or sound alike. The analyser stems already; what stands here are forms that no suffix rule finds.
+import type { AlikeWords } from '../../calls.ts';
+
+/** What partitions say of each word of a query, as one list a word: a word that one of them holds has no others. */
+export function alikeOf(answers: readonly AlikeWords[], limit: number): string[][] {
+  return (answers[0]?.words ?? []).map((_, at) => {
+    const here = answers.flatMap(({ words }) => words[at] ?? []);
+    if (here.some(({ known }) => known)) return [];
+    const alike = here.flatMap((found) => found.alike);
+    alike.sort((a, b) => b.similarity - a.similarity || (a.word < b.word ? -1 : 1));
+    return [...new Set(alike.map(({ word }) => word))].slice(0, limit);
+  });
+}
 
 /** Words of a memory that may be meant by one, the likeliest first. */
 export type AskVocabulary = (word: string, limit: number) => readonly string[];
 
 const EXPANDED_WORDS_MAX = 12;
-const ALIKE_MAX = 3;
+/** Words of the memory for a word that it does not hold. */
+export const ALIKE_MAX = 3;
 const QUERY_CHARS_READ = 2_048;
 
 /** Forms of a word that share no stem, each group one word. */
@@ -147,6 +160,16 @@ export function expandQuery(text: string, vocabulary?: AskVocabulary): string[] 
     vocabulary === undefined ? undefined : reword(text, (word) => vocabulary(word, ALIKE_MAX)),
   ];
   return [...new Set(wordings.filter((wording) => wording !== undefined))];
+}
+
+/** The words of a query that an expansion looks at, each once, as it asks for them. */
+export function wordsToExpand(text: string): string[] {
+  const words = new Set<string>();
+  reword(text, (word) => {
+    words.add(word);
+    return [];
+  });
+  return [...words].slice(0, EXPANDED_WORDS_MAX);
 }
 
 /** The text with each word that has others replaced by these; undefined when none has. */

@@ -39,12 +39,13 @@ export function explain({ score, breakdown, recallSource }: StageHit): string {
   return `Score ${number(score)}: ${[baseText(breakdown), ...changes, ...origin].join('; ')}.`;
 }
 
-function baseText({ base, rrf, legs, bm25Rank, vectorScore, terms }: StageBreakdown): string {
+function baseText({ base, rrf, legs, bm25Rank, vectorScore, reranked, terms }: StageBreakdown): string {
   const inform = [
     ...(bm25Rank === undefined ? [] : [`rank ${bm25Rank} by words`]),
     ...(vectorScore === undefined ? [] : [`cosine ${number(vectorScore)} with the query`]),
   ];
   const aside = inform.length === 0 ? '' : ` (${inform.join(', ')})`;
+  if (reranked === true) return `${number(base)} for the place that the model gave it${aside}`;
   if (rrf !== undefined) {
     const from = legs === undefined || legs.count < 2 ? '' : ` for its ranks in ${legs.count} rankings`;
     return `${number(base)}${from}${aside}`;

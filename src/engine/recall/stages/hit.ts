@@ -40,6 +40,8 @@ export interface StageBreakdown {
   readonly vectorScore?: number;
   /** The text leg's own terms: their sum is the base where it ran alone, otherwise they inform. */
   readonly terms?: Readonly<Partial<Record<TextTerm, number>>>;
+  /** True when a model gave it its place, and with it its score. */
+  readonly reranked?: boolean;
   /** What each stage that ran changed; a stage that did not run has no member. */
   readonly changes: Readonly<Partial<Record<Change, number>>>;
 }

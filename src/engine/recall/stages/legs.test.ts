@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Answer, type Ask, answerNow } from './asking.ts';
 import { splitQuery } from './decompose.ts';
 import { entitiesOf, namesIn } from './entities.ts';
-import { expandQuery } from './expansion.ts';
+import { alikeOf, expandQuery } from './expansion.ts';
 import type { StageHit } from './hit.ts';
 import { furtherLegs, fuseLegs, fuseRankings } from './legs.ts';
 import { belief, grain, hit, names, query } from './testing/hits.ts';
@@ -12,6 +12,7 @@ import { belief, grain, hit, names, query } from './testing/hits.ts';
 function answering(table: Readonly<Record<string, readonly StageHit[]>>) {
   const asked: string[] = [];
   const answer = (ask: Ask): Answer => {
+    if (ask.kind === 'alike') return { kind: 'alike', words: ask.words.map(() => []) };
     assert.equal(ask.kind, 'search');
     const { query: asking } = ask as Extract<Ask, { kind: 'search' }>; // as was just asserted
     const key = asking.query ?? asking.filter.entity ?? '';
@@ -29,6 +30,36 @@ test('query_expansion rewords by forms, by meaning and by what the memory holds'
   const vocabulary = (word: string, limit: number) => (word === 'hollyday' ? ['holiday'].slice(0, limit) : []);
   assert.deepEqual(expandQuery('hollyday', vocabulary), ['holiday']);
   assert.deepEqual(expandQuery('zyx'), []);
+});
+
+test('query_expansion asks for words of the memory that may be meant, and for what they find', () => {
+  const asked: string[] = [];
+  const answer = (ask: Ask): Answer => {
+    if (ask.kind === 'alike') {
+      asked.push(...ask.words);
+      return { kind: 'alike', words: ask.words.map((word) => (word === 'photograpfy' ? ['photograph'] : [])) };
+    }
+    assert.equal(ask.kind, 'search');
+    const { query: asking } = ask as Extract<Ask, { kind: 'search' }>; // as was just asserted
+    return { kind: 'search', hits: asking.query === 'photograph course' ? [hit({ name: 'meant' })] : [] };
+  };
+  const legs = answerNow(furtherLegs([], query({ query: 'Photograpfy course' }), { queryExpansion: true }), answer);
+  assert.deepEqual(asked, ['photograpfy', 'course']);
+  assert.deepEqual(
+    legs.map(({ source, hits }) => [source, names(hits)]),
+    [['expansion', ['meant']]],
+  );
+});
+
+test('a word that one partition holds has no others, and the others are the likeliest of all', () => {
+  const said = (known: boolean, ...alike: [string, number][]) => ({
+    known,
+    alike: alike.map(([word, similarity]) => ({ word, similarity })),
+  });
+  const first = { words: [said(false, ['stone', 0.6], ['store', 0.8]), said(true)] };
+  const second = { words: [said(false, ['stove', 0.8], ['store', 0.8]), said(false, ['guess', 0.9])] };
+  assert.deepEqual(alikeOf([first, second], 2), [['store', 'stove'], []]);
+  assert.deepEqual(alikeOf([], 2), []);
 });
 
 test('query_expansion leaves operators alone and is bounded', () => {

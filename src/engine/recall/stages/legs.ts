@@ -1,10 +1,10 @@
 // Legs that a request asks for: other wordings of the query, parts of it, and hops over the graph of entities. Each is a
 // ranking; they are joined with what was found by reciprocal rank fusion.
 import type { RecallQuery } from '../../calls.ts';
-import { type Asking, aboutEntity, followUp, search } from './asking.ts';
+import { type Asking, aboutEntity, askAlike, followUp, search } from './asking.ts';
 import { splitQuery } from './decompose.ts';
 import { entitiesOfHits } from './entities.ts';
-import { type AskVocabulary, expandQuery } from './expansion.ts';
+import { ALIKE_MAX, expandQuery, wordsToExpand } from './expansion.ts';
 import { compareHits, type RecallSource, type StageHit } from './hit.ts';
 import type { RecallOptions } from './options.ts';
 
@@ -25,16 +25,11 @@ const HOP_ENTITIES = 5;
 const HOP_HITS = 20;
 
 /** The rankings that the options ask for beside `hits`, none empty. */
-export function* furtherLegs(
-  hits: readonly StageHit[],
-  query: RecallQuery,
-  options: RecallOptions,
-  vocabulary?: AskVocabulary,
-): Asking<Leg[]> {
+export function* furtherLegs(hits: readonly StageHit[], query: RecallQuery, options: RecallOptions): Asking<Leg[]> {
   const text = query.query;
   const wordings: { text: string; source: RecallSource }[] = [];
   if (text !== undefined && options.queryExpansion === true)
-    wordings.push(...expandQuery(text, vocabulary).map((wording) => ({ text: wording, source: 'expansion' as const })));
+    wordings.push(...(yield* expansions(text)).map((wording) => ({ text: wording, source: 'expansion' as const })));
   if (text !== undefined && options.queryDecompose === true)
     wordings.push(
       ...(splitQuery(text, DECOMPOSED_MAX)?.parts ?? []).map((part) => ({ text: part, source: 'primary' as const })),
@@ -48,6 +43,13 @@ export function* furtherLegs(
   const legs = wordings.map(({ source }, at): Leg => ({ source, hits: found[at]! }));
   if (options.multiHop !== undefined) legs.push(...(yield* hops(hits, query, options.multiHop)));
   return legs.filter((leg) => leg.hits.length > 0);
+}
+
+function* expansions(text: string): Asking<string[]> {
+  const words = wordsToExpand(text);
+  const alike = yield* askAlike(words, ALIKE_MAX);
+  const known = new Map(words.map((word, at) => [word, alike[at]!]));
+  return expandQuery(text, (word) => known.get(word) ?? []);
 }
 
 /** A ranking for each hop: what is said of the entities that the hop before came to, the first entity's first. */

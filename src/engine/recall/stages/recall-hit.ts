@@ -4,7 +4,7 @@ import { type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
 
 /** A fused hit on its way into the stages; `query` is what it answers. */
 export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
-  const { grain, score, breakdown, bm25Rank, evidence, superseded } = found;
+  const { grain, score, breakdown, bm25Rank, cosine, evidence, superseded } = found;
   const inText = TEXT_TERMS.some((term) => breakdown[term] !== 0);
   const count = query.query !== undefined && query.structural ? 2 : 1;
   const terms = Object.fromEntries(TEXT_TERMS.map((term) => [term, breakdown[term]])) as Record<TextTerm, number>; // of all ten
@@ -17,6 +17,7 @@ export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
       ...(inText && count === 1 ? {} : { rrf: score }),
       legs: { sum: breakdown.rrf, count },
       ...(bm25Rank === undefined ? {} : { bm25Rank }),
+      ...(cosine === undefined ? {} : { vectorScore: cosine }),
       ...(inText ? { terms } : {}),
       changes: {},
     },
@@ -31,7 +32,7 @@ export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
 export function recallHit(hit: StageHit): RecallHit {
   const { grain, score, breakdown, strength, superseded, recallSource, conflictStatus, relativeTime, explanation } =
     hit;
-  const { base, rrf, legs, bm25Rank, terms, changes } = breakdown;
+  const { base, rrf, legs, bm25Rank, vectorScore, terms, changes } = breakdown;
   const shown = Object.fromEntries(TEXT_TERMS.map((term) => [term, terms?.[term] ?? 0])) as Record<TextTerm, number>; // of all ten
   const sum = legs?.sum ?? 0;
   const account: RecallBreakdown = { ...shown, rrf: sum, final: score };
@@ -43,6 +44,7 @@ export function recallHit(hit: StageHit): RecallHit {
     superseded,
     ...(strength === undefined ? {} : { evidence: strength }),
     ...(bm25Rank === undefined ? {} : { bm25Rank }),
+    ...(vectorScore === undefined ? {} : { cosine: vectorScore }),
     stage: {
       base,
       byRanks: rrf !== undefined,

@@ -1,19 +1,29 @@
 // A recall with its stages, from whoever answers recalls without: the engine at once, the main thread with promises.
+import { assert } from '../../assert.ts';
 import type { MemoryCalls, RecallQuery } from '../../calls.ts';
 import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
+import type { StageHit } from './hit.ts';
 import { asksPreference } from './preferences.ts';
 import { recallHit, stageHit } from './recall-hit.ts';
 import { hitsWanted, type StageContext, type Staged, stages } from './run.ts';
 
 type RecallOutput = MemoryCalls['recall']['output'];
 /** What is asked for beside recalls. */
-type OtherAsk = Exclude<Ask, { kind: 'search' }>;
-type StageTools = Pick<StageContext, 'nowMs' | 'likeness' | 'vocabulary'>;
+export type OtherAsk = Exclude<Ask, { kind: 'search' | 'rerank' }>;
+type StageTools = Pick<StageContext, 'nowMs'>;
+/** Puts hits in order, or leaves them (undefined); rejects with what ends the recall. */
+export type Rerank = (hits: readonly StageHit[]) => Promise<readonly number[] | undefined>;
 
 /** Whether the stages have anything to do: for most recalls they have not. */
-function hasStages({ query, options, filter }: RecallQuery): boolean {
+function hasStages({ query, options, filter }: RecallQuery, reranks: boolean): boolean {
+  if (reranks) return true;
   if (options === undefined) return false;
-  return Object.keys(options).length > 0 || filter.includeSuperseded === true || asksPreference(query);
+  return (
+    Object.keys(options).length > 0 ||
+    filter.includeSuperseded === true ||
+    filter.scope !== undefined ||
+    asksPreference(query)
+  );
 }
 
 /** The whole answer in the engine; `recall` gives that of a query without options. */
@@ -23,10 +33,13 @@ export function recallStagedNow(
   recall: (query: RecallQuery) => RecallOutput,
   answer: (ask: OtherAsk) => Answer,
 ): RecallOutput {
-  const { wide, context } = begin(query, tools);
+  const { wide, context } = begin(query, tools, false);
   const found = recall(wide);
-  if (!hasStages(query)) return found;
-  const respond = (ask: Ask): Answer => (ask.kind === 'search' ? searched(recall(ask.query), ask.query) : answer(ask));
+  if (!hasStages(query, false)) return found;
+  const respond = (ask: Ask): Answer => {
+    assert(ask.kind !== 'rerank', 'no model is asked where nobody can wait for it');
+    return ask.kind === 'search' ? searched(recall(ask.query), ask.query) : answer(ask);
+  };
   const hits = found.hits.map((hit) => stageHit(hit, wide));
   return finish(found, answerNow(stages(hits, context), respond));
 }
@@ -37,20 +50,24 @@ export async function recallStaged(
   tools: StageTools,
   recall: (query: RecallQuery) => Promise<RecallOutput>,
   answer: (ask: OtherAsk) => Promise<Answer>,
+  rerank?: Rerank,
 ): Promise<RecallOutput> {
-  const { wide, context } = begin(query, tools);
+  const reranks = rerank !== undefined;
+  const { wide, context } = begin(query, tools, reranks);
   const found = await recall(wide);
-  if (!hasStages(query)) return found;
-  const respond = async (ask: Ask): Promise<Answer> =>
-    ask.kind === 'search' ? searched(await recall(ask.query), ask.query) : answer(ask);
+  if (!hasStages(query, reranks)) return found;
+  const respond = async (ask: Ask): Promise<Answer> => {
+    if (ask.kind === 'search') return searched(await recall(ask.query), ask.query);
+    return ask.kind === 'rerank' ? { kind: 'rerank', order: await rerank?.(ask.hits) } : answer(ask);
+  };
   const hits = found.hits.map((hit) => stageHit(hit, wide));
   return finish(found, await answerLater(stages(hits, context), respond));
 }
 
-function begin(query: RecallQuery, tools: StageTools): { wide: RecallQuery; context: StageContext } {
+function begin(query: RecallQuery, tools: StageTools, reranks: boolean): { wide: RecallQuery; context: StageContext } {
   const { options = {}, ...plain } = query;
-  const wide = hasStages(query) ? { ...plain, limit: hitsWanted(query, options) } : plain;
-  return { wide, context: { query: plain, options, ...tools } };
+  const wide = hasStages(query, reranks) ? { ...plain, limit: hitsWanted(query, options, reranks) } : plain;
+  return { wide, context: { query: plain, options, reranks, ...tools } };
 }
 
 function searched({ hits }: RecallOutput, query: RecallQuery): Answer {

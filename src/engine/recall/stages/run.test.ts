@@ -225,6 +225,11 @@ const anyHit = fc.record({
   ),
 });
 
+/** Every fifth has none. */
+function unitVector(seed: number): Float32Array | undefined {
+  return seed % 5 === 0 ? undefined : Float32Array.of(Math.cos(seed), Math.sin(seed));
+}
+
 /** A world that answers every ask from the same hits, by its filter. */
 function world(all: readonly StageHit[]): (ask: Ask) => Answer {
   return (ask) => {
@@ -233,6 +238,10 @@ function world(all: readonly StageHit[]): (ask: Ask) => Answer {
       const grains = ask.hashes.map((hash) => all.find(({ grain: { hash: own } }) => own === hash)?.grain ?? null);
       return { kind: 'fetch', grains };
     }
+    if (ask.kind === 'alike') return { kind: 'alike', words: ask.words.map(() => ['tea']) };
+    if (ask.kind === 'vectors')
+      return { kind: 'vectors', vectors: ask.hashes.map((hash) => unitVector(Number.parseInt(hash.slice(0, 4), 16))) };
+    if (ask.kind === 'rerank') return { kind: 'rerank', order: [...ask.hits.keys()].reverse() };
     const { filter, limit } = ask.query;
     const found = all.filter(
       ({ grain: { namespace, fields } }) =>

@@ -3,20 +3,20 @@
 import type { RecallQuery } from '../../calls.ts';
 import { favourSession, favourSubject } from './affinity.ts';
 import { sourcesOf, subjectsOf } from './annotate.ts';
-import type { Asking } from './asking.ts';
+import { type Asking, askVectors } from './asking.ts';
 import { type CensusMetadata, coverageRatio, sessionCensus } from './census.ts';
 import { containsTest } from './contains.ts';
 import { cutToLimit, dropWeak, keepBestNamespaces } from './cut.ts';
-import { diversify, type Likeness } from './diversity.ts';
-import { dropDuplicates, resolveConflicts } from './duplicates.ts';
+import { DIVERSITY_HITS_MAX, diversify, likenessOf } from './diversity.ts';
+import { dropDuplicates, preferDeepest, resolveConflicts } from './duplicates.ts';
 import { type ExhaustiveMetadata, exhaust } from './exhaustive.ts';
-import type { AskVocabulary } from './expansion.ts';
 import { explain } from './explain.ts';
 import { compareHits, type StageHit } from './hit.ts';
 import { furtherLegs, fuseLegs } from './legs.ts';
 import { backfillNamespaces } from './namespaces.ts';
 import type { RecallOptions } from './options.ts';
 import { asksPreference, enrichPreferences } from './preferences.ts';
+import { rerank } from './rerank.ts';
 import { Similarity } from './similarity.ts';
 import { demoteSuperseded, markConflicts, penaliseOutdated } from './standing.ts';
 import { annotateTime, approachTarget, weighRecency, weighTarget } from './time.ts';
@@ -35,9 +35,8 @@ export interface StageContext {
   readonly query: RecallQuery;
   readonly options: RecallOptions;
   readonly nowMs: number;
-  /** Likeness of meaning, where there are vectors. */
-  readonly likeness?: Likeness;
-  readonly vocabulary?: AskVocabulary;
+  /** True when whoever answers has a model that puts hits in order. */
+  readonly reranks?: boolean;
 }
 
 /** At most the query's limit of the hits, through every stage that the options ask for. */
@@ -45,7 +44,7 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Askin
   const { query, options, nowMs } = context;
   const found = yield* legs(hits, context);
   const adjusted = adjust(found, options, nowMs);
-  const narrowed = narrow(adjusted, context);
+  const narrowed = yield* narrow(adjusted, context);
   const { hits: filled, reserved, exhaustive, census } = yield* backfill(narrowed, context);
   const { minPerNamespace } = options;
   // A choice of what differs has an order of its own, which the limit keeps to; the answer is in order of score again.
@@ -67,9 +66,9 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Askin
 }
 
 /** What the legs found, the further ones of the request included, as far as its conditions on text let it through. */
-function* legs(found: readonly StageHit[], { query, options, vocabulary }: StageContext): Asking<StageHit[]> {
+function* legs(found: readonly StageHit[], { query, options }: StageContext): Asking<StageHit[]> {
   const hits = found.toSorted(compareHits);
-  const further = yield* furtherLegs(hits, query, options, vocabulary);
+  const further = yield* furtherLegs(hits, query, options);
   const fused = fuseLegs(hits, further);
   const test = containsTest(options);
   return test === undefined ? fused : fused.filter(({ grain }) => test(grain));
@@ -90,13 +89,17 @@ function adjust(found: readonly StageHit[], options: RecallOptions, nowMs: numbe
 }
 
 /** The stages that leave hits out, or prefer others to them. */
-function narrow(adjusted: readonly StageHit[], { query, options, likeness }: StageContext): StageHit[] {
-  let hits = [...adjusted];
+function* narrow(adjusted: readonly StageHit[], { query, options, reranks }: StageContext): Asking<StageHit[]> {
+  let hits = query.filter.scope === undefined ? [...adjusted] : preferDeepest(adjusted, query.filter.scope.line);
   const similarity = new Similarity();
   if (options.deduplicate === true) hits = dropDuplicates(hits, options.deduplicateThreshold, similarity);
   if (options.conflictResolution === true)
     hits = resolveConflicts(hits, options.conflictSimilarityThreshold, similarity);
-  if (options.diversityLambda !== undefined) hits = diversify(hits, options.diversityLambda, query.limit, likeness);
+  if (reranks === true) hits = yield* rerank(hits);
+  if (asksFor(options, 'diversityLambda') && options.diversityLambda !== undefined) {
+    const likeness = likenessOf(yield* askVectors(hits.slice(0, DIVERSITY_HITS_MAX)));
+    hits = diversify(hits, options.diversityLambda, query.limit, likeness);
+  }
   if (options.minScore !== undefined) hits = dropWeak(hits, options.minScore);
   return options.maxNamespaces === undefined ? hits : keepBestNamespaces(hits, options.maxNamespaces);
 }
@@ -167,9 +170,13 @@ function annotate(hits: readonly StageHit[], options: RecallOptions, nowMs: numb
 }
 
 /** How many fused hits the stages want to see: those that reorder or leave out choose from all candidates. */
-export function hitsWanted({ limit, candidateLimit, filter }: RecallQuery, options: RecallOptions): number {
+export function hitsWanted(
+  { limit, candidateLimit, filter }: RecallQuery,
+  options: RecallOptions,
+  reranks: boolean = false,
+): number {
   const demotes = filter.includeSuperseded === true && options.aggregationIntent !== true;
-  const chooses = demotes || CHOOSING.some((name) => asksFor(options, name));
+  const chooses = demotes || reranks || filter.scope !== undefined || CHOOSING.some((name) => asksFor(options, name));
   return chooses ? Math.max(limit, candidateLimit) : limit;
 }
 

@@ -220,7 +220,6 @@ test('a recall answers with what the contract names, and warns of what it did no
 
 test('every field that a later build acts on warns when it asks for something', () => {
   const asking: Readonly<Record<string, unknown>> = {
-    scope_path: 'a/b',
     embedding: [0.5],
   };
   for (const name of LATER_FIELDS) {

@@ -1,6 +1,7 @@
 // A hit of a recall as HTTP and gRPC show it, with the account of its score.
 import Type, { type Static } from 'typebox';
 import { stringifyJson } from '../../../engine/grain/api-json.ts';
+import { scopeDepth } from '../../../engine/recall/scope.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import type { DeepPartial, SearchHit } from '../../gen/memory/v1/memory.ts';
 import { Fields } from './fields.ts';
@@ -42,6 +43,8 @@ export const HitOutput = Type.Object({
   fields: Fields,
   createdAt: Type.Integer(),
   namespace: Type.String(),
+  sourceNamespace: Type.Optional(Type.String()),
+  scopeDepth: Type.Optional(Type.Integer()),
   userId: Type.Optional(Type.String()),
   supersededBy: Type.Optional(Type.String()),
   scoreBreakdown: Type.Optional(BreakdownOutput),
@@ -53,8 +56,14 @@ export const HitOutput = Type.Object({
 });
 export type HitOutput = Static<typeof HitOutput>;
 
-/** A hit without `source_namespace` and `scope_depth`, which go with a scope path alone. */
-export function hitOutput(hit: RecallHit, shown: { readonly breakdown: boolean } = { breakdown: false }): HitOutput {
+/** What of a hit is shown where a request asks for it. */
+export interface Shown {
+  readonly breakdown?: boolean;
+  /** Where it comes from: goes with a scope path. */
+  readonly scope?: boolean;
+}
+
+export function hitOutput(hit: RecallHit, shown: Shown = {}): HitOutput {
   const { grain, score, superseded, stage } = hit;
   return {
     hash: grain.hash,
@@ -65,9 +74,10 @@ export function hitOutput(hit: RecallHit, shown: { readonly breakdown: boolean }
     fields: grain.fields,
     createdAt: grain.createdAt,
     namespace: grain.namespace,
+    ...(shown.scope === true ? { sourceNamespace: grain.namespace, scopeDepth: scopeDepth(grain.namespace) } : {}),
     ...(grain.userId === undefined ? {} : { userId: grain.userId }),
     ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy }),
-    ...(shown.breakdown && stage !== undefined ? { scoreBreakdown: breakdownOutput(hit, stage) } : {}),
+    ...(shown.breakdown === true && stage !== undefined ? { scoreBreakdown: breakdownOutput(hit, stage) } : {}),
     ...(stage?.explanation === undefined ? {} : { explanation: stage.explanation }),
     ...(stage?.relativeTime === undefined ? {} : { relativeTime: stage.relativeTime }),
     ...(stage?.conflictStatus === undefined ? {} : { conflictStatus: stage.conflictStatus }),
@@ -77,13 +87,14 @@ export function hitOutput(hit: RecallHit, shown: { readonly breakdown: boolean }
 }
 
 function breakdownOutput(
-  { score, breakdown, bm25Rank }: RecallHit,
+  { score, breakdown, bm25Rank, cosine }: RecallHit,
   { base, byRanks, changes }: NonNullable<RecallHit['stage']>,
 ): BreakdownOutput {
   const { rrf: _rrf, final: _final, ...terms } = breakdown;
   const { temporalDecayBoost = 0, ...others } = changes;
   return {
     ...(bm25Rank === undefined ? {} : { bm25Rank }),
+    ...(cosine === undefined ? {} : { vectorScore: cosine }),
     rrfScore: byRanks ? base : 0,
     ...others,
     temporalDecayBoost,
@@ -99,6 +110,8 @@ export function hitMessage(hit: HitOutput): DeepPartial<SearchHit> {
     grainType: hit.grainType,
     score: hit.score,
     fieldsJson: stringifyJson(hit.fields),
+    sourceNamespace: hit.sourceNamespace ?? '',
+    scopeDepth: hit.scopeDepth ?? 0,
     scoreBreakdown: hit.scoreBreakdown,
     explanation: hit.explanation ?? '',
     relativeTime: hit.relativeTime,

@@ -81,7 +81,7 @@ export const recallChain = defineOperation({
     const plan = planChain(question, maxSubQueries === 0 ? CHAIN_QUERIES_DEFAULT : maxSubQueries);
     // The whole question decides nothing of a part; what the parameters ask for holds in each.
     const asked = stagedQuery({ ...params, query: '' });
-    const shown = { breakdown: params.scoreBreakdown === true };
+    const shown = { breakdown: params.scoreBreakdown === true, scope: asked.filter.scope !== undefined };
     const answers = await runChain(plan, async (part) => {
       const query = { ...asked, query: part };
       const { hits } = await context.call('recall', query);

@@ -220,11 +220,10 @@ test('aggregation_intent and exclude_superseded false keep old versions', () => 
   );
 });
 
-test('fields that want a model or a scope say that they did nothing', () => {
-  for (const name of ['rerank', 'hyde', 'llmRerank', 'includeSiblings'] as const)
+test('fields that want a model say that they did nothing', () => {
+  for (const name of ['rerank', 'hyde', 'llmRerank'] as const)
     assert.deepEqual(laterFieldWarnings({ [name]: true }).length, 1, name);
-  assert.equal(laterFieldWarnings({ scopePath: 'a/b', embedding: [0.5] }).length, 1);
-  assert.deepEqual(laterFieldWarnings({ rerank: false, scopePath: '', embedding: [] }), []);
+  assert.deepEqual(laterFieldWarnings({ rerank: false, scopePath: 'a/b', embedding: [0.5] }), []);
 });
 
 test('fields that say how another is meant say that it is missing', () => {

@@ -79,8 +79,6 @@ export type RecallInput = Static<typeof RecallInput>;
 
 /** Fields that a later build acts on, and the values at which they ask for nothing. */
 const LATER: Readonly<Partial<Record<keyof RecallInput, readonly unknown[]>>> = {
-  scopePath: [''],
-  includeSiblings: [false],
   // Nothing is recorded yet: `false` gets what it asks for.
   recordProvenance: [false],
 };
@@ -94,6 +92,7 @@ const MODELS: Readonly<Partial<Record<keyof RecallInput, string>>> = {
 
 /** Fields that say how another is meant, and do nothing without it. */
 const NEEDS: readonly (readonly [field: keyof RecallInput, needed: keyof RecallInput])[] = [
+  ['includeSiblings', 'scopePath'],
   ['targetDateWeight', 'targetDate'],
   ['deduplicateThreshold', 'deduplicate'],
   ['conflictSimilarityThreshold', 'conflictResolution'],

@@ -3,6 +3,7 @@ import { systemClock } from '../../../engine/clock.ts';
 import { EngineError } from '../../../engine/errors.ts';
 import { packVectors } from '../../../engine/index/vectors/transfer.ts';
 import { CANDIDATE_LIMIT_MAX, RECALL_LIMIT_DEFAULT, RECALL_LIMIT_MAX, SECONDS_MAX } from '../../../engine/limits.ts';
+import { scopeView } from '../../../engine/recall/scope.ts';
 import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { given, type RecallInput } from './recall-fields.ts';
@@ -99,6 +100,8 @@ function filterOf(input: RecallInput): GrainFilter {
   if (given(input.userId)) filter.userId = input.userId;
   if (input.tags !== undefined && input.tags.length > 0) filter.tags = input.tags;
   if (input.excludeTags !== undefined && input.excludeTags.length > 0) filter.excludeTags = input.excludeTags;
+  const scope = scopeView(input.scopePath ?? '', input.includeSiblings === true);
+  if (scope !== undefined) filter.scope = scope;
   if (input.confidenceThreshold !== undefined) filter.confidenceMin = input.confidenceThreshold;
   if (input.importanceThreshold !== undefined) filter.importanceMin = input.importanceThreshold;
   // An aggregation counts every version.

@@ -6,7 +6,7 @@ import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf } from '../names.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
-import { idleFieldWarnings, laterFieldWarnings, RecallInput } from './recall-fields.ts';
+import { given, idleFieldWarnings, laterFieldWarnings, RecallInput } from './recall-fields.ts';
 import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './recall-metadata.ts';
 import { givesVector, recallQuery, refuseDuration, stagedQuery, withVector } from './recall-query.ts';
 
@@ -82,11 +82,11 @@ export const recall = defineCall({
     },
     ask: (input) => ({ input: stagedQuery(input) }),
     answer: ({ hits, total, coverage, sources, entities, exhaustive, census, sessionCoverageRatio }, input) => {
-      const shown = { breakdown: input.scoreBreakdown === true };
+      const shown = { breakdown: input.scoreBreakdown === true, scope: given(input.scopePath) };
       return {
         count: hits.length,
         results: hits.map((hit) => hitOutput(hit, shown)),
-        ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit)) }),
+        ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit, { scope: shown.scope })) }),
         totalCandidates: total,
         topicCoverage: coverage,
         recallId: randomBytes(32).toString('hex'),

@@ -1,0 +1,106 @@
+// Words of a memory that may be meant by a word which it does not hold: slips, spellings by ear, beginnings and endings.
+// Only asked for by who asks for expansion, of few words; so nothing is kept, and the memory's words are read through.
+
+import type { AlikeWords } from '../calls.ts';
+import type { IndexPart } from '../index/part.ts';
+import type { Analyzer } from '../index/text/analyze.ts';
+import { Vocabulary } from '../index/text/vocabulary.ts';
+import { VOCABULARY_WORDS_MAX } from '../limits.ts';
+
+/** Words of a query that are looked for; a query with more of them is not a slip of the keyboard. */
+const WORDS_MAX = 4;
+const WORD_CHARS_MIN = 3;
+/** Words of the memory that spelling decides among, for each one that is looked for: some milliseconds. */
+const NEAREST_MAX = 128;
+/** Letters that one word may have and the other not, and how much longer either may be, to be looked at closer. */
+const LETTERS_APART_MAX = 6;
+const CHARS_APART_MAX = 6;
+
+/** What the memory's parts say of each word, in the words' order. */
+export function alikeWords(
+  parts: readonly IndexPart[],
+  analyzer: Analyzer,
+  words: readonly string[],
+  limit: number,
+): AlikeWords {
+  const sought = new Map<string, Nearest>();
+  const asked = words.map((word) => {
+    const { terms } = analyzer.analyze(word);
+    const [term] = terms;
+    // A stop word says nothing, and what is several terms is no word to have slipped in.
+    if (term === undefined || terms.length > 1 || term.length < WORD_CHARS_MIN)
+      return { known: false, term: undefined };
+    if (parts.some(({ text }) => text.postings(term) !== undefined)) return { known: true, term: undefined };
+    if (!sought.has(term) && sought.size < WORDS_MAX) sought.set(term, new Nearest(term));
+    return { known: false, term };
+  });
+  if (sought.size > 0)
+    for (const [word, frequency] of wordsOf(parts)) for (const near of sought.values()) near.look(word, frequency);
+  const found = new Map([...sought].map(([term, near]) => [term, near.meant(analyzer, limit)]));
+  return {
+    words: asked.map(({ known, term }) => ({ known, alike: (term === undefined ? undefined : found.get(term)) ?? [] })),
+  };
+}
+
+function* wordsOf(parts: readonly IndexPart[]): Iterable<readonly [word: string, frequency: number]> {
+  let read = 0;
+  for (const { text } of parts)
+    for (const entry of text.vocabulary()) {
+      if (read++ >= VOCABULARY_WORDS_MAX) return;
+      yield entry;
+    }
+}
+
+/** The words that share most letters with one: a rough choice, at some nanoseconds a word. */
+class Nearest {
+  readonly #term: string;
+  readonly #letters: number;
+  /** By letters apart. */
+  readonly #found: [string, number][][] = Array.from({ length: LETTERS_APART_MAX + 1 }, () => []);
+
+  constructor(term: string) {
+    this.#term = term;
+    this.#letters = lettersOf(term);
+  }
+
+  look(word: string, frequency: number): void {
+    if (Math.abs(word.length - this.#term.length) > CHARS_APART_MAX) return;
+    const apart = bitCount(lettersOf(word) ^ this.#letters);
+    const among = this.#found[apart];
+    if (among !== undefined && among.length < NEAREST_MAX) among.push([word, frequency]);
+  }
+
+  meant(analyzer: Analyzer, limit: number): { word: string; similarity: number }[] {
+    const nearest = this.#found.flat().slice(0, NEAREST_MAX);
+    return Vocabulary.build(nearest)
+      .expand(this.#term, limit * 2)
+      .flatMap(({ term, similarity }) => {
+        const word = spellingOf(term, analyzer);
+        return word === undefined ? [] : [{ word, similarity }];
+      })
+      .slice(0, limit);
+  }
+}
+
+/** A word whose stem is the term: a stem alone may be stemmed once more. Undefined where no ending gives one. */
+function spellingOf(term: string, analyzer: Analyzer): string | undefined {
+  return ['', 'e', 's', 'y', 'ing']
+    .map((ending) => (ending === 'y' ? term.replace(/i$/, 'y') : term + ending))
+    .find((word) => {
+      const { terms } = analyzer.analyze(word);
+      return terms.length === 1 && terms[0] === term;
+    });
+}
+
+/** A bit for each letter that is there; letters beyond the alphabet share bits. */
+function lettersOf(word: string): number {
+  let bits = 0;
+  for (let i = 0; i < word.length; i++) bits |= 1 << (word.charCodeAt(i) & 31);
+  return bits;
+}
+
+function bitCount(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count++;
+  return count;
+}
