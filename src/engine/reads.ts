@@ -11,7 +11,7 @@ import { list } from './recall/list.ts';
 import { packedMeanings } from './recall/meanings.ts';
 import { namespaces } from './recall/namespaces.ts';
 import { recallCandidates, recallStatistics } from './recall/recall.ts';
-import { shardVectors } from './recall/shard-vectors.ts';
+import { shardVectors, vectorsNote } from './recall/shard-vectors.ts';
 import { stagedRecall } from './recall/staged.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store, StoredGrain } from './store/store.ts';
@@ -39,17 +39,20 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       list(store, store.memory(context.memory), context, input),
     recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
       recallStatistics(store, store.memory(context.memory), input),
-    recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> =>
-      recallCandidates(store, store.memory(context.memory), context, input.query, input.statistics, {
+    recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> => ({
+      ...recallCandidates(store, store.memory(context.memory), context, input.query, input.statistics, {
         vectors: shardVectors(store, context.memory, input.query),
       }),
+      ...vectorsNote(store, context.memory, input.query),
+    }),
     fetch: (context: CallContext, input: In<'fetch'>): Out<'fetch'> => {
       const memory = store.memory(context.memory);
       return { grains: input.hashes.map((hash) => viewed(store, memory, context, hash)) };
     },
     recall: (context: CallContext, input: In<'recall'>): Out<'recall'> => {
       const memory = store.memory(context.memory);
-      return stagedRecall(store, memory, context, input, (hash) => viewed(store, memory, context, hash));
+      const found = stagedRecall(store, memory, context, input, (hash) => viewed(store, memory, context, hash));
+      return { ...found, ...vectorsNote(store, context.memory, input) };
     },
     namespaces: (context: CallContext, input: In<'namespaces'>): Out<'namespaces'> =>
       namespaces(store, store.memory(context.memory), context, input.filter),

@@ -30,7 +30,12 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
     };
     return [{ grain, superseded: grain.supersededBy !== undefined, ...scores, ...judged }];
   });
-  return { hits, total: candidates.length, coverage: query.query === undefined ? null : coverageOf(evidence) };
+  return {
+    hits,
+    total: candidates.length,
+    coverage: query.query === undefined ? null : coverageOf(evidence),
+    ...(answers.some(({ vectorsBehind }) => vectorsBehind === true) ? { vectorsBehind: true } : {}),
+  };
 }
 
 const NO_STATISTICS: TextStatistics = { docs: 0, totalLength: 0, documentFrequency: {} };

@@ -20,6 +20,15 @@ function isFarBehind(store: Store, memory: number): boolean {
   return behind > all * BEHIND_SHARE_MAX;
 }
 
+/** For an answer: there when the query has a vector that is compared with none, as too much is still to be embedded. */
+export function vectorsNote(
+  store: Store,
+  memory: number,
+  { vector }: Pick<RecallQuery, 'vector'>,
+): { vectorsBehind?: true } {
+  return vector !== undefined && isFarBehind(store, memory) ? { vectorsBehind: true } : {};
+}
+
 /**
  * Undefined when the query has no vector, or one that cannot be compared with those that serve the memory, and while a good
  * part of the memory is still to be embedded. VAL-E001 for a

@@ -74,11 +74,12 @@ function searched({ hits }: RecallOutput, query: RecallQuery): Answer {
   return { kind: 'search', hits: hits.map((hit) => stageHit(hit, query)) };
 }
 
-function finish({ total, coverage }: RecallOutput, { hits, sources, ...rest }: Staged): RecallOutput {
+function finish({ total, coverage, vectorsBehind }: RecallOutput, { hits, sources, ...rest }: Staged): RecallOutput {
   return {
     hits: hits.map(recallHit),
     total,
     coverage,
+    ...(vectorsBehind === undefined ? {} : { vectorsBehind }),
     ...(sources === undefined ? {} : { sources: sources.map(recallHit) }),
     ...rest,
   };
