@@ -88,9 +88,14 @@ export interface RecallQuery {
   /**
    * The vector of the text `of`, as 4-byte floats; without it, or where `query` is another text (a further question of a
    * stage), the vector leg does not run. `embedder`: who made it, where that is known: it is compared with vectors of that
-   * name alone.
+   * name alone. `also`: the vectors of the same text by other embedders, for partitions whose memory is changing its embedder.
    */
-  readonly vector?: { readonly bytes: Uint8Array; readonly of: string; readonly embedder?: string };
+  readonly vector?: {
+    readonly bytes: Uint8Array;
+    readonly of: string;
+    readonly embedder?: string;
+    readonly also?: readonly { readonly bytes: Uint8Array; readonly embedder: string }[];
+  };
   /** What the stages after fusion do; absent: nothing, not even what a query brings about by itself. */
   readonly options?: RecallOptions;
   /** Free text with the operators of service.md 8.8; absent: structural only. */

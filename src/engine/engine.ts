@@ -48,7 +48,7 @@ export interface EngineOptions {
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Until somebody embeds: it has made no vector, so whatever is there serves. */
+/** Until somebody embeds the memory: it has made no vector, so whatever is there serves. */
 const NO_EMBEDDER = { name: 'none', dimensions: 1 };
 /** Repairs that health names. */
 const REPAIRS_NAMED_MAX = 20;
@@ -136,6 +136,7 @@ export class Engine {
       keys: tokens,
       isRemoved: (ordinal) => store.index.removed.get(ordinal),
       embedder: NO_EMBEDDER,
+      onLost: (memory) => store.vectorsBehind.add(memory),
     });
     for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
     return new Engine(store, options, openIndex);
@@ -265,7 +266,7 @@ export class Engine {
   }
 
   #health(shard: number): ShardHealth {
-    const { index, log, quarantine, quarantined, unopened } = this.store;
+    const { index, log, quarantine, quarantined, unopened, vectors } = this.store;
     const reasons: string[] = [];
     if (log.poisoned !== undefined) reasons.push(`writes are refused: ${log.poisoned}`);
     if (this.#fatal !== undefined) reasons.push(this.#fatal.message);
@@ -276,7 +277,7 @@ export class Engine {
       if (reasons.length >= REASONS_NAMED_MAX) break;
       if (!unopened.has(memory)) reasons.push(this.#unsoundReason(memory));
     }
-    reasons.push(...index.problems, ...this.#repairs);
+    reasons.push(...index.problems, ...this.#repairs, ...vectors.problems);
     return {
       shard,
       ok: log.poisoned === undefined && this.#fatal === undefined,

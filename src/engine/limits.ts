@@ -160,6 +160,8 @@ export const VECTOR_SCAN_MAX = 8_192;
 /** Candidates that a graph is asked for at least, and how many compared rows one of them costs. */
 export const VECTOR_CANDIDATES_MIN = 256;
 export const VECTOR_GRAPH_COST = 8;
+/** Vectors that a recall brings to heap before it answers (some 40 ms); more are loaded beside answers by words alone. */
+export const VECTORS_LOADED_AT_ONCE_MAX = 8_192;
 /** Vectors that are not in a file yet, at which they should be sealed, and beyond which adding is the caller's bug. */
 export const VECTORS_SEAL = 4_096;
 export const VECTORS_UNSEALED_MAX = 262_144;

@@ -60,6 +60,7 @@ export function mergeStatistics(parts: readonly MemoryStatistics[]): MemoryStati
     triples: sumOf(parts, 'triples'),
     vectors: sumOf(parts, 'vectors'),
     purgePending: sumOf(parts, 'purgePending'),
+    indexLag: sumOf(parts, 'indexLag'),
   };
 }
 

@@ -34,7 +34,12 @@ export async function checkMemory(world: World, model: ModelMemory, node: SimNod
   const gone = model.grains.filter(({ removed, hash }) => removed && model.find(hash) === undefined);
   const { held } = await node.call('locate', context, { hashes: gone.map(({ hash }) => hash) });
   same(held.includes(true), false, `removed grains of memory ${context.memory} are gone`);
-  const { diskSpaceBytes: _, purgePending: __, ...statistics } = await node.call('statistics', context, {});
+  const {
+    diskSpaceBytes: _,
+    purgePending: __,
+    indexLag: ___,
+    ...statistics
+  } = await node.call('statistics', context, {});
   same(statistics, model.statistics(), `statistics of memory ${context.memory}`);
   const audit = await node.call('verifyAudit', context, {});
   world.counts.reads += 1;

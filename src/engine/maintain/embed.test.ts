@@ -48,7 +48,7 @@ async function add(engine: Engine, object: string, more: { memory?: number; user
 async function embedAll(engine: Engine, embedder = EMBEDDER, grainsMax = 3): Promise<string[]> {
   const texts: string[] = [];
   for (let rounds = 0; rounds < 1_000; rounds++) {
-    const { pages, waiting } = engine.read('embedPages', contextOf(0), { embedder, grainsMax });
+    const { pages, waiting } = engine.read('embedPages', contextOf(0), { embedders: { '': embedder }, grainsMax });
     if (waiting === 0) return texts;
     for (const page of pages) {
       texts.push(...page.grains.map(({ text }) => text));
@@ -101,7 +101,7 @@ test('forgotten grains, erased users and dropped memories lose their vectors, al
   const doomed = await add(engine, 'aaaa');
   await add(engine, 'bbbb', { user_id: 'anna' });
   const kept = await add(engine, 'cccc');
-  const { pages } = engine.read('embedPages', contextOf(0), { embedder: EMBEDDER, grainsMax: 10 });
+  const { pages } = engine.read('embedPages', contextOf(0), { embedders: { '': EMBEDDER }, grainsMax: 10 });
   await engine.write('forget', contextOf(1), { hashes: [doomed], check: false });
   for (const page of pages) {
     const grains = page.grains.map(({ ordinal, text }) => ({ ordinal, vectors: packVectors([lettersOf(text)]) }));
@@ -127,7 +127,7 @@ test('another embedder begins anew, and a page of the one before is not kept', a
   const { shard } = await open(t);
   const { engine } = shard;
   await add(engine, 'aaaa');
-  const late = engine.read('embedPages', contextOf(0), { embedder: EMBEDDER, grainsMax: 10 }).pages[0]!;
+  const late = engine.read('embedPages', contextOf(0), { embedders: { '': EMBEDDER }, grainsMax: 10 }).pages[0]!;
   const renewed = { name: 'letters/2', dimensions: 26 };
   assert.deepEqual(await embedAll(engine, renewed), ['it is aaaa']);
   const grains = late.grains.map(({ ordinal, text }) => ({ ordinal, vectors: packVectors([lettersOf(text)]) }));

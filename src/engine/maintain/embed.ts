@@ -5,37 +5,84 @@ import { EngineError } from '../errors.ts';
 import { searchText } from '../grain/api-text.ts';
 import type { Ordinal } from '../index/part.ts';
 import { lowerBound } from '../index/text/tail.ts';
+import { isSameStamp } from '../index/vectors/memory-vectors.ts';
 import { unpackVectors } from '../index/vectors/transfer.ts';
-import { EMBED_MEMORIES_LOOKED_AT, VECTORS_SEAL } from '../limits.ts';
+import { isUnitVector } from '../index/vectors/vector-index.ts';
+import { EMBED_MEMORIES_LOOKED_AT, VECTOR_DIMENSIONS_MAX, VECTORS_SEAL } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 
 type Calls<M extends 'embedPages' | 'keepVectors'> = ShardWideCalls[M];
+type Embedders = Calls<'embedPages'>['input']['embedders'];
+
+/** The `vectorBackend` of a memory that is to have no vectors. */
+const NO_VECTORS = 'none';
 
 /**
- * Stretches of memories' logs without vectors of the embedder, with `grainsMax` grains in all. A memory with nothing left is
- * noted as embedded up to here. None while vectors wait to be sealed: what is in no file is embedded again after a crash.
+ * Stretches of memories' logs without vectors of their embedders, with `grainsMax` grains in all. A memory with nothing left is
+ * noted as embedded up to here; one that is to have no vectors loses those that it has. None while vectors wait to be sealed:
+ * what is in no file is embedded again after a crash.
  */
 export function embedPages(
   store: Store,
-  { embedder, grainsMax }: Calls<'embedPages'>['input'],
+  { embedders, grainsMax }: Calls<'embedPages'>['input'],
 ): Calls<'embedPages'>['output'] {
   const { vectors, vectorsBehind } = store;
-  vectors.use(embedder);
+  takeEmbedders(store, embedders);
   const pages: Calls<'embedPages'>['output']['pages'][number][] = [];
   let left = grainsMax;
+  const lookedMax = Math.min(EMBED_MEMORIES_LOOKED_AT, vectorsBehind.size);
   let looked = 0;
-  for (const memory of [...vectorsBehind]) {
-    if (left <= 0 || looked++ >= EMBED_MEMORIES_LOOKED_AT || vectors.unsealed >= VECTORS_SEAL * 2) break;
+  for (const memory of vectorsBehind) {
+    if (left <= 0 || looked >= lookedMax || vectors.unsealed >= VECTORS_SEAL * 2) break;
+    looked += 1;
     // To the end of the queue: memories take turns.
     vectorsBehind.delete(memory);
     if (!store.holds(memory)) continue;
+    const backend = backendOf(store, memory);
+    if (backend === undefined) continue;
+    if (backend === NO_VECTORS) {
+      vectors.dropMemory(memory);
+      continue;
+    }
+    const embedder = store.embedders.get(backend);
+    if (embedder === undefined || embedders[backend] === undefined) {
+      vectorsBehind.add(memory);
+      continue;
+    }
+    vectors.use(memory, embedder);
     const page = pageOf(store, memory, left);
     if (page === undefined) continue;
     vectorsBehind.add(memory);
     left -= page.grains.length;
-    pages.push(page);
+    pages.push({ ...page, backend });
   }
-  return { pages, waiting: vectorsBehind.size };
+  return { pages, looked, waiting: vectorsBehind.size };
+}
+
+/** VAL-E001 for an embedder whose vectors are too long. A backend that has another one than before: its memories are looked at again. */
+function takeEmbedders(store: Store, embedders: Embedders): void {
+  let isChanged = false;
+  for (const [backend, embedder] of Object.entries(embedders)) {
+    const { dimensions } = embedder;
+    if (!(Number.isInteger(dimensions) && dimensions > 0 && dimensions <= VECTOR_DIMENSIONS_MAX))
+      throw new EngineError('VAL-E001', `vectors have 1 to ${VECTOR_DIMENSIONS_MAX} dimensions, not ${dimensions}`);
+    const before = store.embedders.get(backend);
+    if (before !== undefined && isSameStamp(before, embedder)) continue;
+    store.embedders.set(backend, embedder);
+    isChanged ||= before !== undefined;
+  }
+  // Of all backends, since which memory has which is known when it is looked at.
+  if (isChanged) for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
+}
+
+/** Undefined for a memory that does not open: it is looked at again when somebody writes to it. */
+function backendOf(store: Store, memory: number): string | undefined {
+  try {
+    return store.memory(memory).settings.vectorBackend ?? '';
+  } catch (error) {
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  }
 }
 
 function pageOf(store: Store, number: number, grainsMax: number) {
@@ -57,7 +104,7 @@ function pageOf(store: Store, number: number, grainsMax: number) {
     if (upTo > after) vectors.advance(number, upTo);
     return isLast ? undefined : { memory: number, after: upTo, upTo, grains };
   } catch (error) {
-    // A memory that does not open, or is damaged, is looked at again when somebody writes to it.
+    // As one that does not open.
     if (error instanceof EngineError) return undefined;
     throw error;
   }
@@ -80,19 +127,55 @@ function ordinalsAfter(store: Store, memory: number, after: Ordinal, limit: numb
   return found;
 }
 
-/** Keeps what was made of a page. Of a page that is out of date (the vectors were forgotten meanwhile), nothing. */
+/**
+ * Keeps what was made of a page. Of a page that is out of date (the vectors were forgotten meanwhile), nothing. A grain any of
+ * whose vectors is none (of another length, not of length 1) is found by its words alone.
+ */
 export function keepVectors(store: Store, page: Calls<'keepVectors'>['input']): Calls<'keepVectors'>['output'] {
   const { vectors, index } = store;
   const { memory, embedder, after, upTo, grains } = page;
   const isCurrent =
-    store.holds(memory) && vectors.embedder.name === embedder.name && vectors.embeddedUpTo(memory) === after;
+    store.holds(memory) &&
+    isSameStamp(vectors.embedderOf(memory), embedder) &&
+    vectors.embeddedUpTo(memory) === after &&
+    upTo <= index.publishedSequence;
   if (!isCurrent) return { kept: 0 };
   let kept = 0;
   for (const { ordinal, vectors: bytes } of grains) {
-    if (index.removed.get(ordinal)) continue;
-    vectors.add(memory, ordinal, unpackVectors(bytes, embedder.dimensions));
+    if (index.removed.get(ordinal) || bytes.length % (Float32Array.BYTES_PER_ELEMENT * embedder.dimensions) !== 0)
+      continue;
+    const own = unpackVectors(bytes, embedder.dimensions);
+    if (own.length === 0 || !own.every(isUnitVector)) continue;
+    vectors.add(memory, ordinal, own);
     kept += 1;
   }
   vectors.advance(memory, upTo);
   return { kept };
+}
+
+export interface VectorState {
+  /** Who made the vectors that a recall compares; absent where there are none. */
+  readonly serving?: Calls<'keepVectors'>['input']['embedder'];
+  /** Grains that the memory's embedder has still to look at. */
+  readonly lag: number;
+}
+
+/** How far the vectors of a memory are behind its grains. */
+export function vectorState(store: Store, memory: number): VectorState {
+  const { vectors, vectorsBehind } = store;
+  const serving = vectors.serving(memory);
+  const lag = vectorsBehind.has(memory) ? grainsAfter(store, memory, vectors.embeddedUpTo(memory)) : 0;
+  return { lag, ...(serving === undefined ? {} : { serving }) };
+}
+
+/** Grains of a memory above an ordinal, without removed ones. */
+function grainsAfter(store: Store, memory: number, after: Ordinal): number {
+  const { removed } = store.index;
+  let count = 0;
+  for (const { ordinals, docCount } of store.parts(memory)) {
+    const from = lowerBound(ordinals, after + 1, 0, docCount);
+    if (removed.count === 0) count += docCount - from;
+    else for (let doc = from; doc < docCount; doc++) if (!removed.get(ordinals[doc]!)) count += 1;
+  }
+  return count;
 }

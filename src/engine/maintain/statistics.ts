@@ -3,6 +3,7 @@ import { GRAIN_TYPE_NAMES } from '../grain/grain.ts';
 import { DocSet } from '../index/docset.ts';
 import { ANY_RELATION } from '../index/part.ts';
 import type { Store } from '../store/store.ts';
+import { vectorState } from './embed.ts';
 import { type Binding, countUsers, isBound, seenDocs } from './users.ts';
 
 const NOTHING = new Uint32Array(0);
@@ -57,5 +58,6 @@ export function memoryStatistics(
     triples,
     vectors: store.vectors.count(memory),
     purgePending: store.purgePending.has(memory) ? 1 : 0,
+    indexLag: vectorState(store, memory).lag,
   };
 }

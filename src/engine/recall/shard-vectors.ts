@@ -1,49 +1,34 @@
 // The vector leg of a recall over the vectors that a shard keeps.
 import type { RecallQuery } from '../calls.ts';
 import { lowerBound } from '../index/text/tail.ts';
+import type { EmbedderStamp } from '../index/vectors/generation.ts';
 import { unpackVectors } from '../index/vectors/transfer.ts';
+import { VECTORS_LOADED_AT_ONCE_MAX } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
 /** Beyond this share of grains without vectors, a ranking with vectors is one of what happens to have been embedded. */
 const BEHIND_SHARE_MAX = 0.05;
 
-function isFarBehind(store: Store, memory: number): boolean {
-  if (!store.vectorsBehind.has(memory)) return false;
-  const reached = store.vectors.embeddedUpTo(memory);
-  let all = 0;
-  let behind = 0;
-  for (const { docCount, ordinals } of store.parts(memory)) {
-    all += docCount;
-    behind += docCount - lowerBound(ordinals, reached + 1, 0, docCount);
-  }
-  return behind > all * BEHIND_SHARE_MAX;
-}
+/**
+ * Why a query that has a vector is answered by words alone. `behind`: a good part of the memory is still to be embedded;
+ * `loading`: its vectors are being brought to heap; `other`: they are of another embedder than the query's.
+ */
+type WordsAlone = 'behind' | 'loading' | 'other';
 
-/** For an answer: there when the query has a vector that is compared with none, as too much is still to be embedded. */
-export function vectorsNote(
-  store: Store,
-  memory: number,
-  { vector }: Pick<RecallQuery, 'vector'>,
-): { vectorsBehind?: true } {
-  return vector !== undefined && isFarBehind(store, memory) ? { vectorsBehind: true } : {};
-}
+type Question = Pick<RecallQuery, 'vector' | 'query'>;
 
 /**
- * Undefined when the query has no vector, or one that cannot be compared with those that serve the memory, and while a good
- * part of the memory is still to be embedded. VAL-E001 for a
- * caller's own vector of other dimensions than theirs.
+ * Undefined when the query has no vector, or one that cannot be compared with those that serve the memory, while a good
+ * part of the memory is still to be embedded, and while many vectors have to be brought to heap first, which this begins.
+ * VAL-E001 for a caller's own vector of other dimensions than theirs.
  */
-export function shardVectors(
-  store: Store,
-  memory: number,
-  { vector, query: text }: Pick<RecallQuery, 'vector' | 'query'>,
-): VectorLeg | undefined {
-  if (vector === undefined || vector.of !== text) return undefined;
+export function shardVectors(store: Store, memory: number, question: Question): VectorLeg | undefined {
   const serving = store.vectors.serving(memory);
-  if (serving === undefined || isFarBehind(store, memory)) return undefined;
-  if (vector.embedder !== undefined && vector.embedder !== serving.name) return undefined;
-  const query = unpackVectors(vector.bytes, vector.bytes.length / Float32Array.BYTES_PER_ELEMENT)[0];
+  if (serving === undefined || wordsAlone(store, memory, question) !== undefined) return undefined;
+  const bytes = bytesFor(serving, question);
+  const query =
+    bytes === undefined ? undefined : unpackVectors(bytes, bytes.length / Float32Array.BYTES_PER_ELEMENT)[0];
   if (query === undefined) return undefined;
   const { vectors } = store;
   return {
@@ -55,4 +40,45 @@ export function shardVectors(
       }),
     cosinesOf: (ordinals) => vectors.cosineOf(memory, query, ordinals),
   };
+}
+
+/** Undefined where the vector leg runs, or nothing asks for it. Begins to load what has to be loaded. */
+function wordsAlone(store: Store, memory: number, question: Question): WordsAlone | undefined {
+  if (question.vector === undefined || question.vector.of !== question.query) return undefined;
+  const serving = store.vectors.serving(memory);
+  if (serving === undefined) return store.vectorsBehind.has(memory) && hasGrains(store, memory) ? 'behind' : undefined;
+  if (bytesFor(serving, question) === undefined) return 'other';
+  if (isFarBehind(store, memory, serving)) return 'behind';
+  if (store.vectors.rowsToLoad(memory) <= VECTORS_LOADED_AT_ONCE_MAX) return undefined;
+  store.vectors.prepare(memory);
+  return 'loading';
+}
+
+/** For an answer: there when the query has a vector that is compared with none, though the memory has or will have some. */
+export function vectorsNote(store: Store, memory: number, question: Question): { vectorsBehind?: true } {
+  return wordsAlone(store, memory, question) === undefined ? {} : { vectorsBehind: true };
+}
+
+/** The query's vector that can be compared with those of `serving`. */
+function bytesFor(serving: EmbedderStamp, { vector, query }: Question): Uint8Array | undefined {
+  if (vector === undefined || vector.of !== query) return undefined;
+  if (vector.embedder === undefined || vector.embedder === serving.name) return vector.bytes;
+  return vector.also?.find(({ embedder }) => embedder === serving.name)?.bytes;
+}
+
+function hasGrains(store: Store, memory: number): boolean {
+  return store.parts(memory).some(({ docCount }) => docCount > 0);
+}
+
+function isFarBehind(store: Store, memory: number, serving: EmbedderStamp): boolean {
+  if (!store.vectorsBehind.has(memory)) return false;
+  // Of the embedder that serves: a new one that goes over the memory holds nobody up.
+  const reached = store.vectors.embeddedUpTo(memory, serving);
+  let all = 0;
+  let behind = 0;
+  for (const { docCount, ordinals } of store.parts(memory)) {
+    all += docCount;
+    behind += docCount - lowerBound(ordinals, reached + 1, 0, docCount);
+  }
+  return behind > all * BEHIND_SHARE_MAX;
 }

@@ -10,6 +10,7 @@ import { openGrain } from '../grain/blob.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { IndexPart, Keyed, Ordinal } from '../index/part.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
+import type { EmbedderStamp } from '../index/vectors/generation.ts';
 import type { VectorIndex } from '../index/vectors/vector-index.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
@@ -72,6 +73,8 @@ export class Store {
   vectors!: VectorIndex;
   /** Memories that may hold grains without vectors, those looked at longest ago first. */
   readonly vectorsBehind = new Set<number>();
+  /** Who makes vectors, by what memories call them ('' where they name none). Empty until somebody embeds. */
+  readonly embedders = new Map<string, EmbedderStamp>();
   /** Records that could not be read: ordinal to reason. */
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;

@@ -24,6 +24,8 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
   } else {
     const sealed = sealSettings(store.keys.get(existing.keyIds.token), settings);
     writeSetting(group, settings.number, existing.keyIds, sealed, false);
+    // It may have another embedder now.
+    group.onPublish(() => store.vectorsBehind.add(settings.number));
   }
   group.auditLater(settings.number, {
     event: existing === undefined ? 'instance.created' : 'settings.changed',

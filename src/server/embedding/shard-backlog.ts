@@ -1,16 +1,25 @@
 // A shard's backlog behind the calls that a shard answers.
+import type { EmbedderStamp } from '../../engine/calls.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Router } from '../../shards/router.ts';
 import type { Backlog } from './backlog.ts';
+import { VECTOR_BACKENDS } from './embedders.ts';
 
-/** The backlog of the shard with that index. Memories have the deployment's own embedder. */
+/** The backlog of the shard with that index. */
 export function shardBacklog(router: Pick<Router, 'callShard'>, shard: number): Backlog {
   return {
     async pages(stampOf, grainsMax) {
-      const embedder = stampOf('');
-      if (embedder === undefined) return [];
-      const { pages } = await router.callShard(shard, 'embedPages', { embedder, grainsMax });
-      return pages.map((page) => ({ ...page, backend: '' }));
+      const embedders: Record<string, EmbedderStamp> = {};
+      for (const backend of ['', ...VECTOR_BACKENDS]) {
+        const stamp = stampOf(backend);
+        if (stamp !== undefined) embedders[backend] = stamp;
+      }
+      // A call looks at a bounded number of memories: nothing waits when it was all of them.
+      for (let looked = 0; ; ) {
+        const found = await router.callShard(shard, 'embedPages', { embedders, grainsMax });
+        looked += found.looked;
+        if (found.pages.length > 0 || found.looked === 0 || looked >= found.waiting) return found.pages;
+      }
     },
     async store({ grains, ...page }) {
       const packed = grains.map(({ ordinal, vectors }) => ({ ordinal, vectors: packVectors(vectors) }));

@@ -443,7 +443,7 @@ export class ModelMemory {
     return { versions };
   }
 
-  statistics(): Omit<Output<'statistics'>, 'diskSpaceBytes' | 'purgePending'> {
+  statistics(): Omit<Output<'statistics'>, 'diskSpaceBytes' | 'purgePending' | 'indexLag'> {
     const { live } = this;
     const typeCounts = Object.fromEntries(
       GRAIN_TYPE_NAMES.map((type) => [type, live.filter((held) => held.grain.type === type).length]),

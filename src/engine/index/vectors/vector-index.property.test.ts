@@ -44,7 +44,7 @@ type Step =
   | { readonly do: 'begin'; readonly work: 'seal' | 'work' | 'purge' | 'verify' | 'load'; readonly memory: number }
   | { readonly do: 'slices'; readonly count: number }
   | { readonly do: 'finish' | 'reopen' }
-  | { readonly do: 'use'; readonly embedder: number }
+  | { readonly do: 'use'; readonly memory: number; readonly embedder: number }
   | { readonly do: 'rebuild'; readonly memory: number };
 
 const memory = fc.constantFrom(...MEMORIES);
@@ -115,7 +115,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       weight: 5,
       arbitrary: fc.record({ do: fc.constantFrom('finish' as const, 'finish' as const, 'reopen' as const) }),
     },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('use' as const), embedder: fc.nat(1) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('use' as const), memory, embedder: fc.nat(1) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('rebuild' as const), memory }) },
   ),
   { minLength: 5, maxLength: 60 },
@@ -148,7 +148,8 @@ class World {
   readonly keys = new TestKeys();
   readonly removed = new Set<number>();
   readonly #models = new Map<string, ModelVectors>();
-  #embedder: EmbedderStamp = EMBEDDERS[0]!;
+  /** Kept over lives, as whoever embeds says it again. */
+  readonly #embedders = new Map<number, EmbedderStamp>();
   #index: VectorIndex;
   #next = 1;
   #work: { readonly steps: Sliced<unknown>; readonly done: (result: unknown) => void } | undefined;
@@ -199,42 +200,49 @@ class World {
         this.#crash();
         break;
       case 'use':
-        this.#use(EMBEDDERS[step.embedder]!);
+        this.#use(step.memory, EMBEDDERS[step.embedder]!);
         break;
       case 'rebuild':
         this.#finish();
         drain(this.#index.rebuild(step.memory));
+        this.#index.use(step.memory, this.#embedderOf(step.memory));
         for (const { name } of EMBEDDERS) this.#models.delete(`${step.memory}/${name}`);
     }
     for (const memory of MEMORIES) assert.equal(this.#index.embeddedUpTo(memory), this.#model(memory).cursor);
   }
 
   #open(): VectorIndex {
-    return VectorIndex.open({
+    const index = VectorIndex.open({
       directory: this.#directory,
       keys: this.keys,
-      embedder: this.#embedder,
+      embedder: EMBEDDERS[0]!,
       isRemoved: (ordinal) => this.removed.has(ordinal),
       scanMax: this.#isExact ? 1_000_000 : 20,
       tuning: { candidatesMin: 3, graphCost: 0.2 },
       sealAt: 40,
       heapBytes: 150_000,
     });
+    for (const [memory, embedder] of this.#embedders) index.use(memory, embedder);
+    return index;
   }
 
-  #model(memory: number, stamp = this.#embedder): ModelVectors {
+  #embedderOf(memory: number): EmbedderStamp {
+    return this.#embedders.get(memory) ?? EMBEDDERS[0]!;
+  }
+
+  #model(memory: number, stamp = this.#embedderOf(memory)): ModelVectors {
     const name = `${memory}/${stamp.name}`;
     const known = this.#models.get(name) ?? new ModelVectors();
     this.#models.set(name, known);
     return known;
   }
 
-  #other(): EmbedderStamp {
-    return EMBEDDERS.find((stamp) => stamp !== this.#embedder)!;
+  #other(memory: number): EmbedderStamp {
+    return EMBEDDERS.find((stamp) => stamp !== this.#embedderOf(memory))!;
   }
 
   #add(memory: number, ordinal: number, chunks: number, seed: number): void {
-    const { dimensions } = this.#embedder;
+    const { dimensions } = this.#embedderOf(memory);
     // Some vectors are the same.
     const vectors = Array.from({ length: chunks }, (_, at) => unitVector(dimensions, seed % 5 === 0 ? 7 : seed + at));
     this.#index.add(memory, ordinal, vectors);
@@ -242,7 +250,7 @@ class World {
   }
 
   #remove(memory: number, pick: number, count: number): void {
-    const stamp = this.#index.serving(memory) ?? this.#embedder;
+    const stamp = this.#index.serving(memory) ?? this.#embedderOf(memory);
     const ordinals = [...this.#model(memory, stamp).grains.keys()];
     const from = ordinals.length === 0 ? 0 : pick % ordinals.length;
     const gone = ordinals.slice(from, from + count);
@@ -289,15 +297,13 @@ class World {
   }
 
   /** The vectors of an embedder that another caught up with may be gone; then nothing of them is left. */
-  #use(embedder: EmbedderStamp): void {
-    const before = this.#embedder;
-    this.#embedder = embedder;
-    this.#index.use(embedder);
-    for (const memory of MEMORIES) {
-      if (this.#index.embeddedUpTo(memory) > 0 || this.#model(memory).cursor === 0) continue;
-      assert.ok(this.#model(memory, before).cursor >= this.#model(memory).cursor, 'only what was caught up with goes');
-      this.#models.delete(`${memory}/${embedder.name}`);
-    }
+  #use(memory: number, embedder: EmbedderStamp): void {
+    const before = this.#embedderOf(memory);
+    this.#embedders.set(memory, embedder);
+    this.#index.use(memory, embedder);
+    if (this.#index.embeddedUpTo(memory) > 0 || this.#model(memory).cursor === 0) return;
+    assert.ok(this.#model(memory, before).cursor >= this.#model(memory).cursor, 'only what was caught up with goes');
+    this.#models.delete(`${memory}/${embedder.name}`);
   }
 
   /** The process ends between two calls. What is left is at least what the last finished seal began with. */
@@ -344,8 +350,8 @@ class World {
 
   #search({ memory, seed, limit, filter }: Step & { do: 'search' }): void {
     const own = this.#model(memory);
-    const other = this.#model(memory, this.#other());
-    const stamp = other.cursor > own.cursor ? this.#other() : this.#embedder;
+    const other = this.#model(memory, this.#other(memory));
+    const stamp = other.cursor > own.cursor ? this.#other(memory) : this.#embedderOf(memory);
     const { grains } = this.#model(memory, stamp);
     const query = unitVector(stamp.dimensions, seed % 5 === 0 ? 7 : seed);
     const modulus = 1 + (seed % 4);

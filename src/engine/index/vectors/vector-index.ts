@@ -5,7 +5,6 @@
 // a `Sliced` generator, of which one at a time is run to its end (or closed with `return`); all else may be called between its
 // slices. A memory's rows are brought to heap when somebody asks, and let go when they are too many.
 import { assert } from '../../assert.ts';
-import { isFileError, storageError } from '../../durable-file.ts';
 import { EngineError } from '../../errors.ts';
 import {
   VECTOR_CHUNKS_MAX,
@@ -14,17 +13,16 @@ import {
   VECTOR_SCAN_MAX,
   VECTORS_SEAL,
 } from '../../limits.ts';
-import { type IndexKeys, newestKey } from '../index-keys.ts';
+import type { IndexKeys } from '../index-keys.ts';
 import type { Sliced } from '../section.ts';
-import { Arena } from './arena.ts';
 import type { VectorHit } from './best-grains.ts';
 import type { Range } from './coverage.ts';
 import type { EmbedderStamp, Generation } from './generation.ts';
-import { isGone, isSameStamp, MemoryVectors, readEntry, type VectorShard } from './memory-vectors.ts';
-import { DamagedEntry, rewriteEntries } from './rewrite.ts';
+import { isSameStamp } from './memory-vectors.ts';
+import { OpenMemories } from './open-memories.ts';
 import { cosinesOf, type SearchTuning, searchRows, type VectorFilter } from './search.ts';
-import type { VectorFileWriter } from './vector-file-writer.ts';
-import { type PlacedEntry, VectorFiles } from './vector-files.ts';
+import { VectorFiles } from './vector-files.ts';
+import { type VectorReport, VectorUpkeep } from './vector-upkeep.ts';
 
 export interface VectorIndexOptions {
   /** The folder of the shard's vectors, which is made if need be; nobody else writes there. */
@@ -32,8 +30,10 @@ export interface VectorIndexOptions {
   readonly keys: Pick<IndexKeys, 'indexKey' | 'indexKeyById'>;
   /** Says of every grain that was removed or erased, from the moment on that `remove` is called for it and in all later lives. */
   readonly isRemoved: (ordinal: number) => boolean;
-  /** Who makes the vectors that are added. */
+  /** Who makes the vectors of memories without an embedder of their own (`use`). */
   readonly embedder: EmbedderStamp;
+  /** Something of the memory turned out to be lost: it is to be embedded again. */
+  readonly onLost?: (memory: number) => void;
   /** Vectors of a memory up to which every search is a scan. */
   readonly scanMax?: number;
   readonly tuning?: SearchTuning;
@@ -48,53 +48,33 @@ export interface VectorSearch extends VectorFilter {
   readonly embedder?: string;
 }
 
-export interface VectorFinding {
-  /** File and place. */
-  readonly where: string;
-  readonly problem: string;
-}
-
-export interface VectorReport {
-  /** Stored blocks that were read. */
-  readonly blocks: number;
-  readonly findings: readonly VectorFinding[];
-}
-
 /** A vector whose length differs from 1 by more is no unit vector. */
 const UNIT_TOLERANCE = 0.01;
-const SEAL_STEP_GRAINS = 64;
-/** Times that a merge begins again because it met a damaged entry. */
-const REWRITE_TRIES_MAX = 64;
-const FINDINGS_MAX = 1_000;
 
 export class VectorIndex {
   readonly #options: VectorIndexOptions;
   readonly #files: VectorFiles;
-  readonly #arena = new Arena();
-  readonly #shard: VectorShard;
-  /** Those that were asked for, longest ago first. */
-  readonly #memories = new Map<number, MemoryVectors>();
-  /** Memories in which something changed since `work` found nothing to do there. */
-  readonly #changed = new Set<number>();
-  /** Memories that may have something that is in no file. */
-  readonly #unsealed = new Set<number>();
-  #embedder: EmbedderStamp;
-  #isBusy = false;
-  /** Memories that were dropped while a work ran. */
-  readonly #dropped = new Set<number>();
+  readonly #memories: OpenMemories;
+  readonly #upkeep: VectorUpkeep;
+  readonly #embedder: EmbedderStamp;
+  /** Embedders that memories have of their own. */
+  readonly #embedders = new Map<number, EmbedderStamp>();
 
   private constructor(options: VectorIndexOptions, files: VectorFiles) {
+    const { keys, isRemoved } = options;
     this.#options = options;
     this.#files = files;
     this.#embedder = checkedStamp(options.embedder);
-    this.#shard = {
-      arena: this.#arena,
-      keys: options.keys,
+    this.#memories = new OpenMemories({
+      files,
+      keys,
+      isRemoved,
+      embedderOf: (memory) => this.embedderOf(memory),
       scanMax: options.scanMax ?? VECTOR_SCAN_MAX,
-      entriesOf: (memory) => files.entriesOf(memory),
-      isRemoved: options.isRemoved,
-      lost: (placed, reason) => this.#lost(placed, reason),
-    };
+      heapBytes: options.heapBytes ?? VECTOR_HEAP_BYTES,
+      onLost: options.onLost ?? (() => undefined),
+    });
+    this.#upkeep = new VectorUpkeep({ files, memories: this.#memories, keys, isRemoved });
   }
 
   /**
@@ -110,15 +90,14 @@ export class VectorIndex {
     return this.#files.problems;
   }
 
-  get embedder(): EmbedderStamp {
-    return this.#embedder;
+  /** Whose vectors the memory gets. */
+  embedderOf(memory: number): EmbedderStamp {
+    return this.#embedders.get(memory) ?? this.#embedder;
   }
 
   /** Bytes in heap and outside it: rows, graphs (an estimate, since usearch does not tell), and what finds them. */
   get bytes(): number {
-    let bytes = this.#arena.bytes;
-    for (const memory of this.#memories.values()) bytes += memory.bytes;
-    return bytes;
+    return this.#memories.bytes;
   }
 
   /** Bytes of the files. */
@@ -126,18 +105,24 @@ export class VectorIndex {
     return this.#files.bytes;
   }
 
-  /** Grains whose vectors are in no file yet. Adding asserts that no memory has more than VECTORS_UNSEALED_MAX. */
-  get unsealed(): number {
-    let count = 0;
-    for (const memory of this.#unsealed)
-      for (const generation of this.#memories.get(memory)?.generations ?? []) count += generation.unsealedCount;
-    return count;
+  /** Paths of the files, whose contents never change. What was added since the last `seal` is in none. */
+  paths(): string[] {
+    return this.#files.files.map(({ path }) => path);
   }
 
-  /** Changes the embedder: a memory's vectors of the one before answer until `advance` has covered as much with the new one. */
-  use(embedder: EmbedderStamp): void {
-    this.#embedder = checkedStamp(embedder);
-    for (const memory of this.#memories.keys()) this.#changed.add(memory);
+  /** Grains whose vectors are in no file yet. Adding asserts that no memory has more than VECTORS_UNSEALED_MAX. */
+  get unsealed(): number {
+    return this.#memories.unsealedCount;
+  }
+
+  /**
+   * Gives a memory its embedder: vectors of the one before answer until `advance` has covered as much with the new one. To say it
+   * again costs nothing.
+   */
+  use(memory: number, embedder: EmbedderStamp): void {
+    if (isSameStamp(this.embedderOf(memory), embedder)) return;
+    this.#embedders.set(memory, checkedStamp(embedder));
+    if (this.#memories.find(memory) !== undefined) this.#memories.changed.add(memory);
   }
 
   /**
@@ -145,18 +130,17 @@ export class VectorIndex {
    * and are in a file after a `seal` that follows the `advance` past them.
    */
   add(memory: number, ordinal: number, vectors: readonly Float32Array[]): void {
-    const stamp = this.#embedder;
+    const stamp = this.embedderOf(memory);
     assert(vectors.length > 0 && vectors.length <= VECTOR_CHUNKS_MAX, 'a grain has some chunks, and not too many');
     assert(Number.isInteger(ordinal) && ordinal > 0 && ordinal <= 0xffff_fffe, 'an ordinal is a sequence of the log');
     for (const vector of vectors) {
       assert(vector.length === stamp.dimensions, 'a vector has the dimensions of its embedder');
-      assert(Math.abs(lengthOf(vector) - 1) <= UNIT_TOLERANCE, 'a vector is finite and of length 1');
+      assert(isUnitVector(vector), 'a vector is finite and of length 1');
     }
-    const opened = this.#memory(memory);
+    const opened = this.#memories.get(memory);
     const generation = opened.ready(opened.generation(stamp));
     generation.add(ordinal, vectors);
-    this.#changed.add(memory);
-    this.#unsealed.add(memory);
+    this.#wasAdded(memory);
     this.#letGoOfOthers(memory);
   }
 
@@ -165,43 +149,38 @@ export class VectorIndex {
    * come as far as the one before, its vectors serve; once they are sealed, those of the one before go.
    */
   advance(memory: number, upTo: number): void {
-    const opened = this.#memory(memory);
-    const { coverage } = opened.generation(this.#embedder);
+    const { coverage } = this.#memories.get(memory).generation(this.embedderOf(memory));
     coverage.add({ after: coverage.cursor, upTo });
-    this.#changed.add(memory);
-    this.#unsealed.add(memory);
+    this.#wasAdded(memory);
   }
 
   /** Up to which ordinal the memory is embedded by the embedder (or the one that is named), without a gap; 0 for nothing. */
-  embeddedUpTo(memory: number, embedder: EmbedderStamp = this.#embedder): number {
-    return this.#memory(memory).find(embedder)?.coverage.cursor ?? 0;
+  embeddedUpTo(memory: number, embedder: EmbedderStamp = this.embedderOf(memory)): number {
+    return this.#memories.get(memory).find(embedder)?.coverage.cursor ?? 0;
   }
 
   /** Ranges before others that the embedder covered and whose vectors were lost: `embeddedUpTo` ends where the first begins. */
   gaps(memory: number): Range[] {
-    return this.#memory(memory).find(this.#embedder)?.coverage.gaps ?? [];
+    return this.#memories.get(memory).find(this.embedderOf(memory))?.coverage.gaps ?? [];
   }
 
   /** Whose vectors a search of the memory compares, so who must embed its query; undefined when there are none. */
   serving(memory: number): EmbedderStamp | undefined {
-    return this.#memory(memory).serving(this.#embedder)?.stamp;
+    return this.#memories.serving(memory)?.stamp;
   }
 
   /** Takes grains out, of all embedders' vectors, and overwrites them in heap. In files they stay until `purge`. */
   remove(memory: number, ordinals: Iterable<number>): void {
-    const opened = this.#memory(memory);
+    const opened = this.#memories.get(memory);
     for (const ordinal of ordinals) opened.remove(ordinal);
-    this.#changed.add(memory);
+    this.#memories.changed.add(memory);
   }
 
-  /** Forgets a memory whose keys are gone. */
+  /** Forgets a memory: its keys are gone, or it is to have no vectors. */
   dropMemory(memory: number): void {
-    this.#memories.get(memory)?.dropAll();
-    this.#memories.delete(memory);
-    this.#changed.delete(memory);
-    this.#unsealed.delete(memory);
-    if (this.#isBusy) this.#dropped.add(memory);
-    this.#files.letGo(this.#files.entriesOf(memory));
+    this.#memories.drop(memory);
+    this.#embedders.delete(memory);
+    this.#upkeep.memoryDropped(memory);
   }
 
   /** True when the vectors that serve have the grain. Brings the memory to heap. */
@@ -214,16 +193,15 @@ export class VectorIndex {
    * Brings the memory to heap.
    */
   isEmbedded(memory: number, ordinal: number): boolean {
-    return this.#ready(memory, this.#embedder.name)?.grains.has(ordinal) ?? false;
+    return this.#ready(memory, this.embedderOf(memory).name)?.grains.has(ordinal) ?? false;
   }
 
   /** Vectors that serve. Of a memory that is not in heap, those in its files, with removed grains that no purge has met. */
   count(memory: number): number {
-    const opened = this.#memory(memory);
-    const serving = opened.serving(this.#embedder);
+    const serving = this.#memories.serving(memory);
     if (serving === undefined) return 0;
-    if (opened.isLoaded(serving)) return serving.grains.live;
-    return this.#entries(memory, serving.stamp).reduce((rows, { entry }) => rows + entry.rows, 0);
+    const rows = this.#memories.rowsToLoad(memory);
+    return rows > 0 ? rows : serving.grains.live;
   }
 
   /**
@@ -233,47 +211,63 @@ export class VectorIndex {
    */
   search(memory: number, query: Float32Array, options: VectorSearch): VectorHit[] {
     const searched = this.#ready(memory, options.embedder);
-    const unit = unitQuery(query, searched?.stamp.dimensions ?? this.#embedder.dimensions);
+    const unit = unitQuery(query, searched?.stamp.dimensions ?? this.embedderOf(memory).dimensions);
     return searched === undefined ? [] : searchRows(searched, unit, options, this.#options.tuning);
   }
 
   /** The cosines of some grains, in their order, each of its best chunk; NaN where there is no vector. Errors as `search`. */
   cosineOf(memory: number, query: Float32Array, ordinals: ArrayLike<number>, embedder?: string): Float64Array {
     const searched = this.#ready(memory, embedder);
-    const unit = unitQuery(query, searched?.stamp.dimensions ?? this.#embedder.dimensions);
+    const unit = unitQuery(query, searched?.stamp.dimensions ?? this.embedderOf(memory).dimensions);
     if (searched === undefined) return new Float64Array(ordinals.length).fill(Number.NaN);
     return cosinesOf(searched.grains, unit, ordinals);
   }
 
+  /** A unit vector for a grain: the mean of its chunks, by the embedder that serves; undefined for one without vectors. */
+  meanOf(memory: number, ordinal: number): Float32Array | undefined {
+    const serving = this.#ready(memory);
+    return serving === undefined ? undefined : meanOfChunks(serving.grains, ordinal);
+  }
+
+  /** Vectors that the next search of the memory would bring to heap first. */
+  rowsToLoad(memory: number): number {
+    return this.#memories.rowsToLoad(memory);
+  }
+
+  /** From now on `work` brings the vectors that serve the memory to heap. */
+  prepare(memory: number): void {
+    this.#memories.await(memory);
+  }
+
   /** Brings the vectors that serve to heap in slices, before somebody asks. */
   *load(memory: number): Sliced<void> {
-    const opened = this.#memory(memory);
-    const serving = opened.serving(this.#embedder);
-    if (serving !== undefined) yield* opened.load(serving);
-    this.#changed.add(memory);
+    yield* this.#memories.load(memory);
     this.#letGoOfOthers(memory);
   }
 
-  /** What is due: sealing, adding to graphs, copying what is mostly dead, merging files. Undefined when nothing is. */
+  /** What is due: sealing, loading, adding to graphs, copying what is mostly dead, merging files. Undefined when nothing is. */
   work(): Sliced<void> | undefined {
-    if (this.#isBusy) return undefined;
-    if (this.unsealed >= (this.#options.sealAt ?? VECTORS_SEAL) && this.#isSealable()) return this.seal();
-    for (const memory of this.#changed) {
-      const opened = this.#memories.get(memory);
-      if (opened !== undefined) this.#dropOutdated(opened);
+    if (this.#upkeep.isBusy) return undefined;
+    const memories = this.#memories;
+    if (memories.unsealedCount >= (this.#options.sealAt ?? VECTORS_SEAL) && memories.isSealable) return this.seal();
+    const loading = memories.loading();
+    if (loading !== undefined) return loading;
+    for (const memory of memories.changed) {
+      const opened = memories.find(memory);
+      if (opened !== undefined) memories.dropOutdated(opened);
       for (const generation of opened?.generations ?? []) {
         const work = opened?.isLoaded(generation) === true ? generation.work() : undefined;
-        if (work !== undefined) return this.#exclusive(work);
+        if (work !== undefined) return this.#upkeep.exclusive(work);
       }
-      this.#changed.delete(memory);
+      memories.changed.delete(memory);
     }
     const files = this.#files.mergeable();
-    return files === undefined ? undefined : this.#exclusive(this.#merge(files));
+    return files === undefined ? undefined : this.#upkeep.exclusive(this.#upkeep.merge(files));
   }
 
   /** Writes to a file what was covered and is in none. Throws what the file system throws; then nothing is changed. */
   seal(): Sliced<void> {
-    return this.#exclusive(this.#seal());
+    return this.#upkeep.exclusive(this.#upkeep.seal());
   }
 
   /**
@@ -281,7 +275,7 @@ export class VectorIndex {
    * nothing of them is left. Then no file that counts holds a block under an older key. Seals what is covered first.
    */
   purge(memory: number): Sliced<void> {
-    return this.#exclusive(this.#purge(memory));
+    return this.#upkeep.exclusive(this.#upkeep.purge(memory));
   }
 
   /** Keys under which a memory's blocks are sealed in files that count: after a purge, the newest alone. */
@@ -291,268 +285,39 @@ export class VectorIndex {
 
   /** Forgets all vectors of a memory, or of all: `embeddedUpTo` is 0 again, also after a crash. */
   rebuild(memory?: number): Sliced<void> {
-    return this.#exclusive(this.#rebuild(memory));
+    const numbers = memory === undefined ? [...this.#files.memories(), ...this.#memories.numbers()] : [memory];
+    return this.#upkeep.exclusive(this.#upkeep.rebuild(new Set(numbers), (number) => this.dropMemory(number)));
   }
 
-  /** Reads every block that counts. What is damaged is named, and from then on not embedded. */
-  verify(): Sliced<VectorReport> {
-    return this.#exclusive(this.#verify());
+  /**
+   * Reads every block that counts. What is damaged is named, and from then on not embedded; vectors of what `isGrain` does not know
+   * (it is to know removed grains) are named alone.
+   */
+  verify(isGrain: (memory: number, ordinal: number) => boolean = () => true): Sliced<VectorReport> {
+    return this.#upkeep.exclusive(this.#upkeep.verify(isGrain));
   }
 
   /** Closes the files. What is in none of them is embedded again by the next life. */
   close(): void {
-    for (const memory of this.#memories.values()) memory.dropAll();
-    this.#memories.clear();
+    this.#memories.close();
     this.#files.close();
   }
 
-  #memory(memory: number): MemoryVectors {
-    const known = this.#memories.get(memory);
-    const opened = known ?? new MemoryVectors(memory, this.#shard);
-    if (known === undefined && opened.generations.length > 1) this.#changed.add(memory);
-    this.#memories.delete(memory);
-    this.#memories.set(memory, opened);
-    return opened;
-  }
-
-  /** Lets go of the vectors with which the embedder has caught up. */
-  #dropOutdated(opened: MemoryVectors): void {
-    for (const generation of opened.outdated(this.#embedder)) {
-      opened.drop(generation);
-      this.#files.letGo(this.#entries(opened.memory, generation.stamp));
-    }
+  #wasAdded(memory: number): void {
+    this.#memories.changed.add(memory);
+    this.#memories.unsealed.add(memory);
   }
 
   /** The generation that serves, or that of the named embedder, in heap. */
   #ready(memory: number, embedder?: string): Generation | undefined {
-    const opened = this.#memory(memory);
-    const find = (): Generation | undefined =>
-      embedder === undefined
-        ? opened.serving(this.#embedder)
-        : (opened.generations.find(({ stamp }) => isSameStamp(stamp, this.#embedder) && stamp.name === embedder) ??
-          opened.generations.find(({ stamp }) => stamp.name === embedder));
-    let found = find();
-    // Loading may meet damage, after which another serves.
-    while (found !== undefined && !opened.isLoaded(found)) {
-      opened.ready(found);
-      this.#changed.add(memory);
-      found = find();
-    }
+    const found = this.#memories.ready(memory, embedder);
     this.#letGoOfOthers(memory);
     return found;
   }
 
-  #entries(memory: number, stamp: EmbedderStamp): PlacedEntry[] {
-    return this.#files.entriesOf(memory).filter(({ entry }) => isSameStamp(entry.stamp, stamp));
-  }
-
-  /** Past the heap's bound: those asked for longest ago go, unless something of theirs is in no file. */
+  /** Not while a work runs, which may be at any of them. */
   #letGoOfOthers(memory: number): void {
-    const max = this.#options.heapBytes ?? VECTOR_HEAP_BYTES;
-    if (this.#arena.bytes <= max || this.#isBusy) return;
-    for (const [other, opened] of this.#memories) {
-      if (this.#arena.bytes <= max) return;
-      if (other === memory || !opened.isSealed) continue;
-      opened.dropAll();
-      this.#memories.delete(other);
-    }
-  }
-
-  #lost(placed: PlacedEntry, reason: string | undefined): void {
-    const { file, entry } = placed;
-    if (reason !== undefined)
-      this.#files.problem(
-        `vectors of memory ${entry.memory} from ${entry.after + 1} to ${entry.upTo} in ${file.name} are embedded again: ${reason}`,
-      );
-    this.#memories.get(entry.memory)?.find(entry.stamp)?.forget(entry);
-    this.#files.letGo([placed]);
-  }
-
-  /** One such work at a time; what it leaves half done, it takes back. */
-  *#exclusive<T>(work: Sliced<T>): Sliced<T> {
-    assert(!this.#isBusy, 'one work on the vectors runs at a time');
-    this.#isBusy = true;
-    this.#dropped.clear();
-    try {
-      return yield* work;
-    } catch (error) {
-      throw isFileError(error) ? storageError('vectors', error) : error;
-    } finally {
-      this.#isBusy = false;
-    }
-  }
-
-  #isSealable(): boolean {
-    for (const memory of this.#unsealed)
-      for (const generation of this.#memories.get(memory)?.generations ?? [])
-        if (generation.unsealedRanges().length > 0) return true;
-    return false;
-  }
-
-  *#seal(): Sliced<void> {
-    if (!this.#isSealable() && this.#files.unsaid === 0) return;
-    const writer = this.#files.create();
-    const done: (() => void)[] = [];
-    try {
-      for (const memory of [...this.#unsealed].sort((a, b) => a - b)) {
-        const opened = this.#memories.get(memory);
-        const key = opened === undefined ? undefined : newestKey(this.#options.keys, memory);
-        if (opened === undefined) continue;
-        if (key === undefined) {
-          // Gone, or its key is lost: what cannot be sealed is embedded again once there is a key.
-          for (const generation of opened.generations)
-            for (const range of generation.unsealedRanges()) generation.forget(range);
-          continue;
-        }
-        for (const generation of [...opened.generations])
-          yield* this.#sealGeneration({ opened, generation, key, writer, done });
-      }
-      yield* this.#take(writer, [], writer.number);
-      for (const act of done) act();
-      for (const memory of this.#unsealed) {
-        const opened = this.#memories.get(memory);
-        if (opened !== undefined) this.#dropOutdated(opened);
-      }
-      for (const memory of this.#unsealed)
-        if (this.#memories.get(memory)?.isSealed !== false) this.#unsealed.delete(memory);
-    } finally {
-      writer.abandon();
-    }
-  }
-
-  /** Finishes a file and lets it count in the place of `replaced`; not what it has of memories that were dropped meanwhile. */
-  *#take(writer: VectorFileWriter, replaced: readonly PlacedEntry[], age: number): Sliced<void> {
-    this.#files.sayReplaced(writer, replaced);
-    const file = yield* writer.finish(age);
-    this.#files.add(file);
-    this.#files.letGo(this.#files.entriesIn(file).filter(({ entry }) => this.#dropped.has(entry.memory)));
-  }
-
-  *#sealGeneration(options: {
-    readonly opened: MemoryVectors;
-    readonly generation: Generation;
-    readonly key: { readonly id: number; readonly key: Uint8Array };
-    readonly writer: VectorFileWriter;
-    readonly done: (() => void)[];
-  }): Sliced<void> {
-    const { opened, generation, key, writer, done } = options;
-    for (const range of generation.unsealedRanges()) {
-      const grains = generation.unsealedIn(range);
-      writer.begin(opened.memory, generation.stamp, key);
-      for (let i = 0; i < grains.length; i++) {
-        writeGrain(generation, grains[i]![0], writer);
-        if (i % SEAL_STEP_GRAINS === SEAL_STEP_GRAINS - 1) yield;
-      }
-      writer.end(range);
-      done.push(() => {
-        generation.sealed.add(range);
-        for (const [ordinal, change] of grains) generation.wasSealed(ordinal, change);
-      });
-    }
-  }
-
-  *#merge(files: readonly { readonly number: number }[]): Sliced<void> {
-    const numbers = new Set(files.map(({ number }) => number));
-    const inputs = this.#files.files.filter(({ number }) => numbers.has(number));
-    const age = Math.max(...inputs.map((file) => file.age));
-    yield* this.#rewrite(() => inputs.flatMap((file) => this.#files.entriesIn(file)), age);
-  }
-
-  /** Writes entries as one file. Begins again when one of them is damaged, which then counts no more. */
-  *#rewrite(entriesOf: () => PlacedEntry[], age: number): Sliced<void> {
-    for (let tries = 0; tries < REWRITE_TRIES_MAX; tries++) {
-      const entries = entriesOf();
-      if (entries.length === 0) return;
-      const files = new Set(entries.map(({ file }) => file));
-      for (const file of files) file.hold();
-      const writer = this.#files.create();
-      try {
-        const { keys, isRemoved } = this.#options;
-        const lost = this.#shard.lost;
-        yield* rewriteEntries(entries, { writer, keys, isRemoved, lost });
-        yield* this.#take(writer, entries, age);
-        return;
-      } catch (error) {
-        if (!(error instanceof DamagedEntry)) throw error;
-      } finally {
-        writer.abandon();
-        for (const file of files) file.release();
-      }
-    }
-  }
-
-  *#purge(memory: number): Sliced<void> {
-    yield* this.#seal();
-    for (const { stamp } of [...(this.#memories.get(memory)?.generations ?? [])]) {
-      const opened = this.#memories.get(memory);
-      const generation = opened?.find(stamp);
-      // What is not in heap yet comes there without what was removed.
-      if (generation === undefined || opened?.isLoaded(generation) !== true) continue;
-      yield* generation.purge();
-    }
-    const entries = this.#files.entriesOf(memory);
-    const age = Math.max(0, ...entries.map(({ file }) => file.age));
-    yield* this.#rewrite(() => [...this.#files.entriesOf(memory)], age);
-  }
-
-  *#rebuild(memory: number | undefined): Sliced<void> {
-    const memories = memory === undefined ? [...this.#files.memories(), ...this.#memories.keys()] : [memory];
-    for (const number of new Set(memories)) {
-      this.dropMemory(number);
-      yield;
-    }
-    if (this.#files.unsaid > 0) yield* this.#seal();
-  }
-
-  *#verify(): Sliced<VectorReport> {
-    const findings: VectorFinding[] = this.problems.map((problem) => ({ where: 'vectors', problem }));
-    let blocks = 0;
-    for (const file of this.#files.files) {
-      const entries = this.#files.entriesIn(file);
-      // One that went since this began has none left.
-      if (entries.length === 0) continue;
-      file.hold();
-      try {
-        for (const placed of entries) {
-          const problem = yield* this.#verifyEntry(placed, () => {
-            blocks += 1;
-          });
-          const where = `${file.name} memory ${placed.entry.memory}`;
-          if (problem !== undefined && findings.length < FINDINGS_MAX) findings.push({ where, problem });
-        }
-      } finally {
-        file.release();
-      }
-    }
-    return { blocks, findings };
-  }
-
-  *#verifyEntry(placed: PlacedEntry, read: () => void): Sliced<string | undefined> {
-    try {
-      const key = this.#options.keys.indexKeyById(placed.entry.keyId, placed.entry.memory);
-      for (const _ of readEntry(placed, key)) {
-        read();
-        yield;
-      }
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
-      const problem = isGone(error) ? undefined : error.message;
-      this.#lost(placed, problem);
-      return problem;
-    }
-  }
-}
-
-function writeGrain(generation: Generation, ordinal: number, writer: VectorFileWriter): void {
-  const { grains } = generation;
-  const first = grains.firstRow(ordinal);
-  // Taken out since the seal began.
-  if (first < 0) return;
-  const end = grains.endOf(first);
-  for (let row = first; row < end; row++) {
-    const { halves, at } = grains.rows.halvesAt(row);
-    writer.row(ordinal, row - first, halves, at);
+    if (!this.#upkeep.isBusy) this.#memories.letGoOfOthers(memory);
   }
 }
 
@@ -564,6 +329,11 @@ function checkedStamp(stamp: EmbedderStamp): EmbedderStamp {
     'an embedder’s dimensions are within the limit',
   );
   return { name: stamp.name, dimensions };
+}
+
+/** True when `add` takes it: finite, and of length 1. */
+export function isUnitVector(vector: Float32Array): boolean {
+  return Math.abs(lengthOf(vector) - 1) <= UNIT_TOLERANCE;
 }
 
 /** NaN when a component is no finite number. */
