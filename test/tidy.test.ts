@@ -63,6 +63,7 @@ const ENGINE_IMPORTS: Record<string, readonly string[]> = {
   store: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern'],
   write: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'store'],
   recall: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'store'],
+  cal: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'store', 'write', 'recall'],
   maintain: ['grain', 'crypto', 'log', 'keys', 'record', 'index', 'govern', 'store', 'write', 'recall'],
 };
 

@@ -1,0 +1,322 @@
+// What a CAL query says, as a tree: the closed union of statements and all that hangs from them. The text form and the JSON
+// form both read into it and both can be written from it; nothing here can delete or overwrite a grain, whatever is added.
+
+/** A stretch of the text that was read, in UTF-16 units, `end` exclusive. Trees from the JSON form have none. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What every node may carry: where it stood. Two trees that differ in this alone say the same. */
+interface Placed {
+  readonly at?: Span;
+}
+
+export interface Query extends Placed {
+  readonly lets: readonly LetBinding[];
+  readonly statement: Statement;
+}
+
+export interface LetBinding extends Placed {
+  /** Without the `$`. */
+  readonly name: string;
+  readonly recall: Recall;
+  readonly extract?: Extractor;
+}
+
+export type Statement =
+  | Recall
+  | SetOperation
+  | Assemble
+  | Exists
+  | History
+  | HistoryDiff
+  | HistoryOfPair
+  | Explain
+  | Describe
+  | Batch
+  | Coalesce
+  | DefineTemplate
+  | Add
+  | Supersede
+  | Revert;
+
+export const EXTRACTORS = ['subjects', 'objects', 'hashes'] as const;
+export type Extractor = (typeof EXTRACTORS)[number];
+
+export type Value =
+  | ({ readonly kind: 'string'; readonly value: string } & Placed)
+  | ({ readonly kind: 'number'; readonly value: number } & Placed)
+  | ({ readonly kind: 'boolean'; readonly value: boolean } & Placed)
+  | ({ readonly kind: 'array'; readonly items: readonly Value[] } & Placed)
+  | HashValue
+  | ParameterValue;
+
+export interface HashValue extends Placed {
+  readonly kind: 'hash';
+  /** 8 to 64 lower-case hex digits; fewer than 64: a prefix. */
+  readonly hex: string;
+}
+
+export interface ParameterValue extends Placed {
+  readonly kind: 'parameter';
+  /** Without the `$`. */
+  readonly name: string;
+}
+
+/** Where one grain is named: by its address, or by a parameter that holds one. */
+export type GrainReference = HashValue | ParameterValue;
+
+/** A word of the query that must be one of a set, as written: a field, a type. Lower case. */
+export interface Word extends Placed {
+  readonly word: string;
+}
+
+// ---- RECALL
+
+export interface Recall extends Placed {
+  readonly kind: 'recall';
+  readonly my?: boolean;
+  /** The plural, as written, in lower case. */
+  readonly grainType?: Word;
+  readonly in?: InClause;
+  readonly about?: string;
+  readonly like?: string;
+  readonly since?: Value;
+  readonly between?: readonly [Value, Value];
+  readonly thread?: { readonly session: string } | { readonly from: GrainReference };
+  /** Empty: no WHERE. */
+  readonly where: readonly Condition[];
+  /** Empty: no WITH. */
+  readonly with: readonly WithOption[];
+  readonly stages: readonly Stage[];
+  readonly recent?: number;
+  readonly contradictions?: boolean;
+  readonly format?: FormatChoice;
+  /** Where each clause stood, by its first word in lower case (FORMAT as `as`); like `at`, it says nothing of its own. */
+  readonly places?: Readonly<Record<string, Span>>;
+}
+
+export interface InClause extends Placed {
+  readonly name: string;
+  /** True for `IN SCOPE "x"`. */
+  readonly scope?: boolean;
+}
+
+export const COMPARATORS = ['=', '!=', '>=', '<=', '>', '<'] as const;
+export type Comparator = (typeof COMPARATORS)[number];
+
+/** `field` is lower case; a domain field keeps its prefix (`hc:patient_id`). */
+export type Condition = Placed & { readonly field: Word } & (
+    | { readonly op: Comparator; readonly value: Value }
+    | { readonly op: 'between'; readonly value: readonly [Value, Value] }
+    | { readonly op: 'in'; readonly values: readonly Value[] }
+    | { readonly op: 'in'; readonly recall: Recall; readonly extract: Extractor }
+    | { readonly op: 'include' | 'exclude'; readonly values: readonly Value[] }
+    | { readonly op: 'is'; readonly category: Category }
+  );
+
+export const CATEGORIES = [
+  'preference',
+  'knowledge',
+  'permission',
+  'interaction',
+  'agency',
+  'lifecycle',
+  'observation',
+] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+export const DISCLOSURE_LEVELS = ['summary', 'headlines', 'standard', 'full'] as const;
+export type DisclosureLevel = (typeof DISCLOSURE_LEVELS)[number];
+
+export type WithOption = Placed &
+  (
+    | {
+        readonly option:
+          | 'superseded'
+          | 'score_breakdown'
+          | 'explanation'
+          | 'provenance'
+          | 'contradiction_detection'
+          | 'summarize'
+          | 'iso_timestamps';
+      }
+    | { readonly option: 'progressive_disclosure'; readonly level?: DisclosureLevel }
+    | { readonly option: 'diversity'; readonly by: 'mmr'; readonly lambda?: number }
+    | { readonly option: 'diversity'; readonly by: 'threshold'; readonly threshold: number }
+    | { readonly option: 'consistency'; readonly level: 'eventual' | 'linearizable' }
+    | { readonly option: 'consistency'; readonly level: 'bounded'; readonly bound: number }
+    | { readonly option: 'dedup'; readonly field: Word }
+    | { readonly option: 'locale'; readonly locale: string }
+    | { readonly option: 'cache'; readonly ttl: number }
+    /** A vendor's hint: `x_name(values)`; `name` with its `x_`. */
+    | { readonly option: 'vendor'; readonly name: string; readonly values: readonly Value[] }
+  );
+
+export type Stage = Placed &
+  (
+    | { readonly stage: 'select'; readonly fields: readonly Word[] }
+    /** `descending` absent: nothing was written, which is ascending. */
+    | { readonly stage: 'order_by'; readonly field: Word; readonly descending?: boolean }
+    | { readonly stage: 'limit'; readonly count: number }
+    | { readonly stage: 'offset'; readonly count: number | ParameterValue }
+    | { readonly stage: 'count' | 'first' | Extractor }
+    | { readonly stage: 'group_by'; readonly field: Word }
+    | { readonly stage: 'project'; readonly parts: readonly ProjectPart[] }
+  );
+
+export interface ProjectPart extends Placed {
+  readonly into: 'content' | 'attr';
+  readonly fields: readonly Word[];
+}
+
+// ---- formats and templates
+
+export const FORMATS = ['sml', 'markdown', 'text', 'json', 'yaml', 'triples', 'toon'] as const;
+export type FormatName = (typeof FORMATS)[number];
+
+/** Other words for formats. */
+export const FORMAT_SYNONYMS: Readonly<Record<string, FormatName>> = {
+  structured: 'sml',
+  readable: 'markdown',
+  compact: 'text',
+  data: 'json',
+};
+
+export const SECTIONS = ['header', 'element', 'element_summary', 'element_omit', 'source_break', 'footer'] as const;
+export type SectionName = (typeof SECTIONS)[number];
+/** Bodies of a template by section. */
+export type Sections = Readonly<Partial<Record<SectionName, string>>>;
+
+export type Format =
+  /** As written, in lower case: one of `FORMATS` or of the synonyms. */
+  | ({ readonly kind: 'named'; readonly name: string } & Placed)
+  | ({ readonly kind: 'template_reference'; readonly name: string } & Placed)
+  | ({ readonly kind: 'template_text'; readonly text: string } & Placed)
+  | ({ readonly kind: 'template_sections'; readonly sections: Sections } & Placed);
+
+export type FormatChoice =
+  | ({ readonly kind: 'one'; readonly format: Format } & Placed)
+  | ({
+      readonly kind: 'list';
+      readonly formats: readonly { readonly format: Format; readonly alias?: string }[];
+    } & Placed);
+
+export interface DefineTemplate extends Placed {
+  readonly kind: 'define_template';
+  readonly name: string;
+  readonly extends?: string;
+  readonly body: { readonly text: string } | { readonly sections: Sections };
+}
+
+// ---- the other statements
+
+export const SET_OPERATORS = ['union', 'intersect', 'except'] as const;
+
+export interface SetOperation extends Placed {
+  readonly kind: 'set_op';
+  readonly operator: (typeof SET_OPERATORS)[number];
+  /** At least two. */
+  readonly operands: readonly (Recall | SetOperation)[];
+  readonly stages: readonly Stage[];
+}
+
+export interface Assemble extends Placed {
+  readonly kind: 'assemble';
+  readonly name?: string;
+  readonly for?: string;
+  readonly sources: readonly AssembleSource[];
+  readonly budget?: { readonly value: number; readonly unit: 'tokens' | 'grains' } & Placed;
+  /** Labels, most important first; empty: no PRIORITY. */
+  readonly priority: readonly Word[];
+  readonly format?: FormatChoice;
+  readonly stream?: StreamOptions;
+  /** Empty: no WITH. */
+  readonly with: readonly WithOption[];
+}
+
+export interface AssembleSource extends Placed {
+  readonly label?: Word;
+  readonly from: Recall | ParameterValue;
+}
+
+export interface StreamOptions extends Placed {
+  /** Words as written, lower case; empty: a bare STREAM. */
+  readonly events: readonly Word[];
+  readonly chunkSize?: number;
+}
+
+export interface Exists extends Placed {
+  readonly kind: 'exists';
+  readonly grain: GrainReference;
+}
+
+export interface History extends Placed {
+  readonly kind: 'history';
+  readonly grain: GrainReference;
+}
+
+export interface HistoryDiff extends Placed {
+  readonly kind: 'history_diff';
+  readonly from: GrainReference;
+  readonly to: GrainReference;
+}
+
+export interface HistoryOfPair extends Placed {
+  readonly kind: 'history_of_pair';
+  readonly in?: InClause;
+  readonly subject: Value;
+  readonly relation: Value;
+  readonly asOf?: string;
+}
+
+export interface Explain extends Placed {
+  readonly kind: 'explain';
+  readonly statement: Recall | Assemble | SetOperation | Batch | Coalesce | Add | Supersede | Revert;
+}
+
+export const DESCRIBE_TARGETS = ['grain_types', 'fields', 'capabilities', 'server', 'templates', 'grammar'] as const;
+
+export interface Describe extends Placed {
+  readonly kind: 'describe';
+  readonly target: (typeof DESCRIBE_TARGETS)[number];
+  /** The singular; with `fields` alone. */
+  readonly grainType?: Word;
+}
+
+export interface Batch extends Placed {
+  readonly kind: 'batch';
+  readonly entries: readonly { readonly label: Word; readonly statement: BatchStatement }[];
+}
+
+export type BatchStatement = Recall | Exists | History | HistoryDiff | HistoryOfPair | Describe | Coalesce;
+
+export interface Coalesce extends Placed {
+  readonly kind: 'coalesce';
+  /** Two or more. */
+  readonly branches: readonly Recall[];
+}
+
+/** In the order written; a field twice is an error of the reader, not of the tree. */
+export type Assignments = readonly { readonly field: Word; readonly value: Value }[];
+
+export interface Add extends Placed {
+  readonly kind: 'add';
+  readonly grainType: Word;
+  readonly set: Assignments;
+  readonly reason: string;
+}
+
+export interface Supersede extends Placed {
+  readonly kind: 'supersede';
+  readonly grain: GrainReference;
+  readonly set: Assignments;
+  readonly reason: string;
+}
+
+export interface Revert extends Placed {
+  readonly kind: 'revert';
+  readonly grain: GrainReference;
+  readonly reason: string;
+}

@@ -1,0 +1,177 @@
+// A place in the tokens, which only moves forward, and the errors that can be said there. Nothing is ever read twice:
+// the parser looks at most four tokens ahead and never goes back, so its work is linear in the length of the query.
+import type { Span, Word } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import type { Token } from '../lexer.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { EXCLUDED_WORDS, isReserved } from '../vocabulary/words.ts';
+import { didYouMean, joined } from './spelling.ts';
+
+/** What starts an entry of BATCH, and so tells the label of the next one from a field after a comma. */
+export const ENTRY_WORDS = ['recall', 'exists', 'history', 'describe', 'coalesce'] as const;
+const entryWords: ReadonlySet<string> = new Set(ENTRY_WORDS);
+
+export class Cursor {
+  readonly #tokens: readonly Token[];
+  #index = 0;
+  #depth = 0;
+  #looks = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  get token(): Token {
+    return this.ahead(0);
+  }
+
+  /** How often a token was looked at: what the work of a parse is measured by. */
+  get looks(): number {
+    return this.#looks;
+  }
+
+  /** The token after `count` others; past the end it is the end. */
+  ahead(count: number): Token {
+    this.#looks++;
+    return this.#tokens[Math.min(this.#index + count, this.#tokens.length - 1)]!;
+  }
+
+  advance(): Token {
+    const token = this.token;
+    if (this.#index < this.#tokens.length - 1) this.#index++;
+    return token;
+  }
+
+  /** From the start of a token to the end of the last one taken. */
+  spanFrom(first: Token): Span {
+    return { start: first.start, end: this.#tokens[Math.max(this.#index - 1, 0)]!.end };
+  }
+
+  isWord(word: string, ahead = 0): boolean {
+    const { kind, lower } = this.ahead(ahead);
+    return kind === 'word' && lower === word;
+  }
+
+  isSymbol(symbol: string, ahead = 0): boolean {
+    const { kind, text } = this.ahead(ahead);
+    return kind === 'symbol' && text === symbol;
+  }
+
+  /** Takes the word when it stands here. */
+  takeWord(word: string): boolean {
+    if (!this.isWord(word)) return false;
+    this.advance();
+    return true;
+  }
+
+  takeSymbol(symbol: string): boolean {
+    if (!this.isSymbol(symbol)) return false;
+    this.advance();
+    return true;
+  }
+
+  expectWord(word: string): Token {
+    if (!this.isWord(word)) this.fail([word.toUpperCase()]);
+    return this.advance();
+  }
+
+  expectSymbol(symbol: string): Token {
+    if (!this.isSymbol(symbol)) this.fail([symbol]);
+    return this.advance();
+  }
+
+  expectString(): string {
+    if (this.token.kind !== 'string') this.fail(['a string']);
+    return this.advance().text;
+  }
+
+  /** A whole number; the validator says whether it is in range, also when it is negative. */
+  expectInteger(): number {
+    const { kind, value } = this.token;
+    if (kind !== 'number' || !Number.isInteger(value)) this.fail(['a whole number']);
+    return this.advance().value;
+  }
+
+  /** A name of the caller's: no reserved word. */
+  expectIdentifier(what: string): Token {
+    const { kind, lower } = this.token;
+    if (kind !== 'word') this.fail([what]);
+    if (isReserved(lower)) this.fail([what], `${this.token.text} is a reserved word; use another name.`);
+    return this.advance();
+  }
+
+  /** A label: reserved words may be labels, excluded ones may not (D-9). */
+  expectLabel(): Word {
+    const { kind, lower } = this.token;
+    if (kind !== 'word' || EXCLUDED_WORDS.has(lower)) this.fail(['a label']);
+    const token = this.advance();
+    return { word: token.text, at: { start: token.start, end: token.end } };
+  }
+
+  /** Items parted by commas, at least one; in a BATCH the comma before the next entry's label ends the list. */
+  list<T>(item: () => T): T[] {
+    const items = [item()];
+    while (this.isSymbol(',') && !this.#atNextEntry()) {
+      this.advance();
+      items.push(item());
+    }
+    return items;
+  }
+
+  #atNextEntry(): boolean {
+    return this.ahead(1).kind === 'word' && this.isSymbol(':', 2) && entryWords.has(this.ahead(3).lower);
+  }
+
+  /** What `read` reads between two brackets. Throws E007 when that is too deep. */
+  bracketed<T>(open: string, close: string, read: () => T): T {
+    const { start, end } = this.expectSymbol(open);
+    if (++this.#depth > CAL_LIMITS.nestingMax)
+      throw new CalError('CAL-E007', `brackets are nested more than ${CAL_LIMITS.nestingMax} deep`, {
+        at: { start, end },
+      });
+    const result = read();
+    if (!this.isSymbol(close)) this.fail([close]);
+    this.advance();
+    this.#depth--;
+    return result;
+  }
+
+  /** Refuses what stands here: E002 with what could stand instead. */
+  fail(expected: readonly string[], hint?: string): never {
+    const { kind, text, lower, start, end } = this.token;
+    const at = { start, end };
+    const found = describe(this.token);
+    if (kind === 'word' && EXCLUDED_WORDS.has(lower)) {
+      throw new CalError('CAL-E002', `unexpected ${text}: there is no such word in CAL`, {
+        at,
+        expected,
+        suggestion: 'Queries cannot remove grains or touch keys, policies and schemas.',
+      });
+    }
+    const suggestion =
+      hint ??
+      (kind === 'word' ? didYouMean(text, expected) : undefined) ??
+      `Write ${joined(expected.slice(0, 12))} here.`;
+    throw new CalError('CAL-E002', `unexpected ${found}, expected ${joined(expected)}`, { at, expected, suggestion });
+  }
+}
+
+function describe({ kind, text }: Token): string {
+  const short = text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  switch (kind) {
+    case 'end':
+      return 'end of the query';
+    case 'string':
+      return `string "${short}"`;
+    case 'parameter':
+      return `$${short}`;
+    case 'hash':
+      return `hash sha256:${short}`;
+    case 'raw':
+      return 'template section';
+    case 'number':
+    case 'word':
+    case 'symbol':
+      return short;
+  }
+}

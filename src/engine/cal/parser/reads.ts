@@ -1,0 +1,162 @@
+// The statements that read and are neither RECALL nor ASSEMBLE: EXISTS, HISTORY, DESCRIBE, BATCH, COALESCE, sets.
+import {
+  type Batch,
+  type BatchStatement,
+  type Coalesce,
+  DESCRIBE_TARGETS,
+  type Describe,
+  type Exists,
+  type History,
+  type HistoryDiff,
+  type HistoryOfPair,
+  type Recall,
+  SET_OPERATORS,
+  type SetOperation,
+  type Word,
+} from '../ast.ts';
+import type { Token } from '../lexer.ts';
+import { typeOfSingular } from '../vocabulary/grain-types.ts';
+import { type Cursor, ENTRY_WORDS } from './cursor.ts';
+import { parseInClause, parseRecall, unknownType } from './recall.ts';
+import { parseStages } from './stages.ts';
+import { parseReference, parseValue } from './values.ts';
+
+export function parseExists(cursor: Cursor): Exists {
+  const first = cursor.expectWord('exists');
+  return { kind: 'exists', grain: parseReference(cursor), at: cursor.spanFrom(first) };
+}
+
+export function parseHistory(cursor: Cursor): History | HistoryDiff | HistoryOfPair {
+  const first = cursor.expectWord('history');
+  if (cursor.isWord('in') || cursor.isWord('where')) return parsePairHistory(cursor, first);
+  const { kind } = cursor.token;
+  if (kind !== 'hash' && kind !== 'parameter') cursor.fail(['a hash', 'a parameter', 'IN', 'WHERE']);
+  const grain = parseReference(cursor);
+  if (!cursor.takeWord('diff')) return { kind: 'history', grain, at: cursor.spanFrom(first) };
+  const to = parseReference(cursor);
+  return { kind: 'history_diff', from: grain, to, at: cursor.spanFrom(first) };
+}
+
+/** The two conditions stand in this order. */
+function parsePairHistory(cursor: Cursor, first: Token): HistoryOfPair {
+  const namespace = cursor.takeWord('in') ? parseInClause(cursor) : undefined;
+  cursor.expectWord('where');
+  const subject = parseEquals(cursor, 'subject');
+  cursor.expectWord('and');
+  const relation = parseEquals(cursor, 'relation');
+  const asOf = parseAsOf(cursor);
+  return {
+    kind: 'history_of_pair',
+    ...(namespace && { in: namespace }),
+    subject,
+    relation,
+    ...(asOf !== undefined && { asOf }),
+    at: cursor.spanFrom(first),
+  };
+}
+
+function parseAsOf(cursor: Cursor): string | undefined {
+  if (!cursor.takeWord('as')) return undefined;
+  cursor.expectWord('of');
+  return cursor.expectString();
+}
+
+function parseEquals(cursor: Cursor, field: string): HistoryOfPair['subject'] {
+  if (!cursor.isWord(field)) cursor.fail([field], 'HISTORY takes WHERE subject = … AND relation = …, in this order.');
+  cursor.advance();
+  cursor.expectSymbol('=');
+  return parseValue(cursor);
+}
+
+const targets: ReadonlySet<string> = new Set(DESCRIBE_TARGETS);
+
+export function parseDescribe(cursor: Cursor): Describe {
+  const first = cursor.expectWord('describe');
+  const { kind, lower } = cursor.token;
+  if (kind !== 'word' || !targets.has(lower)) cursor.fail(DESCRIBE_TARGETS);
+  cursor.advance();
+  const target = lower as Describe['target']; // The set was asked.
+  if (target !== 'fields' || cursor.token.kind !== 'word')
+    return { kind: 'describe', target, at: cursor.spanFrom(first) };
+  return { kind: 'describe', target, grainType: parseSingular(cursor), at: cursor.spanFrom(first) };
+}
+
+/** The singular of a grain type. Throws E003 for any other word. */
+export function parseSingular(cursor: Cursor): Word {
+  const { kind, lower, start, end } = cursor.token;
+  if (kind !== 'word') cursor.fail(['a grain type']);
+  const at = { start, end };
+  if (typeOfSingular(lower) === undefined) throw unknownType(lower, { plural: false, at });
+  cursor.advance();
+  return { word: lower, at };
+}
+
+export function parseBatch(cursor: Cursor): Batch {
+  const first = cursor.expectWord('batch');
+  const entries = cursor.bracketed('{', '}', () => {
+    const read = [parseLabelled(cursor)];
+    while (cursor.takeSymbol(',')) read.push(parseLabelled(cursor));
+    return read;
+  });
+  return { kind: 'batch', entries, at: cursor.spanFrom(first) };
+}
+
+function parseLabelled(cursor: Cursor): Batch['entries'][number] {
+  const label = cursor.expectLabel();
+  cursor.expectSymbol(':');
+  return { label, statement: parseEntry(cursor) };
+}
+
+function parseEntry(cursor: Cursor): BatchStatement {
+  switch (cursor.token.lower) {
+    case 'recall':
+      return parseRecall(cursor);
+    case 'exists':
+      return parseExists(cursor);
+    case 'history':
+      return parseHistory(cursor);
+    case 'describe':
+      return parseDescribe(cursor);
+    case 'coalesce':
+      return parseCoalesce(cursor);
+    default:
+      return cursor.fail(ENTRY_WORDS.map((word) => word.toUpperCase()));
+  }
+}
+
+export function parseCoalesce(cursor: Cursor): Coalesce {
+  const first = cursor.expectWord('coalesce');
+  const branches = cursor.bracketed('(', ')', () => cursor.list(() => parseRecall(cursor)));
+  return { kind: 'coalesce', branches, at: cursor.spanFrom(first) };
+}
+
+const operators: ReadonlySet<string> = new Set(SET_OPERATORS);
+const OPERATORS_EXPECTED = SET_OPERATORS.map((word) => word.toUpperCase());
+
+/** From the first parenthesis on. A chain has one operator (D-12). */
+export function parseSetOperation(cursor: Cursor): SetOperation {
+  const first = cursor.token;
+  const operands = [parseOperand(cursor)];
+  const word = cursor.token;
+  if (word.kind !== 'word' || !operators.has(word.lower)) cursor.fail(OPERATORS_EXPECTED);
+  const operator = word.lower as SetOperation['operator']; // The set was asked.
+  while (cursor.token.kind === 'word' && operators.has(cursor.token.lower)) {
+    if (cursor.token.lower !== operator)
+      cursor.fail(
+        [operator.toUpperCase(), 'a stage'],
+        `Put ${operator.toUpperCase()} and what it joins in parentheses.`,
+      );
+    cursor.advance();
+    operands.push(parseOperand(cursor));
+  }
+  const stages = parseStages(cursor);
+  return { kind: 'set_op', operator, operands, stages, at: cursor.spanFrom(first) };
+}
+
+function parseOperand(cursor: Cursor): Recall | SetOperation {
+  return cursor.bracketed('(', ')', () => {
+    if (cursor.isSymbol('(')) return parseSetOperation(cursor);
+    if (!cursor.isWord('recall')) cursor.fail(['RECALL', '(']);
+    return parseRecall(cursor);
+  });
+}

