@@ -7,6 +7,7 @@ import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
 import type { ControlStore } from './control/store.ts';
 import type { Embedders } from './embedding/embedders.ts';
+import type { QueryVectors } from './embedding/query-vector.ts';
 import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
@@ -31,7 +32,9 @@ export interface Services {
   /** What is extracted after the answer. */
   readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear'>;
   /** What makes vectors of texts. */
-  readonly embedders: Pick<Embedders, 'of' | 'status'>;
+  readonly embedders: Pick<Embedders, 'of' | 'status' | 'check' | 'nameOf'>;
+  /** What makes the vectors of questions. */
+  readonly queryVectors: Pick<QueryVectors, 'of' | 'isSettled'>;
   /** The HTTP listener in use, which may be another than asked for. */
   readonly httpListener: () => string;
   /** The port of gRPC; undefined before it listens. */

@@ -20,9 +20,11 @@ import { Memories } from './control/memories.ts';
 import { openControl } from './control/open.ts';
 import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
+import { mayLeave } from './embedding/egress.ts';
 import { Embedders, type Openers } from './embedding/embedders.ts';
 import { Followers } from './embedding/followers.ts';
 import { openersOf } from './embedding/openers.ts';
+import { QueryVectors } from './embedding/query-vector.ts';
 import { shardBacklog } from './embedding/shard-backlog.ts';
 import { listenGrpc } from './grpc/http2.ts';
 import { grpcHandler } from './grpc.ts';
@@ -139,6 +141,10 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     backlogs: Array.from({ length: pool.shards }, (_, shard) => shardBacklog(router, shard)),
     embedders,
     isChosen: (backend) => memories?.hasBackend(backend) === true,
+    mayLeave: (number) => {
+      const settings = memories?.settingsOf(number);
+      return settings !== undefined && mayLeave(settings, config);
+    },
     log,
   });
   lifecycle.opened('embedding', () => followers.close());
@@ -166,6 +172,11 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     readText: (task) => texts.read(task),
     extractions,
     embedders,
+    queryVectors: new QueryVectors({
+      embedders,
+      stateOf: (memory) => router.call('vectorState', { memory, actor: 'system', requestId: 'system' }, {}),
+      mayLeave: (memory) => mayLeave(memory, config),
+    }),
     httpListener: () => listener.kind,
     grpcPort: () => ports?.grpc,
     isEnding: () => lifecycle.isEnding,

@@ -44,6 +44,8 @@ const TIMEOUT_MS = 30_000;
 const CONCURRENCY = 4;
 /** What the length of a model's vectors is asked with: nobody's text. */
 const PROBE = 'length';
+/** What the names of these embedders begin with. */
+export const REMOTE_NAME_START = 'remote:';
 /** Stands in a name for how texts are cut and vectors are treated here. */
 const TREATMENT = 1;
 
@@ -88,7 +90,7 @@ class RemoteEmbedder implements Embedder {
   #closed = false;
 
   constructor(model: string, dimensions: number, service: Service) {
-    this.name = `remote:${model}-${dimensions}/${TREATMENT}`;
+    this.name = `${REMOTE_NAME_START}${model}-${dimensions}/${TREATMENT}`;
     this.dimensions = dimensions;
     this.#service = service;
     service.dimensions = dimensions;

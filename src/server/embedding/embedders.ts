@@ -1,8 +1,11 @@
 // The embedders of a deployment by the names that memories choose them with. Each is opened when something is first asked
 // of it, so that a server whose memories have no vectors loads no model.
 
+import { BUILTIN_NAME } from '../../embed/builtin/builtin.ts';
 import { cachedQueries } from '../../embed/cached-queries.ts';
 import type { Embedder } from '../../embed/embedder.ts';
+import { NGRAM_NAME } from '../../embed/ngram.ts';
+import { REMOTE_NAME_START } from '../../embed/remote/remote.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { EMBEDDER_REOPEN_MS } from '../../engine/limits.ts';
 import type { Logger } from '../log.ts';
@@ -93,6 +96,19 @@ export class Embedders {
     return this.#resolve(backend);
   }
 
+  /**
+   * The embedder that made vectors of this name, and the backend that it is; opened if need be. Undefined when this
+   * deployment does not have it any more.
+   */
+  async named(name: string): Promise<{ readonly backend: VectorBackend; readonly embedder: Embedder } | undefined> {
+    for (const [backend, { opened }] of this.#slots)
+      if (opened?.embedder.name === name) return { backend, embedder: opened.embedder };
+    const backend = likelyBackend(name);
+    if (backend === undefined || this.#openers[backend] === undefined) return undefined;
+    const embedder = await this.ready(backend);
+    return embedder?.name === name ? { backend, embedder } : undefined;
+  }
+
   /** Throws VAL-E001 for a `vector_backend` that this deployment does not have. */
   check(backend: string): void {
     const name = this.#resolve(backend);
@@ -163,4 +179,10 @@ export class Embedders {
         delete slot.opening;
       });
   }
+}
+
+function likelyBackend(name: string): Exclude<VectorBackend, 'none'> | undefined {
+  if (name === BUILTIN_NAME) return 'builtin';
+  if (name === NGRAM_NAME) return 'ngram';
+  return name.startsWith(REMOTE_NAME_START) ? 'remote' : undefined;
 }

@@ -15,6 +15,8 @@ export interface FollowerOptions {
   readonly backends: readonly string[];
   /** The embedder, when it is open; undefined is asked again. */
   readonly embedder: () => Embedder | undefined;
+  /** Whether a memory's texts may be handed to it; without it all may. Pages of others wait. */
+  readonly mayEmbed?: (memory: number) => boolean;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
@@ -125,6 +127,7 @@ export class Follower {
     let worked = false;
     for (const page of pages) {
       if (this.#stop.signal.aborted || this.isOut) return worked;
+      if (this.#options.mayEmbed?.(page.memory) === false) continue;
       worked = (await this.#page(shard, page, embedder)) || worked;
     }
     return worked;

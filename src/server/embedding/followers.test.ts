@@ -52,7 +52,13 @@ test('an embedder that hangs holds up the memories that chose it alone, and one 
   await embedders.ready('builtin');
   await embedders.ready('ngram');
   const shard = new Shard();
-  const followers = new Followers({ backlogs: [shard], embedders, isChosen: (name) => name !== 'remote', log });
+  const followers = new Followers({
+    backlogs: [shard],
+    embedders,
+    isChosen: (name) => name !== 'remote',
+    mayLeave: () => true,
+    log,
+  });
   followers.start();
   for (let turn = 0; turn < 1_000 && shard.stored.length === 0; turn++) await new Promise(setImmediate);
   await followers.close();
@@ -60,4 +66,30 @@ test('an embedder that hangs holds up the memories that chose it alone, and one 
   assert.equal(followers.embedded, 1);
   assert.equal(followers.passedOver, 0);
   assert.deepEqual(opened, ['model/1', 'grams/1']);
+});
+
+test('texts of a memory are handed to the service when they may leave, and wait otherwise', async () => {
+  const sent: string[] = [];
+  const service = embedder('service/1', async (texts) => {
+    sent.push(...texts);
+    return texts.map(() => Float32Array.of(1, 0));
+  });
+  const embedders = new Embedders('remote', { remote: () => Promise.resolve({ embedder: service }) }, { log });
+  await embedders.ready('remote');
+  const stored: number[] = [];
+  const shard: Backlog = {
+    pages: async () =>
+      [1, 2]
+        .filter((memory) => !stored.includes(memory))
+        .map((memory) => ({ memory, backend: '', after: 0, upTo: 1, grains: [{ ordinal: 1, text: `of ${memory}` }] })),
+    store: async ({ memory }) => {
+      stored.push(memory);
+    },
+  };
+  const mayLeave = (memory: number): boolean => memory === 2;
+  const followers = new Followers({ backlogs: [shard], embedders, isChosen: () => true, mayLeave, log });
+  followers.start();
+  for (let turn = 0; turn < 1_000 && stored.length === 0; turn++) await new Promise(setImmediate);
+  await followers.close();
+  assert.deepEqual([stored, sent], [[2], ['of 2']]);
 });

@@ -11,19 +11,22 @@ export interface FollowersOptions {
   readonly embedders: Pick<Embedders, 'of' | 'choices'>;
   /** Whether a memory has this `vector_backend`; an embedder that none has is not opened. */
   readonly isChosen: (backend: string) => boolean;
+  /** Whether texts of the memory may be sent to the embedding service. */
+  readonly mayLeave: (memory: number) => boolean;
   readonly log: Pick<Logger, 'warn' | 'info'>;
 }
 
 export class Followers {
   readonly #followers: readonly Follower[];
 
-  constructor({ backlogs, embedders, isChosen, log }: FollowersOptions) {
+  constructor({ backlogs, embedders, isChosen, mayLeave, log }: FollowersOptions) {
     this.#followers = embedders.choices().map(
       (backends) =>
         new Follower({
           backlogs,
           backends,
           embedder: () => (backends.some(isChosen) ? embedders.of(backends[0] ?? '') : undefined),
+          ...(backends.includes('remote') ? { mayEmbed: mayLeave } : {}),
           log,
         }),
     );

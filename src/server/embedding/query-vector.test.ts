@@ -1,45 +1,127 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Embedder } from '../../embed/embedder.ts';
+import type { MemoryRecord } from '../control/records.ts';
 import type { EmbedderStatus } from './embedders.ts';
-import { queryVector } from './query-vector.ts';
+import { QueryVectors } from './query-vector.ts';
 
-const embedders = (embed: Embedder['embed'] | undefined, state: EmbedderStatus['state'] = 'ready') => ({
-  of: () => (embed === undefined ? undefined : { name: 'e/1', dimensions: 2, embed, close: () => Promise.resolve() }),
-  status: () => ({ backend: 'e/1', dimensions: 2, state }),
-});
+type Backend = 'builtin' | 'remote' | 'ngram';
+
+/** Embedders by backend; the deployment's own is the built-in one. */
+interface Setting {
+  readonly embedders?: Partial<Record<Backend, Embedder>>;
+  readonly status?: EmbedderStatus['state'];
+  readonly own?: Backend | 'none';
+  /** Names of the embedders whose vectors answer. */
+  readonly serving?: readonly string[];
+  readonly lag?: number;
+  readonly mayLeave?: boolean;
+}
+
+const works: Embedder['embed'] = async (texts) => texts.map(() => Float32Array.of(0.6, 0.8));
+const embedder = (name: string, embed = works): Embedder => ({ name, dimensions: 2, embed, close: async () => {} });
+
+function made(setting: Setting) {
+  const { embedders = { builtin: embedder('e/1') }, own = 'builtin', lag = 0, mayLeave = false } = setting;
+  const serving = setting.serving ?? ['e/1'];
+  const asked = { times: 0, serving };
+  const vectors = new QueryVectors({
+    embedders: {
+      of: (backend) => embedders[(backend || own) as Backend], // of the test's own names
+      nameOf: (backend) => (backend || own) as Backend, // the same
+      named: async (name) =>
+        (Object.keys(embedders) as Backend[]) // keys of the record above
+          .map((backend) => ({ backend, embedder: embedders[backend]! }))
+          .find((one) => one.embedder.name === name),
+      status: () => ({ backend: 'e/1', dimensions: 2, state: setting.status ?? 'ready' }),
+    },
+    stateOf: async () => {
+      asked.times += 1;
+      return { serving: asked.serving.map((name) => ({ name, dimensions: 2 })), lag };
+    },
+    mayLeave: () => mayLeave,
+  });
+  return { vectors, asked };
+}
+
+const memory = (vectorBackend?: string): MemoryRecord =>
+  ({ number: 7, ...(vectorBackend === undefined ? {} : { vectorBackend }) }) as MemoryRecord; // no more of it is read
+
+const of = (setting: Setting, vectorBackend?: string, waitMs = 1_000) =>
+  made(setting).vectors.of(memory(vectorBackend), 'who', waitMs);
 
 test('a question has its vector, with who made it and of what', async () => {
-  const { vector, warning } = await queryVector(
-    embedders(() => Promise.resolve([Float32Array.of(0.6, 0.8)])),
-    'who',
-    1_000,
-  );
+  const { vector, warning } = await of({});
   assert.deepEqual([...new Float32Array(vector!.bytes.buffer)], [...Float32Array.of(0.6, 0.8)]);
   assert.equal(vector!.of, 'who');
   assert.equal(vector!.embedder, 'e/1');
+  assert.equal(vector!.also, undefined);
   assert.equal(warning, undefined);
 });
 
-test('what cannot be embedded, or not in time, is answered from words with the reason', async () => {
-  assert.deepEqual(await queryVector(embedders(undefined, 'none'), 'who', 1_000), {});
-  assert.match((await queryVector(embedders(undefined, 'opening'), 'who', 1_000)).warning!, /being loaded/);
-  assert.match((await queryVector(embedders(undefined, 'failed'), 'who', 1_000)).warning!, /out of order/);
+test('whose vectors answer is asked until they are the own ones alone', async () => {
+  const { vectors, asked } = made({
+    serving: ['old/1'],
+    embedders: { builtin: embedder('e/1'), ngram: embedder('old/1') },
+  });
+  assert.equal((await vectors.of(memory(), 'who', 1_000)).vector?.embedder, 'old/1');
+  assert.equal(vectors.isSettled(memory()), false);
+  asked.serving = ['old/1', 'e/1'];
+  const both = await vectors.of(memory(), 'who', 1_000);
+  assert.equal(both.vector?.embedder, 'old/1');
   assert.deepEqual(
-    await queryVector(
-      embedders(() => Promise.resolve([undefined])),
-      '…',
-      1_000,
-    ),
-    {},
+    both.vector?.also?.map((one) => one.embedder),
+    ['e/1'],
   );
-  const broken = embedders(() => Promise.reject(new Error('gone')));
-  assert.match((await queryVector(broken, 'who', 1_000)).warning!, /out of order/);
-  const hanging = embedders(
+  asked.serving = ['e/1'];
+  for (let times = 0; times < 3; times++)
+    assert.equal((await vectors.of(memory(), 'who', 1_000)).vector?.embedder, 'e/1');
+  assert.equal(asked.times, 3);
+  assert.equal(vectors.isSettled(memory()), true);
+  assert.equal(vectors.isSettled(memory('ngram')), false, 'its own is another one now');
+});
+
+test('a memory without vectors is answered from words: with the reason when it will have some', async () => {
+  assert.deepEqual(await of({ serving: [] }), {});
+  assert.deepEqual(await of({}, 'none'), {});
+  assert.match((await of({ serving: [], lag: 3 })).warning!, /still to be embedded/);
+  assert.deepEqual(await of({ embedders: { builtin: embedder('e/1', async () => [undefined]) } }), {});
+});
+
+test('an embedder that is not there, fails or hangs costs a warning and bounded time, never the answer', async () => {
+  const none = { embedders: {} };
+  assert.match((await of({ ...none, status: 'opening' })).warning!, /being loaded/);
+  assert.match((await of({ ...none, status: 'failed' })).warning!, /out of order/);
+  assert.match((await of({ ...none, status: 'failed', serving: [], lag: 1 })).warning!, /out of order/);
+  assert.match((await of({ serving: ['gone/1'] })).warning!, /not here any more/);
+  const failing = embedder('e/1', () => Promise.reject(new Error('gone')));
+  assert.match((await of({ embedders: { builtin: failing } })).warning!, /out of order/);
+  const listening = embedder(
+    'e/1',
     (_texts, options) =>
       new Promise((_, reject) => {
         options?.signal?.addEventListener('abort', () => reject(options.signal?.reason));
       }),
   );
-  assert.match((await queryVector(hanging, 'who', 5)).warning!, /in time/);
+  const deaf = embedder('e/1', () => new Promise(() => undefined));
+  for (const hanging of [listening, deaf])
+    assert.match((await of({ embedders: { builtin: hanging } }, undefined, 5)).warning!, /in time/);
+});
+
+test('a question goes to the service when texts of its memory may leave, also for old vectors of the service', async () => {
+  const sent: string[] = [];
+  const service = embedder('service/1', (texts) => {
+    sent.push(...texts);
+    return works(texts);
+  });
+  const embedders = { builtin: embedder('e/1'), remote: service };
+  const kept = await of({ embedders, serving: ['service/1'] });
+  assert.match(kept.warning!, /may not be sent/);
+  assert.equal(kept.vector, undefined);
+  assert.deepEqual(sent, []);
+  const both = await of({ embedders, serving: ['service/1', 'e/1'] });
+  assert.deepEqual([both.vector?.embedder, both.vector?.also, sent], ['e/1', undefined, []]);
+  const allowed = await of({ embedders, serving: ['service/1'], mayLeave: true }, 'remote');
+  assert.equal(allowed.vector?.embedder, 'service/1');
+  assert.deepEqual(sent, ['who']);
 });

@@ -1,7 +1,11 @@
-// The vector of a question, if it can be had in time: recall answers from words alone otherwise, and says so.
+// The vector of a question, if it can be had in time: recall answers from words alone otherwise, and says so. It is made by
+// the embedder whose vectors answer for the memory at the moment, which is not the memory's own while that is catching up.
+
+import type { Embedder } from '../../embed/embedder.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
-import { QUERY_VECTOR_WAIT_MS } from '../../engine/limits.ts';
-import type { RecallQuery } from '../../shards/protocol.ts';
+import { MEMORIES_MAX, QUERY_VECTOR_WAIT_MS } from '../../engine/limits.ts';
+import type { Output, RecallQuery } from '../../shards/protocol.ts';
+import type { MemoryRecord } from '../control/records.ts';
 import type { Embedders } from './embedders.ts';
 
 export interface QueryVector {
@@ -11,26 +15,109 @@ export interface QueryVector {
   readonly warning?: string;
 }
 
-/** Never rejects. Waits `waitMs` at most. */
-export async function queryVector(
-  embedders: Pick<Embedders, 'of' | 'status'>,
-  text: string,
-  waitMs: number,
-): Promise<QueryVector> {
-  const embedder = embedders.of('');
-  if (embedder === undefined) {
-    const { state } = embedders.status();
-    if (state === 'none') return {};
-    return { warning: `found by words alone: the embedder is ${state === 'failed' ? 'out of order' : 'being loaded'}` };
+export interface QueryVectorsOptions {
+  readonly embedders: Pick<Embedders, 'of' | 'nameOf' | 'named' | 'status'>;
+  /** Whose vectors answer for a memory, and how many grains have still to be embedded. */
+  readonly stateOf: (memory: number) => Promise<Output<'vectorState'>>;
+  /** Whether questions of the memory may be sent to the embedding service. */
+  readonly mayLeave: (memory: MemoryRecord) => boolean;
+}
+
+type Asked = Pick<MemoryRecord, 'number' | 'vectorBackend'>;
+
+export class QueryVectors {
+  readonly #options: QueryVectorsOptions;
+  /** By memory the name of its own embedder, once its vectors alone answer: then they do for as long as that stays. */
+  readonly #settled = new Map<number, string>();
+
+  constructor(options: QueryVectorsOptions) {
+    this.#options = options;
   }
-  const signal = AbortSignal.timeout(Math.max(1, Math.min(waitMs, QUERY_VECTOR_WAIT_MS)));
-  try {
-    const [vector] = await embedder.embed([text], { priority: 'query', signal });
-    if (vector === undefined) return {};
-    return { vector: { bytes: packVectors([vector]), of: text, embedder: embedder.name } };
-  } catch {
-    return {
-      warning: `found by words alone: the embedder ${signal.aborted ? 'did not answer in time' : 'is out of order'}`,
-    };
+
+  /**
+   * True when the memory's own embedder is open and its vectors answer: so the shard need not be asked before, and can be
+   * sent the request as it came.
+   */
+  isSettled(memory: Asked): boolean {
+    const own = this.#options.embedders.of(memory.vectorBackend ?? '');
+    return own !== undefined && this.#settled.get(memory.number) === own.name;
   }
+
+  /** Never rejects. Waits `waitMs` at most, also for an embedder that does not listen to its signal. */
+  async of(memory: MemoryRecord, text: string, waitMs: number): Promise<QueryVector> {
+    const given = new AbortController();
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => {
+        given.abort();
+        late.reject(given.signal.reason);
+      },
+      Math.max(1, Math.min(waitMs, QUERY_VECTOR_WAIT_MS)),
+    );
+    try {
+      return await Promise.race([this.#made(memory, text, given.signal), late.promise]);
+    } catch {
+      return wordsAlone(`the embedder ${given.signal.aborted ? 'did not answer in time' : 'is out of order'}`);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #made(memory: MemoryRecord, text: string, signal: AbortSignal): Promise<QueryVector> {
+    const { embedders } = this.#options;
+    const backend = memory.vectorBackend ?? '';
+    const name = embedders.nameOf(backend);
+    if (name === 'none') return {};
+    const own = embedders.of(backend);
+    if (own !== undefined && this.#settled.get(memory.number) === own.name)
+      return this.#embedded(memory, text, [{ backend: name, embedder: own }], signal);
+    const { serving, lag } = await this.#options.stateOf(memory.number);
+    if (serving.length === 0 && lag === 0) return {};
+    if (own === undefined && serving.length === 0) return wordsAlone(this.#trouble(backend));
+    if (serving.length === 0) return wordsAlone('the memory is still to be embedded');
+    if (own !== undefined && serving.every((stamp) => stamp.name === own.name)) this.#settle(memory.number, own.name);
+    const found = await Promise.all(serving.map((stamp) => embedders.named(stamp.name)));
+    const chosen = found.filter((one) => one !== undefined);
+    if (chosen.length > 0) return this.#embedded(memory, text, chosen, signal);
+    return wordsAlone(own === undefined ? this.#trouble(backend) : GONE);
+  }
+
+  /** The text's vectors of the first embedder, with those of the others, that partitions may have, beside. */
+  async #embedded(
+    memory: MemoryRecord,
+    text: string,
+    chosen: readonly { readonly backend: string; readonly embedder: Embedder }[],
+    signal: AbortSignal,
+  ): Promise<QueryVector> {
+    const allowed = chosen.filter(({ backend }) => backend !== 'remote' || this.#options.mayLeave(memory));
+    if (allowed.length === 0) return wordsAlone(KEPT);
+    const made = await Promise.all(
+      allowed.map(async ({ embedder }) => {
+        const [vector] = await embedder.embed([text], { priority: 'query', signal });
+        return vector === undefined ? [] : [{ bytes: packVectors([vector]), embedder: embedder.name }];
+      }),
+    );
+    const [first, ...also] = made.flat();
+    if (first === undefined) return {};
+    return { vector: { ...first, of: text, ...(also.length === 0 ? {} : { also }) } };
+  }
+
+  #settle(memory: number, name: string): void {
+    // Numbers of memories that were deleted stay behind, and are never used again.
+    if (this.#settled.size >= MEMORIES_MAX) this.#settled.clear();
+    this.#settled.set(memory, name);
+  }
+
+  #trouble(backend: string): string {
+    const { state } = this.#options.embedders.status(backend);
+    return `the embedder is ${state === 'failed' ? 'out of order' : 'being loaded'}`;
+  }
+}
+
+const GONE = "the memory's vectors are of an embedder that is not here any more";
+const KEPT = "the memory's vectors are of a service that its questions may not be sent to";
+
+/** How a recall says that vectors had no part in it. */
+export function wordsAlone(reason: string): { readonly warning: string } {
+  return { warning: `found by words alone: ${reason}` };
 }

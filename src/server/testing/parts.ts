@@ -17,6 +17,7 @@ import { Keys, type NewKey } from '../control/keys.ts';
 import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
 import { Embedders } from '../embedding/embedders.ts';
+import { QueryVectors } from '../embedding/query-vector.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
 import readText from '../jobs/read-text-thread.ts';
@@ -85,6 +86,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const lines = options.logLines;
   const log = makeLog(lines === undefined ? 'silent' : 'debug', { write: (line: string) => void lines?.push(line) });
   const extractions = new Extractions(log);
+  const embedders = new Embedders('none', {}, { log });
   const services: Services = {
     config,
     clock,
@@ -100,7 +102,12 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     readImport: async (bytes) => readImportedFile(bytes),
     readText: options.readText ?? readText,
     extractions,
-    embedders: new Embedders('none', {}, { log }),
+    embedders,
+    queryVectors: new QueryVectors({
+      embedders,
+      stateOf: () => Promise.resolve({ serving: [], lag: 0 }),
+      mayLeave: () => false,
+    }),
     httpListener: () => 'node',
     grpcPort: () => undefined,
     isEnding: () => false,

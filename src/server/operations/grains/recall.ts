@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import type { Services } from '../../context.ts';
-import { queryVector } from '../../embedding/query-vector.ts';
+import { wordsAlone } from '../../embedding/query-vector.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf } from '../names.ts';
@@ -24,6 +24,8 @@ const Output = Type.Object({
   sessionCensusMetadata: Type.Optional(CensusOutput),
   sessionCoverageRatio: Type.Optional(Type.Number()),
 });
+
+const NOT_READY = wordsAlone("the memory's vectors are not ready yet").warning;
 
 /** A worker has no embedder: where the deployment has one, a recall is read here. */
 function needsVector(_bytes: Uint8Array, { config }: Services): boolean {
@@ -75,13 +77,13 @@ export const recall = defineCall({
     around: async (input, context, perform) => {
       const text = input.query?.trim() ?? '';
       if (text === '' || givesVector(input)) return perform(input);
-      const { embedders, clock } = context.services;
-      const { vector, warning } = await queryVector(embedders, text, context.deadlineMs - clock.nowMs());
+      const { queryVectors, clock } = context.services;
+      const { vector, warning } = await queryVectors.of(context.memory, text, context.deadlineMs - clock.nowMs());
       const output = await perform(vector === undefined ? input : withVector(input, vector));
       return warning === undefined ? output : { ...output, warnings: [...output.warnings, warning] };
     },
     ask: (input) => ({ input: stagedQuery(input) }),
-    answer: ({ hits, total, coverage, sources, entities, exhaustive, census, sessionCoverageRatio }, input) => {
+    answer: ({ hits, total, coverage, vectorsBehind, sources, entities, exhaustive, census, sessionCoverageRatio }, input) => {
       const shown = { breakdown: input.scoreBreakdown === true, scope: given(input.scopePath) };
       return {
         count: hits.length,
@@ -90,7 +92,12 @@ export const recall = defineCall({
         totalCandidates: total,
         topicCoverage: coverage,
         recallId: randomBytes(32).toString('hex'),
-        warnings: [...recallQuery(input).warnings, ...laterFieldWarnings(input), ...idleFieldWarnings(input)],
+        warnings: [
+          ...recallQuery(input).warnings,
+          ...laterFieldWarnings(input),
+          ...idleFieldWarnings(input),
+          ...(vectorsBehind === true ? [NOT_READY] : []),
+        ],
         ...(entities === undefined ? {} : { entityCount: entities.length, entities: [...entities] }),
         ...(exhaustive === undefined ? {} : { exhaustiveMetadata: exhaustiveOutput(exhaustive) }),
         ...(census === undefined ? {} : { sessionCensusMetadata: censusOutput(census) }),
