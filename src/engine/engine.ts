@@ -137,6 +137,7 @@ export class Engine {
       isRemoved: (ordinal) => store.index.removed.get(ordinal),
       embedder: NO_EMBEDDER,
       onLost: (memory) => store.vectorsBehind.add(memory),
+      lastOrdinal: log.nextSequence - 1,
     });
     for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
     return new Engine(store, options, openIndex);

@@ -4,10 +4,12 @@ import type { ShardWideCalls } from '../calls.ts';
 import { isFileError, storageError } from '../durable-file.ts';
 import type { Store } from '../store/store.ts';
 import type { Housekeeper } from './housekeeper.ts';
+import { inSlices } from './slices.ts';
 
 /**
  * Copies the shard while it serves: the environment as one consistent snapshot, the segment files that its manifest
- * names, and the keys into a folder of their own. Housekeeping rests meanwhile, so that no named file is replaced.
+ * names, its files of vectors, and the keys into a folder of their own. Housekeeping rests meanwhile, so that no named file is
+ * replaced. Vectors come before the log: none is of a grain that the snapshot lacks, and what they lack is embedded again.
  * Keys are copied last: a blob in the snapshot then always has its key, unless it was destroyed since.
  */
 export async function backup(
@@ -18,7 +20,8 @@ export async function backup(
   try {
     mkdirSync(join(dataDirectory, 'log'), { recursive: true });
     let bytes = 0;
-    for (const file of store.index.files()) {
+    await inSlices(store.vectors.seal());
+    for (const file of [...store.index.files(), ...store.vectors.paths()]) {
       // The folder's name says which rebuild made it, as the log does.
       const folder = join(dataDirectory, basename(dirname(file)));
       mkdirSync(folder, { recursive: true });

@@ -3,23 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { embedAll, embedSome, LETTERS, lettersOf, nearest } from '../../../test/support/letters.ts';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
-import type { EmbedderStamp } from '../calls.ts';
 import type { Engine } from '../engine.ts';
 import { packVectors, unpackVectors } from '../index/vectors/transfer.ts';
-
-const EMBEDDER: EmbedderStamp = { name: 'letters/1', dimensions: 26 };
-
-/** How often each letter occurs, as a unit vector. */
-function lettersOf(text: string): Float32Array {
-  const vector = new Float32Array(26);
-  for (const letter of text.toLowerCase()) {
-    const place = letter.charCodeAt(0) - 97;
-    if (place >= 0 && place < 26) vector[place]! += 1;
-  }
-  const length = Math.hypot(...vector);
-  return vector.map((value) => value / length);
-}
 
 async function open(t: TestContext, memories = 1) {
   const root = mkdtempSync(join(tmpdir(), 'granary-embed-'));
@@ -44,26 +31,6 @@ async function add(engine: Engine, object: string, more: { memory?: number; user
   return (await engine.write('add', contextOf(memory), item)).hash;
 }
 
-/** Embeds what waits, page by page; the texts that were embedded. */
-async function embedAll(engine: Engine, embedder = EMBEDDER, grainsMax = 3): Promise<string[]> {
-  const texts: string[] = [];
-  for (let rounds = 0; rounds < 1_000; rounds++) {
-    const { pages, waiting } = engine.read('embedPages', contextOf(0), { embedders: { '': embedder }, grainsMax });
-    if (waiting === 0) return texts;
-    for (const page of pages) {
-      texts.push(...page.grains.map(({ text }) => text));
-      const grains = page.grains.map(({ ordinal, text }) => ({ ordinal, vectors: packVectors([lettersOf(text)]) }));
-      await engine.write('keepVectors', contextOf(0), { ...page, embedder, grains });
-    }
-  }
-  assert.fail('embedding comes to an end');
-}
-
-const near = (engine: Engine, text: string, memory = 1) =>
-  engine.store.vectors
-    .search(memory, lettersOf(text), { limit: 1 })
-    .map(({ ordinal }) => engine.store.addressAt(ordinal));
-
 test('every grain of every memory is embedded once, in turn, and found by its vector', async (t) => {
   const { shard } = await open(t, 3);
   const { engine } = shard;
@@ -73,8 +40,8 @@ test('every grain of every memory is embedded once, in turn, and found by its ve
     (await embedAll(engine)).sort(),
     ['aaaa', 'bbbb', 'cccc', 'dddd', 'eeee', 'zzzz'].map((object) => `it is ${object}`),
   );
-  assert.deepEqual(near(engine, 'it is dddd'), [hashes[3]]);
-  assert.deepEqual(near(engine, 'it is aaaa', 2), [other]);
+  assert.equal(nearest(engine, 1, 'it is dddd'), hashes[3]);
+  assert.equal(nearest(engine, 2, 'it is aaaa'), other);
   assert.deepEqual(await embedAll(engine), []);
   assert.equal(engine.read('statistics', contextOf(1), {}).vectors, 5);
   await add(engine, 'ffff');
@@ -91,7 +58,7 @@ test('vectors outlive a stop; after a crash what was in no file is embedded agai
   await embedAll(engine);
   engine = await reopen('abandon');
   assert.deepEqual(await embedAll(engine), ['it is bbbb']);
-  assert.deepEqual(near(engine, 'it is bbbb'), [hash]);
+  assert.equal(nearest(engine, 1, 'it is bbbb'), hash);
   assert.equal(engine.read('statistics', contextOf(1), {}).vectors, 2);
 });
 
@@ -101,17 +68,17 @@ test('forgotten grains, erased users and dropped memories lose their vectors, al
   const doomed = await add(engine, 'aaaa');
   await add(engine, 'bbbb', { user_id: 'anna' });
   const kept = await add(engine, 'cccc');
-  const { pages } = engine.read('embedPages', contextOf(0), { embedders: { '': EMBEDDER }, grainsMax: 10 });
+  const { pages } = engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 });
   await engine.write('forget', contextOf(1), { hashes: [doomed], check: false });
   for (const page of pages) {
     const grains = page.grains.map(({ ordinal, text }) => ({ ordinal, vectors: packVectors([lettersOf(text)]) }));
-    assert.deepEqual(await engine.write('keepVectors', contextOf(0), { ...page, embedder: EMBEDDER, grains }), {
+    assert.deepEqual(await engine.write('keepVectors', contextOf(0), { ...page, embedder: LETTERS, grains }), {
       kept: 2,
     });
   }
   assert.equal(engine.store.vectors.count(1), 2);
   await engine.write('eraseUser', contextOf(1), { userId: 'anna' });
-  assert.deepEqual(near(engine, 'it is bbbb'), [kept]);
+  assert.equal(nearest(engine, 1, 'it is bbbb'), kept);
   await engine.write('flush', contextOf(1), {});
   for (let turn = 0; turn < 10_000 && engine.read('statistics', contextOf(1), {}).purgePending > 0; turn++) {
     engine.maintain(5);
@@ -127,14 +94,103 @@ test('another embedder begins anew, and a page of the one before is not kept', a
   const { shard } = await open(t);
   const { engine } = shard;
   await add(engine, 'aaaa');
-  const late = engine.read('embedPages', contextOf(0), { embedders: { '': EMBEDDER }, grainsMax: 10 }).pages[0]!;
+  const late = engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 }).pages[0]!;
   const renewed = { name: 'letters/2', dimensions: 26 };
-  assert.deepEqual(await embedAll(engine, renewed), ['it is aaaa']);
+  assert.deepEqual(await embedAll(engine, { '': renewed }), ['it is aaaa']);
   const grains = late.grains.map(({ ordinal, text }) => ({ ordinal, vectors: packVectors([lettersOf(text)]) }));
-  assert.deepEqual(await engine.write('keepVectors', contextOf(0), { ...late, embedder: EMBEDDER, grains }), {
+  assert.deepEqual(await engine.write('keepVectors', contextOf(0), { ...late, embedder: LETTERS, grains }), {
     kept: 0,
   });
   assert.equal(engine.store.vectors.serving(1)?.name, 'letters/2');
+});
+
+test('memories of one shard have embedders of their own, and one that wants no vectors loses those that it has', async (t) => {
+  const { shard, reopen } = await open(t, 3);
+  const other = { name: 'letters/2', dimensions: 26 };
+  const choose = (memory: number, vectorBackend: string) =>
+    shard.engine.write('attachMemory', contextOf(memory), { settings: { ...settingsOf(memory), vectorBackend } });
+  await choose(2, 'other');
+  for (const memory of [1, 2, 3]) await add(shard.engine, `aaaa of ${memory}`, { memory });
+  const serving = (memory: number) => shard.engine.read('vectorState', contextOf(memory), {});
+  // Nobody answers for memory 2: it waits, and holds up nobody.
+  const { pages } = shard.engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 });
+  assert.deepEqual(pages.map(({ memory, backend }) => [memory, backend]).sort(), [
+    [1, ''],
+    [3, ''],
+  ]);
+  assert.deepEqual((await embedAll(shard.engine, { '': LETTERS, other })).length, 3);
+  assert.deepEqual([1, 2, 3].map(serving), [
+    { serving: [LETTERS], lag: 0 },
+    { serving: [other], lag: 0 },
+    { serving: [LETTERS], lag: 0 },
+  ]);
+  await choose(1, 'other');
+  assert.deepEqual(serving(1), { serving: [LETTERS], lag: 1 }, 'the old vectors answer until there are new ones');
+  await choose(3, 'none');
+  assert.equal((await embedAll(shard.engine, { '': LETTERS, other })).length, 1);
+  await reopen('close');
+  assert.deepEqual(await embedAll(shard.engine, { '': LETTERS, other }), [], 'and so it stays');
+  assert.deepEqual([1, 2, 3].map(serving), [
+    { serving: [other], lag: 0 },
+    { serving: [other], lag: 0 },
+    { serving: [], lag: 0 },
+  ]);
+  assert.equal(shard.engine.read('statistics', contextOf(3), {}).vectors, 0);
+});
+
+test('while a new embedder goes over a memory, a query is compared with the vectors of the one before', async (t) => {
+  const { shard } = await open(t);
+  const { engine } = shard;
+  const meant = await add(engine, 'zwzw zwzw');
+  for (let i = 0; i < 9; i++) await add(engine, `qq${'q'.repeat(i)}`);
+  await embedAll(engine);
+  const other = { name: 'letters/2', dimensions: 26 };
+  const ask = (...embedders: string[]) => {
+    const [first, ...more] = embedders.map((embedder) => ({ embedder, bytes: packVectors([lettersOf('wzwz')]) }));
+    return engine.read('recall', contextOf(1), {
+      query: 'wzwz',
+      filter: {},
+      limit: 1,
+      candidateLimit: 100,
+      structural: false,
+      vector: { ...first!, of: 'wzwz', also: more },
+    });
+  };
+  const found = (...embedders: string[]): boolean => ask(...embedders).hits[0]?.grain.hash === meant;
+  await embedSome(engine, { '': other });
+  assert.ok(engine.read('vectorState', contextOf(1), {}).lag > 0);
+  assert.ok(found('letters/1') && found('letters/2', 'letters/1'), 'the old vectors answer');
+  assert.ok(!found('letters/2') && ask('letters/2').vectorsBehind, 'and are compared with no vector but their own');
+  await embedAll(engine, { '': other });
+  assert.ok(found('letters/2') && found('letters/1', 'letters/2') && !found('letters/1'));
+  await add(engine, 'aaaa');
+  assert.equal(engine.read('statistics', contextOf(1), {}).indexLag, 1);
+  await embedAll(engine, { '': other });
+  assert.equal(engine.read('statistics', contextOf(1), {}).indexLag, 0);
+});
+
+test('a vector that is none leaves its grain to its words, and no shard stops for it', async (t) => {
+  const { shard } = await open(t);
+  const { engine } = shard;
+  for (const object of ['aaaa', 'bbbb', 'cccc', 'dddd', 'eeee']) await add(engine, object);
+  const [page] = engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 }).pages;
+  const bad = [
+    new Uint8Array(7),
+    new Uint8Array(0),
+    packVectors([new Float32Array(26).fill(Number.NaN)]),
+    packVectors([lettersOf('a'), new Float32Array(26).fill(Number.POSITIVE_INFINITY)]),
+    packVectors([lettersOf('a')]),
+  ];
+  const grains = page!.grains.map(({ ordinal }, i) => ({ ordinal, vectors: bad[i]! }));
+  assert.deepEqual(await engine.write('keepVectors', contextOf(0), { ...page!, embedder: LETTERS, grains }), {
+    kept: 1,
+  });
+  assert.deepEqual(engine.read('vectorState', contextOf(1), {}), { serving: [LETTERS], lag: 0 });
+  for (const dimensions of [0, 1.5, 8_193, Number.NaN])
+    assert.throws(
+      () => engine.read('embedPages', contextOf(0), { embedders: { '': { name: 'bad', dimensions } }, grainsMax: 10 }),
+      { code: 'VAL-E001' },
+    );
 });
 
 test('a recall with a vector finds what has no word of the query, and tells how near it is', async (t) => {
@@ -154,7 +210,7 @@ test('a recall with a vector finds what has no word of the query, and tells how 
     });
   const bytes = packVectors([lettersOf('wzwz')]);
   assert.deepEqual(ask().hits, []);
-  assert.equal(ask({ bytes, embedder: EMBEDDER.name }).hits[0]?.grain.hash, meant);
+  assert.equal(ask({ bytes, embedder: LETTERS.name }).hits[0]?.grain.hash, meant);
   assert.equal(ask({ bytes }).hits[0]?.grain.hash, meant);
   assert.deepEqual(ask({ bytes, embedder: 'another/1' }).hits, [], 'vectors of another embedder say nothing');
   assert.deepEqual(ask({ bytes }, 'another text').hits, [], 'nor do those of another text');

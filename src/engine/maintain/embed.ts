@@ -164,7 +164,10 @@ export interface VectorState {
 export function vectorState(store: Store, memory: number): VectorState {
   const { vectors, vectorsBehind } = store;
   const serving = vectors.serving(memory);
-  const lag = vectorsBehind.has(memory) ? grainsAfter(store, memory, vectors.embeddedUpTo(memory)) : 0;
+  const backend = vectorsBehind.has(memory) ? backendOf(store, memory) : undefined;
+  const isFollowed = backend !== undefined && backend !== NO_VECTORS;
+  const embedder = isFollowed ? (store.embedders.get(backend) ?? vectors.embedderOf(memory)) : undefined;
+  const lag = embedder === undefined ? 0 : grainsAfter(store, memory, vectors.embeddedUpTo(memory, embedder));
   return { lag, ...(serving === undefined ? {} : { serving }) };
 }
 

@@ -23,7 +23,7 @@ export interface RebuildServices {
 }
 
 /**
- * Every record of the shard is read again; grains of `memory` are what the answer counts. Reads are served by the old
+ * Every record of the shard is read again; grains of `memory` are what the answer counts, and its vectors are made anew. Reads are served by the old
  * segments and writes go on until the new ones have caught up.
  */
 export async function rebuild(
@@ -59,10 +59,15 @@ export async function rebuild(
     old.close();
     rmSync(oldDirectory, { recursive: true, force: true });
     const grains = fresh.memory(memory).parts.reduce((sum, part) => sum + part.docCount, 0);
+    // Whoever embeds makes them again, behind the answer. A repair leaves them: they have checksums of their own.
+    if (store.holds(memory)) {
+      await inSlices(store.vectors.rebuild(memory));
+      store.vectorsBehind.add(memory);
+    }
     return {
       grainsScanned: grains,
       ftsIndexed: grains,
-      vectorsIndexed: 0,
+      vectorsIndexed: store.vectors.count(memory),
       errors: replayed.errors + rest.errors,
       elapsedMs: Math.round(performance.now() - startedMs),
     };

@@ -1,8 +1,9 @@
 // Verifies a shard from end to end: every record's checksum, every blob against its address, the index against the log
-// (each grain is found by its address), every block of every segment, the audit chains, the keys.
+// (each grain is found by its address), every block of every segment and of vectors, the audit chains, the keys.
 import type { VerifyFinding, VerifyReport } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { addressOf } from '../grain/address.ts';
+import { lowerBound } from '../index/text/tail.ts';
 import { CorruptRecord } from '../log/log.ts';
 import { decodeRecord, type EngineRecord } from '../record/record.ts';
 import type { Store } from '../store/store.ts';
@@ -35,6 +36,8 @@ export async function verify(services: {
     for (const problem of store.index.problems) found('segment', 'index', problem);
     const blocks = await inSlices(store.index.verify());
     for (const { where, problem } of blocks.findings) found('segment', where, problem);
+    const vectors = await inSlices(store.vectors.verify((memory, ordinal) => wasGrain(store, memory, ordinal)));
+    for (const { where, problem } of vectors.findings) found('vectors', where, problem);
     const { records, grains } = await inSlices(verifyLog(store, found));
     let auditEntries = 0;
     for (const memory of [...store.memoryNumbers()]) {
@@ -49,9 +52,27 @@ export async function verify(services: {
     }
     for (const { bucket, id, problem } of store.keys.verify())
       found('key', id === undefined ? `bucket ${bucket}` : `key ${id}`, problem);
-    return { records, grains, blocks: blocks.blocks, auditEntries, findings };
+    return { records, grains, blocks: blocks.blocks + vectors.blocks, auditEntries, findings };
   } finally {
     housekeeper.resume();
+  }
+}
+
+/** Vectors of removed grains stay in their files until those are written anew. */
+function wasGrain(store: Store, memory: number, ordinal: number): boolean {
+  return store.index.removed.get(ordinal) || (store.holds(memory) && holdsOrdinal(store, memory, ordinal));
+}
+
+function holdsOrdinal(store: Store, memory: number, ordinal: number): boolean {
+  try {
+    return store.parts(memory).some(({ ordinals, docCount }) => {
+      const doc = lowerBound(ordinals, ordinal, 0, docCount);
+      return doc < docCount && ordinals[doc] === ordinal;
+    });
+  } catch (error) {
+    // A damaged index is named by itself: what it does not tell is no finding about vectors.
+    if (error instanceof EngineError) return true;
+    throw error;
   }
 }
 

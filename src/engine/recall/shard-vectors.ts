@@ -24,8 +24,9 @@ type Question = Pick<RecallQuery, 'vector' | 'query'>;
  * VAL-E001 for a caller's own vector of other dimensions than theirs.
  */
 export function shardVectors(store: Store, memory: number, question: Question): VectorLeg | undefined {
+  if (wordsAlone(store, memory, question) !== undefined) return undefined;
   const serving = store.vectors.serving(memory);
-  if (serving === undefined || wordsAlone(store, memory, question) !== undefined) return undefined;
+  if (serving === undefined) return undefined;
   const bytes = bytesFor(serving, question);
   const query =
     bytes === undefined ? undefined : unpackVectors(bytes, bytes.length / Float32Array.BYTES_PER_ELEMENT)[0];
@@ -45,13 +46,16 @@ export function shardVectors(store: Store, memory: number, question: Question): 
 /** Undefined where the vector leg runs, or nothing asks for it. Begins to load what has to be loaded. */
 function wordsAlone(store: Store, memory: number, question: Question): WordsAlone | undefined {
   if (question.vector === undefined || question.vector.of !== question.query) return undefined;
+  if (store.vectors.rowsToLoad(memory) > VECTORS_LOADED_AT_ONCE_MAX) {
+    store.vectors.prepare(memory);
+    return 'loading';
+  }
+  // Only then it is known which of them can be read.
+  store.vectors.bring(memory);
   const serving = store.vectors.serving(memory);
   if (serving === undefined) return store.vectorsBehind.has(memory) && hasGrains(store, memory) ? 'behind' : undefined;
   if (bytesFor(serving, question) === undefined) return 'other';
-  if (isFarBehind(store, memory, serving)) return 'behind';
-  if (store.vectors.rowsToLoad(memory) <= VECTORS_LOADED_AT_ONCE_MAX) return undefined;
-  store.vectors.prepare(memory);
-  return 'loading';
+  return isFarBehind(store, memory, serving) ? 'behind' : undefined;
 }
 
 /** For an answer: there when the query has a vector that is compared with none, though the memory has or will have some. */

@@ -73,9 +73,10 @@ export class VectorFiles {
 
   /**
    * Opens all files of a folder, which is made if need be. Unfinished ones are deleted, and so are those that count no more; a
-   * damaged one is renamed to `.bad` and named in `problems`. Throws STO-E001 when the folder cannot be read.
+   * damaged one is renamed to `.bad` and named in `problems`, as is an entry that goes beyond `lastOrdinal` and is let go of: new
+   * grains will have those ordinals. Throws STO-E001 when the folder cannot be read.
    */
-  static open(directory: string): VectorFiles {
+  static open(directory: string, lastOrdinal = Number.POSITIVE_INFINITY): VectorFiles {
     const files = new VectorFiles(directory);
     try {
       mkdirSync(directory, { recursive: true });
@@ -87,6 +88,7 @@ export class VectorFiles {
       throw storageError(`vectors in ${directory}`, error);
     }
     for (const file of files.files) files.#index(file);
+    files.#letGoAfter(lastOrdinal);
     return files;
   }
 
@@ -266,6 +268,15 @@ export class VectorFiles {
       (name) =>
         this.#held.has(name.file) && !said.has(idOf(name)) && !said.has(idOf({ file: name.file, entry: EVERY_ENTRY })),
     );
+  }
+
+  #letGoAfter(lastOrdinal: number): void {
+    const late = [...this.#byMemory.values()].flat().filter(({ entry }) => entry.upTo > lastOrdinal);
+    for (const { file, entry } of late)
+      this.problem(
+        `${file.name} has vectors of memory ${entry.memory} that the log knows nothing of: they are made again`,
+      );
+    this.letGo(late);
   }
 
   #index(file: VectorFile): void {

@@ -34,6 +34,8 @@ export interface VectorIndexOptions {
   readonly embedder: EmbedderStamp;
   /** Something of the memory turned out to be lost: it is to be embedded again. */
   readonly onLost?: (memory: number) => void;
+  /** The last ordinal that was given: vectors of later ones are of another log, and forgotten. */
+  readonly lastOrdinal?: number;
   /** Vectors of a memory up to which every search is a scan. */
   readonly scanMax?: number;
   readonly tuning?: SearchTuning;
@@ -82,7 +84,7 @@ export class VectorIndex {
    * `problems`; what they covered is a gap (`gaps`). Throws STO-E001 when the folder cannot be read.
    */
   static open(options: VectorIndexOptions): VectorIndex {
-    return new VectorIndex(options, VectorFiles.open(options.directory));
+    return new VectorIndex(options, VectorFiles.open(options.directory, options.lastOrdinal));
   }
 
   /** What was found damaged, in words. */
@@ -232,6 +234,11 @@ export class VectorIndex {
   /** Vectors that the next search of the memory would bring to heap first. */
   rowsToLoad(memory: number): number {
     return this.#memories.rowsToLoad(memory);
+  }
+
+  /** Brings the vectors that serve to heap: some microseconds a vector. What is damaged is lost from then on. */
+  bring(memory: number): void {
+    this.#ready(memory);
   }
 
   /** From now on `work` brings the vectors that serve the memory to heap. */
