@@ -69,6 +69,22 @@ test('one that cannot be opened is tried again after a while, and what stands in
   assert.equal(embedders.status().reason, 'no model here');
 });
 
+test('who made vectors is found by their name, and opened for them; not one that is not here any more', async () => {
+  const opened: string[] = [];
+  const open = (name: string) => () => {
+    opened.push(name);
+    return Promise.resolve({ embedder: embedder(name) });
+  };
+  const openers = { builtin: open('other/1'), ngram: open('ngram-hash-512/1'), remote: open('remote:new-2/1') };
+  const embedders = new Embedders('builtin', openers, { log });
+  await embedders.ready('builtin');
+  assert.equal((await embedders.named('other/1'))?.backend, 'builtin');
+  assert.equal((await embedders.named('ngram-hash-512/1'))?.embedder.name, 'ngram-hash-512/1');
+  assert.equal(await embedders.named('remote:old-2/1'), undefined);
+  assert.equal(await embedders.named('unheard/1'), undefined);
+  assert.deepEqual(opened, ['other/1', 'ngram-hash-512/1', 'remote:new-2/1']);
+});
+
 test("what memories may call each embedder by, the deployment's own also by no name", () => {
   const open = () => Promise.resolve({ embedder: embedder('e') });
   assert.deepEqual(new Embedders('ngram', { builtin: open, ngram: open }, { log }).choices(), [

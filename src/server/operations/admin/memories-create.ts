@@ -40,6 +40,7 @@ export const memoriesCreate = defineOperation({
   ) {
     if (principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined)
       throw new EngineError('AUT-E001', 'a bound or narrowed call makes no memories');
+    if (vectorBackend !== undefined) services.embedders.check(vectorBackend);
     // What protects data is never taken and then not done.
     if (policies !== undefined && policies.length > 0)
       throw new EngineError('SYS-E002', 'policies are not in this build: make the memory without them');
@@ -47,16 +48,15 @@ export const memoriesCreate = defineOperation({
       throw new EngineError('SYS-E002', 'guardrails are not in this build: make the memory without them');
     if (wanted.language !== undefined && !isLanguage(wanted.language)) throw refused('language', 'not in ISO 639-1');
     const memory = await services.memories.create(
-      { ...wanted, ...(settings === undefined ? {} : { settings: checkedSettings(settings) }) },
+      {
+        ...wanted,
+        ...(settings === undefined ? {} : { settings: checkedSettings(settings) }),
+        ...(vectorBackend === undefined || vectorBackend === '' ? {} : { vectorBackend }),
+      },
       { actor: principal.actor, requestId },
     );
-    const warnings = [
-      ...(guardrailMode === undefined ? [] : ['guardrail_mode is not in this build and was ignored']),
-      ...(vectorBackend === undefined || vectorBackend === 'none'
-        ? []
-        : ['vector_backend is not in this build and was ignored']),
-    ];
-    return { ...memoryOutput(memory), ...(warnings.length === 0 ? {} : { warnings }) };
+    const warnings = guardrailMode === undefined ? [] : ['guardrail_mode is not in this build and was ignored'];
+    return { ...memoryOutput(memory, services), ...(warnings.length === 0 ? {} : { warnings }) };
   },
 });
 

@@ -34,11 +34,16 @@ test('what a memory cannot be made with is named', async () => {
     [{ description: '\0' }, 'VAL-E001', 'description'],
     [{ language: 'zz' }, 'VAL-E001', 'language'],
     [{ language: 'english' }, 'VAL-E001', 'language'],
+    [{ vector_backend: 'pinecone' }, 'VAL-E001', 'vector_backend'],
+    [{ vector_backend: 'remote' }, 'VAL-E001', 'vector_backend'],
+    [{ vector_backend: 1 }, 'VAL-E003', 'vector_backend'],
   ] as const) {
     const { error } = await make(parts, json);
     assert.deepEqual([error?.code, error?.details[0]?.field], [code, field]);
   }
   assert.equal((await make(parts, { id: 'cs', language: 'cs' })).body['language'], 'cs');
+  const { vector_backend, warnings } = (await make(parts, { id: 'bare', vector_backend: 'none' })).body;
+  assert.deepEqual([vector_backend, warnings], ['none', undefined]);
 });
 
 test('names are NFC', async () => {

@@ -11,5 +11,5 @@ export const memoryGet = defineOperation({
   input: Type.Object({}),
   output: MemoryOutput,
   http: [{ verb: 'GET', path: 'M' }],
-  run: async (_, { memory }) => memoryOutput(memory),
+  run: async (_, { memory, services }) => memoryOutput(memory, services),
 });

@@ -1,5 +1,6 @@
 // A memory as answers show it (service contract 4.3).
 import Type, { type Static } from 'typebox';
+import type { Services } from '../../context.ts';
 import type { MemoryRecord } from '../../control/memories.ts';
 import type { Members } from '../names.ts';
 
@@ -22,7 +23,10 @@ export const MemoryOutput = Type.Object({
   warnings: Type.Optional(Type.Array(Type.String())),
 });
 
-export function memoryOutput(memory: MemoryRecord): Static<typeof MemoryOutput> {
+export function memoryOutput(
+  memory: MemoryRecord,
+  { embedders }: Pick<Services, 'embedders'>,
+): Static<typeof MemoryOutput> {
   return {
     id: memory.id,
     name: memory.name,
@@ -36,7 +40,7 @@ export function memoryOutput(memory: MemoryRecord): Static<typeof MemoryOutput> 
     policies: [],
     dedup: memory.dedup,
     dedupThreshold: memory.dedupThreshold,
-    vectorBackend: 'none',
+    vectorBackend: embedders.nameOf(memory.vectorBackend ?? ''),
     guardrailPatterns: [],
     guardrailMode: 'contains',
   };
