@@ -28,6 +28,8 @@ async function stats(options: ServerOptions & { readonly memory: string }): Prom
     ['superseded', Number(answer.supersededGrains)],
     ['users', Number(answer.userCount)],
     ['triples', Number(answer.triples)],
+    ['vectors', Number(answer.vectors)],
+    ...(Number(answer.indexLag) > 0 ? [['to be embedded', Number(answer.indexLag)] satisfies [string, number]] : []),
     ['namespaces', namespacesOf(answer.namespaces)],
     ['audit entries', Number(answer.auditEntries ?? 0)],
     ['on disk', bytes(Number(answer.diskSpaceBytes))],

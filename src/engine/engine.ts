@@ -44,6 +44,8 @@ export interface EngineOptions {
   readonly log?: Log;
   /** Grains in the tail at which a seal begins; tests lower it. */
   readonly sealGrains?: number;
+  /** Vectors in no file at which they are sealed; tests lower it. */
+  readonly sealVectors?: number;
   /** Told of what only a bug or a broken disk can cause; the engine refuses everything from then on. */
   readonly onFatal?: (error: unknown) => void;
 }
@@ -138,6 +140,7 @@ export class Engine {
       embedder: NO_EMBEDDER,
       onLost: (memory) => store.vectorsBehind.add(memory),
       lastOrdinal: log.nextSequence - 1,
+      ...(options.sealVectors === undefined ? {} : { sealAt: options.sealVectors }),
     });
     for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
     return new Engine(store, options, openIndex);

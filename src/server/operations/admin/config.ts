@@ -9,6 +9,7 @@ import {
 } from '../../../engine/limits.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
+import { EmbeddingOutput } from './stats.ts';
 
 const Open = Type.Unsafe<Record<string, string | number | boolean>>({ type: 'object' });
 
@@ -30,9 +31,12 @@ export const config = defineOperation({
     deployment: Type.String(),
     features: Open,
     limits: Open,
+    /** Who makes the vectors of memories that name no other. */
+    embedding: EmbeddingOutput,
   }),
   http: [{ verb: 'GET', path: '/config' }],
   async run(_, { services }) {
+    const embedding = services.embedders.status('');
     const { auth, deployment, memoriesMax, rateLimit, requestTimeoutMs, tlsCert } = services.config;
     return {
       authMode: auth,
@@ -41,7 +45,7 @@ export const config = defineOperation({
       features: {
         batch_add: true,
         text_recall: true,
-        vectors: false,
+        vectors: embedding.state !== 'none',
         cal: false,
         chat: false,
         http_listener: services.httpListener(),
@@ -60,6 +64,7 @@ export const config = defineOperation({
         rate_limit_per_minute: rateLimit,
         request_timeout_ms: requestTimeoutMs,
       },
+      embedding,
     };
   },
 });

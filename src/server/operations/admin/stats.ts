@@ -6,6 +6,15 @@ import { type Members, nodeOf, outward } from '../names.ts';
 
 const Counts = Type.Unsafe<Record<string, number>>({ type: 'object' });
 
+/** An embedder: its own name once it is open, before that what it is configured by. `dimensions` is 0 until then. */
+export const EmbeddingOutput = Type.Object({
+  backend: Type.String(),
+  dimensions: Type.Integer(),
+  state: Type.Enum(['none', 'cold', 'opening', 'ready', 'failed']),
+  /** Why it failed, or what it stands in for. */
+  reason: Type.Optional(Type.String()),
+});
+
 const Output = Type.Object({
   totalGrains: Type.Integer(),
   diskSpaceBytes: Type.Integer(),
@@ -20,7 +29,9 @@ const Output = Type.Object({
   triples: Type.Integer(),
   vectors: Type.Integer(),
   purgePending: Type.Integer(),
-  embedding: Type.Object({ backend: Type.String(), dimensions: Type.Integer() }),
+  /** Grains that have still to be embedded. */
+  indexLag: Type.Integer(),
+  embedding: EmbeddingOutput,
 });
 
 export const stats = defineOperation({
@@ -43,14 +54,17 @@ export const stats = defineOperation({
     },
   ],
   async run(_, context) {
-    const statistics = await context.call('statistics', {});
+    const { indexLag, ...statistics } = await context.call('statistics', {});
+    const embedding = context.services.embedders.status(context.memory.vectorBackend ?? '');
     return {
       ...statistics,
       typeCounts: allTypes(statistics.typeCounts),
       namespaces: [...statistics.namespaces],
       hasEncryption: true,
       hasPolicy: false,
-      embedding: { backend: 'none', dimensions: 0 },
+      // Nothing waits for an embedder that is not to be.
+      indexLag: embedding.state === 'none' ? 0 : indexLag,
+      embedding,
     };
   },
 });

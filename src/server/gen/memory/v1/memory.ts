@@ -374,6 +374,8 @@ export interface StatsResponse {
   pendingWrites: number;
   triples: number;
   vectors: number;
+  /** Grains that have still to be embedded. */
+  indexLag: number;
 }
 
 export interface HealthRequest {
@@ -4249,6 +4251,7 @@ function createBaseStatsResponse(): StatsResponse {
     pendingWrites: 0,
     triples: 0,
     vectors: 0,
+    indexLag: 0,
   };
 }
 
@@ -4289,6 +4292,9 @@ export const StatsResponse: MessageFns<StatsResponse> = {
     }
     if (message.vectors !== 0) {
       writer.uint32(96).uint64(message.vectors);
+    }
+    if (message.indexLag !== 0) {
+      writer.uint32(104).uint64(message.indexLag);
     }
     return writer;
   },
@@ -4402,6 +4408,14 @@ export const StatsResponse: MessageFns<StatsResponse> = {
             message.vectors = longToNumber(reader.uint64());
             continue;
           }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.indexLag = longToNumber(reader.uint64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4431,6 +4445,7 @@ export const StatsResponse: MessageFns<StatsResponse> = {
     message.pendingWrites = object.pendingWrites ?? 0;
     message.triples = object.triples ?? 0;
     message.vectors = object.vectors ?? 0;
+    message.indexLag = object.indexLag ?? 0;
     return message;
   },
 };
