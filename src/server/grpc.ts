@@ -1,11 +1,11 @@
 // The gRPC face of the table: an rpc's bytes in, its row's answer out.
 import { assert } from '../engine/assert.ts';
 import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
-import { codecOf } from './operations/codecs.ts';
+import { besideCodecOf, codecOf } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_RPC_ROWS } from './operations/unimplemented.ts';
-import type { Arrival, Face, Wrapper } from './wrapper.ts';
+import type { Arrival, Face, Forward, Wrapper } from './wrapper.ts';
 
 interface Route {
   readonly operation: Operation;
@@ -70,9 +70,15 @@ function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route): Face<Rep
             codec,
             bytes: () => call.bytes,
             staysHere: grpc?.staysHere,
+            beside: besideOf(grpc),
             write: ({ bytes, notes }) => ({ bytes, warnings: notes }),
           },
   };
+}
+
+function besideOf(grpc: Operation['grpc']): Forward<Reply>['beside'] {
+  const codec = grpc === undefined ? undefined : besideCodecOf(grpc);
+  return codec === undefined || grpc?.beside === undefined ? undefined : { codec, make: grpc.beside };
 }
 
 const EMPTY = new Uint8Array(0);

@@ -9,12 +9,12 @@ import { jsonBody, parseBody } from './http/json.ts';
 import type { HttpHandler, HttpRequest, ResponseHeaders } from './http/listener.ts';
 import { fileUpload } from './http/multipart.ts';
 import { Router } from './http/router.ts';
-import { codecOf } from './operations/codecs.ts';
+import { besideCodecOf, codecOf } from './operations/codecs.ts';
 import type { HttpParts, HttpReply, HttpRow, Operation, UploadedFile } from './operations/define.ts';
 import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_ROUTE_ROWS } from './operations/unimplemented.ts';
-import { requestIdOf, type Wrapper } from './wrapper.ts';
+import { type Forward, requestIdOf, type Wrapper } from './wrapper.ts';
 
 interface Route {
   readonly operation: Operation;
@@ -104,6 +104,7 @@ async function answer(
               codec,
               bytes: jsonBytes,
               staysHere: row.staysHere,
+              beside: besideOf(row),
               write: ({ bytes }) => ({ kind: 'bytes', status: row.successStatus, headers: JSON_HEADERS, body: bytes }),
             },
           }),
@@ -112,6 +113,11 @@ async function answer(
   const headers: ResponseHeaders = [...always, ...Object.entries(told.headers)];
   if (told.ok) await send(request, told.reply, headers);
   else respondError(request, told.error, told.requestId, headers);
+}
+
+function besideOf(row: HttpRow): Forward<HttpReply>['beside'] {
+  const codec = besideCodecOf(row);
+  return codec === undefined || row.beside === undefined ? undefined : { codec, make: row.beside };
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json' };

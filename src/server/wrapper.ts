@@ -17,7 +17,8 @@ import { Deadlines } from './deadlines.ts';
 import { RequestAborted } from './http/listener.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Operation } from './operations/define.ts';
+import { framed } from './operations/codecs.ts';
+import type { Beside, Operation, StaysHere } from './operations/define.ts';
 import { ReplyCache } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
 
@@ -51,7 +52,9 @@ export interface Forward<Reply> {
   /** Called after the caller was let in. */
   readonly bytes: () => Uint8Array | Promise<Uint8Array>;
   /** True for one that is read here all the same. */
-  readonly staysHere?: ((bytes: Uint8Array, services: Services) => boolean) | undefined;
+  readonly staysHere?: StaysHere;
+  /** What is made here and sent along, and the codec that reads both. */
+  readonly beside?: { readonly codec: number; readonly make: Beside } | undefined;
   readonly write: (reply: RawReply) => Reply;
 }
 
@@ -116,8 +119,8 @@ export class Wrapper {
         const sent = forward.bytes();
         const body = sent instanceof Promise ? await sent : sent;
         if (forward.staysHere?.(body, this.#services) !== true) {
-          const raw = await this.#forward(arrival, admitted, requestId, { codec: forward.codec, body });
-          return { ok: true, reply: forward.write(raw), requestId, headers };
+          const raw = await this.#forward(arrival, admitted, requestId, { ...forward, body });
+          if (raw !== 'here') return { ok: true, reply: forward.write(raw), requestId, headers };
         }
       }
       const { candidate, bytes } = await face.read();
@@ -175,16 +178,24 @@ export class Wrapper {
     return this.#services.memories.get(id);
   }
 
-  /** Sends the request to its memory's worker as it came. */
+  /** Sends the request to its memory's worker as it came; `here` for one that is to be read here. */
   async #forward(
     arrival: Arrival,
     admitted: Admitted,
     requestId: string,
-    { codec, body }: { readonly codec: number; readonly body: Uint8Array },
-  ): Promise<RawReply> {
+    { codec, beside, body }: Pick<Forward<unknown>, 'codec' | 'beside'> & { readonly body: Uint8Array },
+  ): Promise<RawReply | 'here'> {
     const asked = this.#askedOf(arrival, admitted, requestId, body);
+    const { deadlineMs } = asked;
     const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);
-    return this.#untilDeadline(this.#services.shards.callRaw(codec, context, body), asked.deadlineMs);
+    const { shards } = this.#services;
+    if (beside === undefined || admitted.memory === undefined)
+      return this.#untilDeadline(shards.callRaw(codec, context, body), deadlineMs);
+    const making = beside.make(body, { services: this.#services, memory: admitted.memory, deadlineMs });
+    if (making === 'here') return 'here';
+    if (making === undefined) return this.#untilDeadline(shards.callRaw(codec, context, body), deadlineMs);
+    const both = framed(await making, body);
+    return this.#untilDeadline(shards.callRaw(beside.codec, context, both), deadlineMs);
   }
 
   #askedOf(arrival: Arrival, { principal, memory }: Admitted, requestId: string, bytes: Uint8Array): AskedFor {

@@ -15,6 +15,8 @@ const ROWS: readonly Operation[] = [add, batchAdd, get, recall];
 
 const codecs: ShardCodec[] = [];
 const numbers = new Map<GrpcRow | HttpRow, number>();
+/** Of the codecs that read what was made beside the request too. */
+const besideNumbers = new Map<GrpcRow | HttpRow, number>();
 
 for (const { grpc, http, plan } of ROWS) {
   assert(plan !== undefined, 'a row that is forwarded is one call');
@@ -23,8 +25,16 @@ for (const { grpc, http, plan } of ROWS) {
   for (const row of http) if (row.body === 'json') register(row, httpCodec(row, plan));
 }
 
-function register(face: GrpcRow | HttpRow, codec: ShardCodec): void {
-  numbers.set(face, codecs.push(codec));
+function register(face: GrpcRow | HttpRow, codec: Codec): void {
+  numbers.set(face, codecs.push({ decode: (bytes, context) => codec(bytes, context) }));
+  if (face.beside === undefined) return;
+  const withBeside: ShardCodec = {
+    decode: (bytes, context) => {
+      const [beside, request] = unframed(bytes);
+      return codec(request, context, beside);
+    },
+  };
+  besideNumbers.set(face, codecs.push(withBeside));
 }
 
 /** For workers, and for the router, which reads what is for several partitions. */
@@ -35,32 +45,46 @@ export function codecOf(face: GrpcRow | HttpRow): number | undefined {
   return numbers.get(face);
 }
 
-type Plan = (candidate: unknown) => Planned;
-
-/** Notes are the warnings that the message has no place for, as a JSON array. */
-function grpcCodec(row: GrpcRow, plan: Plan): ShardCodec {
-  return {
-    decode: (bytes, context) =>
-      readCall(plan(row.read(bytes)), context, (output) => {
-        const warnings = row.looseWarnings(output);
-        return { bytes: row.write(output), notes: warnings.length === 0 ? '' : JSON.stringify(warnings) };
-      }),
-  };
+/** The number of its codec for `framed` requests; undefined for a face that nothing is made beside. */
+export function besideCodecOf(face: GrpcRow | HttpRow): number | undefined {
+  return besideNumbers.get(face);
 }
 
-function httpCodec(row: HttpRow, plan: Plan): ShardCodec {
-  return {
-    decode: (bytes, context) => {
-      const parts = { params: {}, query: {}, json: parseBody(bytes), file: undefined, ifNoneMatch: undefined };
-      return readCall(plan(row.read(parts)), context, (output) => {
-        const reply = row.reply(output, parts);
-        assert(
-          reply.kind === 'json' && reply.status === row.successStatus,
-          'a forwarded row answers JSON, as one status',
-        );
-        return { bytes: Buffer.from(stringifyJson(reply.value)), notes: '' };
-      });
-    },
+/** A request with what was made beside it before it: u32 bytes of that, little-endian. */
+export function framed(beside: Uint8Array, request: Uint8Array): Uint8Array {
+  const head = Buffer.alloc(4);
+  head.writeUInt32LE(beside.length);
+  return Buffer.concat([head, beside, request]);
+}
+
+function unframed(bytes: Uint8Array): readonly [beside: Uint8Array, request: Uint8Array] {
+  const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return [bytes.subarray(4, end), bytes.subarray(end)];
+}
+
+type Plan = (candidate: unknown, beside?: Uint8Array) => Planned;
+type Codec = (bytes: Uint8Array, context: CallContext, beside?: Uint8Array) => ReadCall;
+
+/** Notes are the warnings that the message has no place for, as a JSON array. */
+function grpcCodec(row: GrpcRow, plan: Plan): Codec {
+  return (bytes, context, beside) =>
+    readCall(plan(row.read(bytes), beside), context, (output) => {
+      const warnings = row.looseWarnings(output);
+      return { bytes: row.write(output), notes: warnings.length === 0 ? '' : JSON.stringify(warnings) };
+    });
+}
+
+function httpCodec(row: HttpRow, plan: Plan): Codec {
+  return (bytes, context, beside) => {
+    const parts = { params: {}, query: {}, json: parseBody(bytes), file: undefined, ifNoneMatch: undefined };
+    return readCall(plan(row.read(parts), beside), context, (output) => {
+      const reply = row.reply(output, parts);
+      assert(
+        reply.kind === 'json' && reply.status === row.successStatus,
+        'a forwarded row answers JSON, as one status',
+      );
+      return { bytes: Buffer.from(stringifyJson(reply.value)), notes: '' };
+    });
   };
 }
 

@@ -5,6 +5,7 @@ import { EngineError, type ErrorCode } from '../../engine/errors.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
 import type { Context, Services } from '../context.ts';
+import type { MemoryRecord } from '../control/records.ts';
 import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
 import {
   fromMessage,
@@ -67,6 +68,7 @@ export interface HttpFace<Out> {
   readonly write?: (output: Out) => unknown;
   readonly successStatus?: number | ((output: Out) => number);
   readonly staysHere?: StaysHere;
+  readonly beside?: Beside | undefined;
   /** For answers that are not JSON. `parts` is the request that asked. */
   readonly reply?: (output: Out, parts: HttpParts) => HttpReply;
 }
@@ -79,10 +81,20 @@ export interface GrpcFace<Out> {
   /** True when the message has a place for warnings; otherwise they travel as trailing metadata. */
   readonly carriesWarnings: boolean;
   readonly staysHere: StaysHere;
+  readonly beside: Beside | undefined;
 }
 
 /** True for a request that is read on the main thread though its row's others go to a worker as they came. */
 export type StaysHere = ((bytes: Uint8Array, services: Services) => boolean) | undefined;
+
+/**
+ * What the main thread makes for a request that goes to a worker as it came, and sends along: bytes for the row's
+ * `withBeside`, or nothing. `here` for a request that is read on the main thread all the same.
+ */
+export type Beside = (
+  bytes: Uint8Array,
+  asked: { readonly services: Services; readonly memory: MemoryRecord; readonly deadlineMs: number },
+) => 'here' | undefined | Promise<Uint8Array>;
 
 /** `read` and `write` only where the mechanical rules do not do. */
 export function rpc<Req extends object, Res extends object, Out>(face: {
@@ -92,12 +104,14 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
   readonly read?: (message: Req) => unknown;
   readonly write?: (output: Out) => DeepPartial<Res>;
   readonly staysHere?: StaysHere;
+  readonly beside?: Beside;
 }): GrpcFace<Out> {
   const shape = face.response.create() as Members; // a message is a plain object of its members
   return {
     rpc: face.rpc,
     carriesWarnings: 'warnings' in shape,
     staysHere: face.staysHere,
+    beside: face.beside,
     decode: (bytes, input) => {
       const message = decoded(face.request, bytes);
       return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
@@ -158,6 +172,8 @@ export interface SingleCall<In, Out, M extends keyof MemoryCalls> {
   readonly ask: (input: In) => Asked<M>;
   /** `input` is what was asked with. */
   readonly answer: (output: Output<M>, input: In) => Out;
+  /** The request with what was made beside it. */
+  readonly withBeside?: (input: In, beside: Uint8Array) => In;
   /**
    * Does what the row does beside the one call, for requests that stay on the main thread; `perform` makes the call. A
    * worker never comes here.
@@ -198,7 +214,7 @@ export interface Operation {
   /** Checks `candidate` against the input schema, then runs. */
   readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
   /** There when the row is one call on its memory: checks, and says which. */
-  readonly plan: ((candidate: unknown) => Planned) | undefined;
+  readonly plan: ((candidate: unknown, beside?: Uint8Array) => Planned) | undefined;
   /** For app/exec: JSON args in, JSON result out. */
   readonly readArgs: (args: unknown) => unknown;
   readonly writeResult: (output: unknown) => unknown;
@@ -213,6 +229,7 @@ export interface HttpRow {
   readonly answersBytes: boolean;
   readonly successStatus: number;
   readonly staysHere: StaysHere;
+  readonly beside: Beside | undefined;
   readonly read: (parts: HttpParts) => unknown;
   readonly reply: (output: unknown, parts: HttpParts) => HttpReply;
 }
@@ -220,6 +237,7 @@ export interface HttpRow {
 export interface GrpcRow {
   readonly rpc: string;
   readonly staysHere: StaysHere;
+  readonly beside: Beside | undefined;
   /** From the request's bytes to the input, not yet checked. */
   readonly read: (bytes: Uint8Array) => unknown;
   readonly write: (output: unknown) => Uint8Array;
@@ -274,8 +292,9 @@ export function defineCall<In extends TSchema, Out extends TSchema, M extends ke
       return call.around === undefined ? perform(input) : call.around(input, context, perform);
     },
   });
-  const plan = (candidate: unknown): Planned => {
-    const input = check(candidate);
+  const plan = (candidate: unknown, beside?: Uint8Array): Planned => {
+    const checked = check(candidate);
+    const input = beside === undefined || call.withBeside === undefined ? checked : call.withBeside(checked, beside);
     // The shard answers this method with this method's output.
     return { method: call.method, asked: call.ask(input), answer: (output) => call.answer(output as Output<M>, input) };
   };
@@ -294,6 +313,7 @@ function httpRow<Out>(face: HttpFace<Out>, input: SchemaNode, writeJson: (value:
     answersBytes: face.reply !== undefined,
     successStatus: typeof status === 'number' ? status : 200,
     staysHere: face.staysHere,
+    beside: face.beside,
     read: face.read ?? ((parts) => mechanicalInput(input, parts)),
     reply: (value, parts) => {
       const output = value as Out; // what the row's own run returned
@@ -322,6 +342,7 @@ function grpcRow<Out>(face: GrpcFace<Out>, input: SchemaNode, output: SchemaNode
   return {
     rpc: face.rpc,
     staysHere: face.staysHere,
+    beside: face.beside,
     read: (bytes) => face.decode(bytes, input),
     write: (value) => face.encode(value as Out, output), // what the row's own run returned
     looseWarnings: (value) => {

@@ -5,6 +5,7 @@ import { packVectors } from '../../../engine/index/vectors/transfer.ts';
 import { CANDIDATE_LIMIT_MAX, RECALL_LIMIT_DEFAULT, RECALL_LIMIT_MAX, SECONDS_MAX } from '../../../engine/limits.ts';
 import { scopeView } from '../../../engine/recall/scope.ts';
 import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
+import type { QueryVector } from '../../embedding/query-vector.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { given, type RecallInput } from './recall-fields.ts';
 import { recallOptions } from './recall-options.ts';
@@ -59,13 +60,24 @@ export function stagedQuery(input: RecallInput): RecallQuery {
   return { ...query, options: recallOptions(input), ...(vector === undefined ? {} : { vector }) };
 }
 
-/** Stands beside the fields of a request: no caller can send it. */
+/** These stand beside the fields of a request: no caller can send them. */
 const VECTOR = Symbol('vector of the query');
-type WithVector = RecallInput & { readonly [VECTOR]?: RecallQuery['vector'] };
+const WARNING = Symbol('why there is none');
+type WithVector = RecallInput & { readonly [VECTOR]?: RecallQuery['vector']; readonly [WARNING]?: string };
 
 /** The request with the vector that was made of its query. */
 export function withVector(input: RecallInput, vector: NonNullable<RecallQuery['vector']>): WithVector {
   return { ...input, [VECTOR]: vector };
+}
+
+/** The request with what was made for it elsewhere: a vector, or the reason why there is none. */
+export function withMade(input: RecallInput, { vector, warning }: QueryVector): WithVector {
+  return { ...input, [VECTOR]: vector, ...(warning === undefined ? {} : { [WARNING]: warning }) };
+}
+
+/** That reason, for the answer. */
+export function madeWarnings({ [WARNING]: warning }: WithVector): readonly string[] {
+  return warning === undefined ? [] : [warning];
 }
 
 /** True when the caller brings a vector of his own. */
