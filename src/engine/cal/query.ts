@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Query } from './ast.ts';
 import { CalError } from './errors.ts';
 import { parseText } from './parse.ts';
+import { validate } from './validate.ts';
 
 export interface CheckedQuery {
   readonly query: Query;
@@ -19,7 +20,7 @@ export interface CheckedQuery {
 export function readQuery(source: string): CheckedQuery {
   try {
     const { query } = parseText(source);
-    return { query, warnings: [], sourceHash: hashOf(source) };
+    return { query, warnings: validate(query), sourceHash: hashOf(source) };
   } catch (error) {
     throw error instanceof CalError ? error.located(source) : error;
   }

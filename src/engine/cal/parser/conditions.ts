@@ -58,7 +58,7 @@ function parseCondition(cursor: Cursor, parseRecall: (cursor: Cursor) => Recall)
       }
       case 'is':
         cursor.advance();
-        return { field, op: 'is', category: parseCategory(cursor, field), at: cursor.spanFrom(first) };
+        return { field, op: 'is', category: parseCategory(cursor), at: cursor.spanFrom(first) };
     }
   }
   return cursor.fail(OPERATORS, operatorHint(lower));
@@ -74,11 +74,9 @@ function parseIn(cursor: Cursor, field: Word, parseRecall: (cursor: Cursor) => R
   });
 }
 
-function parseCategory(cursor: Cursor, field: Word): Category {
+function parseCategory(cursor: Cursor): Category {
   const { kind, lower } = cursor.token;
   const expected = CATEGORIES.map((category) => category.toUpperCase());
-  if (field.word !== 'relation')
-    cursor.fail(['relation IS'], 'IS compares a relation with a category, and nothing else.');
   if (kind !== 'word' || !categories.has(lower)) cursor.fail(expected);
   cursor.advance();
   return lower as Category; // The set was asked.

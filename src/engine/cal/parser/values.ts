@@ -1,6 +1,5 @@
 // Values, fields and references to grains: what statements are filled with.
 import type { GrainReference, Value, Word } from '../ast.ts';
-import { DOMAIN_PROFILES } from '../vocabulary/fields.ts';
 import { FIELDS_THAT_ARE_RESERVED, isReserved } from '../vocabulary/words.ts';
 import type { Cursor } from './cursor.ts';
 
@@ -79,6 +78,3 @@ function reservedHint(word: string): string | undefined {
   if (word === 'user') return 'Did you mean user_id?';
   return undefined;
 }
-
-/** For messages: the prefixes that domain fields may have. */
-export const DOMAIN_PREFIXES: readonly string[] = [...DOMAIN_PROFILES.keys()];

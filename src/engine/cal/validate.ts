@@ -1,0 +1,86 @@
+// Everything about a query that can be decided without data: fields, operators, types, limits, names. Both forms of the
+// language pass here, so a tree that was read from JSON obeys the same rules.
+import { unreachable } from '../assert.ts';
+import type { GrainReference, HistoryOfPair, Query, Statement } from './ast.ts';
+import { CalError } from './errors.ts';
+import { checkAssemble } from './validate/assemble.ts';
+import { checkLets } from './validate/lets.ts';
+import { checkTime } from './validate/literals.ts';
+import { checkRecall } from './validate/recall.ts';
+import { Scope } from './validate/scope.ts';
+import { checkBatchEntries, checkCoalesce, checkSetOperation } from './validate/sets.ts';
+import { checkAdd, checkDefinition, checkRevert, checkSupersede } from './validate/writes.ts';
+
+/** The warnings of a query, each with its code in front. Throws `CalError` for the first thing that is wrong. */
+export function validate(query: Query): readonly string[] {
+  const scope = new Scope();
+  checkLets(query, scope);
+  checkStatement(query.statement, scope);
+  return scope.warnings;
+}
+
+function checkStatement(statement: Statement, scope: Scope): void {
+  switch (statement.kind) {
+    case 'recall':
+      checkRecall(statement, scope);
+      return;
+    case 'set_op':
+      checkSetOperation(statement, scope);
+      return;
+    case 'assemble':
+      checkAssemble(statement, scope);
+      return;
+    case 'exists':
+    case 'history':
+      checkReference(statement.grain, scope);
+      return;
+    case 'history_diff':
+      checkReference(statement.from, scope);
+      checkReference(statement.to, scope);
+      return;
+    case 'history_of_pair':
+      checkPair(statement, scope);
+      return;
+    case 'explain':
+      checkStatement(statement.statement, scope);
+      return;
+    case 'describe':
+      return;
+    case 'batch':
+      checkBatchEntries(statement);
+      for (const entry of statement.entries) checkStatement(entry.statement, scope);
+      return;
+    case 'coalesce':
+      checkCoalesce(statement, scope);
+      return;
+    case 'define_template':
+      checkDefinition(statement);
+      return;
+    case 'add':
+      checkAdd(statement, scope);
+      return;
+    case 'supersede':
+      checkSupersede(statement, scope);
+      return;
+    case 'revert':
+      checkRevert(statement, scope);
+      return;
+    default:
+      unreachable(statement);
+  }
+}
+
+function checkReference(reference: GrainReference, scope: Scope): void {
+  if (reference.kind === 'parameter') scope.expect(reference, ['hashes'], 'the statement takes a hash');
+}
+
+function checkPair({ subject, relation, asOf, at }: HistoryOfPair, scope: Scope): void {
+  for (const [name, value] of [
+    ['subject', subject],
+    ['relation', relation],
+  ] as const) {
+    if (value.kind === 'parameter') scope.expect(value, ['user'], `${name} is one string`);
+    else if (value.kind !== 'string') throw new CalError('CAL-E020', `${name} takes a string`, { at: value.at });
+  }
+  if (asOf !== undefined) checkTime('AS OF', { kind: 'string', value: asOf, ...(at && { at }) });
+}

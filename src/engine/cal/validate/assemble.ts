@@ -1,0 +1,101 @@
+// ASSEMBLE: its sources and their labels, its budget, and what it does with them.
+import type { Assemble, StreamOptions } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import { didYouMean } from '../parser/spelling.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { STREAM_EVENTS } from '../vocabulary/words.ts';
+import { checkFormat } from './formats.ts';
+import { checkOptions } from './options.ts';
+import { checkRecall, typeOf } from './recall.ts';
+import type { Scope } from './scope.ts';
+import { expectGrains } from './stages.ts';
+
+export function checkAssemble(assemble: Assemble, scope: Scope): void {
+  const { sources, budget, format, stream, at } = assemble;
+  checkLength('the name', assemble.name, CAL_LIMITS.contextNameMax, assemble);
+  checkLength('FOR', assemble.for, CAL_LIMITS.intentMax, assemble);
+  if (sources.length === 0) throw new CalError('CAL-E002', 'ASSEMBLE has no source', { at, expected: ['a source'] });
+  if (sources.length > CAL_LIMITS.sourcesMax)
+    throw new CalError(
+      'CAL-E032',
+      `ASSEMBLE has ${sources.length} sources, and ${CAL_LIMITS.sourcesMax} are the most`,
+      {
+        at: sources[CAL_LIMITS.sourcesMax]?.at,
+      },
+    );
+  checkLabels(assemble);
+  for (const { from, at } of sources) {
+    if (from.kind === 'parameter') scope.expect(from, ['grains'], 'a source gives grains');
+    else expectGrains(checkRecall(from, scope), 'a source gives grains', at);
+  }
+  if (budget !== undefined) checkBudget(budget);
+  if (format !== undefined) checkFormat(format);
+  if (stream !== undefined) checkStream(stream);
+  // A source that a LET bound may be of any type: its fields are refused here only when no source could have them.
+  const types = sources.map(({ from }) => (from.kind === 'recall' ? typeOf(from) : undefined));
+  checkOptions(assemble.with, { types, scope });
+}
+
+/** The labels of the sources in the order of FROM; one without a label is `s` and its place, from 0. */
+export function sourceLabels({ sources }: Pick<Assemble, 'sources'>): readonly string[] {
+  return sources.map(({ label }, index) => label?.word ?? `s${index}`);
+}
+
+function checkLabels(assemble: Assemble): void {
+  const labels = sourceLabels(assemble);
+  const seen = new Set<string>();
+  for (const [index, label] of labels.entries()) {
+    if (seen.has(label))
+      throw new CalError('CAL-E034', `two sources have the label ${label}`, {
+        at: assemble.sources[index]!.label?.at ?? assemble.sources[index]!.at,
+      });
+    seen.add(label);
+  }
+  const ranked = new Set<string>();
+  for (const { word, at } of assemble.priority) {
+    if (!seen.has(word)) {
+      const suggestion = didYouMean(word, labels);
+      throw new CalError('CAL-E035', `PRIORITY names ${word}, and no source has this label`, {
+        at,
+        validValues: labels,
+        ...(suggestion !== undefined && { suggestion }),
+      });
+    }
+    if (ranked.has(word)) throw new CalError('CAL-E034', `PRIORITY names ${word} twice`, { at });
+    ranked.add(word);
+  }
+}
+
+function checkBudget({ value, unit, at }: NonNullable<Assemble['budget']>): void {
+  const most = unit === 'tokens' ? CAL_LIMITS.budgetTokensMax : CAL_LIMITS.budgetGrainsMax;
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  throw new CalError('CAL-E033', `BUDGET is from 1 to ${most} ${unit}, not ${value}`, { at });
+}
+
+function checkStream({ events, chunkSize, at }: StreamOptions): void {
+  const known: readonly string[] = STREAM_EVENTS;
+  for (const event of events) {
+    if (known.includes(event.word)) continue;
+    const suggestion = didYouMean(event.word, [...known, 'chunk_size']);
+    throw new CalError('CAL-E077', `unknown STREAM option ${event.word}`, {
+      at: event.at,
+      validValues: [...known, 'chunk_size'],
+      ...(suggestion !== undefined && { suggestion }),
+    });
+  }
+  if (chunkSize === undefined) return;
+  const { chunkSizeMin, chunkSizeMax } = CAL_LIMITS;
+  if (Number.isInteger(chunkSize) && chunkSize >= chunkSizeMin && chunkSize <= chunkSizeMax) return;
+  throw new CalError('CAL-E078', `chunk_size is from ${chunkSizeMin} to ${chunkSizeMax}, not ${chunkSize}`, { at });
+}
+
+/** Throws E002 for a text of more than `most` characters. */
+export function checkLength(what: string, text: string | undefined, most: number, { at }: Pick<Assemble, 'at'>): void {
+  if (text === undefined || text.length <= most) return;
+  const length = [...text].length;
+  if (length > most)
+    throw new CalError('CAL-E002', `${what} has ${length} characters, and ${most} are the most`, {
+      at,
+      suggestion: `Use at most ${most} characters.`,
+    });
+}

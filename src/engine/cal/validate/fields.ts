@@ -1,0 +1,77 @@
+// A word where a field is expected: which field of which type it is, or why it is none.
+import type { Word } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import { didYouMean, joined } from '../parser/spelling.ts';
+import {
+  commonField,
+  DOMAIN_OPERATORS,
+  DOMAIN_PROFILES,
+  type Field,
+  fieldsOf,
+  isDomainField,
+  TYPE_FIELDS,
+  typeField,
+} from '../vocabulary/fields.ts';
+import { type CalGrainType, pluralOf } from '../vocabulary/grain-types.ts';
+
+/** A field with a prefix: what is stored under it decides its type. */
+export interface DomainField extends Omit<Field, 'type'> {
+  readonly type: 'domain';
+  readonly prefix: string;
+}
+
+/**
+ * The field that `word` names in a statement about `type`: common ones first, then the type's own.
+ * Throws E060 for a field of another type, E061 for one of a type when the statement names none, E004 for no field.
+ */
+export function resolveField(word: Word, type: CalGrainType | undefined): Field | DomainField {
+  const name = word.word;
+  if (isDomainField(name)) return domainField(word);
+  const common = commonField(name);
+  if (common !== undefined) return common;
+  const own = typeField(name);
+  if (own === undefined) throw unknownField(word, type);
+  if (own.type === type) return own.field;
+  const plural = pluralOf(own.type);
+  if (type === undefined)
+    throw new CalError('CAL-E061', `${name} is a field of ${plural}, and no type is named`, {
+      at: word.at,
+      suggestion: `Name the type: RECALL ${plural}.`,
+    });
+  const valid = TYPE_FIELDS[type].map((field) => field.name);
+  throw new CalError('CAL-E060', `${name} is a field of ${plural}, not of ${pluralOf(type)}`, {
+    at: word.at,
+    suggestion: `Fields of ${pluralOf(type)} alone: ${joined(valid, 'and') || 'none'}; ${name} needs RECALL ${plural}.`,
+    validValues: fieldsOf(type).map((field) => field.name),
+  });
+}
+
+function domainField(word: Word): DomainField {
+  const prefix = word.word.slice(0, word.word.indexOf(':'));
+  if (!DOMAIN_PROFILES.has(prefix))
+    throw new CalError('CAL-E004', `unknown field ${word.word}: no domain has the prefix ${prefix}`, {
+      at: word.at,
+      suggestion: didYouMean(prefix, DOMAIN_PROFILES.keys()) ?? `Domains are ${joined([...DOMAIN_PROFILES.keys()])}.`,
+      validValues: [...DOMAIN_PROFILES.keys()].map((known) => `${known}:`),
+    });
+  return {
+    name: word.word,
+    prefix,
+    type: 'domain',
+    operators: DOMAIN_OPERATORS,
+    sortable: false,
+    projectable: true,
+    groupable: false,
+  };
+}
+
+function unknownField(word: Word, type: CalGrainType | undefined): CalError {
+  const valid = fieldsOf(type).map((field) => field.name);
+  const others = Object.values(TYPE_FIELDS).flatMap((fields) => fields.map((field) => field.name));
+  const suggestion = didYouMean(word.word, valid) ?? didYouMean(word.word, others);
+  return new CalError('CAL-E004', `unknown field ${word.word}`, {
+    at: word.at,
+    ...(suggestion !== undefined && { suggestion }),
+    validValues: valid,
+  });
+}

@@ -1,0 +1,84 @@
+// RECALL: its clauses one by one, and those that contradict each other.
+import type { Extractor, Recall, Span } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { checkConditions } from './conditions.ts';
+import { checkFormat } from './formats.ts';
+import { checkTime } from './literals.ts';
+import { checkOptions } from './options.ts';
+import type { Scope } from './scope.ts';
+import { checkLimit, checkStages, expectGrains, notBeliefs, type Outcome } from './stages.ts';
+
+/** What the recall gives. `depth` counts the recalls around it, up to three (E007). */
+export function checkRecall(recall: Recall, scope: Scope, { depth = 0, more = 0 } = {}): Outcome {
+  if (depth > CAL_LIMITS.subqueryDepthMax)
+    throw new CalError('CAL-E007', `subqueries are nested more than ${CAL_LIMITS.subqueryDepthMax} deep`, {
+      at: recall.at,
+    });
+  const type = typeOf(recall);
+  checkShortcuts(recall, type, scope);
+  checkConditions(recall.where, {
+    type,
+    scope,
+    subquery: (inner, extract) => checkExtracting(inner, extract, scope, depth + 1),
+  });
+  checkOptions(recall.with, { types: [type], scope });
+  const outcome = checkStages(recall.stages, { type, scope, more });
+  if (recall.format !== undefined) {
+    expectGrains(outcome, 'a format takes grains', recall.format.at);
+    checkFormat(recall.format);
+  }
+  return outcome;
+}
+
+/** A recall that something is taken out of, in LET or in a subquery. */
+export function checkExtracting(recall: Recall, extract: Extractor, scope: Scope, depth: number): void {
+  const outcome = checkRecall(recall, scope, { depth, more: 1 });
+  expectGrains(outcome, `${extract.toUpperCase()} takes grains`, recall.at);
+  if (extract !== 'hashes' && typeOf(recall) !== 'belief') throw notBeliefs(extract, recall.at);
+  if (recall.format !== undefined)
+    throw new CalError('CAL-E021', 'a format takes grains, and here values are taken out of them', {
+      at: recall.format.at,
+    });
+}
+
+/** Undefined: the recall names none. The reader has refused words that are no type. */
+export function typeOf(recall: Recall): CalGrainType | undefined {
+  return recall.grainType === undefined ? undefined : typeOfPlural(recall.grainType.word);
+}
+
+function checkShortcuts(recall: Recall, type: CalGrainType | undefined, scope: Scope): void {
+  const { about, like, since, between, thread, recent, places = {} } = recall;
+  const fields = new Set(recall.where.map((condition) => condition.field.word));
+  const ordered = recall.stages.some((stage) => stage.stage === 'order_by');
+  const limited = recall.stages.some((stage) => stage.stage === 'limit');
+  const conflict = (first: string, second: string, at: Span | undefined): never => {
+    throw new CalError('CAL-E060', `${first} and ${second} contradict each other`, { at });
+  };
+  if (about !== undefined && like !== undefined) conflict('ABOUT', 'LIKE', places['like']);
+  if (like !== undefined && fields.has('query')) conflict('LIKE', 'a condition on query', places['like']);
+  if (since !== undefined) {
+    if (between !== undefined) conflict('SINCE', 'BETWEEN', places['between']);
+    if (fields.has('time')) conflict('SINCE', 'a condition on time', places['since']);
+    checkTime('SINCE', since);
+  }
+  if (between !== undefined) {
+    if (fields.has('time')) conflict('BETWEEN', 'a condition on time', places['between']);
+    for (const value of between) checkTime('BETWEEN', value);
+  }
+  if (recall.my === true && fields.has('user_id')) conflict('MY', 'a condition on user_id', recall.at);
+  if (recent !== undefined) {
+    if (limited) conflict('RECENT', 'LIMIT', places['recent']);
+    if (ordered) conflict('RECENT', 'ORDER BY', places['recent']);
+    checkLimit('RECENT', recent, places['recent']);
+  }
+  if (thread !== undefined) {
+    if (type !== undefined && type !== 'event') conflict('THREAD', 'a type other than events', places['thread']);
+    if (fields.has('session_id')) conflict('THREAD', 'a condition on session_id', places['thread']);
+    if (ordered) conflict('THREAD', 'ORDER BY', places['thread']);
+    if (recent !== undefined) conflict('THREAD', 'RECENT', places['thread']);
+    if ('from' in thread && thread.from.kind === 'parameter')
+      scope.expect(thread.from, ['hashes'], 'THREAD FROM takes a hash');
+  }
+}

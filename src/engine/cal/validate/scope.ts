@@ -1,0 +1,63 @@
+// What a query may refer to while it is checked: its parameters and what they hold, and the warnings so far.
+import type { Extractor, ParameterValue } from '../ast.ts';
+import { CalError, type CalWarningCode, calWarning } from '../errors.ts';
+import { didYouMean, joined } from '../parser/spelling.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { CURRENT_USER_PARAMETER } from '../vocabulary/words.ts';
+
+/** What a parameter holds: the session's user, a list that a LET took out of grains, or the grains. */
+export type Bound = 'user' | Extractor | 'grains';
+
+export class Scope {
+  readonly #bound = new Map<string, Bound>([[CURRENT_USER_PARAMETER, 'user']]);
+  readonly #used = new Set<string>();
+  readonly #warnings = new Set<string>();
+
+  get warnings(): readonly string[] {
+    return [...this.#warnings];
+  }
+
+  warn(code: CalWarningCode, text: string): void {
+    this.#warnings.add(calWarning(code, text));
+  }
+
+  bind(name: string, bound: Bound): void {
+    this.#bound.set(name, bound);
+  }
+
+  isBound(name: string): boolean {
+    return this.#bound.has(name);
+  }
+
+  /** What `parameter` holds. Throws E008 when nothing binds it, or when the query names too many. */
+  boundTo({ name, at }: ParameterValue): Bound {
+    const bound = this.#bound.get(name);
+    this.#used.add(name);
+    if (this.#used.size > CAL_LIMITS.parametersMax)
+      throw new CalError('CAL-E008', `a query has at most ${CAL_LIMITS.parametersMax} parameters`, { at });
+    if (bound !== undefined) return bound;
+    const suggestion = didYouMean(name, this.#bound.keys());
+    throw new CalError('CAL-E008', `$${name} is not bound`, { at, ...(suggestion !== undefined && { suggestion }) });
+  }
+
+  /** Throws E020 unless the parameter holds one of `wanted`. */
+  expect(parameter: ParameterValue, wanted: readonly Bound[], where: string): void {
+    const bound = this.boundTo(parameter);
+    if (wanted.includes(bound)) return;
+    throw new CalError('CAL-E020', `$${parameter.name} holds ${NAMES[bound]}, and ${where}`, {
+      at: parameter.at,
+      suggestion:
+        wanted.length === 0
+          ? 'Write the value itself.'
+          : `Use a parameter that holds ${joined([...new Set(wanted.map((one) => NAMES[one]))])}.`,
+    });
+  }
+}
+
+const NAMES: Readonly<Record<Bound, string>> = {
+  user: 'the user of the session',
+  subjects: 'a list of strings',
+  objects: 'a list of strings',
+  hashes: 'a list of hashes',
+  grains: 'grains',
+};

@@ -1,0 +1,133 @@
+// The chain of stages: what each takes and gives, and which fields it may name.
+import type { Span, Stage, Word } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import { joined } from '../parser/spelling.ts';
+import { type Field, fieldsOf } from '../vocabulary/fields.ts';
+import type { CalGrainType } from '../vocabulary/grain-types.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { type DomainField, resolveField } from './fields.ts';
+import type { Scope } from './scope.ts';
+
+/** What a chain gives in the end. */
+export type Outcome = 'grains' | 'number' | 'values' | 'groups';
+
+interface Place {
+  readonly type: CalGrainType | undefined;
+  readonly scope: Scope;
+  /** Stages beyond those in the list: what LET or a subquery takes out counts as one. */
+  readonly more?: number;
+}
+
+/** Never in formatted text, where PROJECT puts things. */
+const ENVELOPE: ReadonlySet<string> = new Set(['hash', 'namespace', 'user_id']);
+
+/** Throws E012, E021, E022, E010, E020, and what a field throws. */
+export function checkStages(stages: readonly Stage[], place: Place): Outcome {
+  const count = stages.length + (place.more ?? 0);
+  if (count > CAL_LIMITS.stagesMax)
+    throw new CalError('CAL-E012', `the query has ${count} stages, and ${CAL_LIMITS.stagesMax} are the most`, {
+      at: stages.at(CAL_LIMITS.stagesMax)?.at,
+    });
+  let outcome: Outcome = 'grains';
+  for (const stage of stages) {
+    expectGrains(outcome, `${nameOf(stage)} takes grains`, stage.at);
+    outcome = checkStage(stage, place);
+  }
+  return outcome;
+}
+
+/** Throws E021 when something that takes grains is given something else. */
+export function expectGrains(outcome: Outcome, what: string, at: Span | undefined): void {
+  if (outcome === 'grains') return;
+  throw new CalError('CAL-E021', `${what}, and it is given ${GIVEN[outcome]}`, { at });
+}
+
+const GIVEN: Readonly<Record<Outcome, string>> = {
+  grains: 'grains',
+  number: 'a number',
+  values: 'values',
+  groups: 'groups',
+};
+
+function checkStage(stage: Stage, { type, scope }: Place): Outcome {
+  switch (stage.stage) {
+    case 'select':
+      for (const word of stage.fields) checkAble(word, type, 'projectable');
+      return 'grains';
+    case 'order_by':
+      checkAble(stage.field, type, 'sortable');
+      return 'grains';
+    case 'limit':
+      checkLimit('LIMIT', stage.count, stage.at);
+      return 'grains';
+    case 'offset':
+      if (typeof stage.count !== 'number') scope.expect(stage.count, [], 'OFFSET takes a count');
+      else if (!Number.isSafeInteger(stage.count) || stage.count < 0)
+        throw new CalError('CAL-E010', 'OFFSET is a count from 0', { at: stage.at });
+      return 'grains';
+    case 'first':
+      return 'grains';
+    case 'count':
+      return 'number';
+    case 'subjects':
+    case 'objects':
+      if (type !== 'belief') throw notBeliefs(stage.stage, stage.at);
+      return 'values';
+    case 'hashes':
+      return 'values';
+    case 'group_by':
+      checkAble(stage.field, type, 'groupable');
+      return 'groups';
+    case 'project':
+      for (const { fields } of stage.parts) for (const word of fields) checkProjected(word, type);
+      return 'grains';
+  }
+}
+
+/** Throws E022: these two read a triple, and beliefs alone are triples. */
+export function notBeliefs(extract: string, at: Span | undefined): CalError {
+  return new CalError('CAL-E022', `${extract.toUpperCase()} takes beliefs`, { at });
+}
+
+/** Throws E010 unless `count` is 1 to 1000. */
+export function checkLimit(word: string, count: number, at: Span | undefined): void {
+  if (Number.isInteger(count) && count >= 1 && count <= CAL_LIMITS.limitMax) return;
+  throw new CalError('CAL-E010', `${word} is from 1 to ${CAL_LIMITS.limitMax}, not ${count}`, { at });
+}
+
+const ABILITIES = {
+  sortable: 'sort by',
+  groupable: 'group by',
+  projectable: 'select',
+} as const;
+
+/** Throws E021 for a field that cannot do what is asked of it. */
+export function checkAble(
+  word: Word,
+  type: CalGrainType | undefined,
+  ability: keyof typeof ABILITIES,
+): Field | DomainField {
+  const field = resolveField(word, type);
+  if (field[ability]) return field;
+  const able = fieldsOf(type).filter((one) => one[ability]);
+  throw new CalError('CAL-E021', `${field.name} is no field to ${ABILITIES[ability]}`, {
+    at: word.at,
+    suggestion: `Use ${joined(able.map((one) => one.name))}.`,
+    validValues: able.map((one) => one.name),
+  });
+}
+
+function checkProjected(word: Word, type: CalGrainType | undefined): void {
+  // The short name under which the attribute is printed.
+  if (word.word === 'observer' && type === 'observation') return;
+  const field = checkAble(word, type, 'projectable');
+  if (ENVELOPE.has(field.name))
+    throw new CalError('CAL-E021', `${field.name} never stands in formatted text`, {
+      at: word.at,
+      suggestion: 'Read it from the grains beside the text.',
+    });
+}
+
+function nameOf(stage: Stage): string {
+  return stage.stage.toUpperCase().replace('_', ' ');
+}
