@@ -1,0 +1,209 @@
+// ASSEMBLE: the grains of several sources in one text that keeps to a budget. A pure function of what was found: the same
+// grains and the same clock give the same text.
+import type { JsonObject } from '../../../grain/api-json.ts';
+import { calWarning } from '../../errors.ts';
+import { CAL_LIMITS } from '../../vocabulary/limits.ts';
+import { formatName, formatOf, type Rendering, type ResolvedFormat } from '../formats/choice.ts';
+import type { Format, Setting, Tally } from '../formats/format.ts';
+import type { CalGrain } from '../grain.ts';
+import type { Level } from '../projection.ts';
+import { skippedWarning } from '../render.ts';
+import { utilization } from '../template-variables.ts';
+import { ESTIMATE, type TokenCounter } from '../tokens.ts';
+import { fitting } from './document.ts';
+import { type Filling, fill } from './fill.ts';
+import { type RankedSource, ranked, type Source, weightsOf, withoutRepeats } from './ranking.ts';
+import { type Choice, type Page, Tray } from './tray.ts';
+
+export interface Assembly {
+  readonly name?: string | undefined;
+  readonly intent?: string | undefined;
+  /** In the order of FROM. */
+  readonly sources: readonly Source[];
+  /** Labels; empty: as in FROM. */
+  readonly priority: readonly string[];
+  /** D-42: absent, 4000 tokens. */
+  readonly budget?: { readonly value: number; readonly unit: 'tokens' | 'grains' } | undefined;
+  /** At least one. Each of several keeps to the budget. */
+  readonly renderings: readonly Rendering[];
+  readonly dedupField?: string | undefined;
+  readonly level: Level;
+  /** True when `progressive_disclosure` was asked for: what finds no room may be shown as a summary. */
+  readonly squeezes?: boolean | undefined;
+  readonly isoTimestamps?: boolean | undefined;
+  /** True where no format was chosen and the server may choose TOON when room is short. */
+  readonly autoToon?: boolean | undefined;
+  readonly nowMs: number;
+  readonly counter?: TokenCounter | undefined;
+}
+
+export interface AssembledSource {
+  readonly label: string;
+  readonly rank: number;
+  readonly grainCount: number;
+  /** In the unit of the budget, as are tokens used. */
+  readonly tokensAllocated: number;
+  readonly tokensUsed: number;
+  readonly truncated: boolean;
+  readonly hashes: readonly string[];
+}
+
+export interface Assembled {
+  readonly renderings: readonly {
+    readonly key: string;
+    /** The format's name, or the template's. */
+    readonly format: string;
+    readonly content: string | JsonObject[];
+  }[];
+  /** Those included, by rank of their source. */
+  readonly grains: readonly CalGrain[];
+  /** In rank order. */
+  readonly sources: readonly AssembledSource[];
+  readonly budget: Tally & { readonly remaining: number; readonly utilization: number };
+  /** Of the longest rendering. */
+  readonly tokensUsed: number;
+  readonly disclosure: Level;
+  readonly warnings: readonly string[];
+}
+
+/** Throws CalError E034 and E035. */
+export function assemble(assembly: Assembly): Assembled {
+  const { budget = { value: CAL_LIMITS.budgetTokensDefault, unit: 'tokens' }, counter = ESTIMATE } = assembly;
+  const sources = withoutRepeats(ranked(assembly.sources, assembly.priority), assembly.dedupField);
+  const warnings: string[] = [];
+  const renderings = autoToon(assembly, sources, budget.unit === 'tokens' ? budget.value : undefined, warnings);
+  const page: Page = {
+    ...budget,
+    counter,
+    formats: renderings.map(({ format }) => pageFormat(format, assembly, budget)),
+  };
+  const reserve = page.unit === 'grains' ? 0 : Math.max(...page.formats.map((format) => frameTokens(format, page)));
+  const { chosen, allocated } = choose(assembly, sources, page, reserve);
+  const kept = fitting(chosen, sources, page);
+  if (kept === undefined)
+    warnings.push(`a budget of ${budget.value} ${budget.unit} has no room for the frame of the format`);
+  const included = chosen.slice(0, kept?.count ?? 0).filter((one) => one.kind === 'element');
+  for (const i of page.formats.keys()) {
+    const skipped = included.filter(({ texts }) => texts[i] === undefined).length;
+    if (skipped > 0) warnings.push(skippedWarning(skipped));
+  }
+  const tokensUsed = Math.max(0, ...(kept?.documents ?? []).map(({ tokens }) => tokens));
+  const used = budget.unit === 'tokens' ? tokensUsed : included.length;
+  const tally: Tally = { unit: budget.unit, total: budget.value, used };
+  return {
+    renderings: renderings.map(({ key, format: resolved }, i) => ({
+      key,
+      format: formatName(resolved),
+      content: page.formats[i]!.data?.(kept?.documents[i]?.groups ?? []) ?? kept?.documents[i]?.text ?? '',
+    })),
+    grains: included.map(({ grain }) => grain),
+    sources: sources.map((source, i) =>
+      described(
+        source,
+        included.filter((one) => one.source === i),
+        allocated[i]!,
+      ),
+    ),
+    budget: { ...tally, remaining: tally.total - used, utilization: utilization(tally) },
+    tokensUsed,
+    disclosure: assembly.level,
+    warnings,
+  };
+}
+
+function pageFormat(
+  resolved: ResolvedFormat,
+  assembly: Assembly,
+  { value, unit }: Pick<Page, 'value' | 'unit'>,
+): Format {
+  const { level, nowMs, isoTimestamps = false, name, intent } = assembly;
+  const setting: Setting = { shape: 'assemble', level, nowMs, isoTimestamps, name, intent };
+  return formatOf(resolved, setting, unit === 'tokens' ? value : CAL_LIMITS.budgetTokensMax);
+}
+
+/** Tokens of a document without grains that says it uses all. */
+function frameTokens(format: Format, { unit, value, counter }: Page): number {
+  return counter.count(format.document([], { unit, total: value, used: value }));
+}
+
+/** Every choice in the order in which it is given up, last first: grains by rank of their source, then omissions. */
+function choose(
+  { level, squeezes = false }: Assembly,
+  sources: readonly RankedSource[],
+  page: Page,
+  reserve: number,
+): { chosen: Choice[]; allocated: readonly number[] } {
+  const weights = weightsOf(sources.length);
+  const trays = sources.map((source, i) => new Tray(source, i, page));
+  const fillings = trays.map((tray, i): Filling => {
+    const { failed = false, grains } = sources[i]!;
+    const hasSummary = page.formats.some((format) => format.hasSummary === true);
+    const canSqueeze = page.unit === 'tokens' && level !== 'summary' && (squeezes || hasSummary);
+    return {
+      weight: failed ? 0 : weights[i]!,
+      count: grains.length,
+      cost: (grain) => tray.element(grain, level).cost,
+      summaryCost: canSqueeze ? (grain) => tray.element(grain, 'summary').cost : undefined,
+    };
+  });
+  const filled = fill(fillings, page.value, reserve);
+  const elements = filled.flatMap(({ taken, squeezed }, i) =>
+    Array.from({ length: taken + squeezed }, (_, grain) => trays[i]!.element(grain, grain < taken ? level : 'summary')),
+  );
+  let left = page.unit === 'tokens' ? page.value - reserve - filled.reduce((sum, { used }) => sum + used, 0) : Infinity;
+  const omissions: Choice[] = [];
+  for (const [i, { taken, squeezed }] of filled.entries()) {
+    for (let grain = taken + squeezed; grain < sources[i]!.grains.length; grain++) {
+      const omission = trays[i]!.omission(grain);
+      if (omission === undefined || omission.cost > left) break;
+      left -= omission.cost;
+      omissions.push(omission);
+    }
+  }
+  return { chosen: [...elements, ...omissions], allocated: filled.map(({ allocated }) => allocated) };
+}
+
+function described(
+  { label, rank, grains }: RankedSource,
+  included: readonly { readonly grain: CalGrain; readonly cost: number }[],
+  tokensAllocated: number,
+): AssembledSource {
+  return {
+    label,
+    rank,
+    grainCount: included.length,
+    tokensAllocated,
+    tokensUsed: included.reduce((sum, { cost }) => sum + cost, 0),
+    truncated: included.length < grains.length,
+    hashes: included.map(({ grain }) => grain.hash),
+  };
+}
+
+/** Share of a budget from which TOON is chosen for who chose nothing. */
+const TOON_ABOVE = 0.85;
+
+function autoToon(
+  assembly: Assembly,
+  sources: readonly RankedSource[],
+  tokens: number | undefined,
+  warnings: string[],
+): readonly Rendering[] {
+  const { renderings, counter = ESTIMATE } = assembly;
+  if (assembly.autoToon !== true || tokens === undefined) return renderings;
+  if (sources.some(({ grains }) => grains.some(({ grainType }) => grainType !== grains[0]?.grainType)))
+    return renderings;
+  const page: Page = {
+    ...{ unit: 'tokens', value: tokens, counter },
+    formats: renderings.map(({ format }) => pageFormat(format, assembly, { unit: 'tokens', value: tokens })),
+  };
+  let estimate = Math.max(...page.formats.map((format) => frameTokens(format, page)));
+  for (const [i, source] of sources.entries()) {
+    const tray = new Tray(source, i, page);
+    for (const grain of source.grains.keys()) estimate += tray.element(grain, assembly.level).cost;
+  }
+  if (estimate <= TOON_ABOVE * tokens) return renderings;
+  warnings.push(
+    calWarning('CAL-W005', 'the budget is nearly spent, so the format is toon; a FORMAT clause decides otherwise'),
+  );
+  return [{ key: 'toon', format: { kind: 'named', name: 'toon' } }];
+}

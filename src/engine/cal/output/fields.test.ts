@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fieldValue, goalState, storedValue } from './fields.ts';
+import { grainOf, NOW_MS, TEN } from './types.fixture.ts';
+
+const byMark = (mark: string) => TEN.find(({ hash }) => hash.startsWith(mark))!;
+
+test('D-15: each CAL field is found under the name that its type stores it by', () => {
+  const cases: [mark: string, field: string, value: unknown][] = [
+    ['1', 'type', 'belief'],
+    ['1', 'hash', '1'.repeat(64)],
+    ['1', 'tags', ['ui', 'settings']],
+    ['1', 'user_id', 'alice'],
+    ['1', 'namespace', 'default'],
+    ['1', 'time', NOW_MS - 30 * 3_600_000],
+    ['1', 'verification_status', 'verified'],
+    ['3', 'content', 'Can you pull the Q1 metrics?'],
+    ['3', 'session_id', 's'],
+    ['5', 'context', 'q1_review'],
+    ['5', 'plan', ['outline slides', 'add velocity']],
+    ['6', 'context', undefined],
+    ['7', 'steps', ['retrieve', 'draft', 'send']],
+    ['8', 'object', '{"deployments":47}'],
+    ['8', 'action_phase', 'complete'],
+    ['9', 'object', 'refused'],
+    ['9', 'is_error', true],
+    ['a', 'object', '21 °C'],
+    ['a', 'observer', 'thermo-1'],
+    ['b', 'object', 'complete Q1 review'],
+    ['b', 'deadline', Date.UTC(2026, 2, 15)],
+    ['c', 'reasoning_type', 'deductive'],
+    ['d', 'object', 'deployments rose by 18%'],
+    ['d', 'threshold', 0.67],
+    ['e', 'consent_action', 'grant'],
+    ['e', 'purpose', 'read dashboards'],
+    ['e', 'scope', ['read dashboards']],
+    ['e', 'grantor_did', 'user:alice'],
+    ['f', 'consent_action', 'withdraw'],
+    ['f', 'purpose', 'mail, calls'],
+    ['f', 'expires_at', undefined],
+  ];
+  for (const [mark, field, value] of cases)
+    assert.deepEqual(fieldValue(byMark(mark), field), value, `${mark} ${field}`);
+});
+
+test('D-15: a phase that answers leave out follows from kind or status', () => {
+  const call = grainOf('0', 'action', { tool_name: 't', status: 'pending' });
+  const definition = grainOf('0', 'action', {
+    ...{ tool_name: 't', kind: 'definition', tool_description: 'd', input_schema: {} },
+  });
+  assert.equal(fieldValue(call, 'action_phase'), 'call');
+  assert.equal(fieldValue(definition, 'action_phase'), 'definition');
+});
+
+test('D-15: both vocabularies of goal states mean the same', () => {
+  assert.deepEqual(['completed', 'abandoned', 'blocked', 'active', 'failed'].map(goalState), [
+    ...['satisfied', 'failed', 'suspended', 'active', 'failed'],
+  ]);
+});
+
+test('a field of another type has no value, whatever the grain holds under that name', () => {
+  const belief = grainOf('0', 'belief', { subject: 's', relation: 'r', object: 'o', role: 'user', deadline: 5 });
+  for (const field of ['role', 'deadline', 'query', 'steps', 'constructor', '__proto__'])
+    assert.equal(fieldValue(belief, field), undefined, field);
+});
+
+test('fields of a domain are in the context, of a state in its data too', () => {
+  const belief = grainOf('0', 'belief', {
+    subject: 's',
+    relation: 'r',
+    object: 'o',
+    context: { 'hc:patient_id': 'P-1' },
+  });
+  const state = grainOf('0', 'state', { data: { 'fin:account': 7 } });
+  assert.equal(fieldValue(belief, 'hc:patient_id'), 'P-1');
+  assert.equal(fieldValue(state, 'fin:account'), 7);
+  assert.equal(fieldValue(belief, 'hc:toString'), undefined);
+});
+
+test('a grain is contradicted when it is contested or a member of a conflict', () => {
+  const fields = { subject: 's', relation: 'r', object: 'o' };
+  assert.equal(fieldValue(grainOf('0', 'belief', fields), 'contradicted'), false);
+  assert.equal(
+    fieldValue(grainOf('0', 'belief', { ...fields, verification_status: 'contested' }), 'contradicted'),
+    true,
+  );
+  assert.equal(fieldValue(grainOf('0', 'belief', fields, { contestedBy: ['1'.repeat(64)] }), 'contradicted'), true);
+});
+
+test('the time of a grain is its own where it says one, in milliseconds', () => {
+  const event = grainOf('0', 'event', { content: 'c', timestamp_ms: 1_234, created_at: 99 });
+  assert.equal(fieldValue(event, 'time'), 1_234);
+});
+
+test('maps stay maps in data, and integers of any size are numbers in conditions', () => {
+  assert.deepEqual(storedValue(byMark('8'), 'object'), { deployments: 47 });
+  const large = grainOf('0', 'state', { data: { 'sci:count': 2n ** 60n } });
+  assert.equal(storedValue(large, 'sci:count'), 2n ** 60n);
+  assert.equal(fieldValue(large, 'sci:count'), 2 ** 60);
+});

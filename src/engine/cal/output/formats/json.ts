@@ -1,0 +1,16 @@
+// JSON: an array of objects under CAL's names, given as data. Its text is what budgets count.
+import { stringifyJson } from '../../../grain/api-json.ts';
+import { projectData } from '../projection.ts';
+import { type Format, type Setting, textsOf, viewOf } from './format.ts';
+
+export function jsonFormat(setting: Setting): Format {
+  return {
+    showsUse: false,
+    element: (grain, manner) => `${stringifyJson(projectData(grain, viewOf(setting, manner)))},`,
+    document: (groups) => `[${textsOf(groups).slice(0, -1)}]`,
+    data: (groups) =>
+      groups.flatMap(({ elements }) =>
+        elements.map(({ grain, manner }) => projectData(grain, viewOf(setting, manner))),
+      ),
+  };
+}

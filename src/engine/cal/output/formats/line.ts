@@ -1,0 +1,44 @@
+// A grain in a line for people: who, what, and in brackets how sure, in which state or when. Markdown and plain text
+// differ only in how they write the pieces down.
+import type { CalGrain } from '../grain.ts';
+import { decimal } from '../humanize.ts';
+import { firstAttribute, project, type View } from '../projection.ts';
+
+export interface Line {
+  /** The subject of a belief or goal, the role of an event, the tool of an action. */
+  readonly lead?: { readonly text: string; readonly isSentence: boolean };
+  readonly text: string;
+  /** What stands in brackets; without a name where the value speaks for itself. */
+  readonly notes: readonly { readonly name?: string; readonly text: string }[];
+}
+
+const LEADS: Readonly<Record<string, { readonly lead: string; readonly note: string }>> = {
+  belief: { lead: 'subject', note: 'confidence' },
+  goal: { lead: 'subject', note: 'state' },
+  event: { lead: 'role', note: 'time' },
+  action: { lead: 'tool', note: 'phase' },
+};
+
+/** `namesNumbers`: a number in brackets is named, so that it is not taken for another. */
+export function lineOf(grain: CalGrain, view: View, namesNumbers: boolean): Line {
+  const { text, attributes } = project(grain, view);
+  const own = view.project === undefined;
+  const form = own ? LEADS[grain.grainType] : undefined;
+  const noted = form?.note ?? firstAttribute(grain.grainType);
+  const notes: { name?: string; text: string }[] = [];
+  let lead: string | undefined;
+  for (const { name, value } of attributes) {
+    const written = typeof value === 'number' ? decimal(value) : value;
+    if (name === form?.lead) lead = written;
+    else if (own && name === noted && !(namesNumbers && typeof value === 'number')) notes.push({ text: written });
+    else if (!own || name === noted || view.level === 'full') notes.push({ name, text: written });
+  }
+  return { text, notes, ...(lead !== undefined && { lead: { text: lead, isSentence: grain.grainType === 'belief' } }) };
+}
+
+/** The pieces of a line put together; `clean` makes each safe. */
+export function written({ lead, text, notes }: Line, clean: (text: string) => string): string {
+  const start = lead === undefined ? '' : `${clean(lead.text)}${lead.isSentence ? ' ' : ': '}`;
+  const marks = notes.map(({ name, text: note }) => (name === undefined ? clean(note) : `${name}: ${clean(note)}`));
+  return `${start}${clean(text)}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`;
+}

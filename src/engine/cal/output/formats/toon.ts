@@ -1,0 +1,114 @@
+// TOON: a table a type, values between commas.
+import { pluralOf, typeOfSingular } from '../../vocabulary/grain-types.ts';
+import type { CalGrain } from '../grain.ts';
+import { decimal } from '../humanize.ts';
+import { attributeName, type Level, type Project, project } from '../projection.ts';
+import { type Element, type Format, type Group, type Manner, type Setting, type Tally, viewOf } from './format.ts';
+
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  belief: ['subject', 'content', 'confidence'],
+  event: ['role', 'time', 'content'],
+  state: ['context', 'content'],
+  workflow: ['trigger', 'content'],
+  action: ['tool', 'phase', 'content'],
+  observation: ['observer', 'content'],
+  goal: ['subject', 'content', 'state'],
+  reasoning: ['type', 'content'],
+  consensus: ['threshold', 'count', 'content'],
+  consent: ['grantor', 'grantee', 'action', 'content'],
+};
+const OTHER_COLUMNS = ['subject', 'content'];
+const NOT_IN_SUMMARIES: ReadonlySet<string> = new Set(['confidence', 'state', 'phase', 'type']);
+const FULL_COLUMNS = ['source', 'observed'];
+
+export function toonFormat(setting: Setting): Format {
+  const isAssembly = setting.shape === 'assemble';
+  return {
+    showsUse: isAssembly,
+    element(grain, manner) {
+      const cells = columnsOf(grain.grainType, setting.level, manner.project).map(cellsOf(grain, manner, setting));
+      return `${isAssembly ? '  ' : ''}${cells.join(',')}\n`;
+    },
+    document(groups, tally) {
+      const head = isAssembly ? metadata(setting, tally) : '';
+      const tables = tablesOf(groups).map((table) => tableText(table, setting));
+      // D-32: no blank line between the tables of an assembly.
+      return (head + tables.join(isAssembly ? '' : '\n')).replace(/\n$/, '');
+    },
+  };
+}
+
+function columnsOf(grainType: string, level: Level, parts: Project | undefined): readonly string[] {
+  if (parts !== undefined)
+    return [...(parts.content.length > 0 ? ['content'] : []), ...parts.attributes.map(attributeName)];
+  const columns = COLUMNS[grainType] ?? OTHER_COLUMNS;
+  if (level === 'summary') return columns.filter((column) => !NOT_IN_SUMMARIES.has(column));
+  return level === 'full' ? [...columns, ...FULL_COLUMNS] : columns;
+}
+
+/** The value of a column, written. A grain that is squeezed to a summary keeps its columns and leaves some empty. */
+function cellsOf(grain: CalGrain, manner: Manner, setting: Setting): (column: string) => string {
+  const level = setting.level === 'full' ? 'full' : 'standard';
+  const { text, attributes } = project(grain, viewOf(setting, { ...manner, level }));
+  const isSqueezed = manner.level === 'summary' && manner.project === undefined;
+  return (column) => {
+    if (column === 'content') return toonValue(text);
+    // D-33: what is missing is an empty text.
+    if (isSqueezed && (NOT_IN_SUMMARIES.has(column) || FULL_COLUMNS.includes(column))) return '""';
+    return toonValue(attributes.find(({ name }) => name === column)?.value ?? '');
+  };
+}
+
+interface Table {
+  readonly grainType: string;
+  readonly project: Project | undefined;
+  readonly rows: Element[];
+}
+
+/** A table for each type and projection, in the order in which they are met. */
+function tablesOf(groups: readonly Group[]): Table[] {
+  const tables: Table[] = [];
+  for (const { elements } of groups) {
+    for (const element of elements) {
+      const { grainType } = element.grain;
+      const { project: parts } = element.manner;
+      const table = tables.find((one) => one.grainType === grainType && one.project === parts);
+      if (table !== undefined) table.rows.push(element);
+      else tables.push({ grainType, project: parts, rows: [element] });
+    }
+  }
+  return tables;
+}
+
+function tableText({ grainType, project: parts, rows }: Table, { level }: Setting): string {
+  const type = typeOfSingular(grainType);
+  const plural = type === undefined ? 'grains' : pluralOf(type);
+  const head = `${plural}[${rows.length}]{${columnsOf(grainType, level, parts).join(',')}}:\n`;
+  return head + rows.map(({ text }) => text ?? '').join('');
+}
+
+function metadata({ name, intent }: Setting, tally: Tally | undefined): string {
+  let head = '';
+  if (name !== undefined) head += `context: ${toonValue(name)}\n`;
+  if (intent !== undefined) head += `intent: ${toonValue(intent)}\n`;
+  if (tally !== undefined) head += `${tally.unit}: ${tally.used}/${tally.total}\n`;
+  return head;
+}
+
+const QUOTED = /[,:"\\[\]{}\n\r\t]|^-|^\s|\s$|^$|^(?:true|false|null)$|^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/iu;
+// TOON has an escape for three controls alone.
+const OTHER_CONTROLS = /[[\p{Cc}\u2028\u2029]--[\n\r\t]]+/gv;
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '"': '\\"',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** A value as a TOON row has it: quoted where it would be read otherwise, on one line. */
+export function toonValue(value: string | number): string {
+  if (typeof value === 'number') return Number.isFinite(value) ? decimal(value) : 'null';
+  const text = value.toWellFormed().replace(OTHER_CONTROLS, ' ');
+  return QUOTED.test(text) ? `"${text.replace(/[\\"\n\r\t]/g, (found) => ESCAPES[found]!)}"` : text;
+}

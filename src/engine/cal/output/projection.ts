@@ -1,0 +1,244 @@
+// What of a grain a reader gets to see: a text and a few attributes, by type and level. Nothing here knows how a format
+// writes them down. Hashes, namespaces and users are not among them.
+import type { JsonObject, JsonValue } from '../../grain/api-json.ts';
+import { type CalGrainType, typeOfSingular } from '../vocabulary/grain-types.ts';
+import { asText, fieldValue, isMap, storedValue } from './fields.ts';
+import type { CalGrain } from './grain.ts';
+import { decimal, humanizeRelation, isoDate, isoInstant, relativeTime } from './humanize.ts';
+
+/** How much of a grain's attributes is shown; its text is whole on every level. */
+export type Level = 'summary' | 'standard' | 'full';
+
+/** PROJECT: CAL fields for the text and for the attributes, in the order in which they were written. */
+export interface Project {
+  readonly content: readonly string[];
+  readonly attributes: readonly string[];
+}
+
+/** How a grain is to be looked at. */
+export interface View {
+  readonly level: Level;
+  readonly nowMs: number;
+  /** Times as instants rather than as ages. */
+  readonly isoTimestamps: boolean;
+  readonly project?: Project | undefined;
+}
+
+export interface Attribute {
+  readonly name: string;
+  readonly value: string | number;
+}
+
+export interface Projection {
+  readonly text: string;
+  /** In the order in which they are shown; those without a value are left out. */
+  readonly attributes: readonly Attribute[];
+}
+
+interface AttributeRow {
+  readonly name: string;
+  /** CAL field. */
+  readonly field: string;
+  /** Left out of summaries. */
+  readonly isOptional: boolean;
+}
+
+interface TypeRow {
+  readonly text: (grain: CalGrain) => string;
+  readonly attributes: readonly AttributeRow[];
+  /** CAL fields of the data formats, in order; a `?` behind those that summaries leave out. */
+  readonly data: readonly string[];
+}
+
+function attribute(words: string): AttributeRow {
+  const [name = '', field = ''] = words.replace('?', '').split('=');
+  return { name, field, isOptional: words.endsWith('?') };
+}
+
+function row(text: TypeRow['text'], attributes: string, data: string): TypeRow {
+  return { text, attributes: attributes.split(' ').map(attribute), data: data.split(' ') };
+}
+
+const ROWS: Readonly<Record<CalGrainType, TypeRow>> = {
+  belief: row(clause, 'subject=subject confidence=confidence?', 'subject relation object confidence?'),
+  event: row(said, 'role=role time=time?', 'role content time?'),
+  state: row(planned, 'context=context?', 'context? plan'),
+  workflow: row(steps, 'trigger=trigger?', 'trigger? steps'),
+  action: row(object, 'tool=tool_name phase=action_phase?', 'tool_name object action_phase?'),
+  observation: row(object, 'observer=observer_id?', 'observer_id? object'),
+  goal: row(object, 'subject=subject state=goal_state? deadline=deadline?', 'subject object goal_state? deadline?'),
+  reasoning: row(field('conclusion'), 'type=reasoning_type?', 'reasoning_type? conclusion'),
+  consensus: row(object, 'threshold=threshold? count=agreement_count?', 'object threshold? agreement_count?'),
+  consent: row(
+    field('purpose'),
+    'action=consent_action grantor=grantor_did grantee=grantee_did',
+    'purpose consent_action grantor_did grantee_did',
+  ),
+};
+/** Of a type that this version does not know. */
+const OTHER = row((grain) => object(grain) || said(grain), 'subject=subject', 'subject relation object');
+/** What the full level adds to every type. */
+const FULL = [
+  'source=source_type',
+  'observed=time',
+  'importance=importance',
+  'tags=tags',
+  'status=verification_status',
+].map(attribute);
+const FULL_DATA = ['source_type', 'time', 'importance', 'tags', 'verification_status'];
+
+/** What attributes are called where their field is called otherwise: for PROJECT. */
+const SHORT_NAMES: ReadonlyMap<string, string> = new Map(
+  [...Object.values(ROWS).flatMap((type) => type.attributes), ...FULL]
+    .filter(({ name }) => name !== 'observed')
+    .map(({ name, field: of }) => [of, name] as const),
+);
+
+/** The text and the attributes of a grain. */
+export function project(grain: CalGrain, view: View): Projection {
+  if (view.project !== undefined) {
+    const { content, attributes } = view.project;
+    const texts = content.map((name) => contentText(grain, name, view)).filter((text) => text !== '');
+    return { text: texts.join(' '), attributes: valuesOf(grain, attributes.map(projected), view) };
+  }
+  const { text, attributes } = rowOf(grain.grainType);
+  const wanted = view.level === 'summary' ? attributes.filter(({ isOptional }) => !isOptional) : attributes;
+  return {
+    text: text(grain),
+    attributes: valuesOf(grain, view.level === 'full' ? [...wanted, ...FULL] : wanted, view),
+  };
+}
+
+/** The first attribute that a type has, whether or not a grain of it has a value: what short lines put in brackets. */
+export function firstAttribute(grainType: string): string {
+  return rowOf(grainType).attributes[0]!.name;
+}
+
+/** The name under which PROJECT shows a field as an attribute. */
+export function attributeName(name: string): string {
+  return SHORT_NAMES.get(name) ?? name;
+}
+
+/** The fields of a grain under their CAL names, for formats that hold data: lists and maps as they are. */
+export function projectData(grain: CalGrain, view: View): JsonObject {
+  const data: JsonObject = { type: grain.grainType };
+  for (const name of dataFields(grain, view)) {
+    const value = dataValue(grain, name, view);
+    if (value !== undefined) data[name] = value;
+  }
+  return data;
+}
+
+function dataFields(grain: CalGrain, { level, project: parts }: View): readonly string[] {
+  if (parts !== undefined) return [...parts.content, ...parts.attributes];
+  const { data } = rowOf(grain.grainType);
+  if (level === 'summary') return data.filter((name) => !name.endsWith('?'));
+  const all = data.map((name) => name.replace('?', ''));
+  return level === 'full' ? [...all, ...FULL_DATA] : all;
+}
+
+function dataValue(grain: CalGrain, name: string, view: View): JsonValue | undefined {
+  if (TIMES.has(name)) return shownTime(grain, name, view);
+  if (name === 'object' && grain.grainType === 'event') return contentOf(grain);
+  const value = name === 'content' ? contentOf(grain) : storedValue(grain, name);
+  if (value !== undefined) return Array.isArray(value) && value.length === 0 ? undefined : value;
+  return name === 'plan' ? stateData(grain) : undefined;
+}
+
+function rowOf(grainType: string): TypeRow {
+  const type = typeOfSingular(grainType);
+  return type === undefined ? OTHER : ROWS[type];
+}
+
+function projected(name: string): AttributeRow {
+  return { name: attributeName(name), field: name, isOptional: false };
+}
+
+function valuesOf(grain: CalGrain, rows: readonly AttributeRow[], view: View): Attribute[] {
+  const attributes: Attribute[] = [];
+  for (const { name, field: of } of rows) {
+    const value = attributeValue(grain, of, view);
+    if (value !== undefined && value !== '') attributes.push({ name, value });
+  }
+  return attributes;
+}
+
+const TIMES: ReadonlySet<string> = new Set(['time', 'deadline', 'expires_at']);
+
+function shownTime(grain: CalGrain, name: string, view: View): string | undefined {
+  const value = fieldValue(grain, name);
+  if (typeof value !== 'number') return undefined;
+  if (name !== 'time') return isoDate(value);
+  return view.isoTimestamps ? isoInstant(value) : relativeTime(value, view.nowMs);
+}
+
+function attributeValue(grain: CalGrain, name: string, view: View): string | number | undefined {
+  if (TIMES.has(name)) return shownTime(grain, name, view);
+  const value = fieldValue(grain, name);
+  if (name === 'consent_action' && value !== undefined) return value === 'withdraw' ? 'withdrawn' : 'granted';
+  if (typeof value === 'object') return value.join(',');
+  return typeof value === 'boolean' ? String(value) : value;
+}
+
+/** A field inside the text that PROJECT makes. */
+function contentText(grain: CalGrain, name: string, view: View): string {
+  if (name === 'content') return contentOf(grain) ?? '';
+  const value = attributeValue(grain, name, view);
+  if (typeof value === 'number') return decimal(value);
+  return name === 'relation' && value !== undefined ? humanizeRelation(value) : (value ?? '');
+}
+
+function field(name: string): (grain: CalGrain) => string {
+  return (grain) => textOf(fieldValue(grain, name));
+}
+
+function object(grain: CalGrain): string {
+  return textOf(fieldValue(grain, 'object'));
+}
+
+function textOf(value: ReturnType<typeof fieldValue>): string {
+  if (value === undefined) return '';
+  if (typeof value === 'number') return decimal(value);
+  return typeof value === 'object' ? value.join('; ') : String(value);
+}
+
+/** Relation and object, as the end of a sentence. */
+function clause(grain: CalGrain): string {
+  const relation = grain.fields['relation'];
+  const what = object(grain);
+  return typeof relation === 'string' ? `${humanizeRelation(relation)} ${what}`.trim() : what;
+}
+
+function said(grain: CalGrain): string {
+  return contentOf(grain) ?? clause(grain);
+}
+
+/** What an event says; of one made of blocks their texts. */
+function contentOf({ fields }: CalGrain): string | undefined {
+  const { content, content_blocks: blocks } = fields;
+  if (typeof content === 'string' && content !== '') return content;
+  if (content !== undefined && content !== null && content !== '') return asText(content);
+  if (!Array.isArray(blocks)) return undefined;
+  const texts = blocks.map((block) => (isMap(block) ? block['text'] : undefined));
+  const joined = texts.filter((text) => typeof text === 'string').join(' ');
+  return joined === '' ? undefined : joined;
+}
+
+/** The plan of a state; of one without a plan what it holds, since an empty element would say nothing. */
+function planned(grain: CalGrain): string {
+  const plan = fieldValue(grain, 'plan');
+  if (plan !== undefined) return textOf(plan);
+  const data = stateData(grain);
+  return data === undefined ? '' : asText(data);
+}
+
+function stateData({ fields }: CalGrain): JsonValue | undefined {
+  const { data } = fields;
+  return isMap(data) && Object.keys(data).length > 0 ? data : undefined;
+}
+
+function steps(grain: CalGrain): string {
+  const value = fieldValue(grain, 'steps');
+  if (typeof value !== 'object') return textOf(value);
+  return value.map((step, i) => `${i + 1}. ${step}`).join('  ');
+}

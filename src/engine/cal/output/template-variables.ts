@@ -1,0 +1,102 @@
+// What a template may name, and what each name says. The set is closed: nothing else of the server, the session or the
+// grain can be reached from a template.
+import { fieldValue } from './fields.ts';
+import { type Group, type Setting, type Tally, tagOf } from './formats/format.ts';
+import type { CalGrain } from './grain.ts';
+import { humanizeRelation, isoInstant, relativeTime } from './humanize.ts';
+import { project, type View } from './projection.ts';
+
+/** Where a section stands: without a source in header and footer, without a grain in a break too. */
+export interface Scope {
+  readonly setting: Setting;
+  readonly sourceCount: number;
+  readonly grainCount: number;
+  readonly tally?: Tally | undefined;
+  readonly group?: Omit<Group, 'elements' | 'omissions'> & { readonly grainCount: number };
+  readonly grain?: CalGrain;
+  readonly view?: View;
+}
+
+type Read = (scope: Scope) => string | number | boolean | undefined;
+
+const ofGrain =
+  (read: (grain: CalGrain, scope: Scope) => ReturnType<Read>): Read =>
+  (scope) =>
+    scope.grain === undefined ? undefined : read(scope.grain, scope);
+const ofField = (field: string): Read =>
+  ofGrain((grain) => {
+    const value = fieldValue(grain, field);
+    return typeof value === 'object' ? value.join(', ') : value;
+  });
+
+const READS = {
+  'assembly.name': ({ setting }) => setting.name,
+  'assembly.intent': ({ setting }) => setting.intent,
+  'assembly.source_count': ({ sourceCount }) => sourceCount,
+  'assembly.grain_count': ({ grainCount }) => grainCount,
+  'budget.total': ({ tally }) => tally?.total,
+  'budget.used': ({ tally }) => tally?.used,
+  'budget.remaining': ({ tally }) => tally && Math.max(0, tally.total - tally.used),
+  'budget.unit': ({ tally }) => tally?.unit,
+  'budget.utilization': ({ tally }) => tally && utilization(tally),
+  'disclosure.level': ({ setting, view }) => view?.level ?? setting.level,
+  timestamp: ({ setting }) => isoInstant(setting.nowMs),
+  'source.label': ({ group }) => group?.label,
+  'source.index': ({ group }) => group?.index,
+  'source.priority': ({ group }) => group?.rank,
+  'source.grain_count': ({ group }) => group?.grainCount,
+  'source.tokens_used': ({ group }) => group?.tokensUsed,
+  'source.truncated': ({ group }) => group?.truncated,
+  'grain.content': ofGrain((grain, { view }) => view && project(grain, view).text),
+  'grain.type': ofGrain((grain) => tagOf(grain.grainType)),
+  'grain.subject': ofField('subject'),
+  'grain.relation': ofField('relation'),
+  'grain.humanized_relation': ofGrain((grain) => {
+    const relation = fieldValue(grain, 'relation');
+    return typeof relation === 'string' ? humanizeRelation(relation) : undefined;
+  }),
+  'grain.object': ofField('object'),
+  'grain.confidence': ofField('confidence'),
+  'grain.importance': ofField('importance'),
+  'grain.tags': ofField('tags'),
+  'grain.created_at': ofGrain((grain) => isoInstant(grain.createdAtMs)),
+  'grain.relative_time': ofGrain((grain, { setting }) => {
+    const time = Number(fieldValue(grain, 'time'));
+    return setting.isoTimestamps ? isoInstant(time) : relativeTime(time, setting.nowMs);
+  }),
+  'grain.score': ofGrain((grain) => grain.score),
+  // D-30: the one place where formatted text can hold an address, because somebody asked for it by name.
+  'grain.hash': ofGrain((grain) => `sha256:${grain.hash}`),
+  'grain.is_full': ({ view }) => view?.level === 'full',
+  'grain.is_summary': ({ view }) => view?.level === 'summary',
+} as const satisfies Readonly<Record<string, Read>>;
+
+export type Variable = keyof typeof READS;
+
+/** In the order in which DESCRIBE shows them. */
+export const VARIABLES: readonly Variable[] = Object.keys(READS).filter(isVariable);
+
+export function isVariable(name: string): name is Variable {
+  return Object.hasOwn(READS, name);
+}
+
+/** undefined: it has no value here. */
+export function variableValue(variable: Variable, scope: Scope): ReturnType<Read> {
+  return READS[variable](scope);
+}
+
+/** The share of a budget that is used, 0 to 1, to four places. */
+export function utilization({ used, total }: Pick<Tally, 'used' | 'total'>): number {
+  return Math.round((used / total) * 10_000) / 10_000;
+}
+
+/** Those whose value is known only when all grains are chosen. */
+export const LATE: ReadonlySet<Variable> = new Set([
+  'assembly.grain_count',
+  'budget.used',
+  'budget.remaining',
+  'budget.utilization',
+  'source.grain_count',
+  'source.tokens_used',
+  'source.truncated',
+]);

@@ -1,0 +1,82 @@
+// Templates: a caller's own way to write grains down. Checked once, when it is defined or the query is read; then rendered
+// in a single pass, so that what a grain says is never read as a template.
+import { FORMAT_SYNONYMS, FORMATS, SECTIONS, type SectionName, type Sections, type Span } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import { PRESETS, type Preset, type PresetName } from './template-presets.ts';
+import { parseTemplate, type TemplateNode, variablesOf } from './template-syntax.ts';
+import { LATE, type Variable } from './template-variables.ts';
+
+export const TEMPLATE_BYTES_MAX = 4_096;
+const PARENT_DEFAULT = 'readable';
+
+/** Either one text for each grain, or texts by section. */
+export type TemplateBody = { readonly text: string } | { readonly sections: Sections };
+
+/** What a session or a memory keeps of a template that was defined. */
+export interface TemplateDefinition {
+  readonly body: TemplateBody;
+  readonly extends?: string;
+}
+
+/** Ready to render. */
+export interface Template {
+  readonly sections: Readonly<Partial<Record<SectionName, readonly TemplateNode[]>>>;
+  readonly clean: (text: string) => string;
+  /** True when elements say what only the finished document knows. */
+  readonly hasLateElements: boolean;
+  readonly showsUse: boolean;
+}
+
+export interface TemplateOptions {
+  /** EXTENDS; absent: `readable`. */
+  readonly extends?: string | undefined;
+  /** Where the template stands in the query. */
+  readonly at?: Span | undefined;
+}
+
+/** Names that no template may take: formats and their synonyms. In lower case. */
+export const TEMPLATE_NAMES_RESERVED: ReadonlySet<string> = new Set([...FORMATS, ...Object.keys(FORMAT_SYNONYMS)]);
+
+/** Throws CalError E085 to E087, E090 to E094 or E096 for what a template may not be. */
+export function checkTemplate(body: TemplateBody, options: TemplateOptions = {}): void {
+  compileTemplate(body, options);
+}
+
+/** The template with what it inherits. Throws as `checkTemplate` does. */
+export function compileTemplate(body: TemplateBody, { extends: parent, at }: TemplateOptions = {}): Template {
+  const own: Sections = 'text' in body ? { element: body.text } : body.sections;
+  const bytes = SECTIONS.reduce((sum, name) => sum + Buffer.byteLength(own[name] ?? ''), 0);
+  if (bytes > TEMPLATE_BYTES_MAX)
+    throw new CalError('CAL-E092', `the template has ${bytes} bytes, at most ${TEMPLATE_BYTES_MAX} are allowed`, {
+      at,
+    });
+  for (const name of ['element_summary', 'element_omit'] as const)
+    if (own[name] !== undefined && own.element === undefined)
+      throw new CalError('CAL-E096', `${name.toUpperCase()} needs an ELEMENT`, { at });
+  const preset = presetOf(parent ?? PARENT_DEFAULT, at);
+  const sections: Partial<Record<SectionName, readonly TemplateNode[]>> = {};
+  for (const name of SECTIONS) {
+    const text = own[name] ?? preset.sections[name];
+    if (text !== undefined) sections[name] = parseTemplate(text, at);
+  }
+  const used = (names: readonly SectionName[]): Set<Variable> =>
+    new Set(names.flatMap((name) => [...variablesOf(sections[name] ?? [])]));
+  const late = used(['element', 'element_summary', 'element_omit']);
+  return {
+    sections,
+    clean: preset.clean,
+    hasLateElements: [...late].some((name) => LATE.has(name)),
+    showsUse: [...used(SECTIONS)].some((name) => LATE.has(name) && name.startsWith('budget.')),
+  };
+}
+
+function presetOf(name: string, at: Span | undefined): Preset {
+  const canonical = Object.hasOwn(FORMAT_SYNONYMS, name) ? FORMAT_SYNONYMS[name]! : name;
+  const preset = BY_FORMAT[canonical];
+  if (preset !== undefined) return PRESETS[preset];
+  if (TEMPLATE_NAMES_RESERVED.has(name))
+    throw new CalError('CAL-E086', `${name} has no sections to extend`, { at, validValues: Object.keys(PRESETS) });
+  throw new CalError('CAL-E087', `${name} is no preset`, { at, validValues: Object.keys(PRESETS) });
+}
+
+const BY_FORMAT: Readonly<Record<string, PresetName>> = { markdown: 'readable', sml: 'structured', text: 'compact' };
