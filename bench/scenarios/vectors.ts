@@ -65,11 +65,13 @@ async function measure(directory: string, count: number, asked: number): Promise
   metrics['rows_bytes_per_vector'] = index.bytes / count;
   const before = await resident();
   const graph = { totalMs: 0, slices: [0] };
+  // One work is a part of it.
   for (let work = index.work(); work !== undefined; work = index.work()) {
     const { totalMs, slices } = timeSlices(work);
     graph.totalMs += totalMs;
-    graph.slices = slices;
+    graph.slices.push(...slices);
   }
+  graph.slices.sort((a, b) => a - b);
   const growth = Math.max(0, (await resident()) - before);
   metrics['graph_bytes_per_vector'] = growth / count;
   metrics['bytes_per_vector'] = metrics['rows_bytes_per_vector'] + metrics['graph_bytes_per_vector'];

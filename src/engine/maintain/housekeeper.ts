@@ -204,10 +204,15 @@ export class Housekeeper {
   }
 
   #finish(job: Job, change: SegmentChange | undefined): void {
-    this.#committing = true;
     // Memories whose keys the job could not get at are not in its files: the same transaction says so.
     const unsound = this.#store.unsoundState();
     const state = [...(change?.state ?? []), ...unsound];
+    if (state.length === 0 && change === undefined && job.after === undefined) {
+      // Nothing to wait for: the next of many small jobs follows in the same slice.
+      this.#finished(job);
+      return;
+    }
+    this.#committing = true;
     const committed = state.length === 0 ? Promise.resolve() : this.#queue.commitState(state);
     committed
       .then(() => {

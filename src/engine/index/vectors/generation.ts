@@ -16,6 +16,8 @@ export interface EmbedderStamp {
   readonly dimensions: number;
 }
 
+/** Steps of one work, some 50 ms: whoever does it has other things to do, and asks again. */
+const WORK_STEPS_MAX = 128;
 /** Rows that one step adds to a graph: about a third of a millisecond. */
 const GRAPH_STEP_ROWS = 4;
 /** Grains that one step copies. */
@@ -40,7 +42,8 @@ export class Generation implements Searched {
   #changes = 0;
   /** While rows are copied: grains that were taken out meanwhile. */
   #removedMeanwhile: number[] | undefined;
-  #isPurgeWanted = false;
+  /** Under way: rows are copied, and then follow into a new graph. */
+  #tidying: Sliced<void> | undefined;
   #isDropped = false;
 
   constructor(stamp: EmbedderStamp, arena: Arena, scanMax: number) {
@@ -138,23 +141,32 @@ export class Generation implements Searched {
     }
   }
 
-  /** Makes rows and graph anew, if anything was removed: its sketches are still there. */
+  /**
+   * Makes the rows anew, if anything was removed, and lets go of the graph, in which the sketches of what was removed still are:
+   * until `work` has made another one, everything is scanned.
+   */
   *purge(): Sliced<void> {
     if (this.#grains.dead === 0 && (this.#graph?.removed ?? 0) === 0) return;
-    this.#isPurgeWanted = true;
-    yield* this.#tidy();
+    this.#tidying?.return();
+    this.#tidying = undefined;
+    this.#graph = undefined;
+    this.#graphed = 0;
+    yield* this.#copy(undefined);
   }
 
-  /** What is to be done to search faster or to hold less, or undefined. */
+  /** Some of what is to be done to search faster or to hold less, or undefined when that is nothing. */
   work(): Sliced<void> | undefined {
     const { dead, count, live } = this.#grains;
-    if (this.#isPurgeWanted || (dead >= DEAD_ROWS_MIN && dead > DEAD_SHARE_MAX * count)) return this.#tidy();
+    if (this.#tidying !== undefined || (dead >= DEAD_ROWS_MIN && dead > DEAD_SHARE_MAX * count))
+      return this.#tidySome();
     if (this.#graphed < count && live > this.#scanMax) return this.#follow();
     return undefined;
   }
 
   drop(): void {
     this.#isDropped = true;
+    this.#tidying?.return();
+    this.#tidying = undefined;
     this.#grains.drop();
     this.#graph = undefined;
     this.#graphed = 0;
@@ -169,14 +181,27 @@ export class Generation implements Searched {
       this.#graphed = this.#grains.count;
       return;
     }
-    while (!this.#isDropped && this.#graphed < this.#grains.count) {
+    for (let steps = 0; steps < WORK_STEPS_MAX && this.#graphed < this.#grains.count; steps++) {
       this.#graphed = addSome(this.#graph, this.#grains, this.#graphed);
+      yield;
+      if (this.#isDropped) return;
+    }
+  }
+
+  *#tidySome(): Sliced<void> {
+    this.#tidying ??= this.#copy(this.#graph);
+    for (let steps = 0; steps < WORK_STEPS_MAX; steps++) {
+      if (this.#tidying === undefined) return;
+      if (this.#tidying.next().done === true) {
+        this.#tidying = undefined;
+        return;
+      }
       yield;
     }
   }
 
-  /** Copies everything to new rows and a new graph; until that is done the old ones serve. */
-  *#tidy(): Sliced<void> {
+  /** Copies everything to new rows and, if there was a graph, to a new one; until that is done the old ones serve. */
+  *#copy(before: Graph | undefined): Sliced<void> {
     const from = this.#grains;
     const rowsBefore = from.count;
     const removed: number[] = [];
@@ -189,7 +214,8 @@ export class Generation implements Searched {
         if (++steps % COPY_STEP_GRAINS === 0) yield;
         if (this.#isDropped) return;
       }
-      const graph = fresh.live > this.#scanMax ? Graph.make(this.stamp.dimensions) : undefined;
+      const isGraphed = before !== undefined && fresh.live > this.#scanMax;
+      const graph = isGraphed ? Graph.make(this.stamp.dimensions) : undefined;
       let graphed = 0;
       while (graph !== undefined && graphed < fresh.count) {
         graphed = addSome(graph, fresh, graphed);
@@ -206,8 +232,6 @@ export class Generation implements Searched {
       this.#grains = fresh;
       this.#graph = graph;
       this.#graphed = graphed;
-      // What was removed meanwhile left its sketch in the new graph as well.
-      this.#isPurgeWanted = this.#isPurgeWanted && (graph?.removed ?? 0) > 0;
     } finally {
       this.#removedMeanwhile = undefined;
       if (this.#grains === fresh) from.drop();

@@ -19,6 +19,9 @@ export interface OpenMemoriesOptions {
   readonly onLost: (memory: number) => void;
 }
 
+/** Blocks that are loaded at once: 10 to 50 ms. Whoever does it has other things to do, and asks again. */
+const LOAD_STEPS_MAX = 64;
+
 export class OpenMemories {
   readonly #options: OpenMemoriesOptions;
   readonly #arena = new Arena();
@@ -115,17 +118,22 @@ export class OpenMemories {
     return this.entries(memory, serving.stamp).reduce((rows, { entry }) => rows + entry.rows, 0);
   }
 
-  /** `loading` gives what brings the memory to heap, as long as it is not there. */
+  /** `loading` gives some of what brings the memory to heap, as long as it is not there. */
   await(memory: number): void {
     this.#awaited.add(memory);
   }
 
   loading(): Sliced<void> | undefined {
     for (const memory of this.#awaited) {
-      if (this.rowsToLoad(memory) > 0) return this.load(memory);
+      if (this.rowsToLoad(memory) > 0) return this.#loadSome(memory);
       this.#awaited.delete(memory);
     }
     return undefined;
+  }
+
+  *#loadSome(memory: number): Sliced<void> {
+    const load = this.load(memory);
+    for (let steps = 0; steps < LOAD_STEPS_MAX && load.next().done !== true; steps++) yield;
   }
 
   *load(memory: number): Sliced<void> {

@@ -254,6 +254,73 @@ test('a new embedder goes over a memory while the old vectors answer, which then
   assert.equal(shard.index.count(1), 22);
 });
 
+test('each memory has its own embedder, and to say it again is no work', (t) => {
+  const shard = new Shard(t);
+  const other = { name: 'test/2', dimensions: 48 };
+  shard.index.use(2, other);
+  shard.add(1, 1, 5);
+  for (let ordinal = 6; ordinal <= 9; ordinal++) shard.index.add(2, ordinal, [unitVector(48, ordinal)]);
+  shard.index.advance(2, 9);
+  shard.seal();
+  shard.settle();
+  shard.index.use(1, EMBEDDER);
+  shard.index.use(2, { ...other });
+  assert.equal(shard.index.work(), undefined);
+  assert.deepEqual([shard.index.serving(1), shard.index.serving(2)], [EMBEDDER, other]);
+  shard.reopen();
+  assert.deepEqual(shard.index.serving(2), other, 'before anybody has said so');
+  assert.equal(shard.index.search(2, unitVector(48, 7), { limit: 1 })[0]?.ordinal, 7);
+});
+
+test('a graph is made in many small works, and everything is found meanwhile', (t) => {
+  const shard = new Shard(t, { scanMax: 100 });
+  shard.add(1, 1, 2_000);
+  shard.seal();
+  let works = 0;
+  for (let work = shard.index.work(); work !== undefined; work = shard.index.work(), works++) {
+    finish(work);
+    assert.equal(shard.found(1, 1 + ((works * 611) % 2_000), 1)[0], 1 + ((works * 611) % 2_000));
+  }
+  assert.ok(works > 2, `${works} works`);
+  // Enough are taken out that the rest is copied, and more come and go between the works that do it.
+  shard.remove(1, ...Array.from({ length: 700 }, (_, i) => 2 * i + 1));
+  works = 0;
+  for (let work = shard.index.work(); work !== undefined; work = shard.index.work(), works++) {
+    finish(work);
+    if (works > 3) continue;
+    shard.remove(1, 1_901 + works);
+    shard.index.add(1, 3_000 + works, [vectorOf(3_000 + works)]);
+    shard.index.add(1, 1_950 + works, [vectorOf(4_000 + works)]);
+  }
+  assert.ok(works > 2, `${works} works`);
+  for (const [seed, ordinal] of [
+    [3_000, 3_000],
+    [3_003, 3_003],
+    [4_000, 1_950],
+    [4_003, 1_953],
+    [1_500, 1_500],
+  ] as const)
+    assert.equal(shard.found(1, seed, 1)[0], ordinal);
+  const found = new Set(shard.found(1, 5, 5_000));
+  assert.equal(found.size, 2_000 - 700 - 4 + 4);
+  for (const gone of [1, 1_399, 1_901, 1_904]) assert.ok(!found.has(gone), `${gone} was removed`);
+});
+
+test('many vectors are brought to heap in many small works', (t) => {
+  const shard = new Shard(t);
+  shard.add(1, 1, 400 * 90);
+  shard.seal();
+  shard.reopen();
+  assert.equal(shard.index.rowsToLoad(1), 36_000);
+  assert.equal(shard.index.work(), undefined, 'nobody has asked');
+  shard.index.prepare(1);
+  let works = 0;
+  for (; shard.index.rowsToLoad(1) > 0; works++) finish(shard.index.work() ?? assert.fail('there is work'));
+  assert.ok(works > 1, `${works} works`);
+  assert.equal(shard.index.count(1), 36_000);
+  assert.equal(shard.found(1, 17, 1)[0], 17);
+});
+
 test('a rebuild forgets everything, also after a restart', (t) => {
   const shard = new Shard(t);
   shard.add(1, 1, 20);

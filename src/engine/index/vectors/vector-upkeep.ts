@@ -120,6 +120,7 @@ export class VectorUpkeep {
       // What is not in heap yet comes there without what was removed.
       if (generation === undefined || opened?.isLoaded(generation) !== true) continue;
       yield* generation.purge();
+      this.#memories.changed.add(memory);
     }
     const entries = this.#files.entriesOf(memory);
     const age = Math.max(0, ...entries.map(({ file }) => file.age));
