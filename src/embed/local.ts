@@ -1,5 +1,6 @@
 // The embedder that runs in this process: the sentence encoder, or hashed n-grams where it cannot load.
 import { type BuiltinOptions, openBuiltinEmbedder } from './builtin/builtin.ts';
+import { withQueryThread } from './builtin/query-thread.ts';
 import { type Embedder, EmbedError } from './embedder.ts';
 import { openNgramEmbedder } from './ngram.ts';
 
@@ -17,7 +18,9 @@ export async function openLocalEmbedder(options: BuiltinOptions = {}): Promise<L
   const builtin = openBuiltinEmbedder(options);
   try {
     await builtin.load();
-    return { embedder: builtin };
+    return {
+      embedder: withQueryThread(builtin, { open: () => openBuiltinEmbedder({ ...options, queriesOnly: true }) }),
+    };
   } catch (error) {
     await builtin.close();
     if (!(error instanceof EmbedError) || error.retryable) throw error;

@@ -147,6 +147,16 @@ export const SPEAKER_CHARS_MAX = 256;
 export const QUERY_CHARS_MAX = 16_384;
 export const QUERY_TERMS_MAX = 256;
 export const QUERY_CLAUSES_MAX = 64;
+/** Longest that a recall waits for one answer of a language model or a reranker, and how many such calls run at once. */
+export const MODEL_WAIT_MS = 10_000;
+export const MODEL_CALLS_MAX = 16;
+/** Characters of a question, and of one grain, that a model is sent; and those of a hypothetical answer that are embedded. */
+export const MODEL_QUESTION_CHARS_MAX = 4_000;
+export const MODEL_PASSAGE_CHARS_MAX = 2_000;
+export const MODEL_ANSWER_CHARS_MAX = 2_000;
+
+/** Checked CAL queries that are kept by their text. */
+export const CAL_PLANS_MAX = 512;
 /** Words of a memory that are kept for guessing at a mistyped one (the most frequent), and guesses that are checked. */
 export const VOCABULARY_WORDS_MAX = 65_536;
 export const VOCABULARY_CANDIDATES_MAX = 512;
@@ -180,6 +190,9 @@ export const ENCODER_QUERY_BATCHES_OUT_MAX = 64;
 /** Texts of each kind that wait for the encoder or are with it; beyond: a retryable EmbedError. */
 export const ENCODER_QUERY_TEXTS_MAX = 4_096;
 export const ENCODER_BACKLOG_TEXTS_MAX = 16_384;
+/** Texts of a backlog at which queries get a thread of their own, and how long it stays when nobody asks. */
+export const QUERY_THREAD_BACKLOG_TEXTS = 16;
+export const QUERY_THREAD_IDLE_MS = 120_000;
 /** An encoder's thread that owes an answer and says nothing for this long is ended. */
 export const ENCODER_SILENCE_MS = 60_000;
 /** Vectors of queries that are remembered, unless the caller says otherwise. */
@@ -313,5 +326,8 @@ export const FOLLOW_RETRY_MAX_MS = 60_000;
 export const EMBED_MEMORIES_LOOKED_AT = 256;
 /** A recall waits for its query's vector so long, then it goes by words. */
 export const QUERY_VECTOR_WAIT_MS = 2_000;
+/** After an embedder let a query wait in vain, others wait no longer than this, for so long. */
+export const QUERY_VECTOR_SHORT_WAIT_MS = 250;
+export const QUERY_VECTOR_SHORT_FOR_MS = 10_000;
 /** An embedder that could not be opened is tried again after so long. */
 export const EMBEDDER_REOPEN_MS = 30_000;

@@ -30,6 +30,8 @@ export interface BuiltinOptions {
   readonly runtime?: RuntimeName | 'auto';
   /** Where it says what happened; pino's logger fits. */
   readonly log?: { warn(fields: object, message: string): void };
+  /** True for a thread that somebody always waits for: its priority stays that of all. */
+  readonly queriesOnly?: boolean;
   /** The entry of the thread; tests give their own. */
   readonly thread?: URL;
   /** Handed to that entry beside the encoder's options. */
@@ -111,6 +113,11 @@ export class BuiltinEmbedder implements Embedder {
       restarts: this.#restarts,
       waitingTexts: this.#lanes.query.texts + this.#lanes.backlog.texts,
     };
+  }
+
+  /** Texts of the backlog that wait or are with the thread. */
+  get backlogTexts(): number {
+    return this.#lanes.backlog.texts;
   }
 
   /**
@@ -238,8 +245,8 @@ export class BuiltinEmbedder implements Embedder {
   #start(): void {
     if (this.#state !== 'cold') return;
     this.#state = 'loading';
-    const { cacheFolder, runtime = 'auto', threadData } = this.#options;
-    const data: EncoderOptions = { ...threadData, cacheFolder, runtime };
+    const { cacheFolder, runtime = 'auto', queriesOnly = false, threadData } = this.#options;
+    const data: EncoderOptions = { ...threadData, cacheFolder, runtime, queriesOnly };
     const thread = new Worker(this.#options.thread ?? entry(), { name: 'encoder', workerData: data });
     this.#thread = thread;
     let thrown: string | undefined;

@@ -14,6 +14,8 @@ export interface EncoderOptions {
   readonly cacheFolder?: string | undefined;
   /** `auto` takes onnxruntime-node where it is installed and works. */
   readonly runtime: RuntimeName | 'auto';
+  /** The thread keeps the priority of all. */
+  readonly queriesOnly?: boolean;
 }
 
 export class SentenceEncoder {

@@ -27,8 +27,12 @@ interface Batch {
  * Loads the encoder and serves `port` until the thread ends. Resolves when the encoder does not load (the owner is
  * told why); rejects with what the encoder throws: that ends the thread, and the owner starts another.
  */
-export async function serveTexts(port: MessagePort, load: () => Promise<TextEncoder>): Promise<void> {
-  lowerPriority();
+export async function serveTexts(
+  port: MessagePort,
+  load: () => Promise<TextEncoder>,
+  { queriesOnly = false }: { readonly queriesOnly?: boolean } = {},
+): Promise<void> {
+  if (!queriesOnly) lowerPriority();
   const queues: Readonly<Record<Priority, Map<number, Batch>>> = { query: new Map(), backlog: new Map() };
   let wake = (): void => {};
   const take = (message: ToThread): void => {

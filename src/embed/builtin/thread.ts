@@ -5,4 +5,5 @@ import { type EncoderOptions, SentenceEncoder } from './encoder.ts';
 import { serveTexts } from './thread-loop.ts';
 
 assert(parentPort !== null, 'this module is a thread');
-await serveTexts(parentPort, () => SentenceEncoder.load(workerData as EncoderOptions)); // What its owner gave it.
+const options = workerData as EncoderOptions; // What its owner gave it.
+await serveTexts(parentPort, () => SentenceEncoder.load(options), { queriesOnly: options.queriesOnly ?? false });

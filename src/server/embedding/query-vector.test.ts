@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Embedder } from '../../embed/embedder.ts';
+import { QUERY_VECTOR_SHORT_FOR_MS, QUERY_VECTOR_SHORT_WAIT_MS, QUERY_VECTOR_WAIT_MS } from '../../engine/limits.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { EmbedderStatus } from './embedders.ts';
-import { QueryVectors } from './query-vector.ts';
+import { QueryVectors, type QueryVectorsOptions } from './query-vector.ts';
 
 type Backend = 'builtin' | 'remote' | 'ngram';
 
@@ -21,7 +22,7 @@ interface Setting {
 const works: Embedder['embed'] = async (texts) => texts.map(() => Float32Array.of(0.6, 0.8));
 const embedder = (name: string, embed = works): Embedder => ({ name, dimensions: 2, embed, close: async () => {} });
 
-function made(setting: Setting) {
+function made(setting: Setting, time: Pick<QueryVectorsOptions, 'nowMs' | 'after'> = {}) {
   const { embedders = { builtin: embedder('e/1') }, own = 'builtin', lag = 0, mayLeave = false } = setting;
   const serving = setting.serving ?? ['e/1'];
   const asked = { times: 0, serving };
@@ -40,6 +41,7 @@ function made(setting: Setting) {
       return { serving: asked.serving.map((name) => ({ name, dimensions: 2 })), lag };
     },
     mayLeave: () => mayLeave,
+    ...time,
   });
   return { vectors, asked };
 }
@@ -124,4 +126,33 @@ test('a question goes to the service when texts of its memory may leave, also fo
   const allowed = await of({ embedders, serving: ['service/1'], mayLeave: true }, 'remote');
   assert.equal(allowed.vector?.embedder, 'service/1');
   assert.deepEqual(sent, ['who']);
+});
+
+test('after one wait in vain queries wait shortly, until one is answered or some time has passed', async () => {
+  let nowMs = 0;
+  let hangs = true;
+  const waits: number[] = [];
+  const flaky = embedder('e/1', (texts) => (hangs ? new Promise(() => undefined) : works(texts)));
+  const { vectors } = made(
+    { embedders: { builtin: flaky } },
+    {
+      nowMs: () => nowMs,
+      after: (ms, run) => {
+        waits.push(ms);
+        const soon = setImmediate(hangs ? run : () => undefined);
+        return () => clearImmediate(soon);
+      },
+    },
+  );
+  const ask = (waitMs = 10_000) => vectors.of(memory(), 'who', waitMs);
+  const [whole, short] = [QUERY_VECTOR_WAIT_MS, QUERY_VECTOR_SHORT_WAIT_MS];
+  await ask(5);
+  for (let times = 0; times < 3; times++) await ask();
+  assert.deepEqual(waits.splice(0), [5, whole, short, short], 'a caller who has no time tells nothing');
+  nowMs += QUERY_VECTOR_SHORT_FOR_MS;
+  await ask();
+  hangs = false;
+  await ask();
+  assert.equal((await ask()).warning, undefined);
+  assert.deepEqual(waits, [whole, short, whole]);
 });

@@ -3,7 +3,12 @@
 
 import type { Embedder } from '../../embed/embedder.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
-import { MEMORIES_MAX, QUERY_VECTOR_WAIT_MS } from '../../engine/limits.ts';
+import {
+  MEMORIES_MAX,
+  QUERY_VECTOR_SHORT_FOR_MS,
+  QUERY_VECTOR_SHORT_WAIT_MS,
+  QUERY_VECTOR_WAIT_MS,
+} from '../../engine/limits.ts';
 import type { Output, RecallQuery } from '../../shards/protocol.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { Embedders } from './embedders.ts';
@@ -21,6 +26,10 @@ export interface QueryVectorsOptions {
   readonly stateOf: (memory: number) => Promise<Output<'vectorState'>>;
   /** Whether questions of the memory may be sent to the embedding service. */
   readonly mayLeave: (memory: MemoryRecord) => boolean;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+  /** Calls back once after so many milliseconds; the result takes that back. */
+  readonly after?: (ms: number, run: () => void) => () => void;
 }
 
 type Asked = Pick<MemoryRecord, 'number' | 'vectorBackend'>;
@@ -29,9 +38,13 @@ export class QueryVectors {
   readonly #options: QueryVectorsOptions;
   /** By memory the name of its own embedder, once its vectors alone answer: then they do for as long as that stays. */
   readonly #settled = new Map<number, string>();
+  readonly #nowMs: () => number;
+  /** By backend: until when its queries get a short time, as one waited in vain. */
+  readonly #shortUntilMs = new Map<string, number>();
 
   constructor(options: QueryVectorsOptions) {
     this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
   /**
@@ -45,21 +58,27 @@ export class QueryVectors {
 
   /** Never rejects. Waits `waitMs` at most, also for an embedder that does not listen to its signal. */
   async of(memory: MemoryRecord, text: string, waitMs: number): Promise<QueryVector> {
+    const backend = memory.vectorBackend ?? '';
+    const isShort = (this.#shortUntilMs.get(backend) ?? 0) > this.#nowMs();
+    const mostMs = isShort ? QUERY_VECTOR_SHORT_WAIT_MS : QUERY_VECTOR_WAIT_MS;
     const given = new AbortController();
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => {
-        given.abort();
-        late.reject(given.signal.reason);
-      },
-      Math.max(1, Math.min(waitMs, QUERY_VECTOR_WAIT_MS)),
-    );
+    const { after = afterByTimer } = this.#options;
+    const takeBack = after(Math.max(1, Math.min(waitMs, mostMs)), () => {
+      given.abort();
+      late.reject(given.signal.reason);
+    });
     try {
-      return await Promise.race([this.#made(memory, text, given.signal), late.promise]);
+      const made = await Promise.race([this.#made(memory, text, given.signal), late.promise]);
+      if (isShort && made.vector !== undefined) this.#shortUntilMs.delete(backend);
+      return made;
     } catch {
+      // So that an embedder that hangs does not cost every recall the whole wait. A caller's own short one tells nothing.
+      if (given.signal.aborted && !isShort && waitMs >= mostMs)
+        this.#shortUntilMs.set(backend, this.#nowMs() + QUERY_VECTOR_SHORT_FOR_MS);
       return wordsAlone(`the embedder ${given.signal.aborted ? 'did not answer in time' : 'is out of order'}`);
     } finally {
-      clearTimeout(timer);
+      takeBack();
     }
   }
 
@@ -120,4 +139,9 @@ const KEPT = "the memory's vectors are of a service that its questions may not b
 /** How a recall says that vectors had no part in it. */
 export function wordsAlone(reason: string): { readonly warning: string } {
   return { warning: `found by words alone: ${reason}` };
+}
+
+function afterByTimer(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
 }

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS } from '../../engine/limits.ts';
+import { type Embedder, EmbedError } from '../embedder.ts';
+import { type BuiltinEmbedder, openBuiltinEmbedder } from './builtin.ts';
+import { withQueryThread } from './query-thread.ts';
+
+const OPEN = 1_000_000;
+
+/** A thread without an encoder (testing/fake-thread.ts). */
+function fake(gate: Int32Array): BuiltinEmbedder {
+  return openBuiltinEmbedder({
+    thread: new URL('./testing/fake-thread.ts', import.meta.url),
+    threadData: { gate },
+    delay: () => () => undefined,
+  });
+}
+
+interface Both {
+  readonly embedder: Embedder;
+  readonly main: BuiltinEmbedder;
+  readonly mainGate: Int32Array;
+  readonly queryGate: Int32Array;
+  readonly opened: BuiltinEmbedder[];
+  readonly timers: { readonly run: () => void; readonly ms: number }[];
+}
+
+function both(t: TestContext): Both {
+  const [mainGate, queryGate] = [1, 2].map(() => new Int32Array(new SharedArrayBuffer(12))) as [Int32Array, Int32Array]; // of two
+  mainGate[0] = OPEN;
+  queryGate[0] = OPEN;
+  const main = fake(mainGate);
+  const opened: BuiltinEmbedder[] = [];
+  const timers: Both['timers'] = [];
+  const embedder = withQueryThread(main, {
+    open: () => {
+      opened.push(fake(queryGate));
+      return opened.at(-1)!;
+    },
+    delay: (run, ms) => {
+      const timer = { run, ms };
+      timers.push(timer);
+      return () => {
+        timers.splice(timers.indexOf(timer), 1);
+      };
+    },
+  });
+  t.after(() => embedder.close());
+  return { embedder, main, mainGate, queryGate, opened, timers };
+}
+
+const shut = (gate: Int32Array): void => void Atomics.store(gate, 0, 0);
+
+function release(gate: Int32Array): void {
+  Atomics.store(gate, 0, OPEN);
+  Atomics.notify(gate, 0);
+}
+
+const ask = (embedder: Embedder) => embedder.embed(['q'], { priority: 'query' });
+const texts = (count: number) => Array.from({ length: count }, (_, i) => `backlog ${i}`);
+
+test('a query beside a long backlog is embedded by a thread of its own, which goes when nobody asks', async (t) => {
+  const { embedder, main, mainGate, opened, timers } = both(t);
+  await ask(embedder);
+  shut(mainGate);
+  const backlog = embedder.embed(texts(QUERY_THREAD_BACKLOG_TEXTS));
+  const first = ask(embedder);
+  assert.equal(opened.length, 1);
+  await opened[0]!.load();
+  assert.equal((await ask(embedder))[0]![0], 0, 'the first text of its thread');
+  assert.equal((await ask(embedder))[0]![0], 1);
+  assert.deepEqual(
+    timers.map(({ ms }) => ms),
+    [QUERY_THREAD_IDLE_MS],
+  );
+  release(mainGate);
+  assert.equal((await first).length, 1, 'what came before it was ready was answered by the other');
+  await backlog;
+  assert.equal(main.backlogTexts, 0);
+  await ask(embedder);
+  assert.equal(opened.length, 1);
+  timers[0]!.run();
+  await embedder.close();
+  assert.equal(opened[0]!.status.state, 'closed');
+  assert.equal(main.status.state, 'closed');
+});
+
+test('no second thread for a short backlog, or for nobody', async (t) => {
+  const { embedder, opened } = both(t);
+  const short = embedder.embed(texts(QUERY_THREAD_BACKLOG_TEXTS - 1));
+  await ask(embedder);
+  await short;
+  const long = embedder.embed(texts(10 * QUERY_THREAD_BACKLOG_TEXTS));
+  await long;
+  assert.equal(opened.length, 0);
+});
+
+test('a text that hangs costs queries one wait: then they have a thread of their own', async (t) => {
+  const { embedder, mainGate, opened } = both(t);
+  await ask(embedder);
+  shut(mainGate);
+  const controller = new AbortController();
+  const hanging = embedder.embed(['hang'], { signal: controller.signal }).catch(() => 'given up');
+  const given = new AbortController();
+  const waiting = embedder.embed(['q'], { priority: 'query', signal: given.signal });
+  given.abort(new Error('late'));
+  await assert.rejects(waiting, /late/);
+  assert.equal(opened.length, 1);
+  await opened[0]!.load();
+  assert.equal((await ask(embedder))[0]![0], 0);
+  controller.abort();
+  assert.equal(await hanging, 'given up');
+});
+
+test('a text that ends the second thread does not end the first, which answers the next', async (t) => {
+  const { embedder, main, mainGate, opened } = both(t);
+  await embedder.embed(['warm']);
+  shut(mainGate);
+  const backlog = embedder.embed(texts(QUERY_THREAD_BACKLOG_TEXTS));
+  const first = ask(embedder);
+  await opened[0]!.load();
+  await assert.rejects(embedder.embed(['exit'], { priority: 'query' }), EmbedError);
+  assert.equal(opened[0]!.status.state, 'down');
+  const next = ask(embedder);
+  release(mainGate);
+  assert.deepEqual(
+    [await first, await next].map((vectors) => vectors.length),
+    [1, 1],
+  );
+  await backlog;
+  assert.equal(main.status.restarts, 0);
+});
