@@ -1,10 +1,13 @@
 // What can be asked of an engine, one shard's: its calls with what they take and give. Names are camelCase; a grain's
 // own fields keep their wire names (snake_case), as JSON.
 
+import type { CalCall, CalReply } from './cal/run/answer.ts';
+import type { PartitionAnswer, PartitionRead } from './cal/run/asks.ts';
 import type { WireError } from './errors.ts';
 import type { JsonObject, JsonValue } from './grain/api-json.ts';
 import type { Facet } from './index/part.ts';
 import type { CensusMetadata } from './recall/stages/census.ts';
+import type { Excluded } from './recall/stages/excluded.ts';
 import type { ExhaustiveMetadata } from './recall/stages/exhaustive.ts';
 import type { StageMarks } from './recall/stages/hit.ts';
 import type { RecallOptions } from './recall/stages/options.ts';
@@ -107,6 +110,8 @@ export interface RecallQuery {
   readonly structural: boolean;
   /** Ranks by raw BM25 alone, without pairs, vectors and surroundings. */
   readonly wordsOnly?: boolean;
+  /** Tell what its conditions kept out: a second search. */
+  readonly tellExcluded?: boolean;
 }
 
 /** Statistics of the words of a query in one partition; sums over partitions are what BM25 wants. */
@@ -357,7 +362,7 @@ export interface MemoryCalls {
   recallStatistics: { input: RecallQuery; output: TextStatistics };
   recallCandidates: {
     input: { query: RecallQuery; statistics: TextStatistics };
-    output: { candidates: readonly Candidate[]; total: number; vectorsBehind?: true };
+    output: { candidates: readonly Candidate[]; total: number; vectorsBehind?: true; excluded?: Excluded };
   };
   fetch: { input: { hashes: readonly string[] }; output: { grains: readonly (GrainView | null)[] } };
   /** The whole recall of a memory with one partition: statistics, candidates, fusion and fetch in one call. */
@@ -375,6 +380,8 @@ export interface MemoryCalls {
       exhaustive?: ExhaustiveMetadata;
       census?: CensusMetadata;
       sessionCoverageRatio?: number;
+      /** Why other candidates are not among the hits; there when the query asks for it. */
+      excluded?: Excluded;
     };
   };
   /**
@@ -391,6 +398,10 @@ export interface MemoryCalls {
     input: { hashes: readonly string[] };
     output: { embedder: string; vectors: readonly (Uint8Array | null)[] };
   };
+  /** The whole of a CAL query on a memory with one partition; it changes nothing. */
+  cal: { input: CalCall; output: CalReply };
+  /** What a partition is asked of a CAL query over several, or of one that changes something. */
+  calRead: { input: PartitionRead; output: PartitionAnswer };
   supersede: {
     input: { oldHash: string; grainType?: string; fields: JsonObject };
     output: { oldHash: string; newHash: string; warnings: readonly string[] };

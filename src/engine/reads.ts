@@ -6,6 +6,7 @@ import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
 import { isBound } from './maintain/users.ts';
 import { alikeWords } from './recall/alike.ts';
+import { cal, calRead } from './recall/cal.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
 import { packedMeanings } from './recall/meanings.ts';
@@ -66,6 +67,10 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       const { serving, lag } = vectorState(store, store.memory(context.memory).number);
       return { serving: serving === undefined ? [] : [serving], lag };
     },
+    cal: (context: CallContext, input: In<'cal'>): Out<'cal'> =>
+      cal(store, store.memory(context.memory), context, input),
+    calRead: (context: CallContext, input: In<'calRead'>): Out<'calRead'> =>
+      calRead(store, store.memory(context.memory), context, input),
     history: (context: CallContext, input: In<'history'>): Out<'history'> =>
       history(store, store.memory(context.memory), context, input.hash),
     statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {

@@ -2,6 +2,7 @@
 import { EngineError } from '../engine/errors.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { gatherAddBatch, gatherImport, type PlacementOf } from './gather-batch.ts';
+import { gatherCalRead, runCal } from './gather-cal.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
 import {
   countDistinct,
@@ -53,6 +54,8 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   fetch: async (fan, { hashes }) => ({ grains: await fetchAnywhere(fan, hashes) }),
   recall: gatherStagedRecall,
   namespaces: gatherNamespaces,
+  cal: (fan, input, tools) => runCal((method, asked) => GATHER[method](fan, asked, tools), fan.context, input),
+  calRead: gatherCalRead,
   alike: gatherAlike,
   meanings: gatherMeanings,
   supersede: (fan, input) =>

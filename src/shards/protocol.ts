@@ -56,6 +56,8 @@ export const METHOD_KINDS = {
   fetch: 'read',
   recall: 'read',
   namespaces: 'read',
+  cal: 'read',
+  calRead: 'read',
   supersede: 'write',
   accumulate: 'write',
   forget: 'write',

@@ -116,6 +116,10 @@ export class ChunkPart implements IndexPart {
     return this.#addresses.docs(address);
   }
 
+  get addressHeads(): Uint32Array {
+    return this.#addresses.heads(this.entry.docs);
+  }
+
   identity(identity: string): readonly Doc[] {
     return this.#identities.docs(identity);
   }

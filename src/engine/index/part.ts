@@ -29,7 +29,14 @@ export const FACETS = {
 export type Facet = keyof typeof FACETS;
 
 /** Numbers of a grain that filters and ranking ask for. Absent reads as NaN. */
-export const NUMBERS = { confidence: 1, importance: 2, validFromMs: 3, validToMs: 4, expiresAtMs: 5 } as const;
+export const NUMBERS = {
+  confidence: 1,
+  importance: 2,
+  validFromMs: 3,
+  validToMs: 4,
+  expiresAtMs: 5,
+  timestampMs: 6,
+} as const;
 export type NumberField = keyof typeof NUMBERS;
 
 /** Keyed entries: small exact look-ups whose value is a log sequence (read the record there for the rest). */
@@ -121,6 +128,8 @@ export interface IndexPart {
   numbers(field: NumberField): Float64Array | undefined;
   /** Docs whose address begins with the first 8 bytes of `address` (verify against the record). Usually 0 or 1. */
   address(address: string): readonly Doc[];
+  /** The first 32 bits of each doc's address: what orders docs by address without opening them. At least docCount long. */
+  readonly addressHeads: Uint32Array;
   /** Docs with that identity hash. */
   identity(identity: string): readonly Doc[];
   /** Sequences stored under a keyed entry, ascending (usually 0 or 1; the last is the newest). */

@@ -1,7 +1,7 @@
 // A segment file: chunks of many memories for a range of log sequences, and a directory that finds a memory's chunk.
 //
 //   file      := header chunk* directory footer
-//   header    := magic 8, format version 2, zeros 6
+//   header    := magic 8, format version 3, zeros 6
 //   directory := an entry a chunk, memories ascending, none twice:
 //                memory 4, index key id 4, first and last sequence 4 + 4, docs 4, root bytes 4, offset 8, length 8, chunk id 16
 //   footer    := directory offset 8, entries 4, first and last sequence 4 + 4, CRC-32 of the directory 4,
@@ -29,7 +29,7 @@ import { CorruptBlock, type Sliced } from './section.ts';
 
 const MAGIC = Buffer.from('GRANSEG1', 'latin1');
 /** 2: surroundings of events, and names of sessions. */
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 const HEADER_BYTES = 16;
 const ENTRY_BYTES = 56;
 const [KEY_AT, FIRST_AT, LAST_AT, DOCS_AT, ROOT_AT, OFFSET_AT, LENGTH_AT, ID_AT] = [

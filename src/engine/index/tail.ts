@@ -99,6 +99,9 @@ export class Tail implements IndexPart {
   /** Newest entries of this tail in the shared tables; the tables chain the others. */
   #facetEntries = NONE;
   #keyedEntries = NONE;
+  /** Made when they are first asked for; entries of the shared table up to the number are in it. */
+  #heads: Uint32Array<ArrayBufferLike> = new Uint32Array(0);
+  #headsRead = 0;
 
   constructor(generation: Generation, memory: number, number: number) {
     this.#generation = generation;
@@ -174,6 +177,16 @@ export class Tail implements IndexPart {
 
   address(address: string): readonly Doc[] {
     return this.#generation.addresses.docs(this.#number, address);
+  }
+
+  get addressHeads(): Uint32Array {
+    if (this.#heads.length < this.docCount) {
+      const grown = new Uint32Array(this.#docs.ordinals.length);
+      grown.set(this.#heads);
+      this.#heads = grown;
+    }
+    this.#headsRead = this.#generation.addresses.readHeads(this.#number, this.#heads, this.#headsRead);
+    return this.#heads;
   }
 
   identity(identity: string): readonly Doc[] {

@@ -51,6 +51,7 @@ const NUMBER_FIELDS: readonly (readonly [NumberField, string, number])[] = [
   ['validFromMs', 'valid_from', 1],
   ['validToMs', 'valid_to', 1],
   ['expiresAtMs', 'expires_at', 1000], // an extra field of the blob, in seconds
+  ['timestampMs', 'timestamp_ms', 1],
 ];
 
 function numbers(fields: ValueMap): IndexedGrain['numbers'] {

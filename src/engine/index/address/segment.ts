@@ -18,6 +18,7 @@ export type PrefixSection = 'address' | 'identity';
 
 /** Names in the cache: a text made for each look-up would be hashed for each. */
 const LAYOUT_KEYS: Record<PrefixSection, string> = { address: 'address/layout', identity: 'identity/layout' };
+const HEADS_KEYS: Record<PrefixSection, string> = { address: 'address/heads', identity: 'identity/heads' };
 const USES_PER_GET = 64;
 const PREFIX_BYTES = 8;
 /** Below this all entries lie in the chunk's one block: a filter saves nothing. */
@@ -126,6 +127,20 @@ export class PrefixChunk {
       found.push(readUint(entry, PREFIX_BYTES, layout.docWidth));
     }
     return found;
+  }
+
+  /** The first 32 bits of the hash of each doc; 0 for a doc without an entry. Decoded once, as long as the cache has room. */
+  heads(docCount: number): Uint32Array {
+    const known = this.#cache.get<Uint32Array>(HEADS_KEYS[this.#name]);
+    if (known !== undefined) return known;
+    const heads = new Uint32Array(docCount);
+    const layout = this.#layout();
+    if (layout !== null) {
+      for (const cursor = new TableCursor(layout.table); !cursor.done; cursor.advance())
+        heads[readUint(cursor.window, cursor.offset + PREFIX_BYTES, layout.docWidth)] = cursor.high;
+    }
+    this.#cache.set(HEADS_KEYS[this.#name], heads, heads.byteLength);
+    return heads;
   }
 
   /** Throws CorruptBlock when prefixes do not ascend, a doc is out of range or the filter denies an entry. */

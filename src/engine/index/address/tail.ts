@@ -48,6 +48,16 @@ export class PrefixTable {
     return this.#entries.subarray(0, this.#count * ENTRY_INTS);
   }
 
+  /**
+   * Writes the first 32 bits of the hashes of the owner's docs into `heads` by doc, from entry `from` on. Returns the number of
+   * entries: where the next call goes on.
+   */
+  readHeads(owner: number, heads: Uint32Array, from: number): number {
+    for (let base = from * ENTRY_INTS; base < this.#count * ENTRY_INTS; base += ENTRY_INTS)
+      if (this.#entries[base] === owner) heads[this.#entries[base + 3]!] = this.#entries[base + 1]!;
+    return this.#count;
+  }
+
   #place(entry: number): void {
     const mask = this.#slots.length - 1;
     let slot = slotOf(this.#entries[entry * ENTRY_INTS]!, this.#entries[entry * ENTRY_INTS + 1]!) & mask;

@@ -1,0 +1,106 @@
+// A query as it is asked and as it is answered, with the block that every answer carries.
+import type { CallContext, JsonObject } from '../../calls.ts';
+import type { Clock } from '../../clock.ts';
+import { stringifyJson } from '../../grain/api-json.ts';
+import type { CalError, CalErrorCode } from '../errors.ts';
+import type { CheckedQuery } from '../query.ts';
+import type { Running } from './asks.ts';
+import { CAL_VERSION } from './describe.ts';
+import { asCalError } from './failure.ts';
+import { statementType } from './kinds.ts';
+import { planOf } from './plans.ts';
+import { runQuery, tierOf } from './query.ts';
+import type { CalSession, QueryVector, Run } from './session.ts';
+
+/** What is asked of a memory. */
+export interface CalCall {
+  /** As received. */
+  readonly query: string;
+  readonly session: CalSession;
+  /** Of the texts that the query searches for. */
+  readonly vectors: readonly QueryVector[];
+}
+
+/** An answer, or why there is none; both are data, as they cross threads. */
+export type CalReply = CalAnswered | CalRefused;
+
+export interface CalAnswered {
+  readonly resultJson: string;
+  readonly statementType: string;
+  readonly resultCount: number;
+  readonly warnings: readonly string[];
+  readonly tier: 0 | 1;
+}
+
+export interface CalRefused {
+  readonly refused: CalErrorCode;
+  /** Without the code. */
+  readonly message: string;
+  /** Section 16.1: `{error: {code, message, …}}`. */
+  readonly error: JsonObject;
+}
+
+/** Runs `call` for whoever `context` names. Never throws for what the query did wrong. */
+export function* answerCal(
+  call: CalCall,
+  context: CallContext | Omit<CallContext, 'partition'>,
+  clock: Clock,
+): Running<CalReply> {
+  const startedMs = performance.now();
+  try {
+    return yield* answerChecked(planOf(call.query), call, context, { clock, startedMs });
+  } catch (error) {
+    return refusal(asCalError(error).located(call.query));
+  }
+}
+
+function* answerChecked(
+  checked: CheckedQuery,
+  { session, vectors }: CalCall,
+  { namespace, userId, deadlineMs }: Pick<CallContext, 'namespace' | 'userId' | 'deadlineMs'>,
+  { clock, startedMs }: { readonly clock: Clock; readonly startedMs: number },
+): Running<CalReply> {
+  const { statement } = checked.query;
+  const nowMs = clock.nowMs();
+  const own = nowMs + (statement.kind === 'assemble' ? session.assembleTimeoutMs : session.queryTimeoutMs);
+  const run: Run = {
+    session,
+    namespace,
+    userId,
+    nowMs,
+    clockMs: () => clock.nowMs(),
+    untilMs: deadlineMs === undefined ? own : Math.min(own, deadlineMs),
+    lets: new Map(),
+    vectors: new Map(vectors.map((vector) => [vector.of, vector])),
+    spent: { scanned: 0, warnings: [] },
+  };
+  const { payload, count, tokensUsed, grainsReturned, extra } = yield* runQuery(checked.query, run);
+  const type = statementType(statement);
+  const tier = tierOf(statement);
+  payload['_cal'] = {
+    version: CAL_VERSION,
+    statement_type: type,
+    tier,
+    query_hash: `sha256:${checked.sourceHash}`,
+    duration_ms: Math.round((performance.now() - startedMs) * 1000) / 1000,
+    budget: { tokens_used: tokensUsed, grains_returned: grainsReturned, grains_scanned: run.spent.scanned },
+    ...extra,
+  };
+  return {
+    resultJson: stringifyJson(payload),
+    statementType: type,
+    resultCount: count,
+    warnings: [...new Set([...checked.warnings, ...run.spent.warnings])],
+    tier,
+  };
+}
+
+/** An error as an answer. */
+export function refusal(error: CalError): CalRefused {
+  const { error: told } = error.toJson();
+  return { refused: error.code, message: error.message, error: told as JsonObject }; // Made of JSON alone.
+}
+
+export function isRefused(reply: CalReply): reply is CalRefused {
+  return 'refused' in reply;
+}

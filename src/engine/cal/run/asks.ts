@@ -1,0 +1,91 @@
+// All that a running query can ask of a store: a closed union. The executor yields one of these and gets its answer; it
+// never holds the store, and nothing here takes a grain away or changes one.
+import type { GrainFilter, GrainView, JsonObject, RecallHit, RecallQuery, VersionView } from '../../calls.ts';
+import type { FieldTest } from './field-test.ts';
+import type { Order } from './order.ts';
+
+/** Which grains: what the indexes serve, and what is asked of each that is left. */
+export interface Selection {
+  readonly filter: GrainFilter;
+  /** No others: full addresses. */
+  readonly hashes?: readonly string[];
+  /** No index serves these: grains are opened for them. */
+  readonly tests: readonly FieldTest[];
+}
+
+/** How far a read may go. */
+export interface Bounds {
+  /** Grains that may be opened. */
+  readonly scanMax: number;
+  /** Epoch ms after which nobody waits. */
+  readonly untilMs: number;
+}
+
+/** Said instead of an answer that would have gone too far. */
+export interface Stopped {
+  readonly stopped?: 'scan' | 'time';
+  /** Grains opened to look at. */
+  readonly scanned: number;
+}
+
+export interface Selected extends Stopped {
+  /** The first of the order, as many as were wanted. */
+  readonly grains: readonly GrainView[];
+  /** All that were let through. */
+  readonly total: number;
+}
+
+/** What each partition is asked. */
+export interface PartitionReads {
+  select: { input: Selection & Bounds & { readonly order: Order; readonly take: number }; output: Selected };
+  count: { input: Selection & Bounds; output: Stopped & { readonly total: number } };
+  /** Addresses that begin so (8 to 64 hex digits), versions of every standing; at most two are told. */
+  find: { input: { readonly prefix: string }; output: { readonly hashes: readonly string[] } };
+  /** How many grains each condition's index lists, by the condition's name; no grain is looked at. */
+  estimate: {
+    input: { readonly filters: readonly { readonly name: string; readonly filter: GrainFilter }[] };
+    output: { readonly counts: readonly { readonly name: string; readonly grains: number }[] };
+  };
+}
+export type PartitionRead = {
+  [K in keyof PartitionReads]: { readonly kind: K; readonly input: PartitionReads[K]['input'] };
+}[keyof PartitionReads];
+export type PartitionAnswer = {
+  [K in keyof PartitionReads]: { readonly kind: K; readonly output: PartitionReads[K]['output'] };
+}[keyof PartitionReads];
+
+export interface CalAsks extends PartitionReads {
+  /** A search by words and vectors; hits best first. */
+  search: { input: RecallQuery; output: { readonly hits: readonly RecallHit[]; readonly total: number } };
+  /** Oldest first; without versions when there is no such grain, or it is somebody else's. */
+  history: { input: { readonly hash: string }; output: { readonly versions: readonly VersionView[] } };
+  namespaces: { input: Record<never, never>; output: { readonly namespaces: readonly string[] } };
+  add: {
+    input: { readonly grainType: string; readonly fields: JsonObject; readonly reason: string };
+    output: { readonly hash: string };
+  };
+  /** MEM-E001 or MEM-E002 as a supersession is refused. */
+  supersede: {
+    input: { readonly oldHash: string; readonly fields: JsonObject; readonly reason: string };
+    output: { readonly newHash: string };
+  };
+}
+export type AskKind = keyof CalAsks;
+
+export type SingleAsk = { [K in AskKind]: { readonly kind: K; readonly input: CalAsks[K]['input'] } }[AskKind];
+export type SingleAnswer = { [K in AskKind]: { readonly kind: K; readonly output: CalAsks[K]['output'] } }[AskKind];
+
+/** One question, or several at once whose answers come together, each with its own failure. */
+export type CalAsk = SingleAsk | { readonly kind: 'several'; readonly asks: readonly SingleAsk[] };
+export type Settled = { readonly answer: SingleAnswer } | { readonly error: unknown };
+export type CalAnswer = SingleAnswer | { readonly kind: 'several'; readonly settled: readonly Settled[] };
+
+/** A stretch of a query under way. What a driver throws into it is the failure of what it asked. */
+export type Running<T> = Generator<CalAsk, T, CalAnswer>;
+
+/** Asks one thing. */
+export function* ask<K extends AskKind>(kind: K, input: CalAsks[K]['input']): Running<CalAsks[K]['output']> {
+  // Kind and input were paired by the caller; drivers answer a kind with its output.
+  const answer = yield { kind, input } as SingleAsk;
+  return (answer as { readonly output: CalAsks[K]['output'] }).output;
+}

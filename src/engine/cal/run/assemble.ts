@@ -1,0 +1,121 @@
+// ASSEMBLE: its sources side by side, each under its own limits and its own share of the time; then one text.
+import { assert } from '../../assert.ts';
+import type { JsonObject } from '../../calls.ts';
+import type { Assemble, AssembleSource, FormatChoice } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import { assemble } from '../output/assembly/assemble.ts';
+import { levelOf } from '../output/disclosure.ts';
+import { resolveFormats } from '../output/formats/choice.ts';
+import type { CalGrain } from '../output/grain.ts';
+import type { Project } from '../output/projection.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import type { Running } from './asks.ts';
+import { asCalError } from './failure.ts';
+import { type Answer, disclosureOf, formatted, grainJson, has, lookUp, projectOf, shownHash } from './payload.ts';
+import { checkTime, runRecall } from './recall.ts';
+import type { Run } from './session.ts';
+import { together } from './together.ts';
+
+/** What a statement without FORMAT gets (D-29). */
+const DEFAULT_FORMAT: FormatChoice = { kind: 'one', format: { kind: 'named', name: 'sml' } };
+
+export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
+  if (statement.stream !== undefined)
+    throw new CalError('CAL-E079', 'this method gives one answer, it does not stream', { at: statement.stream.at });
+  const renderings = resolveFormats(statement.format ?? DEFAULT_FORMAT, (name) => lookUp(run, name));
+  const sources = yield* runSources(statement, run);
+  const failed = sources.flatMap(({ label, error }) => (error === undefined ? [] : [{ label, error }]));
+  const [first] = failed;
+  if (first !== undefined && failed.length === sources.length) {
+    if (run.clockMs() > run.untilMs) throw new CalError('CAL-E075', 'ASSEMBLE took too long');
+    throw new CalError(
+      'CAL-E076',
+      `all sources failed, ${first.label} with ${first.error.code}: ${first.error.message}`,
+    );
+  }
+  const { budget } = statement;
+  const options = statement.with;
+  const dedup = options.find((one) => one.option === 'dedup');
+  const disclosure = disclosureOf(options);
+  const assembled = assemble({
+    name: statement.name,
+    intent: statement.for,
+    sources: sources.map(({ label, grains, project, error }) => ({
+      label,
+      grains,
+      project,
+      failed: error !== undefined,
+    })),
+    priority: statement.priority.map(({ word }) => word),
+    budget,
+    renderings,
+    dedupField: dedup?.field.word,
+    level: levelOf({
+      option: disclosure,
+      budgetTokens:
+        budget === undefined || budget.unit === 'tokens'
+          ? (budget?.value ?? CAL_LIMITS.budgetTokensDefault)
+          : undefined,
+    }),
+    squeezes: disclosure !== undefined,
+    isoTimestamps: has(options, 'iso_timestamps'),
+    autoToon: run.session.autoToon && statement.format === undefined,
+    nowMs: run.nowMs,
+  });
+  run.spent.warnings.push(...assembled.warnings);
+  const shown = { options };
+  const { type: _, ...contents } = formatted(statement.format?.kind === 'list', renderings, assembled.renderings);
+  const payload: JsonObject = {
+    type: 'assembled',
+    context: statement.name ?? null,
+    intent: statement.for ?? null,
+    ...contents,
+    grains: assembled.grains.map((grain) => grainJson(grain, shown)),
+    sources: assembled.sources.map((source) => ({
+      label: source.label,
+      rank: source.rank,
+      grain_count: source.grainCount,
+      tokens_allocated: source.tokensAllocated,
+      tokens_used: source.tokensUsed,
+      truncated: source.truncated,
+      grains: source.hashes.map(shownHash),
+    })),
+    budget: { ...assembled.budget },
+    disclosure: assembled.disclosure,
+  };
+  const count = assembled.grains.length;
+  const extra: JsonObject = failed.length === 0 ? {} : { sources_failed: failed.map(({ label }) => label) };
+  return { payload, count, tokensUsed: assembled.tokensUsed, grainsReturned: count, extra };
+}
+
+interface Resolved {
+  readonly label: string;
+  readonly grains: readonly CalGrain[];
+  readonly project: Project | undefined;
+  readonly error: CalError | undefined;
+}
+
+function* runSources({ sources }: Assemble, run: Run): Running<Resolved[]> {
+  const share = Math.min(run.session.assembleTimeoutMs / sources.length, CAL_LIMITS.sourceTimeoutMs);
+  const within: Run = { ...run, untilMs: Math.min(run.untilMs, run.clockMs() + share) };
+  const ended = yield* together(sources.map((source) => runSource(source, within)));
+  return ended.map((one, i): Resolved => {
+    const source = sources[i];
+    assert(source !== undefined, 'every source has ended');
+    const label = source.label?.word ?? `s${i}`;
+    if ('value' in one) return { label, ...one.value, error: undefined };
+    return { label, grains: [], project: undefined, error: asCalError(one.error) };
+  });
+}
+
+function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 'grains' | 'project'>> {
+  if (from.kind === 'parameter') {
+    const bound = run.lets.get(from.name);
+    if (bound?.kind === 'grains') return { grains: bound.grains, project: undefined };
+    throw new CalError('CAL-E020', `$${from.name} is not a set of grains`, { at: from.at });
+  }
+  const outcome = yield* runRecall(from, run);
+  checkTime(run);
+  if (outcome.kind === 'grains') return { grains: outcome.grains, project: projectOf(outcome.project) };
+  throw new CalError('CAL-E021', 'a source gives grains', { at: from.at });
+}

@@ -1,0 +1,376 @@
+// From the clauses of a RECALL to what indexes serve and what is asked of opened grains. A condition goes into one of
+// the two, or into both where an index lets too much through; none is ever dropped.
+import { unreachable } from '../../assert.ts';
+import type { GrainFilter } from '../../calls.ts';
+import { tripleForm } from '../../grain/api-text.ts';
+import type { Facet } from '../../index/part.ts';
+import type { Comparator, Condition, Recall, Value } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import { commonField, typeField } from '../vocabulary/fields.ts';
+import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
+import { CATEGORY_RELATIONS } from '../vocabulary/relations.ts';
+import type { FieldTest, Scalar } from './field-test.ts';
+import { spanOf } from './time.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Values that stand in a query under a name, and the time that it speaks from. */
+export interface Meaning {
+  readonly nowMs: number;
+  /** The session's own: it takes the place of every namespace that the query names. */
+  readonly namespace: string | undefined;
+  readonly userId: string | undefined;
+  /** The strings of a parameter; throws where it has none. */
+  readonly valuesOf: (name: string, at: Condition | undefined) => readonly string[];
+}
+
+/** How one condition is met, as EXPLAIN tells it. */
+export interface Met {
+  readonly name: string;
+  /** The index that serves it; undefined: grains are opened for it. */
+  readonly index: string | undefined;
+  /** The condition alone, where an index can count what it lists. */
+  readonly filter?: GrainFilter;
+}
+
+export interface Conditions {
+  readonly filter: GrainFilter;
+  readonly tests: readonly FieldTest[];
+  /** On the score, after the search. */
+  readonly scoreTests: readonly FieldTest[];
+  /** What is searched for, all of it together; undefined: nothing. */
+  readonly text: string | undefined;
+  /** Addresses or beginnings of them; each condition on `hash` is one. */
+  readonly addresses: readonly string[];
+  /** True when two conditions contradict each other, or one has no value left. */
+  readonly nothing: boolean;
+  readonly met: readonly Met[];
+}
+
+/** Types whose `object` is where the index looks for it, and `relation`: of others the index has something else. */
+const OBJECT_INDEXED: ReadonlySet<CalGrainType> = new Set(['belief', 'event', 'reasoning', 'state', 'workflow']);
+
+/** The conditions of a recall without those whose value another query gives: they come through `subquery`. */
+export function conditionsOf(
+  recall: Recall,
+  meaning: Meaning,
+  subquery: (condition: Condition) => readonly string[] | undefined,
+  options: { readonly aboutAsText: boolean } = { aboutAsText: false },
+): Conditions {
+  const builder = new Builder(recall, meaning);
+  const { my, about, like, since, between, thread, contradictions } = recall;
+  if (recall.in !== undefined && recall.in.scope !== true) builder.namespace(recall.in.name);
+  if (my === true) builder.user(meaning.userId);
+  if (about !== undefined) {
+    if (options.aboutAsText) builder.search(about, 'about');
+    else builder.triple('subject', [about], 'about');
+  }
+  if (like !== undefined) builder.search(like, 'like');
+  if (since !== undefined) builder.since(since, 'since');
+  if (between !== undefined) builder.within('time', between, 'between');
+  if (thread !== undefined && 'session' in thread) builder.facet('session', [thread.session], 'thread');
+  if (contradictions === true) builder.test({ field: 'contradicted', op: '=', value: true }, 'contradictions');
+  for (const condition of recall.where) builder.condition(condition, subquery);
+  return builder.done();
+}
+
+class Builder {
+  readonly #meaning: Meaning;
+  readonly #type: CalGrainType | undefined;
+  readonly #filter: Mutable<GrainFilter> = {};
+  readonly #anyOf: { facet: Facet; values: readonly string[] }[] = [];
+  readonly #tests: FieldTest[] = [];
+  readonly #scoreTests: FieldTest[] = [];
+  readonly #texts: string[] = [];
+  readonly #addresses: string[] = [];
+  readonly #met: Met[] = [];
+  #nothing = false;
+
+  constructor(recall: Recall, meaning: Meaning) {
+    this.#meaning = meaning;
+    this.#type = recall.grainType === undefined ? undefined : typeOfPlural(recall.grainType.word);
+    if (this.#type !== undefined) {
+      this.#filter.grainTypes = [this.#type];
+      this.#note('type', 'facet type', { grainTypes: [this.#type] });
+    }
+    if (recall.with.some(({ option }) => option === 'superseded')) this.#filter.includeSuperseded = true;
+  }
+
+  done(): Conditions {
+    const filter: GrainFilter = this.#anyOf.length === 0 ? this.#filter : { ...this.#filter, anyOf: this.#anyOf };
+    return {
+      filter,
+      tests: this.#tests,
+      scoreTests: this.#scoreTests,
+      text: this.#texts.length === 0 ? undefined : this.#texts.join(' '),
+      addresses: this.#addresses,
+      nothing: this.#nothing,
+      met: this.#met,
+    };
+  }
+
+  #note(name: string, index: string | undefined, filter?: GrainFilter): void {
+    this.#met.push({ name, index, ...(filter === undefined ? {} : { filter }) });
+  }
+
+  test(test: FieldTest, name: string = test.field): void {
+    this.#tests.push(test);
+    this.#note(name, undefined);
+  }
+
+  search(text: string, name: string): void {
+    this.#texts.push(text);
+    this.#note(name, 'text');
+  }
+
+  facet(facet: Facet, values: readonly string[], name: string): void {
+    if (values.length === 0) this.#nothing = true;
+    const one = { facet, values };
+    this.#anyOf.push(one);
+    this.#note(name, `facet ${facet}`, { anyOf: [one] });
+  }
+
+  /** Overwritten by the session's, which every read carries anyway. */
+  namespace(name: string): void {
+    const { namespace } = this.#meaning;
+    if (namespace !== undefined) this.#note('namespace', 'facet namespace');
+    else this.facet('namespace', [name], 'namespace');
+  }
+
+  user(userId: string | undefined): void {
+    if (userId === undefined)
+      throw new CalError('CAL-E008', 'MY needs a session that is bound to a user', {
+        suggestion: 'Name the user with user_id = "…", or send x-user-id.',
+      });
+    this.facet('user', [userId], 'user_id');
+  }
+
+  /** Subject, relation or object is one of these. */
+  triple(field: 'subject' | 'relation' | 'object', values: readonly string[], name: string = field): void {
+    if (values.length === 0) this.#nothing = true;
+    const type = this.#type;
+    const isIndexed =
+      field === 'subject' ||
+      (field === 'relation' ? type === 'belief' : type !== undefined && OBJECT_INDEXED.has(type));
+    if (!isIndexed) {
+      this.test({ field, op: 'in', values }, name);
+      return;
+    }
+    const [first] = values;
+    const isSingle = values.length === 1 && first !== undefined;
+    // A pair of single values has an index of its own.
+    if (isSingle && this.#filter[field] === undefined) {
+      this.#filter[field] = first;
+      this.#note(name, `facet ${field}`, { [field]: first });
+      return;
+    }
+    if (isSingle && tripleForm(this.#filter[field]!) === tripleForm(first)) {
+      this.#note(name, `facet ${field}`, { [field]: first });
+      return;
+    }
+    this.facet(field, values, name);
+  }
+
+  since(value: Value, name: string): void {
+    this.#time(this.#spanOf(value, undefined).startMs, this.#meaning.nowMs, name);
+  }
+
+  within(field: string, [from, to]: readonly [Value, Value], name: string): void {
+    const low = this.#spanOf(from, undefined).startMs;
+    const high = this.#spanOf(to, undefined).endMs;
+    if (field === 'time') this.#time(low, high, name);
+    else this.test({ field, op: 'between', low, high }, name);
+  }
+
+  #time(fromMs: number, toMs: number, name: string): void {
+    const { timeFromMs = Number.NEGATIVE_INFINITY, timeToMs = Number.POSITIVE_INFINITY } = this.#filter;
+    this.#filter.timeFromMs = Math.max(timeFromMs, fromMs);
+    this.#filter.timeToMs = Math.min(timeToMs, toMs);
+    if (this.#filter.timeFromMs > this.#filter.timeToMs) this.#nothing = true;
+    this.#note(name, 'column time', { timeFromMs: fromMs, timeToMs: toMs });
+  }
+
+  condition(condition: Condition, subquery: (condition: Condition) => readonly string[] | undefined): void {
+    const field = condition.field.word;
+    switch (condition.op) {
+      case 'is':
+        this.triple('relation', CATEGORY_RELATIONS[condition.category]);
+        return;
+      case 'include':
+      case 'exclude': {
+        const values = this.#strings(condition.values, condition);
+        if (field !== 'tags') this.test({ field, op: condition.op, values });
+        else this.#tags(condition.op, values);
+        return;
+      }
+      case 'in': {
+        const values = 'values' in condition ? this.#scalars(condition.values, condition) : subquery(condition);
+        // Of a query that is only explained.
+        if (values === undefined) this.#note(field, undefined);
+        else this.#oneOf(field, values);
+        return;
+      }
+      case 'between':
+        this.within(field, condition.value, field);
+        return;
+      case '=':
+      case '!=':
+      case '>=':
+      case '<=':
+      case '>':
+      case '<':
+        this.#compare(field, condition.op, condition.value, condition);
+        return;
+      default:
+        unreachable(condition);
+    }
+  }
+
+  #tags(op: 'include' | 'exclude', values: readonly string[]): void {
+    if (op === 'include') this.#filter.tags = [...(this.#filter.tags ?? []), ...values];
+    else this.#filter.excludeTags = [...(this.#filter.excludeTags ?? []), ...values];
+    this.#note('tags', 'facet tag', op === 'include' ? { tags: values } : undefined);
+  }
+
+  #oneOf(field: string, values: readonly Scalar[]): void {
+    if (field === 'subject' || field === 'relation' || field === 'object') this.triple(field, values.map(String));
+    else if (values.length === 0) this.#nothing = true;
+    else this.test({ field, op: 'in', values });
+  }
+
+  #compare(field: string, op: Comparator, value: Value, condition: Condition): void {
+    const known = commonField(field) ?? typeField(field)?.field;
+    if (known?.search === true) {
+      this.search(this.#string(value, condition), field);
+      return;
+    }
+    if (known?.type === 'temporal') {
+      const span = this.#spanOf(value, condition);
+      if (field === 'time') this.#time(span.startMs, this.#meaning.nowMs, field);
+      else this.test({ field, op: 'between', low: span.startMs, high: span.endMs });
+      return;
+    }
+    if (op === '=' && this.#equals(field, value, condition)) return;
+    const wanted = this.#scalar(value, condition);
+    if (field === 'score') {
+      this.#scoreTests.push({ field, op, value: wanted });
+      this.#note(field, 'score');
+      return;
+    }
+    if ((field === 'confidence' || field === 'importance') && typeof wanted === 'number' && op !== '!=') {
+      if (op === '>=' || op === '>' || op === '=') {
+        const minimum = field === 'confidence' ? 'confidenceMin' : 'importanceMin';
+        this.#filter[minimum] = Math.max(this.#filter[minimum] ?? Number.NEGATIVE_INFINITY, wanted);
+        if (op === '>=') {
+          this.#note(field, `column ${field}`, { [minimum]: wanted });
+          return;
+        }
+      }
+    }
+    this.test({ field, op, value: wanted });
+  }
+
+  /** What `=` finds in an index; false: nothing has it. */
+  #equals(field: string, value: Value, condition: Condition): boolean {
+    switch (field) {
+      case 'subject':
+      case 'relation':
+      case 'object':
+        this.triple(field, [this.#string(value, condition)]);
+        return true;
+      case 'namespace':
+        this.namespace(this.#string(value, condition));
+        return true;
+      case 'user_id':
+        this.facet('user', [this.#string(value, condition)], field);
+        return true;
+      case 'session_id':
+        this.facet('session', [this.#string(value, condition)], field);
+        return true;
+      case 'type': {
+        const type = this.#string(value, condition);
+        const types = this.#filter.grainTypes ?? [type];
+        if (!types.includes(type)) this.#nothing = true;
+        this.#filter.grainTypes = [type];
+        this.#note(field, 'facet type', { grainTypes: [type] });
+        return true;
+      }
+      case 'hash':
+        this.#addresses.push(this.#string(value, condition).replace(/^sha256:/i, ''));
+        this.#note(field, 'address');
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #spanOf(value: Value, condition: Condition | undefined): { readonly startMs: number; readonly endMs: number } {
+    const wanted = this.#scalar(value, condition);
+    const span = typeof wanted === 'boolean' ? undefined : spanOf(wanted, this.#meaning.nowMs);
+    if (span !== undefined) return span;
+    throw new CalError('CAL-E020', 'this is no time', {
+      at: value.at,
+      suggestion: 'Write an ISO 8601 date or instant, seconds or milliseconds of the epoch, or words like "last week".',
+    });
+  }
+
+  #scalar(value: Value, condition: Condition | undefined): Scalar {
+    switch (value.kind) {
+      case 'string':
+      case 'number':
+      case 'boolean':
+        return value.value;
+      case 'hash':
+        return value.hex;
+      case 'parameter': {
+        const values = this.#meaning.valuesOf(value.name, condition);
+        const [only] = values;
+        if (values.length === 1 && only !== undefined) return only;
+        throw new CalError('CAL-E020', `$${value.name} is a list of ${values.length}, one value is wanted here`, {
+          at: value.at,
+          suggestion: `Use IN ($${value.name}).`,
+        });
+      }
+      case 'array':
+        throw new CalError('CAL-E020', 'one value is wanted here, not a list', { at: value.at });
+      default:
+        return unreachable(value);
+    }
+  }
+
+  #string(value: Value, condition: Condition): string {
+    const wanted = this.#scalar(value, condition);
+    if (typeof wanted === 'string') return wanted;
+    throw new CalError('CAL-E020', `${condition.field.word} is compared with a string`, { at: value.at });
+  }
+
+  #strings(values: readonly Value[], condition: Condition): string[] {
+    return this.#scalars(values, condition).map(String);
+  }
+
+  /** Values of a list; parameters in it stand for all of theirs. */
+  #scalars(values: readonly Value[], condition: Condition): Scalar[] {
+    return values.flatMap((value) => {
+      if (value.kind === 'parameter') return [...this.#meaning.valuesOf(value.name, condition)];
+      if (value.kind === 'array') return this.#scalars(value.items, condition);
+      return [this.#scalar(value, condition)];
+    });
+  }
+}
+
+/**
+ * What a recall searches for without its values: undefined, nothing. `about` is a search only where its subject matched
+ * nothing.
+ */
+export function searchTextsOf(recall: Recall): string[] {
+  const texts: string[] = [];
+  if (recall.like !== undefined) texts.push(recall.like);
+  for (const { field, ...condition } of recall.where) {
+    const known = commonField(field.word) ?? typeField(field.word)?.field;
+    if (known?.search === true && condition.op === '=' && condition.value.kind === 'string')
+      texts.push(condition.value.value);
+  }
+  const text = texts.join(' ');
+  const about = recall.about === undefined ? [] : [[recall.about, ...texts].join(' ')];
+  return text === '' ? about : [text, ...about];
+}

@@ -1,0 +1,99 @@
+// DESCRIBE: what the language, the server and the session are, from the same tables that the reader goes by.
+import { unreachable } from '../../assert.ts';
+import type { JsonObject } from '../../calls.ts';
+import { type Describe, DISCLOSURE_LEVELS, FORMAT_SYNONYMS, FORMATS } from '../ast.ts';
+import { TEMPLATE_NAMES_RESERVED } from '../output/template.ts';
+import { PRESETS } from '../output/template-presets.ts';
+import { VARIABLES } from '../output/template-variables.ts';
+import { DOMAIN_PROFILES, type Field, fieldsOf } from '../vocabulary/fields.ts';
+import { GRAIN_TYPES, typeOfSingular } from '../vocabulary/grain-types.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import type { Run } from './session.ts';
+
+export const CAL_VERSION = '1.2';
+const OMS_VERSION = '1.3';
+
+/** WITH options that change an answer here; the others are answered with CAL-W004. */
+export const OPTIONS_THAT_WORK = [
+  'superseded',
+  'contradiction_detection',
+  'score_breakdown',
+  'explanation',
+  'provenance',
+  'progressive_disclosure',
+  'dedup',
+  'diversity',
+  'iso_timestamps',
+] as const;
+
+export function describe({ target, grainType }: Describe, run: Run): JsonObject {
+  return { type: 'describe', target, info: infoOf(target, grainType?.word, run) };
+}
+
+function infoOf(target: Describe['target'], grainType: string | undefined, run: Run): JsonObject {
+  switch (target) {
+    case 'grain_types':
+      return { grain_types: GRAIN_TYPES.map(({ singular, plural, code }) => ({ singular, plural, code })) };
+    case 'fields': {
+      const type = grainType === undefined ? undefined : typeOfSingular(grainType);
+      return {
+        grain_type: type ?? null,
+        fields: fieldsOf(type).map(shownField),
+        domain_prefixes: Object.fromEntries(DOMAIN_PROFILES),
+      };
+    }
+    case 'capabilities':
+      return capabilities(run);
+    case 'server': {
+      const { name, version } = run.session.server;
+      return { name, version, cal_version: CAL_VERSION, oms_version: OMS_VERSION };
+    }
+    case 'templates':
+      return {
+        presets: Object.keys(PRESETS),
+        reserved: [...TEMPLATE_NAMES_RESERVED],
+        templates: Object.entries(run.session.templates).map(([name, { extends: parent }]) => ({
+          name,
+          extends: parent ?? null,
+        })),
+        variables: [...VARIABLES],
+      };
+    case 'grammar':
+      return { notation: 'ebnf', grammar: '' };
+    default:
+      return unreachable(target);
+  }
+}
+
+function shownField({ name, type, operators, sortable, projectable, groupable, values }: Field): JsonObject {
+  return {
+    name,
+    type,
+    operators: [...operators],
+    sortable,
+    projectable,
+    groupable,
+    ...(values === undefined ? {} : { values: [...values] }),
+  };
+}
+
+function capabilities({ session }: Run): JsonObject {
+  const { embedder, tierOneEnabled, autoToon } = session;
+  return {
+    cal_conformance: 'extended',
+    cal_version: CAL_VERSION,
+    cal_tiers: tierOneEnabled ? [0, 1] : [0],
+    limits: { ...CAL_LIMITS, queryTimeoutMs: session.queryTimeoutMs, assembleTimeoutMs: session.assembleTimeoutMs },
+    formats: [...FORMATS],
+    format_synonyms: { ...FORMAT_SYNONYMS },
+    disclosure_levels: [...DISCLOSURE_LEVELS],
+    with_options: [...OPTIONS_THAT_WORK],
+    // The built-in encoder knows English best.
+    cross_lingual_search: false,
+    embedding_model: embedder ?? null,
+    supported_languages: ['en'],
+    auto_toon_enabled: autoToon,
+    streaming: false,
+    templates: true,
+  };
+}

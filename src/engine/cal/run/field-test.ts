@@ -1,0 +1,83 @@
+// A condition that no index serves, asked of an opened grain. Plain data: it goes to the partitions as it is.
+import { unreachable } from '../../assert.ts';
+import { tripleForm } from '../../grain/api-text.ts';
+import type { Comparator } from '../ast.ts';
+import { fieldValue, goalState } from '../output/fields.ts';
+import type { CalGrain } from '../output/grain.ts';
+
+export type Scalar = string | number | boolean;
+
+export type FieldTest = { readonly field: string } & (
+  | { readonly op: Comparator; readonly value: Scalar }
+  | { readonly op: 'in'; readonly values: readonly Scalar[] }
+  | { readonly op: 'include' | 'exclude'; readonly values: readonly string[] }
+  /** Inclusive, in epoch ms. */
+  | { readonly op: 'between'; readonly low: number; readonly high: number }
+  | { readonly op: 'present' }
+);
+
+/** A field that is not there fails every test but `exclude`; that is never an error. */
+export function passes(grain: CalGrain, test: FieldTest): boolean {
+  const value = fieldValue(grain, test.field);
+  if (value === undefined || value === null) return test.op === 'exclude';
+  switch (test.op) {
+    case 'present':
+      return true;
+    case 'exclude':
+      return !test.values.some((one) => holds(test.field, value, one));
+    case 'include':
+      return test.values.every((one) => holds(test.field, value, one));
+    case 'in':
+      return test.values.some((one) => holds(test.field, value, one));
+    case 'between':
+      return typeof value === 'number' && value >= test.low && value <= test.high;
+    case '=':
+      return holds(test.field, value, test.value);
+    case '!=':
+      return !holds(test.field, value, test.value);
+    case '>=':
+    case '<=':
+    case '>':
+    case '<':
+      return typeof value === 'number' && typeof test.value === 'number' && compares(test.op, value, test.value);
+    default:
+      return unreachable(test);
+  }
+}
+
+function compares(op: '>=' | '<=' | '>' | '<', a: number, b: number): boolean {
+  switch (op) {
+    case '>=':
+      return a >= b;
+    case '<=':
+      return a <= b;
+    case '>':
+      return a > b;
+    case '<':
+      return a < b;
+    default:
+      return unreachable(op);
+  }
+}
+
+/** Equal, or for a list: one of its members is. */
+function holds(field: string, value: unknown, wanted: Scalar): boolean {
+  if (Array.isArray(value)) return value.some((one) => holds(field, one, wanted));
+  if (typeof wanted !== 'string' || typeof value !== 'string') return value === wanted;
+  const form = FORMS[field] ?? plain;
+  return form(value) === form(wanted);
+}
+
+const plain = (text: string): string => text.normalize('NFC');
+const address = (text: string): string => text.replace(/^sha256:/i, '').toLowerCase();
+
+/** How two texts of a field are made alike before they are compared. */
+const FORMS: Readonly<Record<string, (text: string) => string>> = {
+  // As the index compares them.
+  subject: tripleForm,
+  relation: tripleForm,
+  object: tripleForm,
+  hash: address,
+  depends_on: address,
+  goal_state: goalState,
+};

@@ -1,0 +1,70 @@
+// In which order grains stand: the same in a partition, over several, and for a list that is already here.
+import { fieldValue } from '../output/fields.ts';
+import type { CalGrain } from '../output/grain.ts';
+
+export type Order =
+  /** By address. */
+  | { readonly by: 'hash' }
+  /** By the time that a grain tells of. */
+  | { readonly by: 'time'; readonly descending: boolean }
+  /** By any other field; grains without it last, either way. */
+  | { readonly by: 'field'; readonly field: string; readonly descending: boolean };
+
+export const BY_HASH: Order = { by: 'hash' };
+
+export type OrderKey = string | number | undefined;
+
+export function orderKey(order: Order, grain: CalGrain): OrderKey {
+  if (order.by === 'hash') return undefined;
+  const value = fieldValue(grain, order.by === 'time' ? 'time' : order.field);
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+/** Below 0 when `a` stands before `b`: by key, then by address ascending. */
+export function compareKeys(order: Order, a: Keyed, b: Keyed): number {
+  if (order.by !== 'hash') {
+    const difference = compareValues(a.key, b.key, order.descending);
+    if (difference !== 0) return difference;
+  }
+  return a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
+}
+
+export interface Keyed {
+  readonly key: OrderKey;
+  readonly hash: string;
+}
+
+function compareValues(a: OrderKey, b: OrderKey, descending: boolean): number {
+  if (a === b) return 0;
+  if (a === undefined) return 1;
+  if (b === undefined) return -1;
+  const ascending = typeof a === 'number' && typeof b === 'number' ? a - b : compareCodePoints(String(a), String(b));
+  return descending ? -ascending : ascending;
+}
+
+/** As code points stand, which code units above U+D800 do not. */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    const isPairX = x >= 0xd800 && x <= 0xdfff;
+    const isPairY = y >= 0xd800 && y <= 0xdfff;
+    return isPairX === isPairY ? x - y : isPairX ? 1 : -1;
+  }
+  return a.length - b.length;
+}
+
+/** The grains in that order. */
+export function ordered(order: Order, grains: readonly CalGrain[]): CalGrain[] {
+  return grains
+    .map((grain) => ({ grain, hash: grain.hash, key: orderKey(order, grain) }))
+    .sort((a, b) => compareKeys(order, a, b))
+    .map(({ grain }) => grain);
+}
+
+/** Score descending, ties by address: how a query answers that names no order. */
+export function byScore(grains: readonly CalGrain[]): CalGrain[] {
+  return grains.toSorted((a, b) => b.score - a.score || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0));
+}

@@ -1,0 +1,58 @@
+// What of the stages the store can do by itself: in which order, how many are skipped, how many are wanted. The stages that
+// are left go over the grains that come back.
+import type { Recall, Stage } from '../ast.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import type { Order } from './order.ts';
+
+export interface Page {
+  /** Undefined: by score, or by address where nothing is searched for. */
+  readonly order: Order | undefined;
+  readonly skip: number;
+  /** Undefined: all of them. */
+  readonly take: number | undefined;
+  /** True where a stage asks for nothing but how many there are. */
+  readonly countsOnly: boolean;
+  /** After the order, the skip and the take. */
+  readonly rest: readonly Stage[];
+}
+
+/** A stage with its parameters resolved. */
+export type PlainStage = Exclude<Stage, { stage: 'offset' }> | { readonly stage: 'offset'; readonly count: number };
+
+export function pageOf(recall: Pick<Recall, 'recent' | 'thread' | 'stages'>, stages: readonly PlainStage[]): Page {
+  let order: Order | undefined = recall.thread === undefined ? undefined : { by: 'time', descending: false };
+  let skip = 0;
+  let take: number | undefined;
+  if (recall.recent !== undefined) {
+    order = { by: 'time', descending: true };
+    take = recall.recent;
+  }
+  // They change what is shown of a grain, not which grains are.
+  const shows: PlainStage[] = [];
+  let at = 0;
+  for (; at < stages.length; at++) {
+    const stage = stages[at]!;
+    if (stage.stage === 'order_by' && take === undefined && skip === 0) order = orderOf(stage);
+    else if (stage.stage === 'limit') take = Math.min(take ?? stage.count, stage.count);
+    else if (stage.stage === 'first') take = Math.min(take ?? 1, 1);
+    else if (stage.stage === 'offset') {
+      skip += stage.count;
+      if (take !== undefined) take = Math.max(0, take - stage.count);
+    } else if (stage.stage === 'select' || stage.stage === 'project') shows.push(stage);
+    else break;
+  }
+  const rest = [...shows, ...stages.slice(at)];
+  const takesAll = rest.some(({ stage }) => stage === 'count' || stage === 'group_by');
+  const isCut = take !== undefined || stages.some(({ stage }) => stage === 'limit' || stage === 'first');
+  // The default comes after an order that is named later, and cuts no count short.
+  if (!isCut && !takesAll && !rest.some(({ stage }) => stage === 'order_by'))
+    take = recall.thread === undefined ? CAL_LIMITS.limitDefault : CAL_LIMITS.threadLimitDefault;
+  return { order, skip, take, countsOnly: stages[at]?.stage === 'count', rest };
+}
+
+export function orderOf({ field, descending }: Extract<Stage, { stage: 'order_by' }>): Order {
+  const isDescending = descending === true;
+  return field.word === 'time'
+    ? { by: 'time', descending: isDescending }
+    : { by: 'field', field: field.word, descending: isDescending };
+}

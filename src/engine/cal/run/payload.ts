@@ -1,0 +1,177 @@
+// What a statement came to, as the members of `result_json`.
+import type { JsonObject, JsonValue } from '../../calls.ts';
+import type { ProjectPart, Recall, WithOption } from '../ast.ts';
+import { levelOf } from '../output/disclosure.ts';
+import { storedValue } from '../output/fields.ts';
+import { formatName, type Rendering, resolveFormats } from '../output/formats/choice.ts';
+import type { CalGrain } from '../output/grain.ts';
+import type { Project } from '../output/projection.ts';
+import { renderGrains } from '../output/render.ts';
+import type { Run } from './session.ts';
+import type { Outcome } from './stages.ts';
+
+/** An answer before the block that every answer has is put in. */
+export interface Answer {
+  readonly payload: JsonObject;
+  readonly count: number;
+  readonly tokensUsed: number;
+  readonly grainsReturned: number;
+  /** Members of `_cal` beside those of every answer. */
+  readonly extra?: JsonObject;
+}
+
+export function shownHash(hash: string): string {
+  return hash.startsWith('sha256:') ? hash : `sha256:${hash}`;
+}
+
+/** Fields as they are stored; the link to a next version stands beside them. */
+export function shownFields(fields: JsonObject): JsonObject {
+  const { superseded_by: _, ...shown } = fields;
+  return shown;
+}
+
+/** What options and stages say of how grains are shown. */
+export interface Shown {
+  readonly select?: readonly string[] | undefined;
+  readonly options: readonly WithOption[];
+  /** Why each grain is there, in words. */
+  readonly why?: string | undefined;
+}
+
+export function grainJson(grain: CalGrain, { select, options, why }: Shown): JsonObject {
+  const shown: JsonObject = {
+    hash: shownHash(grain.hash),
+    grain_type: grain.grainType,
+    score: grain.score,
+    fields: select === undefined ? shownFields(grain.fields) : selected(grain, select),
+  };
+  if (has(options, 'superseded'))
+    shown['superseded_by'] = grain.supersededBy === undefined ? null : shownHash(grain.supersededBy);
+  if (grain.contestedBy !== undefined && grain.contestedBy.length > 0)
+    shown['contested_by'] = grain.contestedBy.map(shownHash);
+  if (has(options, 'score_breakdown')) shown['score_breakdown'] = grain.scoreBreakdown ?? null;
+  if (has(options, 'explanation') && why !== undefined) shown['explanation'] = why;
+  if (has(options, 'provenance')) {
+    const sources = grain.fields['derived_from'];
+    const list = sources === undefined || sources === null ? [] : Array.isArray(sources) ? sources : [sources];
+    shown['derived_from'] = list.map((source) => (typeof source === 'string' ? shownHash(source) : source));
+  }
+  return shown;
+}
+
+/** By the names that the query wrote; a field that is not there is left out. */
+function selected(grain: CalGrain, names: readonly string[]): JsonObject {
+  const fields: JsonObject = {};
+  for (const name of names) {
+    const value: JsonValue | undefined = name === 'hash' ? shownHash(grain.hash) : storedValue(grain, name);
+    if (value !== undefined) fields[name] = value;
+  }
+  return fields;
+}
+
+export function has(options: readonly WithOption[], name: WithOption['option']): boolean {
+  return options.some(({ option }) => option === name);
+}
+
+/** The members of a statement that recalls, formatted where it asks for that. */
+export function outcomeAnswer(
+  outcome: Outcome,
+  recall: Partial<Pick<Recall, 'with' | 'format' | 'stages'>>,
+  run: Run,
+  why?: string,
+): Answer {
+  const options = recall.with ?? [];
+  const extra: JsonObject = outcome.about === undefined ? {} : { about: outcome.about };
+  switch (outcome.kind) {
+    case 'count':
+      return { payload: { type: 'count', count: outcome.count }, count: 1, tokensUsed: 0, grainsReturned: 0, extra };
+    case 'values':
+      return {
+        payload: { type: 'values', extractor: outcome.extractor, values: [...outcome.values] },
+        count: outcome.values.length,
+        tokensUsed: 0,
+        grainsReturned: 0,
+        extra,
+      };
+    case 'groups': {
+      const shown: Shown = { options, why };
+      const groups = outcome.groups.map(
+        ({ key, count, grains }): JsonObject => ({
+          key,
+          count,
+          grains: grains.map((grain) => grainJson(grain, shown)),
+        }),
+      );
+      const grainsReturned = outcome.groups.reduce((sum, { grains }) => sum + grains.length, 0);
+      return {
+        payload: { type: 'groups', field: outcome.field, groups },
+        count: groups.length,
+        tokensUsed: 0,
+        grainsReturned,
+        extra,
+      };
+    }
+    case 'grains':
+      return { ...grainsAnswer(outcome, { ...recall, with: options }, run, why), extra };
+  }
+}
+
+function grainsAnswer(
+  outcome: Extract<Outcome, { kind: 'grains' }>,
+  recall: Partial<Pick<Recall, 'format' | 'stages'>> & { readonly with: readonly WithOption[] },
+  run: Run,
+  why: string | undefined,
+): Answer {
+  const { grains, total, select } = outcome;
+  const shown: Shown = { select, options: recall.with, why };
+  const payload: JsonObject = {
+    type: 'grains',
+    grains: grains.map((grain) => grainJson(grain, shown)),
+    total,
+    next_cursor: null,
+  };
+  const count = grains.length;
+  if (recall.format === undefined) return { payload, count, tokensUsed: 0, grainsReturned: count };
+  const renderings = resolveFormats(recall.format, (name) => lookUp(run, name));
+  const limit = recall.stages?.find((stage) => stage.stage === 'limit')?.count;
+  const { renderings: rendered, warnings } = renderGrains(grains, renderings, {
+    nowMs: run.nowMs,
+    level: levelOf({ option: disclosureOf(recall.with), budgetTokens: undefined, limit }),
+    isoTimestamps: has(recall.with, 'iso_timestamps'),
+    project: projectOf(outcome.project),
+  });
+  run.spent.warnings.push(...warnings);
+  const tokensUsed = rendered.reduce((sum, one) => sum + one.tokensUsed, 0);
+  const grainCount = Math.max(0, ...rendered.map((one) => one.grainCount));
+  Object.assign(payload, formatted(recall.format.kind === 'list', renderings, rendered), { grain_count: grainCount });
+  return { payload, count, tokensUsed, grainsReturned: count };
+}
+
+/** One text, or one for each key of a list. */
+export function formatted(
+  isList: boolean,
+  renderings: readonly Rendering[],
+  rendered: readonly { readonly key: string; readonly content: string | JsonObject[] }[],
+): JsonObject {
+  const [first] = rendered;
+  const [rendering] = renderings;
+  if (isList || first === undefined || rendering === undefined)
+    return { type: 'multi_formatted', formats: Object.fromEntries(rendered.map(({ key, content }) => [key, content])) };
+  return { type: 'formatted', format: formatName(rendering.format), content: first.content };
+}
+
+export function lookUp(run: Run, name: string) {
+  const { templates } = run.session;
+  return Object.hasOwn(templates, name) ? templates[name] : undefined;
+}
+
+export function disclosureOf(options: readonly WithOption[]) {
+  return options.find((one) => one.option === 'progressive_disclosure');
+}
+
+export function projectOf(parts: readonly ProjectPart[] | undefined): Project | undefined {
+  if (parts === undefined) return undefined;
+  const fieldsOf = (into: ProjectPart['into']): string[] =>
+    parts.filter((part) => part.into === into).flatMap(({ fields }) => fields.map(({ word }) => word));
+  return { content: fieldsOf('content'), attributes: fieldsOf('attr') };
+}

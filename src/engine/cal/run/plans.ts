@@ -1,0 +1,24 @@
+// Checked queries by their exact text: agents ask the same ones again and again. The session is no part of it: its
+// namespace and user are applied when the query runs.
+import { CAL_PLANS_MAX } from '../../limits.ts';
+import { type CheckedQuery, readQuery } from '../query.ts';
+
+const plans = new Map<string, CheckedQuery>();
+
+/** As `readQuery`, which is asked once for each text of late. Throws CalError. */
+export function planOf(source: string): CheckedQuery {
+  const known = plans.get(source);
+  if (known !== undefined) {
+    // Last used, last to go.
+    plans.delete(source);
+    plans.set(source, known);
+    return known;
+  }
+  const checked = readQuery(source);
+  if (plans.size >= CAL_PLANS_MAX) {
+    const [oldest] = plans.keys();
+    if (oldest !== undefined) plans.delete(oldest);
+  }
+  plans.set(source, checked);
+  return checked;
+}

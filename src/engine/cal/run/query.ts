@@ -1,0 +1,152 @@
+// A checked query, run: its bindings, then its statement. The switch over statements has no other branch: what the language
+// cannot say cannot be run.
+import { unreachable } from '../../assert.ts';
+import type { JsonObject, JsonValue } from '../../calls.ts';
+import type { BatchStatement, Coalesce, LetBinding, Query, Statement } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import type { Running } from './asks.ts';
+import { runAssemble } from './assemble.ts';
+import { contested } from './contested.ts';
+import { describe } from './describe.ts';
+import { runExplain } from './explain.ts';
+import { asCalError } from './failure.ts';
+import { statementType } from './kinds.ts';
+import { type Answer, has, outcomeAnswer, shownHash } from './payload.ts';
+import { checkTime, resolveReference, runRecall, runValues } from './recall.ts';
+import type { Bound, Run } from './session.ts';
+import { runSetOperation } from './set-op.ts';
+import type { Outcome } from './stages.ts';
+import { runAdd, runRevert, runSupersede } from './tier-one.ts';
+import { runDiff, runHistory, runPairHistory } from './versions.ts';
+import { whyOf } from './why.ts';
+
+/** The answer, or throws CalError. `run.lets` are those of the query, filled on the way. */
+export function* runQuery({ lets, statement }: Query, run: Run): Running<Answer> {
+  checkTier(statement, run);
+  const known = new Map<string, Bound>(run.lets);
+  const within: Run = { ...run, lets: known };
+  // Nothing is read for what is only explained.
+  if (statement.kind !== 'explain') for (const binding of lets) known.set(binding.name, yield* bind(binding, within));
+  return yield* runStatement(statement, within);
+}
+
+/** 0 for what only reads. */
+export function tierOf({ kind }: Pick<Statement, 'kind'>): 0 | 1 {
+  return kind === 'add' || kind === 'supersede' || kind === 'revert' ? 1 : 0;
+}
+
+/** After all that the text alone can do wrong, and before anything is read (section 2.3). */
+function checkTier(statement: Statement, { session }: Run): void {
+  if (tierOf(statement) === 1 && (session.tier !== 1 || !session.tierOneEnabled))
+    throw new CalError('CAL-E044', `${statementType(statement).toUpperCase()} is not enabled for this session`, {
+      at: statement.at,
+    });
+  if (statement.kind === 'define_template' && !session.mayDefine)
+    throw new CalError('CAL-E044', 'DEFINE TEMPLATE needs the scope admin', { at: statement.at });
+}
+
+function* bind({ recall, extract }: LetBinding, run: Run): Running<Bound> {
+  if (extract !== undefined) return { kind: 'values', values: yield* runValues(recall, extract, run) };
+  const outcome = yield* runRecall(recall, run);
+  if (outcome.kind === 'grains') return { kind: 'grains', grains: outcome.grains };
+  if (outcome.kind === 'values') return { kind: 'values', values: outcome.values };
+  throw new CalError('CAL-E021', 'a LET is of grains or of values', { at: recall.at });
+}
+
+function* runStatement(statement: Statement, run: Run): Running<Answer> {
+  switch (statement.kind) {
+    case 'recall': {
+      const outcome = yield* detected(yield* runRecall(statement, run), statement.with, statement.contradictions, run);
+      return outcomeAnswer(outcome, statement, run, whyOf(statement));
+    }
+    case 'set_op':
+      return outcomeAnswer(yield* runSetOperation(statement, run), { stages: statement.stages }, run);
+    case 'assemble':
+      return yield* runAssemble(statement, run);
+    case 'exists': {
+      const hash = yield* resolveReference(statement.grain, run);
+      const asked = statement.grain.kind === 'hash' ? shownHash(statement.grain.hex) : null;
+      return single({ type: 'exists', exists: hash !== undefined, hash: hash === undefined ? asked : shownHash(hash) });
+    }
+    case 'history':
+      return list(yield* runHistory(statement, run), 'versions');
+    case 'history_of_pair':
+      return list(yield* runPairHistory(statement, run), 'versions');
+    case 'history_diff':
+      return list(yield* runDiff(statement, run), 'changes');
+    case 'explain':
+      return single(yield* runExplain(statement, run));
+    case 'describe':
+      return single(describe(statement, run));
+    case 'batch':
+      return yield* runBatch(statement.entries, run);
+    case 'coalesce':
+      return yield* runCoalesce(statement, run);
+    case 'define_template':
+      // Kept by the server, once this has let it through.
+      return single({ type: 'template_defined', name: statement.name });
+    case 'add':
+      return single(yield* runAdd(statement, run));
+    case 'supersede':
+      return single(yield* runSupersede(statement, run));
+    case 'revert':
+      return single(yield* runRevert(statement, run));
+    default:
+      return unreachable(statement);
+  }
+}
+
+function single(payload: JsonObject): Answer {
+  return { payload, count: 1, tokensUsed: 0, grainsReturned: 0 };
+}
+
+function list(payload: JsonObject, member: 'versions' | 'changes'): Answer {
+  const items: JsonValue | undefined = payload[member];
+  const count = Array.isArray(items) ? items.length : 0;
+  return { payload, count, tokensUsed: 0, grainsReturned: member === 'versions' ? count : 0 };
+}
+
+function* detected(
+  outcome: Outcome,
+  options: Parameters<typeof has>[0],
+  contradictions: boolean | undefined,
+  run: Run,
+): Running<Outcome> {
+  if (outcome.kind !== 'grains' || (contradictions !== true && !has(options, 'contradiction_detection')))
+    return outcome;
+  return { ...outcome, grains: yield* contested(outcome.grains, run) };
+}
+
+/** Each entry by itself: what one cannot do is told in its place (D-23). */
+function* runBatch(
+  entries: readonly { readonly label: { readonly word: string }; readonly statement: BatchStatement }[],
+  run: Run,
+): Running<Answer> {
+  const results: JsonObject = {};
+  let tokensUsed = 0;
+  let grainsReturned = 0;
+  for (const { label, statement } of entries) {
+    try {
+      const answer = yield* runStatement(statement, run);
+      results[label.word] = { ...answer.payload, ...(answer.extra === undefined ? {} : { _cal: answer.extra }) };
+      tokensUsed += answer.tokensUsed;
+      grainsReturned += answer.grainsReturned;
+    } catch (error) {
+      results[label.word] = asCalError(error).toJson() as unknown as JsonObject; // Made of JSON alone.
+    }
+  }
+  return { payload: { type: 'batch', results }, count: entries.length, tokensUsed, grainsReturned };
+}
+
+/** The first branch with a grain; the later ones are not run. */
+function* runCoalesce({ branches }: Coalesce, run: Run): Running<Answer> {
+  for (const [branch, recall] of branches.entries()) {
+    const outcome = yield* runRecall(recall, run);
+    checkTime(run);
+    if (outcome.total === 0) continue;
+    const answer = outcomeAnswer(outcome, recall, run, whyOf(recall));
+    return { ...answer, payload: { ...answer.payload, branch }, extra: { ...answer.extra, branch } };
+  }
+  const payload: JsonObject = { type: 'grains', grains: [], total: 0, next_cursor: null, branch: null };
+  return { payload, count: 0, tokensUsed: 0, grainsReturned: 0, extra: { branch: null } };
+}

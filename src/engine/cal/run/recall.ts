@@ -1,0 +1,261 @@
+// One RECALL: conditions to the store, the rest over what comes back. A generator: what it needs of the store it yields.
+import type { RecallHit } from '../../calls.ts';
+import { CANDIDATE_LIMIT_MAX } from '../../limits.ts';
+import type { Condition, GrainReference, Recall, Stage, WithOption } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import type { CalGrain } from '../output/grain.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { ask, type Bounds, type Running, type Selection, type Stopped } from './asks.ts';
+import { type Conditions, conditionsOf, type Meaning } from './conditions.ts';
+import { passes } from './field-test.ts';
+import { calGrain } from './grain-of.ts';
+import { BY_HASH, byScore, ordered } from './order.ts';
+import { type Page, type PlainStage, pageOf } from './page.ts';
+import type { Run } from './session.ts';
+import { extracted, type GrainOutcome, type Outcome, runStages, withoutRepeats } from './stages.ts';
+import { threadOf } from './thread.ts';
+
+/** What two queries have in common: the answer of a recall, whose subqueries ran first. */
+export function* runRecall(recall: Recall, run: Run): Running<Outcome> {
+  const values = new Map<Condition, readonly string[]>();
+  for (const condition of recall.where) {
+    if (condition.op !== 'in' || !('recall' in condition)) continue;
+    values.set(condition, yield* runValues(condition.recall, condition.extract, run));
+  }
+  const thread = recall.thread !== undefined && 'from' in recall.thread ? recall.thread.from : undefined;
+  if (thread !== undefined) {
+    const hash = yield* resolveReference(thread, run);
+    const grains = hash === undefined ? [] : yield* threadOf(hash, recall, run);
+    return finish({ kind: 'grains', grains, total: grains.length }, recall, run);
+  }
+  const meaning = meaningOf(run);
+  const subquery = (condition: Condition) => values.get(condition);
+  const conditions = yield* withScope(conditionsOf(recall, meaning, subquery), recall, run);
+  const outcome = yield* match(recall, conditions, run);
+  if (recall.about === undefined) return outcome;
+  if (!isEmpty(outcome)) return { ...outcome, about: 'subject' };
+  const asText = conditionsOf(recall, meaning, subquery, { aboutAsText: true });
+  const searched = yield* match(recall, yield* withScope(asText, recall, run), run);
+  return { ...searched, about: 'query' };
+}
+
+function isEmpty(outcome: Outcome): boolean {
+  return outcome.total === 0;
+}
+
+/** The distinct strings of a recall: of a subquery, or of a LET. */
+export function* runValues(
+  recall: Recall,
+  extractor: 'subjects' | 'objects' | 'hashes',
+  run: Run,
+): Running<readonly string[]> {
+  const outcome = yield* runRecall(recall, run);
+  if (outcome.kind === 'grains') return extracted(outcome.grains, extractor);
+  return outcome.kind === 'values' ? outcome.values : [];
+}
+
+export function meaningOf(run: Run): Meaning {
+  return {
+    nowMs: run.nowMs,
+    namespace: run.namespace,
+    userId: run.userId,
+    valuesOf: (name) => valuesOf(name, run),
+  };
+}
+
+/** The strings that a parameter stands for. */
+export function valuesOf(name: string, run: Run): readonly string[] {
+  if (name === 'current_user_id' && !run.lets.has(name)) {
+    if (run.userId !== undefined) return [run.userId];
+    throw new CalError('CAL-E008', '$current_user_id needs a session that is bound to a user', {
+      suggestion: 'Send x-user-id, or use a key that is bound to a user.',
+    });
+  }
+  const bound = run.lets.get(name);
+  if (bound === undefined) throw new CalError('CAL-E008', `$${name} is not bound`);
+  if (bound.kind === 'values') return bound.values;
+  throw new CalError('CAL-E020', `$${name} is a set of grains, not a list of values`, {
+    suggestion: 'End its LET with SUBJECTS, OBJECTS or HASHES.',
+  });
+}
+
+/** A scope is a namespace with those above and below it; a session that is bound has its own instead. */
+function* withScope(conditions: Conditions, recall: Recall, run: Run): Running<Conditions> {
+  if (recall.in?.scope !== true || run.namespace !== undefined) return conditions;
+  const path = recall.in.name.replace(/^\/+|\/+$/g, '');
+  const { namespaces } = yield* ask('namespaces', {});
+  const values = namespaces.filter((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
+  const anyOf = [...(conditions.filter.anyOf ?? []), { facet: 'namespace' as const, values }];
+  return { ...conditions, filter: { ...conditions.filter, anyOf }, nothing: conditions.nothing || values.length === 0 };
+}
+
+export function bounds(run: Run): Bounds {
+  return { scanMax: Math.max(0, CAL_LIMITS.grainsScannedMax - run.spent.scanned), untilMs: run.untilMs };
+}
+
+/** Counts what an answer cost; throws where it went too far. */
+export function account(run: Run, { stopped, scanned }: Stopped): void {
+  run.spent.scanned += scanned;
+  if (stopped === 'scan' || run.spent.scanned > CAL_LIMITS.grainsScannedMax)
+    throw new CalError('CAL-E030', `more than ${CAL_LIMITS.grainsScannedMax} grains would have to be looked at`);
+  if (stopped === 'time') throw timedOut();
+  checkTime(run);
+}
+
+export function checkTime(run: Run): void {
+  if (run.clockMs() > run.untilMs) throw timedOut();
+}
+
+function timedOut(): CalError {
+  return new CalError('CAL-E031', 'the query took too long');
+}
+
+/** The address that a reference names; undefined: no grain here has it. */
+export function* resolveReference(reference: GrainReference, run: Run): Running<string | undefined> {
+  if (reference.kind === 'hash') return yield* resolveAddress(reference.hex, run);
+  const values = valuesOf(reference.name, run);
+  const [only] = values;
+  if (values.length === 0) return undefined;
+  if (values.length > 1 || only === undefined || !/^sha256:[0-9a-f]{64}$/.test(only))
+    throw new CalError('CAL-E020', `$${reference.name} does not hold one hash`, { at: reference.at });
+  return yield* resolveAddress(only.slice('sha256:'.length), run);
+}
+
+/** Full, also when the grain is superseded; undefined: no grain of this session has it. E015 when several have. */
+export function* resolveAddress(prefix: string, _run: Run): Running<string | undefined> {
+  const { hashes } = yield* ask('find', { prefix: prefix.toLowerCase() });
+  if (hashes.length > 1)
+    throw new CalError('CAL-E015', `sha256:${prefix} is ambiguous: several grains begin so`, {
+      suggestion: 'Write more digits.',
+    });
+  return hashes[0];
+}
+
+function* match(recall: Recall, conditions: Conditions, run: Run): Running<Outcome> {
+  const nothing: GrainOutcome = { kind: 'grains', grains: [], total: 0 };
+  if (conditions.nothing) return finish(nothing, recall, run);
+  const addresses = new Set<string>();
+  for (const prefix of conditions.addresses) {
+    const address = prefix.length === 64 ? prefix.toLowerCase() : yield* resolveAddress(prefix, run);
+    if (address === undefined) return finish(nothing, recall, run);
+    addresses.add(address);
+  }
+  if (addresses.size > 1) return finish(nothing, recall, run);
+  if (conditions.text !== undefined) return yield* search(recall, conditions, addresses, conditions.text, run);
+  // All that structure finds has the score 1.
+  const scored = { score: 1 } as CalGrain; // A test on the score looks at nothing else.
+  if (!conditions.scoreTests.every((test) => passes(scored, test))) return finish(nothing, recall, run);
+  return yield* select(recall, conditions, addresses, run);
+}
+
+function* select(
+  recall: Recall,
+  { filter, tests }: Conditions,
+  addresses: ReadonlySet<string>,
+  run: Run,
+): Running<Outcome> {
+  const stages = plainStages(recall.stages, run);
+  const page = pageOf(recall, stages);
+  const reducer = reducerOf(recall.with);
+  const selection: Selection = { filter, tests, ...(addresses.size === 0 ? {} : { hashes: [...addresses] }) };
+  if (page.countsOnly && reducer === undefined) {
+    const counted = yield* ask('count', { ...selection, ...bounds(run) });
+    account(run, counted);
+    const left = Math.max(0, counted.total - page.skip);
+    return { kind: 'count', total: counted.total, count: Math.min(left, page.take ?? left) };
+  }
+  const order = page.order ?? BY_HASH;
+  const wanted = page.take === undefined || reducer !== undefined ? CAL_LIMITS.grainsScannedMax : page.skip + page.take;
+  const selected = yield* ask('select', { ...selection, ...bounds(run), order, take: wanted });
+  account(run, selected);
+  const grains = selected.grains.map((view) => calGrain(view, 1));
+  return paged({ kind: 'grains', grains, total: selected.total }, page, reducer);
+}
+
+type Reducer = (grains: readonly CalGrain[]) => readonly CalGrain[];
+
+/** What options leave out before the stages; undefined: nothing does. */
+function reducerOf(options: readonly WithOption[]): Reducer | undefined {
+  const dedup = options.find((one) => one.option === 'dedup');
+  return dedup === undefined ? undefined : (grains) => withoutRepeats(grains, dedup.field.word);
+}
+
+/** Skips and takes, and runs the stages that are left. `start` holds the beginning of the order. */
+function paged(start: GrainOutcome, page: Page, reducer: Reducer | undefined): Outcome {
+  const kept = reducer === undefined ? start.grains : reducer(start.grains);
+  const total = reducer === undefined ? start.total : kept.length;
+  const end = page.take === undefined ? undefined : page.skip + page.take;
+  return runStages({ ...start, total, grains: kept.slice(page.skip, end) }, page.rest, page.take === undefined);
+}
+
+/** As `paged`, of grains that are all here and in the order of a query that names none. */
+function finish(start: GrainOutcome, recall: Recall, run: Run): Outcome {
+  const page = pageOf(recall, plainStages(recall.stages, run));
+  const inOrder = page.order === undefined ? start.grains : ordered(page.order, start.grains);
+  return paged({ ...start, grains: inOrder }, page, reducerOf(recall.with));
+}
+
+/** Candidates that are looked at for one hit that is wanted, and at least. */
+const CANDIDATES_A_HIT = 5;
+const CANDIDATES_MIN = 100;
+
+function* search(
+  recall: Recall,
+  conditions: Conditions,
+  addresses: ReadonlySet<string>,
+  text: string,
+  run: Run,
+): Running<Outcome> {
+  const page = pageOf(recall, plainStages(recall.stages, run));
+  const { filter, tests, scoreTests } = conditions;
+  const looksAtAll =
+    page.order !== undefined ||
+    page.take === undefined ||
+    tests.length + scoreTests.length + addresses.size + recall.with.length > 0;
+  const wanted = page.skip + (page.take ?? 0);
+  const candidateLimit = looksAtAll
+    ? CANDIDATE_LIMIT_MAX
+    : Math.min(CANDIDATE_LIMIT_MAX, Math.max(CANDIDATES_MIN, CANDIDATES_A_HIT * wanted));
+  const vector = run.vectors.get(text);
+  const { hits, total } = yield* ask('search', {
+    query: text,
+    filter,
+    limit: looksAtAll ? candidateLimit : Math.min(candidateLimit, wanted),
+    candidateLimit,
+    structural: false,
+    ...(vector === undefined ? {} : { vector }),
+  });
+  run.spent.scanned += hits.length;
+  checkTime(run);
+  const grains = hits
+    .map(hitGrain)
+    .filter(
+      (grain) =>
+        (addresses.size === 0 || addresses.has(grain.hash)) &&
+        tests.every((test) => passes(grain, test)) &&
+        scoreTests.every((test) => passes(grain, test)),
+    );
+  const found = byScore(grains);
+  const start: GrainOutcome = { kind: 'grains', grains: found, total: looksAtAll ? found.length : total };
+  const inOrder = page.order === undefined ? start : { ...start, grains: ordered(page.order, found) };
+  return paged(inOrder, page, reducerOf(recall.with));
+}
+
+function hitGrain(hit: RecallHit): CalGrain {
+  const { bm25, phrase, vector, near, answer, session, role, speaker, time, self, final } = hit.breakdown;
+  return {
+    ...calGrain(hit.grain, hit.score),
+    scoreBreakdown: { bm25, phrase, vector, near, answer, session, role, speaker, time, self, final },
+  };
+}
+
+/** Parameters of OFFSET are numbers of nobody: no LET holds one. */
+export function plainStages(stages: readonly Stage[], run: Run): PlainStage[] {
+  return stages.map((stage) => {
+    if (stage.stage !== 'offset' || typeof stage.count === 'number') return stage as PlainStage; // Not an OFFSET with a name.
+    const [only, ...others] = valuesOf(stage.count.name, run);
+    const count = Number(only);
+    if (others.length === 0 && Number.isInteger(count) && count >= 0) return { stage: 'offset', count };
+    throw new CalError('CAL-E020', `$${stage.count.name} is no number of grains`, { at: stage.count.at });
+  });
+}

@@ -1,0 +1,64 @@
+// What a query runs under and no query text can change: who asks, how far it may go, and what is known beforehand.
+import type { RecallQuery } from '../../calls.ts';
+import type { DefineTemplate } from '../ast.ts';
+import type { CalGrain } from '../output/grain.ts';
+
+/** Plain data: it goes to the shard that runs the query. */
+export interface CalSession {
+  /** 1: ADD, SUPERSEDE and REVERT may run. */
+  readonly tier: 0 | 1;
+  /** True where the server lets any session have tier 1; EXPLAIN tells it. */
+  readonly tierOneEnabled: boolean;
+  /** True for who may define templates. */
+  readonly mayDefine: boolean;
+  /** Templates of the session's namespace, by name. */
+  readonly templates: Readonly<Record<string, Pick<DefineTemplate, 'extends' | 'body'>>>;
+  readonly server: { readonly name: string; readonly version: string };
+  /** Absent: nothing makes vectors. */
+  readonly embedder?: string;
+  readonly autoToon: boolean;
+  readonly queryTimeoutMs: number;
+  readonly assembleTimeoutMs: number;
+}
+
+export const PLAIN_SESSION: CalSession = {
+  tier: 0,
+  tierOneEnabled: false,
+  mayDefine: false,
+  templates: {},
+  server: { name: 'granary', version: '0' },
+  autoToon: false,
+  queryTimeoutMs: 5_000,
+  assembleTimeoutMs: 10_000,
+};
+
+export type QueryVector = NonNullable<RecallQuery['vector']>;
+
+/** The value of a LET. */
+export type Bound =
+  | { readonly kind: 'values'; readonly values: readonly string[] }
+  | { readonly kind: 'grains'; readonly grains: readonly CalGrain[] };
+
+/** A query under way. */
+export interface Run {
+  readonly session: CalSession;
+  /** Bound: nothing outside of it exists for this query. */
+  readonly namespace: string | undefined;
+  readonly userId: string | undefined;
+  /** Now, in the sense of every expression of time in the query. */
+  readonly nowMs: number;
+  /** The deployment's clock, for deadlines. */
+  readonly clockMs: () => number;
+  readonly untilMs: number;
+  readonly lets: ReadonlyMap<string, Bound>;
+  /** Vectors of search texts, by text. */
+  readonly vectors: ReadonlyMap<string, QueryVector>;
+  /** Shared by all parts of the query. */
+  readonly spent: Spent;
+}
+
+export interface Spent {
+  /** Grains opened to look at. */
+  scanned: number;
+  readonly warnings: string[];
+}

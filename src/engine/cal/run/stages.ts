@@ -1,0 +1,142 @@
+// Stages over grains that are here: of a set operation, and those of a recall that the store did not do.
+import { unreachable } from '../../assert.ts';
+import type { Extractor, ProjectPart } from '../ast.ts';
+import { fieldValue } from '../output/fields.ts';
+import type { CalGrain } from '../output/grain.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { compareCodePoints, ordered } from './order.ts';
+import { orderOf, type PlainStage } from './page.ts';
+
+export interface Group {
+  readonly key: string;
+  readonly count: number;
+  readonly grains: readonly CalGrain[];
+}
+
+/** What a statement that recalls comes to. */
+export type Outcome = {
+  /** Matches before any limit. */
+  readonly total: number;
+  readonly about?: 'subject' | 'query';
+  /** Fields that are shown; undefined: all. */
+  readonly select?: readonly string[];
+  readonly project?: readonly ProjectPart[];
+} & (
+  | { readonly kind: 'grains'; readonly grains: readonly CalGrain[] }
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'values'; readonly extractor: Extractor; readonly values: readonly string[] }
+  | { readonly kind: 'groups'; readonly field: string; readonly groups: readonly Group[] }
+);
+
+export type GrainOutcome = Extract<Outcome, { kind: 'grains' }>;
+
+/** Runs the stages in their order; the reader has seen to it that each can take what the one before gives. */
+export function runStages(start: GrainOutcome, stages: readonly PlainStage[], uncut: boolean): Outcome {
+  let outcome: Outcome = start;
+  let isCut = !uncut;
+  for (const stage of stages) {
+    if (outcome.kind !== 'grains') {
+      if (stage.stage === 'limit' && outcome.kind === 'values')
+        outcome = { ...outcome, values: outcome.values.slice(0, stage.count) };
+      continue;
+    }
+    const { grains } = outcome;
+    switch (stage.stage) {
+      case 'order_by':
+        outcome = { ...outcome, grains: ordered(orderOf(stage), grains) };
+        break;
+      case 'limit':
+        outcome = { ...outcome, grains: grains.slice(0, stage.count) };
+        isCut = true;
+        break;
+      case 'first':
+        outcome = { ...outcome, grains: grains.slice(0, 1) };
+        isCut = true;
+        break;
+      case 'offset':
+        outcome = { ...outcome, grains: grains.slice(stage.count) };
+        break;
+      case 'select':
+        outcome = { ...outcome, select: stage.fields.map(({ word }) => word) };
+        break;
+      case 'project':
+        outcome = { ...outcome, project: stage.parts };
+        break;
+      case 'count':
+        outcome = { kind: 'count', total: outcome.total, count: grains.length };
+        break;
+      case 'group_by':
+        outcome = {
+          kind: 'groups',
+          total: outcome.total,
+          field: stage.field.word,
+          groups: grouped(grains, stage.field.word),
+        };
+        break;
+      case 'subjects':
+      case 'objects':
+      case 'hashes': {
+        const source = isCut ? grains : grains.slice(0, CAL_LIMITS.limitDefault);
+        outcome = {
+          kind: 'values',
+          total: outcome.total,
+          extractor: stage.stage,
+          values: extracted(source, stage.stage),
+        };
+        break;
+      }
+      default:
+        unreachable(stage);
+    }
+  }
+  if (outcome.kind === 'grains' && !isCut && outcome.grains.length > CAL_LIMITS.limitDefault)
+    return { ...outcome, grains: outcome.grains.slice(0, CAL_LIMITS.limitDefault) };
+  return outcome;
+}
+
+/** Distinct strings in the order in which they are first seen. */
+export function extracted(grains: readonly CalGrain[], extractor: Extractor): string[] {
+  const values = new Set<string>();
+  for (const grain of grains) {
+    const value =
+      extractor === 'hashes'
+        ? `sha256:${grain.hash}`
+        : fieldValue(grain, extractor === 'subjects' ? 'subject' : 'object');
+    if (typeof value === 'string') values.add(value);
+  }
+  return [...values];
+}
+
+/** By key in the order of code points; grains without the field are in no group. Each group shows its first grains. */
+function grouped(grains: readonly CalGrain[], field: string): Group[] {
+  const groups = new Map<string, CalGrain[]>();
+  for (const grain of grains) {
+    const value = fieldValue(grain, field);
+    if (value === undefined) continue;
+    const key = String(value);
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [grain]);
+    else members.push(grain);
+  }
+  let room: number = CAL_LIMITS.limitMax;
+  return [...groups]
+    .sort(([a], [b]) => compareCodePoints(a, b))
+    .map(([key, members]) => {
+      const shown = members.slice(0, Math.min(room, CAL_LIMITS.limitDefault));
+      room -= shown.length;
+      return { key, count: members.length, grains: shown };
+    });
+}
+
+/** The first grain of each value of a field; grains without it stay. */
+export function withoutRepeats(grains: readonly CalGrain[], field: string): CalGrain[] {
+  const seen = new Set<string>();
+  return grains.filter((grain) => {
+    const value = fieldValue(grain, field);
+    if (value === undefined) return true;
+    const key = `${typeof value}:${String(value)}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

@@ -1,0 +1,71 @@
+// The conversation that an event belongs to: its session, or else what is linked to it by parent_message_id, both ways.
+import type { Recall } from '../ast.ts';
+import { fieldValue } from '../output/fields.ts';
+import type { CalGrain } from '../output/grain.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { ask, type Running, type Selection } from './asks.ts';
+import { conditionsOf } from './conditions.ts';
+import { calGrain } from './grain-of.ts';
+import type { Order } from './order.ts';
+import { account, bounds, meaningOf } from './recall.ts';
+import type { Run } from './session.ts';
+
+const OLDEST_FIRST: Order = { by: 'time', descending: false };
+
+/** The events of the thread that pass the recall's own conditions, oldest first. Empty where `hash` is no event. */
+export function* threadOf(hash: string, recall: Recall, run: Run): Running<CalGrain[]> {
+  const [start] = yield* events(
+    { filter: { grainTypes: ['event'], includeSuperseded: true }, hashes: [hash], tests: [] },
+    run,
+  );
+  if (start === undefined) return [];
+  const { thread: _, ...rest } = recall;
+  const { filter, tests, nothing } = conditionsOf(rest, meaningOf(run), () => []);
+  if (nothing) return [];
+  const session = fieldValue(start, 'session_id');
+  if (typeof session === 'string') {
+    const anyOf = [...(filter.anyOf ?? []), { facet: 'session' as const, values: [session] }];
+    return yield* events({ filter: { ...filter, grainTypes: ['event'], anyOf }, tests }, run);
+  }
+  const linked = yield* linkedTo(start, run);
+  return yield* events({ filter: { ...filter, grainTypes: ['event'] }, tests, hashes: linked }, run);
+}
+
+function* events(selection: Selection, run: Run): Running<CalGrain[]> {
+  const selected = yield* ask('select', {
+    ...selection,
+    ...bounds(run),
+    order: OLDEST_FIRST,
+    take: CAL_LIMITS.grainsScannedMax,
+  });
+  account(run, selected);
+  return selected.grains.map((view) => calGrain(view, 1));
+}
+
+/** Addresses of the events that are linked with `start`, itself among them. */
+function* linkedTo(start: CalGrain, run: Run): Running<string[]> {
+  const replies = yield* events(
+    { filter: { grainTypes: ['event'] }, tests: [{ field: 'parent_message_id', op: 'present' }] },
+    run,
+  );
+  const neighbours = new Map<string, string[]>();
+  const link = (from: string, to: string): void => {
+    const known = neighbours.get(from);
+    if (known === undefined) neighbours.set(from, [to]);
+    else known.push(to);
+  };
+  for (const reply of [start, ...replies]) {
+    const parent = parentOf(reply);
+    if (parent === undefined) continue;
+    link(reply.hash, parent);
+    link(parent, reply.hash);
+  }
+  const seen = new Set([start.hash]);
+  for (const hash of seen) for (const next of neighbours.get(hash) ?? []) seen.add(next);
+  return [...seen].filter((hash) => /^[0-9a-f]{64}$/.test(hash));
+}
+
+function parentOf(event: CalGrain): string | undefined {
+  const parent = fieldValue(event, 'parent_message_id');
+  return typeof parent === 'string' ? parent.replace(/^sha256:/i, '') : undefined;
+}

@@ -1,0 +1,112 @@
+// ADD, SUPERSEDE and REVERT: statements that make new grains. They run only where the server and the session let them.
+import type { JsonObject, JsonValue } from '../../calls.ts';
+import { EngineError } from '../../errors.ts';
+import type { Add, Assignments, Revert, Supersede, Value } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import { ask, type Running } from './asks.ts';
+import { shownHash } from './payload.ts';
+import { valuesOf } from './recall.ts';
+import type { Run } from './session.ts';
+import { spanOf } from './time.ts';
+import { named } from './versions.ts';
+
+export function* runAdd({ grainType, set, reason }: Add, run: Run): Running<JsonObject> {
+  const fields = fieldsOf(grainType.word, set, run);
+  const { hash } = yield* ask('add', { grainType: grainType.word, fields, reason });
+  return { type: 'added', hash: shownHash(hash), grain_type: grainType.word };
+}
+
+export function* runSupersede({ grain, set, reason }: Supersede, run: Run): Running<JsonObject> {
+  const old = yield* named(grain, run);
+  if (old.grainType !== 'belief')
+    throw new CalError('CAL-E042', `a ${old.grainType} cannot be superseded`, { at: grain.at });
+  if (old.supersededBy !== undefined) throw alreadySuperseded();
+  const newHash = yield* supersede(old.hash, fieldsOf('belief', set, run), reason);
+  return { type: 'superseded', old_hash: shownHash(old.hash), new_hash: shownHash(newHash) };
+}
+
+/** A new version with what the one before the named said, over the newest of the chain. */
+export function* runRevert({ grain, reason }: Revert, run: Run): Running<JsonObject> {
+  const target = yield* named(grain, run);
+  if (target.grainType !== 'belief')
+    throw new CalError('CAL-E042', `a ${target.grainType} cannot be superseded`, { at: grain.at });
+  const { versions } = yield* ask('history', { hash: target.hash });
+  const at = versions.findIndex(({ hash }) => hash === target.hash);
+  const previous = versions[at - 1];
+  const head = versions.at(-1);
+  if (at < 1 || previous === undefined || head === undefined)
+    throw new CalError('CAL-E041', 'this is the first version', { at: grain.at });
+  const fields: JsonObject = {};
+  // What the newest version says and the restored one does not is taken back.
+  for (const name of Object.keys(head.fields)) if (!KEPT.has(name)) fields[name] = null;
+  for (const [name, value] of Object.entries(previous.fields)) if (!KEPT.has(name)) fields[name] = value;
+  const newHash = yield* supersede(head.hash, fields, reason);
+  return {
+    type: 'reverted',
+    reverted_hash: shownHash(target.hash),
+    new_hash: shownHash(newHash),
+    restored_from: shownHash(previous.hash),
+  };
+}
+
+/** Of a version's own place in the chain. */
+const KEPT: ReadonlySet<string> = new Set([
+  'created_at',
+  'superseded_by',
+  'derived_from',
+  'supersession_justification',
+  'system_valid_from',
+  'system_valid_to',
+  'namespace',
+  'user_id',
+]);
+
+function* supersede(oldHash: string, fields: JsonObject, reason: string): Running<string> {
+  try {
+    const { newHash } = yield* ask('supersede', { oldHash, fields, reason });
+    return newHash;
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'MEM-E002') throw alreadySuperseded();
+    if (error instanceof EngineError && error.code === 'MEM-E001') throw new CalError('CAL-E046', 'no such grain');
+    throw error;
+  }
+}
+
+function alreadySuperseded(): CalError {
+  return new CalError('CAL-E040', 'the grain has been superseded already');
+}
+
+function fieldsOf(grainType: string, set: Assignments, run: Run): JsonObject {
+  const fields: JsonObject = {};
+  for (const { field, value } of set) {
+    const plain = plainValue(value, run);
+    const name = field.word;
+    if (name === 'deadline' && (typeof plain === 'string' || typeof plain === 'number')) {
+      const span = spanOf(plain, run.nowMs);
+      if (span === undefined) throw new CalError('CAL-E020', 'deadline wants a time', { at: value.at });
+      fields[name] = Math.floor(span.startMs / 1000);
+    } else fields[name] = plain;
+    // What a goal is about has a name of its own.
+    if (grainType === 'goal' && name === 'object') fields['description'] = plain;
+  }
+  return fields;
+}
+
+function plainValue(value: Value, run: Run): JsonValue {
+  switch (value.kind) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return value.value;
+    case 'hash':
+      return value.hex;
+    case 'array':
+      return value.items.map((item) => plainValue(item, run));
+    case 'parameter': {
+      const [only, ...others] = valuesOf(value.name, run);
+      if (only === undefined || others.length > 0)
+        throw new CalError('CAL-E020', `$${value.name} does not hold one value`, { at: value.at });
+      return only;
+    }
+  }
+}

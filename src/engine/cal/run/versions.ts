@@ -1,0 +1,121 @@
+// HISTORY: the versions of a grain, of a pair of subject and relation, and what changed between two.
+import type { JsonObject, JsonValue } from '../../calls.ts';
+import { stringifyJson } from '../../grain/api-json.ts';
+import type { GrainReference, History, HistoryDiff, HistoryOfPair, Value } from '../ast.ts';
+import { CalError } from '../errors.ts';
+import type { CalGrain } from '../output/grain.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { ask, type Running } from './asks.ts';
+import { calGrain } from './grain-of.ts';
+import { shownFields, shownHash } from './payload.ts';
+import { account, bounds, resolveReference, valuesOf } from './recall.ts';
+import type { Run } from './session.ts';
+import { spanOf } from './time.ts';
+
+export function* runHistory(history: History, run: Run): Running<JsonObject> {
+  const hash = yield* resolveReference(history.grain, run);
+  if (hash === undefined) return { type: 'history', versions: [] };
+  const { versions } = yield* ask('history', { hash });
+  run.spent.scanned += versions.length;
+  const shown = versions.map((version, i): JsonObject => {
+    const next = versions[i + 1];
+    const successor = version.fields['superseded_by'];
+    return {
+      hash: shownHash(version.hash),
+      grain_type: version.grainType,
+      fields: shownFields(version.fields),
+      created_at: version.createdAt,
+      superseded_by:
+        typeof successor === 'string' ? shownHash(successor) : next === undefined ? null : shownHash(next.hash),
+    };
+  });
+  return { type: 'history', versions: shown.reverse().slice(0, CAL_LIMITS.historyVersionsMax) };
+}
+
+export function* runPairHistory(history: HistoryOfPair, run: Run): Running<JsonObject> {
+  const subject = textOf(history.subject, run);
+  const relation = textOf(history.relation, run);
+  const asOf = history.asOf === undefined ? undefined : spanOf(history.asOf, run.nowMs);
+  if (history.asOf !== undefined && asOf === undefined)
+    throw new CalError('CAL-E020', 'AS OF wants a time', { suggestion: 'Write an ISO 8601 date or instant.' });
+  const namespace = run.namespace === undefined && history.in?.scope !== true ? history.in?.name : undefined;
+  const selected = yield* ask('select', {
+    filter: {
+      grainTypes: ['belief'],
+      subject,
+      relation,
+      includeSuperseded: true,
+      ...(namespace === undefined ? {} : { anyOf: [{ facet: 'namespace', values: [namespace] }] }),
+      ...(asOf === undefined ? {} : { createdToMs: asOf.endMs }),
+    },
+    tests: [],
+    ...bounds(run),
+    order: { by: 'time', descending: true },
+    take: CAL_LIMITS.historyVersionsMax,
+  });
+  account(run, selected);
+  const versions = selected.grains.map(
+    ({ hash, grainType, fields, createdAt, supersededBy }): JsonObject => ({
+      hash: shownHash(hash),
+      grain_type: grainType,
+      fields: shownFields(fields),
+      created_at: createdAt,
+      superseded_by: supersededBy === undefined ? null : shownHash(supersededBy),
+    }),
+  );
+  return { type: 'history', versions };
+}
+
+function textOf(value: Value, run: Run): string {
+  const text =
+    value.kind === 'parameter' ? valuesOf(value.name, run)[0] : value.kind === 'string' ? value.value : undefined;
+  if (text !== undefined) return text;
+  throw new CalError('CAL-E020', 'subject and relation are compared with strings', { at: value.at });
+}
+
+export function* runDiff({ from, to }: HistoryDiff, run: Run): Running<JsonObject> {
+  const before = yield* named(from, run);
+  const after = yield* named(to, run);
+  const fields = new Set([...Object.keys(before.fields), ...Object.keys(after.fields)]);
+  const changes = [...fields].sort().flatMap((field): JsonObject[] => {
+    const old = before.fields[field] ?? null;
+    const now = after.fields[field] ?? null;
+    if (LINKS.has(field) || isSame(old, now)) return [];
+    return [{ field, from: old, to: now }];
+  });
+  return { type: 'diff', from: shownHash(before.hash), to: shownHash(after.hash), changes };
+}
+
+/** Where a version stands among the others is no difference of what it says. */
+const LINKS: ReadonlySet<string> = new Set([
+  'superseded_by',
+  'derived_from',
+  'supersession_justification',
+  'created_at',
+]);
+
+function isSame(a: JsonValue, b: JsonValue): boolean {
+  return a === b || stringifyJson(a) === stringifyJson(b);
+}
+
+/** The grain, of any standing. E046 where there is none here. */
+export function* named(reference: GrainReference, run: Run): Running<CalGrain> {
+  const hash = yield* resolveReference(reference, run);
+  const found = hash === undefined ? undefined : yield* grainAt(hash, run);
+  if (found === undefined) throw new CalError('CAL-E046', 'no such grain', { at: reference.at });
+  return found;
+}
+
+export function* grainAt(hash: string, run: Run): Running<CalGrain | undefined> {
+  const selected = yield* ask('select', {
+    filter: { includeSuperseded: true },
+    hashes: [hash],
+    tests: [],
+    ...bounds(run),
+    order: { by: 'hash' },
+    take: 1,
+  });
+  account(run, selected);
+  const [view] = selected.grains;
+  return view === undefined ? undefined : calGrain(view, 1);
+}

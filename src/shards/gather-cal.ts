@@ -1,0 +1,152 @@
+// A CAL query over all partitions, and one that changes something: run here, each of its questions as a call on the memory.
+import { unreachable } from '../engine/assert.ts';
+import { answerCal, type CalCall, type CalReply } from '../engine/cal/run/answer.ts';
+import type {
+  CalAnswer,
+  CalAsk,
+  PartitionAnswer,
+  PartitionRead,
+  Settled,
+  SingleAnswer,
+  SingleAsk,
+} from '../engine/cal/run/asks.ts';
+import { calGrain } from '../engine/cal/run/grain-of.ts';
+import { compareKeys, orderKey } from '../engine/cal/run/order.ts';
+import { type Clock, systemClock } from '../engine/clock.ts';
+import { EngineError } from '../engine/errors.ts';
+import { type Fan, isNotFound } from './fan.ts';
+import type { CallContext, Input, MemoryCalls, Output } from './protocol.ts';
+
+/** Calls one memory, whatever its partitions. `reason` goes into the audit of a change. */
+export type CallMemory = <M extends keyof MemoryCalls>(
+  method: M,
+  input: Input<M>,
+  extras?: { readonly reason: string },
+) => Promise<Output<M>>;
+
+type Asker = Pick<CallContext, 'namespace' | 'userId' | 'deadlineMs' | 'memory' | 'actor' | 'requestId'>;
+
+/** Runs the query here. Rejects with EngineError for what is no fault of the query. */
+export async function runCal(
+  call: CallMemory,
+  context: Asker,
+  input: CalCall,
+  clock: Clock = systemClock,
+): Promise<CalReply> {
+  const running = answerCal(input, context, clock);
+  let step = running.next();
+  while (step.done !== true) {
+    let answered: CalAnswer;
+    try {
+      answered = await answer(call, step.value);
+    } catch (error) {
+      step = running.throw(error);
+      continue;
+    }
+    step = running.next(answered);
+  }
+  return step.value;
+}
+
+async function answer(call: CallMemory, asked: CalAsk): Promise<CalAnswer> {
+  if (asked.kind !== 'several') return answerOne(call, asked);
+  const settled = await Promise.allSettled(asked.asks.map((one) => answerOne(call, one)));
+  return {
+    kind: 'several',
+    settled: settled.map(
+      (one): Settled => (one.status === 'fulfilled' ? { answer: one.value } : { error: one.reason }),
+    ),
+  };
+}
+
+async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer> {
+  switch (ask.kind) {
+    case 'select':
+    case 'count':
+    case 'find':
+    case 'estimate':
+      return call('calRead', ask);
+    case 'search': {
+      const { hits, total } = await call('recall', ask.input);
+      return { kind: 'search', output: { hits, total } };
+    }
+    case 'history':
+      return { kind: 'history', output: { versions: await versionsOf(call, ask.input.hash) } };
+    case 'namespaces':
+      return { kind: 'namespaces', output: await call('namespaces', { filter: {} }) };
+    case 'add': {
+      const { grainType, fields, reason } = ask.input;
+      const { hash } = await call('add', { grainType, fields, sync: false }, { reason });
+      return { kind: 'add', output: { hash } };
+    }
+    case 'supersede': {
+      const { oldHash, fields, reason } = ask.input;
+      const { newHash } = await call('supersede', { oldHash, fields }, { reason });
+      return { kind: 'supersede', output: { newHash } };
+    }
+    default:
+      return unreachable(ask);
+  }
+}
+
+async function versionsOf(call: CallMemory, hash: string) {
+  try {
+    return (await call('history', { hash })).versions;
+  } catch (error) {
+    if (error instanceof EngineError && isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+/** The answers of all partitions as one partition that holds all of it would give it. */
+export async function gatherCalRead(fan: Fan, ask: PartitionRead): Promise<PartitionAnswer> {
+  const answers = await fan.all('calRead', ask);
+  switch (ask.kind) {
+    case 'select': {
+      const { order, take } = ask.input;
+      const parts = outputs(answers, 'select');
+      // A grain that two partitions hold counts once.
+      const distinct = new Map(parts.flatMap(({ grains }) => grains).map((view) => [view.hash, view]));
+      const grains = [...distinct.values()]
+        .map((view) => ({ view, hash: view.hash, key: orderKey(order, calGrain(view, 1)) }))
+        .sort((a, b) => compareKeys(order, a, b))
+        .slice(0, take)
+        .map(({ view }) => view);
+      return { kind: 'select', output: { grains, ...added(parts) } };
+    }
+    case 'count':
+      return { kind: 'count', output: added(outputs(answers, 'count')) };
+    case 'find': {
+      const hashes = new Set(outputs(answers, 'find').flatMap((one) => one.hashes));
+      return { kind: 'find', output: { hashes: [...hashes].slice(0, 2) } };
+    }
+    case 'estimate': {
+      const parts = outputs(answers, 'estimate');
+      const counts = ask.input.filters.map(({ name }, i) => ({
+        name,
+        grains: parts.reduce((sum, part) => sum + (part.counts[i]?.grains ?? 0), 0),
+      }));
+      return { kind: 'estimate', output: { counts } };
+    }
+    default:
+      return unreachable(ask);
+  }
+}
+
+type OutputOf<K extends PartitionAnswer['kind']> = Extract<PartitionAnswer, { kind: K }>['output'];
+
+function outputs<K extends PartitionAnswer['kind']>(answers: readonly PartitionAnswer[], kind: K): OutputOf<K>[] {
+  // Each partition answers a kind with its output.
+  return answers.flatMap((one) => (one.kind === kind ? [one.output as OutputOf<K>] : []));
+}
+
+function added(
+  parts: readonly { readonly total: number; readonly scanned: number; readonly stopped?: 'scan' | 'time' }[],
+) {
+  const stopped = parts.find((part) => part.stopped !== undefined)?.stopped;
+  return {
+    total: parts.reduce((sum, { total }) => sum + total, 0),
+    scanned: parts.reduce((sum, { scanned }) => sum + scanned, 0),
+    ...(stopped === undefined ? {} : { stopped }),
+  };
+}

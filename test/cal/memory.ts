@@ -1,0 +1,77 @@
+// A memory of one shard that answers CAL, over the fixture.
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { isRefused } from '../../src/engine/cal/run/answer.ts';
+import { type CalSession, PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
+import type { AddItem, CallContext } from '../../src/engine/calls.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { contextOf, openShard, settingsOf } from '../support/shard.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { fixtureItems, NOW_MS } from './fixture.ts';
+
+/** An answer as its JSON tells it. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it as callers do
+export type Told = Record<string, any>;
+
+export interface Answered {
+  readonly told: Told;
+  readonly count: number;
+  readonly type: string;
+  readonly warnings: readonly string[];
+}
+
+export type Asking = Partial<Pick<CallContext, 'namespace' | 'userId' | 'deadlineMs'>> & {
+  readonly session?: Partial<CalSession>;
+};
+
+export class CalMemory {
+  readonly engine: Engine;
+  readonly items: readonly AddItem[];
+  readonly hashes: readonly string[];
+
+  constructor(engine: Engine, items: readonly AddItem[], hashes: readonly string[]) {
+    this.engine = engine;
+    this.items = items;
+    this.hashes = hashes;
+  }
+
+  static async open(t: Pick<TestContext, 'after' | 'name'>, items = fixtureItems()): Promise<CalMemory> {
+    const engine = await openShard(temporaryDirectory(t), { clock: { nowMs: () => NOW_MS } });
+    t.after(() => engine.abandon());
+    await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
+    const { outcomes } = await engine.write('addBatch', contextOf(1), { items });
+    const hashes = outcomes.map((one) =>
+      'error' in one ? assert.fail(`${one.grainType}: ${one.error.message}`) : one.hash,
+    );
+    return new CalMemory(engine, items, hashes);
+  }
+
+  reply(query: string, { session, ...context }: Asking = {}) {
+    return this.engine.read(
+      'cal',
+      { ...contextOf(1), ...context },
+      { query, session: { ...PLAIN_SESSION, ...session }, vectors: [] },
+    );
+  }
+
+  ask(query: string, asking: Asking = {}): Answered {
+    const reply = this.reply(query, asking);
+    if (isRefused(reply)) assert.fail(`${query}\n${reply.refused}: ${reply.message}`);
+    const { resultJson, resultCount, statementType, warnings } = reply;
+    return { told: JSON.parse(resultJson) as Told, count: resultCount, type: statementType, warnings };
+  }
+
+  /** The code that the query is refused with; '' when it answers. */
+  code(query: string, asking: Asking = {}): string {
+    const reply = this.reply(query, asking);
+    return isRefused(reply) ? reply.refused : '';
+  }
+
+  /** Hash of the grain that says `text` in one of its fields. */
+  hash(text: string): string {
+    const at = this.items.findIndex(({ fields }) => Object.values(fields).includes(text));
+    const hash = this.hashes[at];
+    assert.ok(hash !== undefined, `no grain of the fixture says ${text}`);
+    return hash;
+  }
+}
