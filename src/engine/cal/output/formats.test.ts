@@ -1,0 +1,292 @@
+// Every format over the fixture of all types, kept as files; and hostile texts, which must stay in their places.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
+import type { JsonObject } from '../../grain/api-json.ts';
+import { FORMATS, type FormatName } from '../ast.ts';
+import { assemble } from './assembly/assemble.ts';
+import type { CalGrain } from './grain.ts';
+import type { Level, Project } from './projection.ts';
+import { renderGrains } from './render.ts';
+import { grainOf, HOSTILE, NOW_MS, named, TEN, templated } from './types.fixture.ts';
+
+const GOLDEN = join(import.meta.dirname, '../../../../test/golden/cal');
+const LEVELS: readonly Level[] = ['summary', 'standard', 'full'];
+
+function recalled(name: FormatName, grains: readonly CalGrain[], level: Level = 'standard', project?: Project) {
+  return renderGrains(grains, [named(name)], { nowMs: NOW_MS, level, project }).renderings[0]!.content;
+}
+
+function assembled(name: FormatName, grains: readonly CalGrain[], level: Level = 'standard'): string | JsonObject[] {
+  const half = Math.ceil(grains.length / 2);
+  const { renderings } = assemble({
+    ...{ name: 'agent_context', intent: 'help "alice" & co', level, nowMs: NOW_MS, renderings: [named(name)] },
+    sources: [
+      { label: 'rest', grains: grains.slice(half) },
+      { label: 'first', grains: grains.slice(0, half) },
+    ],
+    priority: ['first'],
+    budget: { value: 16_000, unit: 'tokens' },
+  });
+  return renderings[0]!.content;
+}
+
+const shown = (content: string | JsonObject[]): string =>
+  typeof content === 'string' ? content : JSON.stringify(content, undefined, 1);
+
+for (const name of FORMATS)
+  test(`${name}: the types on every level, as a recall and as an assembly`, (t) => {
+    for (const level of LEVELS) {
+      const text = `${shown(recalled(name, TEN, level))}\n----\n${shown(assembled(name, TEN, level))}\n`;
+      t.assert.fileSnapshot(text, join(GOLDEN, `${name}.${level}.txt`), { serializers: [(value) => value] });
+    }
+  });
+
+test('nothing at all is a frame, an empty text or empty data', () => {
+  assert.equal(recalled('sml', []), '<context>\n\n</context>');
+  assert.equal(
+    assembled('sml', []),
+    '<context intent="help &quot;alice&quot; &amp; co">\n\n</context>'.replace(
+      '&quot;alice&quot;',
+      '&quot;alice&quot;',
+    ),
+  );
+  for (const name of ['markdown', 'text', 'triples', 'toon'] as const) assert.equal(recalled(name, []), '', name);
+  assert.equal(recalled('yaml', []), '[]');
+  assert.deepEqual(recalled('json', []), []);
+});
+
+test('D-29: an assembly is SML unless something else is asked for', () => {
+  assert.match(String(assembled('sml', TEN)), /^<context intent=/);
+});
+
+test('D-30: no format shows a hash, a namespace or a user; a template can show a hash', () => {
+  const secret = TEN.map((grain) => ({ ...grain, namespace: 'namespace-canary', userId: 'user-canary' }));
+  for (const name of FORMATS)
+    for (const level of LEVELS)
+      for (const content of [recalled(name, secret, level), assembled(name, secret, level)])
+        assert.doesNotMatch(shown(content), /[0-9a-f]{64}|canary|sha256|\d{10}/, `${name} ${level}`);
+  const asked = [templated({ text: '{{grain.hash}}' })];
+  const { renderings } = renderGrains(TEN.slice(0, 1), asked, { nowMs: NOW_MS, level: 'standard' });
+  assert.equal(renderings[0]?.content, `sha256:${'1'.repeat(64)}`);
+});
+
+test('D-32: tables of an assembly follow one another without a blank line, those of a recall with one', () => {
+  assert.doesNotMatch(String(assembled('toon', TEN)), /\n\n/);
+  assert.match(String(recalled('toon', TEN)), /\n\nevents\[2\]\{role,time,content\}:\n/);
+});
+
+test('D-33: a missing value is an empty text in quotes', () => {
+  assert.match(String(recalled('toon', TEN)), /^"",Nov 30,no role here$/m);
+});
+
+test('D-34: summaries drop what may be dropped, full adds to every type', () => {
+  const belief = TEN.slice(0, 1);
+  assert.equal(elementOf(belief, 'summary'), '<belief subject="alice">prefers dark mode</belief>');
+  assert.equal(elementOf(belief, 'standard'), '<belief subject="alice" confidence="0.92">prefers dark mode</belief>');
+  assert.equal(
+    elementOf(belief, 'full'),
+    '<belief subject="alice" confidence="0.92" source="user" observed="yesterday" importance="0.7" ' +
+      'tags="ui,settings" status="verified">prefers dark mode</belief>',
+  );
+});
+
+function elementOf(grains: readonly CalGrain[], level: Level): string | undefined {
+  return String(recalled('sml', grains, level))
+    .split('\n')[2]
+    ?.trim();
+}
+
+test('instants are printed instead of ages when they are asked for', () => {
+  const options = { nowMs: NOW_MS, level: 'standard', isoTimestamps: true } as const;
+  const { renderings } = renderGrains(TEN.slice(2, 3), [named('sml')], options);
+  assert.match(String(renderings[0]?.content), /time="2026-03-10T11:50:00Z"/);
+});
+
+test('PROJECT shows its fields alone, in its order, under the names of attributes', () => {
+  const context = { 'hc:patient_id': 'P-1234', 'hc:none': '' };
+  const fields = { subject: 's', content: 'elevated heart rate', observer_id: 'dr', observer_type: 'human', context };
+  const grains = [grainOf('1', 'observation', fields), TEN[0]!];
+  const project: Project = {
+    content: ['relation', 'object'],
+    attributes: ['hc:patient_id', 'observer_id', 'confidence'],
+  };
+  const one = (name: FormatName) => recalled(name, grains, 'standard', project);
+  assert.match(String(one('sml')), /<belief confidence="0.92">prefers dark mode<\/belief>/);
+  assert.match(
+    String(one('sml')),
+    /<observation hc:patient_id="P-1234" observer="dr" confidence="1">elevated heart rate</,
+  );
+  assert.match(
+    String(one('toon')),
+    /^observations\[1\]\{content,hc:patient_id,observer,confidence\}:\nelevated heart rate,P-1234,dr,1$/m,
+  );
+  assert.match(
+    String(one('markdown')),
+    /^- elevated heart rate \(hc:patient_id: P-1234, observer: dr, confidence: 1\)$/m,
+  );
+  assert.match(String(one('text')), /^\[belief\] prefers dark mode \(confidence: 0.92\)$/m);
+  assert.deepEqual((one('json') as JsonObject[])[1], {
+    type: 'belief',
+    relation: 'mg:prefers',
+    object: 'dark mode',
+    confidence: 0.92,
+  });
+});
+
+test('triples leave out what is none, and say so', () => {
+  const { renderings, warnings } = renderGrains(TEN, [named('triples')], { nowMs: NOW_MS, level: 'standard' });
+  assert.equal(renderings[0]?.content, 'alice\tprefers\tdark mode\nalice\tworks at\tCafé "Ł" & Co');
+  assert.deepEqual(
+    [renderings[0]?.grainCount, warnings],
+    [2, ['triples: 13 grains have no subject, relation and object']],
+  );
+});
+
+// ---- hostile texts
+
+const text = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom(...'<>"&\'#->`,:[]{}()\\\n\r\t\u2028 ab1.') }),
+);
+const filledText = text.map((value) => (value.trim() === '' ? 'x' : value));
+const grain = fc
+  .tuple(fc.constantFrom(...TEN), filledText, filledText, filledText)
+  .map(([like, first, second, third], i = 0): CalGrain => {
+    const swap: JsonObject = {};
+    for (const [name, value] of Object.entries(like.fields)) {
+      const replaced = [first, second, third][(name.length + i) % 3]!;
+      swap[name] =
+        typeof value === 'string' ? replaced : Array.isArray(value) && value.length > 0 ? [first, second] : value;
+    }
+    return { ...like, fields: swap };
+  });
+const grains = fc
+  .array(grain, { maxLength: 8 })
+  .map((some) => some.map((one, i) => ({ ...one, hash: `${i}`.repeat(64) })));
+
+function forAll(check: (grains: readonly CalGrain[], level: Level) => void): void {
+  fc.assert(fc.property(grains, fc.constantFrom(...LEVELS), check), { numRuns: runs(150) });
+}
+
+const TAGGED = /^ {2}<([a-z]+)((?: [a-z]+="[^"<>]*")*)>([^<>]*)<\/\1>$/;
+
+test('D-31: SML holds one element a grain, whatever grains say, and gives their texts back', () => {
+  forAll((some, level) => {
+    for (const document of [recalled('sml', some, level), assembled('sml', some, level)]) {
+      const lines = String(document).split('\n');
+      assert.match(lines[0]!, /^<context(?: intent="[^"<>]*")?>$/);
+      assert.equal(lines.at(-1), '</context>');
+      const inner = lines.slice(1, -1).filter((line) => line !== '');
+      assert.equal(inner.length, some.length);
+      for (const line of inner) assert.match(line, TAGGED);
+    }
+  });
+  const said = (object: string) => {
+    const line = elementOf([grainOf('1', 'belief', { subject: 's', relation: 'r', object })], 'summary');
+    const inside = TAGGED.exec(`  ${line}`)?.[3] ?? '';
+    return inside.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+  };
+  assert.equal(said('a <b> & "c" \'d\' &lt;'), 'r a <b> & "c" \'d\' &lt;');
+});
+
+test('markdown holds one item a grain and headings of types alone', () => {
+  forAll((some, level) => {
+    const lines = String(assembled('markdown', some, level))
+      .split('\n')
+      .filter((line) => line !== '');
+    assert.equal(lines.shift(), '## Context: help "alice" & co');
+    const items = lines.filter((line) => !/^\*\*[A-Z][a-z]+\*\*$/.test(line));
+    assert.equal(items.length, some.length);
+    for (const item of items) assert.match(item, /^- (?![#\->`<]|\s)./u);
+  });
+});
+
+test('plain text and triples hold one line a grain', () => {
+  forAll((some, level) => {
+    const lines = String(recalled('text', some, level))
+      .split('\n')
+      .filter((line) => line !== '');
+    assert.equal(lines.length, some.length);
+    for (const line of lines) assert.match(line, /^\[[a-z]+\] /);
+    const { renderings } = renderGrains(some, [named('triples')], { nowMs: NOW_MS, level });
+    const triples = String(renderings[0]!.content)
+      .split('\n')
+      .filter((line) => line !== '');
+    assert.equal(triples.length, renderings[0]!.grainCount);
+    for (const line of triples) assert.equal(line.split('\t').length, 3, line);
+  });
+});
+
+test('TOON holds the rows that its headers say, with as many cells as columns, and gives the values back', () => {
+  forAll((some, level) => {
+    const { head, tables } = readToon(String(assembled('toon', some, level)));
+    assert.equal(head['context'], 'agent_context');
+    assert.equal(head['intent'], 'help "alice" & co');
+    assert.equal(
+      tables.reduce((sum, { rows }) => sum + rows.length, 0),
+      some.length,
+    );
+    for (const { columns, count, rows } of tables) {
+      assert.equal(rows.length, count);
+      for (const row of rows) assert.equal(row.length, columns.length);
+    }
+    const goals = tables.find(({ type }) => type === 'goals');
+    const objects = some
+      .filter(({ grainType }) => grainType === 'goal')
+      .map(({ fields }) => String(fields['description']));
+    const expected = objects.map((value) => value.toWellFormed().replace(/[[\p{Cc}\u2028\u2029]--[\n\r\t]]+/gv, ' '));
+    assert.deepEqual(goals?.rows.map((row) => row[1]) ?? [], expected);
+  });
+});
+
+interface ToonTable {
+  readonly type: string;
+  readonly count: number;
+  readonly columns: readonly string[];
+  readonly rows: string[][];
+}
+
+/** Reads an assembly's TOON by the rules of the format alone: indentation tells rows from keys, quotes guard commas. */
+function readToon(document: string): { head: Record<string, string>; tables: ToonTable[] } {
+  const head: Record<string, string> = {};
+  const tables: ToonTable[] = [];
+  for (const line of document.split('\n')) {
+    const header = /^([a-z]+)\[(\d+)\]\{([^}]*)\}:$/.exec(line);
+    if (line.startsWith('  ')) tables.at(-1)!.rows.push(cells(line.slice(2)));
+    else if (header !== null)
+      tables.push({ type: header[1]!, count: Number(header[2]), columns: header[3]!.split(','), rows: [] });
+    else head[line.slice(0, line.indexOf(':'))] = cells(line.slice(line.indexOf(':') + 2))[0]!;
+  }
+  return { head, tables };
+}
+
+function cells(row: string): string[] {
+  const found = [...`${row},`.matchAll(/("(?:[^"\\]|\\["\\nrt])*"|[^",]*),/gy)].map((match) => match[1]!);
+  assert.equal(found.join(','), row, 'every character of a row belongs to a cell');
+  return found.map((cell) => (cell.startsWith('"') ? JSON.parse(cell) : cell));
+}
+
+test('YAML holds one item a grain and quotes what it would read otherwise', () => {
+  forAll((some, level) => {
+    const lines = String(recalled('yaml', some, level)).split('\n');
+    if (some.length === 0) return;
+    assert.equal(lines.filter((line) => line.startsWith('- type: ')).length, some.length);
+    for (const line of lines) {
+      const value = /^(?:- | {2})(?: {2})*(?:- |"?[a-z_:]+"?:(?: |$))(.*)$/.exec(line)?.[1];
+      assert.ok(value !== undefined, line);
+      if (value !== '')
+        assert.match(
+          value,
+          /^(?:"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|\p{L}[\p{L}\p{N} _./()'-]*|[{[].*[\]}])$/u,
+        );
+    }
+  });
+});
+
+test('the same grains and the same clock give the same text', () => {
+  for (const name of FORMATS) assert.deepEqual(assembled(name, TEN, 'full'), assembled(name, [...TEN], 'full'));
+});
