@@ -141,6 +141,15 @@ const OPTIONS = {
     fallbackText: 'the service is asked',
   }),
   embeddingKey: secret('API key of the embedding service'),
+  modelUrl: optionalText('URL', "service with OpenAI's chat interface, for hyde and llm_rerank of a recall"),
+  model: optionalText('NAME', 'language model that it is asked for'),
+  modelKey: secret('API key of that service'),
+  rerankUrl: optionalText(
+    'URL',
+    'service whose /rerank puts hits in order, for rerank of a recall; else that of --model-url',
+  ),
+  rerankModel: optionalText('NAME', 'reranker that it is asked for'),
+  rerankKey: secret('API key of that service'),
   memoriesMax: integer('memories that may exist at once', { min: 1, max: MEMORIES_MAX, fallback: MEMORIES_MAX }),
   requestTimeoutMs: integer('time after which a request is answered SYS-E005', {
     min: 10,
@@ -241,6 +250,22 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
+function checkModels({ modelUrl, model, rerankUrl, rerankModel }: Config): void {
+  for (const [flag, url] of [
+    ['--model-url', modelUrl],
+    ['--rerank-url', rerankUrl],
+  ] as const)
+    if (url !== undefined && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+      throw new EngineError('VAL-E001', `${flag} wants an http or https address`);
+  if (model !== undefined && modelUrl === undefined) throw new EngineError('VAL-E001', '--model wants --model-url');
+  if (modelUrl !== undefined && model === undefined && rerankModel === undefined)
+    throw new EngineError('VAL-E001', '--model-url wants --model or --rerank-model');
+  if (rerankUrl !== undefined && rerankModel === undefined)
+    throw new EngineError('VAL-E001', '--rerank-url wants --rerank-model');
+  if (rerankModel !== undefined && rerankUrl === undefined && modelUrl === undefined)
+    throw new EngineError('VAL-E001', '--rerank-model wants --rerank-url or --model-url');
+}
+
 function checkConfig(config: Config): void {
   if (config.auth === 'oidc' || config.auth === 'composite')
     throw new EngineError('AUT-E003', `--auth ${config.auth} is not in this build: use api-key or none`);
@@ -250,6 +275,7 @@ function checkConfig(config: Config): void {
     throw new EngineError('VAL-E001', '--tls-cert and --tls-key go together');
   if (config.embedder === 'remote' && (config.embeddingUrl === undefined || config.embeddingModel === undefined))
     throw new EngineError('VAL-E001', '--embedder remote wants --embedding-url and --embedding-model');
+  checkModels(config);
   if (config.bootstrapKey !== undefined && !/^g[rp]_[0-9a-f]{64}$/.test(config.bootstrapKey))
     throw new EngineError('AUT-E003', 'GRANARY_BOOTSTRAP_KEY wants gr_ and 64 hex characters');
 }

@@ -12,6 +12,7 @@ import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
+import type { RecallModels } from './models/models.ts';
 import type { Shards } from './shards.ts';
 
 /** The parts of a running server. Made once in main.ts. */
@@ -35,6 +36,8 @@ export interface Services {
   readonly embedders: Pick<Embedders, 'of' | 'status' | 'check' | 'nameOf'>;
   /** What makes the vectors of questions. */
   readonly queryVectors: Pick<QueryVectors, 'of' | 'isSettled'>;
+  /** What a recall may ask of models. */
+  readonly models: RecallModels;
   /** The HTTP listener in use, which may be another than asked for. */
   readonly httpListener: () => string;
   /** The port of gRPC; undefined before it listens. */

@@ -41,6 +41,7 @@ import { Lifecycle } from './lifecycle.ts';
 import { type Logger, makeLog } from './log.ts';
 import { MasterKeys } from './master-keys.ts';
 import { Metrics } from './metrics.ts';
+import { recallModels } from './models/models.ts';
 import { metricsOperation } from './operations/admin/metrics.ts';
 import { CODECS } from './operations/codecs.ts';
 import { placementOf } from './placement-of.ts';
@@ -177,6 +178,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
       stateOf: (memory) => router.call('vectorState', { memory, actor: 'system', requestId: 'system' }, {}),
       mayLeave: (memory) => mayLeave(memory, config),
     }),
+    models: recallModels(config),
     httpListener: () => listener.kind,
     grpcPort: () => ports?.grpc,
     isEnding: () => lifecycle.isEnding,

@@ -2,6 +2,7 @@
 // with raw scores, and they are fused here as if they had come from one. Only the final hits are read.
 import { coverageOf, type Evidence, evidenceOf } from '../engine/recall/evidence.ts';
 import { type Fused, fuse, newestFirst } from '../engine/recall/fuse.ts';
+import { type Excluded, Exclusions } from '../engine/recall/stages/excluded.ts';
 import type { Fan } from './fan.ts';
 import { mergeTextStatistics } from './merge.ts';
 import type { Candidate, GrainView, Output, RecallHit, RecallQuery, TextStatistics } from './protocol.ts';
@@ -35,7 +36,14 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
     total: candidates.length,
     coverage: query.query === undefined ? null : coverageOf(evidence),
     ...(answers.some(({ vectorsBehind }) => vectorsBehind === true) ? { vectorsBehind: true } : {}),
+    ...(query.tellExcluded === true ? { excluded: excludedOf(answers) } : {}),
   };
+}
+
+function excludedOf(answers: readonly Output<'recallCandidates'>[]): Excluded {
+  const excluded = new Exclusions();
+  for (const answer of answers) if (answer.excluded !== undefined) excluded.join(answer.excluded);
+  return excluded.plain();
 }
 
 const NO_STATISTICS: TextStatistics = { docs: 0, totalLength: 0, documentFrequency: {} };

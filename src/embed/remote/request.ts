@@ -4,6 +4,8 @@ import { EMBED_RESPONSE_BYTES_MAX } from '../../engine/limits.ts';
 import { EmbedError } from '../embedder.ts';
 
 export interface Post {
+  /** What errors call it; absent: the embedding service. */
+  readonly service?: string;
   readonly fetch: typeof fetch;
   readonly url: string;
   readonly apiKey: string | undefined;
@@ -40,7 +42,7 @@ export async function post(request: Post): Promise<Outcome> {
     request.signal.throwIfAborted();
     if (error instanceof EmbedError) throw error;
     const what = timedOut ? `did not answer within ${request.timeoutMs} ms` : `could not be reached${reasonOf(error)}`;
-    return { kind: 'again', error: failed(what, true), retryAfter: null };
+    return { kind: 'again', error: failed(request, what, true), retryAfter: null };
   } finally {
     clearTimeout(timer);
     request.signal.removeEventListener('abort', give);
@@ -62,37 +64,38 @@ async function exchange(request: Post, signal: AbortSignal): Promise<Outcome> {
   const { status } = response;
   if (response.ok) {
     const type = response.headers.get('content-type') ?? '';
-    if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) throw failed('answered something else than JSON', false);
-    return { kind: 'answer', text: await readBody(response) };
+    if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type))
+      throw failed(request, 'answered something else than JSON', false);
+    return { kind: 'answer', text: await readBody(request, response) };
   }
   if (AGAIN.has(status) || status >= 500) {
-    const error = failed(`answered ${status}`, true);
+    const error = failed(request, `answered ${status}`, true);
     return { kind: 'again', error, retryAfter: response.headers.get('retry-after') };
   }
-  if (status === 400 || status === 422) return { kind: 'refused', error: failed(`answered ${status}`, false) };
+  if (status === 400 || status === 422) return { kind: 'refused', error: failed(request, `answered ${status}`, false) };
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400))
-    throw failed('answered with a redirect, which is not followed', false);
-  throw failed(`answered ${status}`, false);
+    throw failed(request, 'answered with a redirect, which is not followed', false);
+  throw failed(request, `answered ${status}`, false);
 }
 
-async function readBody(response: Response): Promise<string> {
-  if (Number(response.headers.get('content-length') ?? 0) > EMBED_RESPONSE_BYTES_MAX) throw tooLarge();
+async function readBody(request: Post, response: Response): Promise<string> {
+  if (Number(response.headers.get('content-length') ?? 0) > EMBED_RESPONSE_BYTES_MAX) throw tooLarge(request);
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of response.body ?? []) {
     bytes += piece.length;
-    if (bytes > EMBED_RESPONSE_BYTES_MAX) throw tooLarge();
+    if (bytes > EMBED_RESPONSE_BYTES_MAX) throw tooLarge(request);
     pieces.push(piece);
   }
   return Buffer.concat(pieces, bytes).toString('utf8');
 }
 
-function tooLarge(): EmbedError {
-  return failed(`answered more than ${EMBED_RESPONSE_BYTES_MAX} bytes`, false);
+function tooLarge(request: Post): EmbedError {
+  return failed(request, `answered more than ${EMBED_RESPONSE_BYTES_MAX} bytes`, false);
 }
 
-function failed(what: string, retryable: boolean): EmbedError {
-  return new EmbedError(`the embedding service ${what}`, { retryable });
+function failed({ service = 'the embedding service' }: Post, what: string, retryable: boolean): EmbedError {
+  return new EmbedError(`${service} ${what}`, { retryable });
 }
 
 /** The system's own code (ECONNREFUSED and such), when there is one. */

@@ -268,7 +268,8 @@ function ordinalsOf(parts: readonly IndexPart[], lists: readonly (Uint32Array | 
   return ordinals;
 }
 
-function placeOf(parts: readonly IndexPart[], ordinal: Ordinal): { part: number; doc: Doc } | undefined {
+/** Where a grain stands; undefined for one that is in none of the parts. */
+export function placeOf(parts: readonly IndexPart[], ordinal: Ordinal): { part: number; doc: Doc } | undefined {
   for (let part = parts.length - 1; part >= 0; part--) {
     const { ordinals, docCount } = parts[part]!;
     if (docCount === 0 || ordinals[0]! > ordinal) continue;

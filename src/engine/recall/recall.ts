@@ -17,8 +17,10 @@ import {
   plainCandidate,
 } from './candidates.ts';
 import { coverageOf, type Evidence, evidenceOf } from './evidence.ts';
+import { excludedByConditions } from './excluded.ts';
 import { type FacetTerm, filterPart } from './filter.ts';
 import { fuse } from './fuse.ts';
+import type { Excluded } from './stages/excluded.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
 /** What a caller may add to a recall. */
@@ -87,7 +89,8 @@ export function recallCandidates(
   const matched = matchedOf({ parts, text, statistics }, candidates);
   // Lazy hashes do not cross threads.
   const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, matched[i]!));
-  return { candidates: plain, total: plain.length };
+  const excluded = excludedFrom(store, context, planned, { statistics, vectors });
+  return { candidates: plain, total: plain.length, ...(excluded === undefined ? {} : { excluded }) };
 }
 
 export function recall(
@@ -131,7 +134,23 @@ export function recall(
       ...(text === undefined ? {} : { evidence: evidenceOf(known) }),
     });
   }
-  return { hits, total: candidates.length, coverage: text === undefined ? null : coverageOf(evidence) };
+  const excluded = excludedFrom(store, context, planned, { statistics, vectors: legs.vectors });
+  return {
+    hits,
+    total: candidates.length,
+    coverage: text === undefined ? null : coverageOf(evidence),
+    ...(excluded === undefined ? {} : { excluded }),
+  };
+}
+
+function excludedFrom(
+  store: Store,
+  context: CallContext,
+  { parts, query, text, facets }: Plan,
+  known: { readonly statistics: BareStatistics; readonly vectors: VectorLeg | undefined },
+): Excluded | undefined {
+  if (query.tellExcluded !== true) return undefined;
+  return excludedByConditions({ store, context, parts, query, text, facets, ...known });
 }
 
 function search(

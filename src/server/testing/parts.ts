@@ -23,6 +23,7 @@ import { readImportedFile } from '../jobs/read-import.ts';
 import readText from '../jobs/read-text-thread.ts';
 import { makeLog } from '../log.ts';
 import { Metrics } from '../metrics.ts';
+import { recallModels } from '../models/models.ts';
 import type { HttpParts, HttpReply } from '../operations/define.ts';
 import { fullPath } from '../operations/openapi.ts';
 import { OPERATIONS } from '../operations/table.ts';
@@ -108,6 +109,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       stateOf: () => Promise.resolve({ serving: [], lag: 0 }),
       mayLeave: () => false,
     }),
+    models: recallModels(config),
     httpListener: () => 'node',
     grpcPort: () => undefined,
     isEnding: () => false,

@@ -2,6 +2,7 @@
 import { assert } from '../../assert.ts';
 import type { MemoryCalls, RecallQuery } from '../../calls.ts';
 import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
+import { Exclusions } from './excluded.ts';
 import type { StageHit } from './hit.ts';
 import { asksPreference } from './preferences.ts';
 import { recallHit, stageHit } from './recall-hit.ts';
@@ -11,6 +12,12 @@ type RecallOutput = MemoryCalls['recall']['output'];
 /** What is asked for beside recalls. */
 export type OtherAsk = Exclude<Ask, { kind: 'search' | 'rerank' }>;
 type StageTools = Pick<StageContext, 'nowMs'>;
+/** A recall's stages, about to run. */
+interface Begun {
+  readonly wide: RecallQuery;
+  readonly context: StageContext;
+  readonly excluded: Exclusions | undefined;
+}
 /** Puts hits in order, or leaves them (undefined); rejects with what ends the recall. */
 export type Rerank = (hits: readonly StageHit[]) => Promise<readonly number[] | undefined>;
 
@@ -33,7 +40,7 @@ export function recallStagedNow(
   recall: (query: RecallQuery) => RecallOutput,
   answer: (ask: OtherAsk) => Answer,
 ): RecallOutput {
-  const { wide, context } = begin(query, tools, false);
+  const { wide, context, excluded } = begin(query, tools, false);
   const found = recall(wide);
   if (!hasStages(query, false)) return found;
   const respond = (ask: Ask): Answer => {
@@ -41,7 +48,7 @@ export function recallStagedNow(
     return ask.kind === 'search' ? searched(recall(ask.query), ask.query) : answer(ask);
   };
   const hits = found.hits.map((hit) => stageHit(hit, wide));
-  return finish(found, answerNow(stages(hits, context), respond));
+  return finish(found, answerNow(stages(hits, context), respond), excluded);
 }
 
 /** The same where recalls take their time. */
@@ -53,7 +60,7 @@ export async function recallStaged(
   rerank?: Rerank,
 ): Promise<RecallOutput> {
   const reranks = rerank !== undefined;
-  const { wide, context } = begin(query, tools, reranks);
+  const { wide, context, excluded } = begin(query, tools, reranks);
   const found = await recall(wide);
   if (!hasStages(query, reranks)) return found;
   const respond = async (ask: Ask): Promise<Answer> => {
@@ -61,26 +68,35 @@ export async function recallStaged(
     return ask.kind === 'rerank' ? { kind: 'rerank', order: await rerank?.(ask.hits) } : answer(ask);
   };
   const hits = found.hits.map((hit) => stageHit(hit, wide));
-  return finish(found, await answerLater(stages(hits, context), respond));
+  return finish(found, await answerLater(stages(hits, context), respond), excluded);
 }
 
-function begin(query: RecallQuery, tools: StageTools, reranks: boolean): { wide: RecallQuery; context: StageContext } {
+function begin(query: RecallQuery, tools: StageTools, reranks: boolean): Begun {
   const { options = {}, ...plain } = query;
+  const excluded = query.tellExcluded === true ? new Exclusions() : undefined;
   const wide = hasStages(query, reranks) ? { ...plain, limit: hitsWanted(query, options, reranks) } : plain;
-  return { wide, context: { query: plain, options, reranks, ...tools } };
+  return { wide, excluded, context: { query: plain, options, reranks, ...tools, ...(excluded && { excluded }) } };
 }
 
 function searched({ hits }: RecallOutput, query: RecallQuery): Answer {
   return { kind: 'search', hits: hits.map((hit) => stageHit(hit, query)) };
 }
 
-function finish({ total, coverage, vectorsBehind }: RecallOutput, { hits, sources, ...rest }: Staged): RecallOutput {
+function finish(
+  { hits: found, total, coverage, vectorsBehind, excluded: before }: RecallOutput,
+  { hits, sources, ...rest }: Staged,
+  excluded: Exclusions | undefined,
+): RecallOutput {
+  if (before !== undefined) excluded?.join(before);
+  // What the stages did not get to see.
+  excluded?.count('limit_exceeded', total - found.length);
   return {
     hits: hits.map(recallHit),
     total,
     coverage,
     ...(vectorsBehind === undefined ? {} : { vectorsBehind }),
     ...(sources === undefined ? {} : { sources: sources.map(recallHit) }),
+    ...(excluded === undefined ? {} : { excluded: excluded.plain() }),
     ...rest,
   };
 }

@@ -9,6 +9,7 @@ import { containsTest } from './contains.ts';
 import { cutToLimit, dropWeak, keepBestNamespaces } from './cut.ts';
 import { DIVERSITY_HITS_MAX, diversify, likenessOf } from './diversity.ts';
 import { dropDuplicates, preferDeepest, resolveConflicts } from './duplicates.ts';
+import type { ExclusionReason, Exclusions } from './excluded.ts';
 import { type ExhaustiveMetadata, exhaust } from './exhaustive.ts';
 import { explain } from './explain.ts';
 import { compareHits, type StageHit } from './hit.ts';
@@ -37,13 +38,15 @@ export interface StageContext {
   readonly nowMs: number;
   /** True when whoever answers has a model that puts hits in order. */
   readonly reranks?: boolean;
+  /** Takes down what leaves and why. */
+  readonly excluded?: Exclusions;
 }
 
 /** At most the query's limit of the hits, through every stage that the options ask for. */
 export function* stages(hits: readonly StageHit[], context: StageContext): Asking<Staged> {
   const { query, options, nowMs } = context;
   const found = yield* legs(hits, context);
-  const adjusted = adjust(found, options, nowMs);
+  const adjusted = adjust(found, options, nowMs, context.excluded);
   const narrowed = yield* narrow(adjusted, context);
   const { hits: filled, reserved, exhaustive, census } = yield* backfill(narrowed, context);
   const { minPerNamespace } = options;
@@ -54,6 +57,7 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Askin
     reserved,
     ...(minPerNamespace === undefined ? {} : { minPerNamespace }),
   });
+  context.excluded?.left(preferred, cut, reasonOfCut(options));
   const answered = annotate(cut, options, nowMs);
   const sources = options.includeSources === true ? yield* sourcesOf(answered) : undefined;
   return {
@@ -66,16 +70,35 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Askin
 }
 
 /** What the legs found, the further ones of the request included, as far as its conditions on text let it through. */
-function* legs(found: readonly StageHit[], { query, options }: StageContext): Asking<StageHit[]> {
+function* legs(found: readonly StageHit[], { query, options, excluded }: StageContext): Asking<StageHit[]> {
   const hits = found.toSorted(compareHits);
   const further = yield* furtherLegs(hits, query, options);
   const fused = fuseLegs(hits, further);
   const test = containsTest(options);
-  return test === undefined ? fused : fused.filter(({ grain }) => test(grain));
+  if (test === undefined) return fused;
+  const kept = fused.filter(({ grain }) => test(grain));
+  const bySubject = containsTest({ subjectContains: options.subjectContains ?? '' });
+  excluded?.left(fused, kept, ({ grain }) => (bySubject?.(grain) === false ? 'subject_mismatch' : 'object_mismatch'));
+  return kept;
+}
+
+/** Why a hit did not get a place: what was taken from its score, where something was. */
+function reasonOfCut(options: RecallOptions): (hit: StageHit) => ExclusionReason {
+  const diverse = asksFor(options, 'diversityLambda');
+  return ({ breakdown: { changes } }) => {
+    if (changes.interferencePenalty !== undefined) return 'contradicted';
+    if (changes.supersessionDemotion !== undefined) return 'supersession_demoted';
+    return diverse ? 'diversity_filtered' : 'limit_exceeded';
+  };
 }
 
 /** The stages that change scores, each in its own member of the breakdown. */
-function adjust(found: readonly StageHit[], options: RecallOptions, nowMs: number): StageHit[] {
+function adjust(
+  found: readonly StageHit[],
+  options: RecallOptions,
+  nowMs: number,
+  excluded: Exclusions | undefined,
+): StageHit[] {
   let hits = weighRecency(found, options.recencyWeight ?? 0, nowMs);
   if (options.targetDate !== undefined) hits = approachTarget(hits, options.targetDate, options.temporalField);
   hits = weighTarget(hits, options);
@@ -84,24 +107,39 @@ function adjust(found: readonly StageHit[], options: RecallOptions, nowMs: numbe
   const contradicted = options.includeContradicted !== false;
   if (options.detectContradictions === true || !contradicted) hits = markConflicts(hits);
   if (options.detectContradictions === true) hits = penaliseOutdated(hits);
-  if (!contradicted) hits = hits.filter(({ conflictStatus }) => conflictStatus !== 'outdated');
+  if (!contradicted) {
+    const kept = hits.filter(({ conflictStatus }) => conflictStatus !== 'outdated');
+    excluded?.left(hits, kept, 'contradicted_filtered');
+    hits = kept;
+  }
   return options.aggregationIntent === true ? hits : demoteSuperseded(hits);
 }
 
 /** The stages that leave hits out, or prefer others to them. */
-function* narrow(adjusted: readonly StageHit[], { query, options, reranks }: StageContext): Asking<StageHit[]> {
-  let hits = query.filter.scope === undefined ? [...adjusted] : preferDeepest(adjusted, query.filter.scope.line);
+function* narrow(
+  adjusted: readonly StageHit[],
+  { query, options, reranks, excluded }: StageContext,
+): Asking<StageHit[]> {
+  let hits = [...adjusted];
+  const keep = (kept: StageHit[], reason: ExclusionReason): void => {
+    excluded?.left(hits, kept, reason);
+    hits = kept;
+  };
+  const { scope } = query.filter;
   const similarity = new Similarity();
-  if (options.deduplicate === true) hits = dropDuplicates(hits, options.deduplicateThreshold, similarity);
+  if (scope !== undefined) keep(preferDeepest(hits, scope.line), 'conflict_resolved');
+  if (options.deduplicate === true)
+    keep(dropDuplicates(hits, options.deduplicateThreshold, similarity), 'deduplicated');
   if (options.conflictResolution === true)
-    hits = resolveConflicts(hits, options.conflictSimilarityThreshold, similarity);
+    keep(resolveConflicts(hits, options.conflictSimilarityThreshold, similarity), 'conflict_resolved');
   if (reranks === true) hits = yield* rerank(hits);
-  if (asksFor(options, 'diversityLambda') && options.diversityLambda !== undefined) {
+  if (options.diversityLambda !== undefined && asksFor(options, 'diversityLambda')) {
     const likeness = likenessOf(yield* askVectors(hits.slice(0, DIVERSITY_HITS_MAX)));
     hits = diversify(hits, options.diversityLambda, query.limit, likeness);
   }
-  if (options.minScore !== undefined) hits = dropWeak(hits, options.minScore);
-  return options.maxNamespaces === undefined ? hits : keepBestNamespaces(hits, options.maxNamespaces);
+  if (options.minScore !== undefined) keep(dropWeak(hits, options.minScore), 'below_min_score');
+  if (options.maxNamespaces !== undefined) keep(keepBestNamespaces(hits, options.maxNamespaces), 'namespace_capped');
+  return hits;
 }
 
 interface Filled {
@@ -113,7 +151,7 @@ interface Filled {
 }
 
 /** The stages that ask for more, each for what the one before left. What they add comes behind what was found. */
-function* backfill(found: readonly StageHit[], { query, options }: StageContext): Asking<Filled> {
+function* backfill(found: readonly StageHit[], { query, options, excluded }: StageContext): Asking<Filled> {
   const reserved = new Set<string>();
   const admit = admission(options);
   let hits = [...found];
@@ -130,6 +168,8 @@ function* backfill(found: readonly StageHit[], { query, options }: StageContext)
   if (options.exhaustive === true) {
     const expanded = yield* exhaust(hits, query, options);
     exhaustive = expanded.metadata;
+    excluded?.count('budget_capped', exhaustive.expansionGrainsBudgetCapped);
+    excluded?.count('below_min_score', exhaustive.expansionGrainsFiltered);
     hits = admit(hits, expanded.hits);
   }
   // Noticed by us, it only fills places that are free.

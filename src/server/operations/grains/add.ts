@@ -4,7 +4,8 @@ import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
 import { inward, type Members, nodeOf } from '../names.ts';
 import { addAsks, jsonAsks } from './asks-extraction.ts';
-import { datedNow, extractFrom, extractionDone, wantsExtraction, withEventDate, withinRequest } from './extraction.ts';
+import { withRelated } from './auto-relate.ts';
+import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from './extraction.ts';
 import { bodyOf, Fields, fieldsOf, missing, mistyped, textMember } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
@@ -105,10 +106,13 @@ export const add = defineCall({
     answer: (added, { options }) => ({ ...added, warnings: [...optionWarnings(options), ...added.warnings] }),
     around: async (input, context, perform) => {
       const { options, grainType, purpose } = input;
-      if (!wantsExtraction(options)) return perform(input);
+      if (!wantsMore(options)) return perform(input);
       const plain = { grainType, fields: datedNow(input.fields, context) };
-      const fields = options?.extractEventDate === true ? await withEventDate(plain, context) : plain.fields;
-      const added = await perform({ ...input, fields, options: extractionDone(options) });
+      const dated = options?.extractEventDate === true ? await withEventDate(plain, context) : plain.fields;
+      const { fields, warning } =
+        options?.autoRelate === true ? await withRelated({ grainType, fields: dated }, context) : { fields: dated };
+      const stored = await perform({ ...input, fields, options: moreDone(options) });
+      const added = warning === undefined ? stored : { ...stored, warnings: [...stored.warnings, warning] };
       if (options?.extractMemories !== true) return added;
       const source = { grainType, fields, hash: added.hash };
       const { hashes, warnings } = await extractFrom([source], context, withinRequest(context, purpose));

@@ -8,7 +8,8 @@ import { type AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/me
 import { defineCall, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, parsedJson } from '../names.ts';
 import { batchAsks, jsonAsks } from './asks-extraction.ts';
-import { datedNow, extractFrom, extractionDone, wantsExtraction, withEventDate, withinRequest } from './extraction.ts';
+import { withRelated } from './auto-relate.ts';
+import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from './extraction.ts';
 import { bodyOf, fieldsOf, missing, mistyped, textMember } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
@@ -199,10 +200,13 @@ export const batchAdd = defineCall({
     },
     around: async (input, context, perform) => {
       const { options, purpose } = input;
-      if (!wantsExtraction(options)) return perform(input);
+      if (!wantsMore(options)) return perform(input);
       const items: BatchItem[] = [];
-      for (const item of input.items) items.push(await prepared(item, options, context));
-      const output = await perform({ ...input, items, options: extractionDone(options) });
+      const unrelated = new Set<string>();
+      for (const item of input.items) items.push(await prepared(item, options, context, unrelated));
+      const stored = await perform({ ...input, items, options: moreDone(options) });
+      const output =
+        unrelated.size === 0 ? stored : { ...stored, warnings: [...(stored.warnings ?? []), ...unrelated] };
       if (options?.extractMemories !== true) return output;
       const sources = [...output.added, ...output.duplicates]
         .sort((one, other) => one.index - other.index)
@@ -217,11 +221,23 @@ export const batchAdd = defineCall({
   },
 });
 
-/** The item with its times, as far as the options want them; one that is refused stays as it is. */
-async function prepared(item: BatchItem, options: AddOptionsInput | undefined, context: Context): Promise<BatchItem> {
+/**
+ * The item with its times and relations, as far as the options want them; one that is refused stays as it is. `unrelated`
+ * takes the reasons why relations were not looked for.
+ */
+async function prepared(
+  item: BatchItem,
+  options: AddOptionsInput | undefined,
+  context: Context,
+  unrelated: Set<string>,
+): Promise<BatchItem> {
   if ('refused' in item) return item;
   const plain = { ...item, fields: datedNow(item.fields, context) };
-  return options?.extractEventDate === true ? { ...plain, fields: await withEventDate(plain, context) } : plain;
+  const dated = options?.extractEventDate === true ? { ...plain, fields: await withEventDate(plain, context) } : plain;
+  if (options?.autoRelate !== true) return dated;
+  const { fields, warning } = await withRelated(dated, context);
+  if (warning !== undefined) unrelated.add(warning);
+  return { ...dated, fields };
 }
 
 function emptyOutput(): Pick<Type.Static<typeof Output>, 'added' | 'errors' | 'duplicates'> {

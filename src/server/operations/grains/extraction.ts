@@ -28,13 +28,14 @@ const INHERITED = ['user_id', 'namespace', 'session_id', 'tags', 'source_type', 
 /** Fields that hold a grain's own words, the first that is there. */
 const TEXT_FIELDS = ['content', 'description', 'conclusion', 'agreed_content'] as const;
 
-export function wantsExtraction(options: AddOptionsInput | undefined): boolean {
-  return options?.extractEventDate === true || options?.extractMemories === true;
+/** True for options that are more than one call on the shard. */
+export function wantsMore(options: AddOptionsInput | undefined): boolean {
+  return options?.extractEventDate === true || options?.extractMemories === true || options?.autoRelate === true;
 }
 
-/** The options without what this module has done for them. */
-export function extractionDone(options: AddOptionsInput | undefined): AddOptionsInput {
-  return { ...options, extractEventDate: false, extractMemories: false };
+/** The options without what was done for them. */
+export function moreDone(options: AddOptionsInput | undefined): AddOptionsInput {
+  return { ...options, extractEventDate: false, extractMemories: false, autoRelate: false };
 }
 
 /** The fields with the present as `created_at`, unless they say another time. */
@@ -45,7 +46,7 @@ export function datedNow(fields: JsonObject, context: Context): JsonObject {
 }
 
 /** The words that a grain brings: its text, or its triple; '' for none. */
-function textOf({ fields }: Source): string {
+export function textOf({ fields }: Source): string {
   for (const name of TEXT_FIELDS) {
     const text = fields[name];
     if (typeof text === 'string' && text !== '') return text;

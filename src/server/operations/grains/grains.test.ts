@@ -192,7 +192,7 @@ test('forgetting one, several, a subject and a user', async () => {
 test('options of later builds are warned about', async () => {
   const parts = await makeParts();
   const told = await post(parts, 'add', { ...BELIEF, options: { auto_relate: true, extract_memories: false } });
-  assert.deepEqual(told.body['warnings'], ['option auto_relate is not in this build and was ignored']);
+  assert.deepEqual(told.body['warnings'], ['auto_relate was ignored: there is no embedder']);
 });
 
 test('a recall answers with what the contract names, and warns of what it did not do', async () => {
@@ -207,7 +207,7 @@ test('a recall answers with what the contract names, and warns of what it did no
     count: 1,
     total_candidates: 1,
     topic_coverage: null,
-    warnings: ['limit 900 is treated as 500', 'hyde was ignored: no model is assigned for it'],
+    warnings: ['limit 900 is treated as 500', 'hyde was ignored: it needs query'],
     entity_count: 1,
     entities: ['ann'],
   });

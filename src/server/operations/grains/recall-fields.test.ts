@@ -222,7 +222,10 @@ test('aggregation_intent and exclude_superseded false keep old versions', () => 
 
 test('fields that want a model say that they did nothing', () => {
   for (const name of ['rerank', 'hyde', 'llmRerank'] as const)
-    assert.deepEqual(laterFieldWarnings({ [name]: true }).length, 1, name);
+    assert.deepEqual(laterFieldWarnings({ query: 'x', [name]: true }).length, 1, name);
+  assert.deepEqual(laterFieldWarnings({ query: 'x', hyde: true, embedding: [1] }), [
+    'hyde was ignored: the request brings a vector of its own',
+  ]);
   assert.deepEqual(laterFieldWarnings({ rerank: false, scopePath: 'a/b', embedding: [0.5] }), []);
 });
 

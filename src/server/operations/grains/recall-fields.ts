@@ -103,7 +103,7 @@ const NEEDS: readonly (readonly [field: keyof RecallInput, needed: keyof RecallI
 ];
 
 /** Fields that rank by words: without a query they have nothing to work on. */
-const OF_WORDS: readonly (keyof RecallInput)[] = ['queryExpansion', 'queryDecompose'];
+const OF_WORDS: readonly (keyof RecallInput)[] = ['queryExpansion', 'queryDecompose', 'hyde', 'rerank', 'llmRerank'];
 
 const LATER_ENTRIES = Object.entries(LATER);
 
@@ -119,8 +119,12 @@ export function laterFieldWarnings(input: RecallInput): string[] {
     if (value === undefined || defaults.includes(value) || (Array.isArray(value) && value.length === 0)) continue;
     warnings.push(`${toSnake(name)} is not in this build and was ignored`);
   }
-  for (const [name, reason] of Object.entries(MODELS))
-    if (members[name] === true) warnings.push(`${toSnake(name)} was ignored: ${reason}`);
+  if (!given(input.query?.trim())) return warnings;
+  for (const [name, reason] of Object.entries(MODELS)) {
+    if (members[name] !== true) continue;
+    const brings = name === 'hyde' && (input.embedding ?? []).length > 0;
+    warnings.push(`${toSnake(name)} was ignored: ${brings ? 'the request brings a vector of its own' : reason}`);
+  }
   return warnings;
 }
 

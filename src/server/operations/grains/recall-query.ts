@@ -57,7 +57,12 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
 export function stagedQuery(input: RecallInput): RecallQuery {
   const { query } = recallQuery(input);
   const vector = vectorOf(input, query.query);
-  return { ...query, options: recallOptions(input), ...(vector === undefined ? {} : { vector }) };
+  return {
+    ...query,
+    options: recallOptions(input),
+    ...(vector === undefined ? {} : { vector }),
+    ...(input.explanation === true ? { tellExcluded: true } : {}),
+  };
 }
 
 /** These stand beside the fields of a request: no caller can send them. */

@@ -1,14 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import type { Services } from '../../context.ts';
+import { recallInStages } from '../../../shards/gather-staged.ts';
+import type { Output as Found } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
 import { wordsAlone } from '../../embedding/query-vector.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf } from '../names.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
+import { besideOf, unpackBeside } from './recall-beside.ts';
 import { given, idleFieldWarnings, laterFieldWarnings, RecallInput } from './recall-fields.ts';
+import { glanceAtJson, glanceAtMessage } from './recall-glance.ts';
 import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './recall-metadata.ts';
-import { givesVector, recallQuery, refuseDuration, stagedQuery, withVector } from './recall-query.ts';
+import { modelsDone, questionVector, rerankingOf } from './recall-models.ts';
+import {
+  givesVector,
+  madeWarnings,
+  recallQuery,
+  refuseDuration,
+  stagedQuery,
+  withMade,
+  withVector,
+} from './recall-query.ts';
 
 const Output = Type.Object({
   count: Type.Integer(),
@@ -23,14 +36,12 @@ const Output = Type.Object({
   exhaustiveMetadata: Type.Optional(ExhaustiveOutput),
   sessionCensusMetadata: Type.Optional(CensusOutput),
   sessionCoverageRatio: Type.Optional(Type.Number()),
+  /** How many candidates are not among the results, by reason; goes with explanations, over HTTP. */
+  excluded: Type.Optional(Type.Record(Type.String(), Type.Integer())),
 });
+type Output = Static<typeof Output>;
 
 const NOT_READY = wordsAlone("the memory's vectors are not ready yet").warning;
-
-/** A worker has no embedder: where the deployment has one, a recall is read here. */
-function needsVector(_bytes: Uint8Array, { config }: Services): boolean {
-  return config.embedder !== 'none';
-}
 
 export const recall = defineCall({
   name: 'recall',
@@ -44,8 +55,8 @@ export const recall = defineCall({
     rpc: 'Recall',
     request: RecallRequest,
     response: RecallResponse,
-    staysHere: needsVector,
-    write: (output: Static<typeof Output>) => ({
+    beside: besideOf(glanceAtMessage),
+    write: (output: Output) => ({
       count: output.count,
       results: output.results.map(hitMessage),
       sources: (output.sources ?? []).map(hitMessage),
@@ -64,7 +75,7 @@ export const recall = defineCall({
     {
       verb: 'POST',
       path: 'M/recall',
-      staysHere: needsVector,
+      beside: besideOf(glanceAtJson),
       read: (parts) => {
         const input = mechanicalInput(nodeOf(RecallInput), parts);
         if (isMembers(input)) refuseDuration(input);
@@ -76,33 +87,77 @@ export const recall = defineCall({
     method: 'recall',
     around: async (input, context, perform) => {
       const text = input.query?.trim() ?? '';
-      if (text === '' || givesVector(input)) return perform(input);
-      const { queryVectors, clock } = context.services;
-      const { vector, warning } = await queryVectors.of(context.memory, text, context.deadlineMs - clock.nowMs());
-      const output = await perform(vector === undefined ? input : withVector(input, vector));
-      return warning === undefined ? output : { ...output, warnings: [...output.warnings, warning] };
+      if (text === '') return perform(input);
+      const { asked, warnings } = await embedded(input, text, context);
+      const reranking = rerankingOf(asked, text, context);
+      if (reranking === undefined) return withWarnings(await perform(asked), warnings);
+      const wanted = modelsDone(asked, reranking.fields);
+      const found = await recallInStages(
+        stagedQuery(wanted),
+        (method, question) => context.call(method, question),
+        reranking.rerank,
+      );
+      return withWarnings(answerOf(found, wanted), [...warnings, ...reranking.warnings]);
     },
+    withBeside: (input, beside) => withMade(input, unpackBeside(beside, input.query?.trim() ?? '')),
     ask: (input) => ({ input: stagedQuery(input) }),
-    answer: ({ hits, total, coverage, vectorsBehind, sources, entities, exhaustive, census, sessionCoverageRatio }, input) => {
-      const shown = { breakdown: input.scoreBreakdown === true, scope: given(input.scopePath) };
-      return {
-        count: hits.length,
-        results: hits.map((hit) => hitOutput(hit, shown)),
-        ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit, { scope: shown.scope })) }),
-        totalCandidates: total,
-        topicCoverage: coverage,
-        recallId: randomBytes(32).toString('hex'),
-        warnings: [
-          ...recallQuery(input).warnings,
-          ...laterFieldWarnings(input),
-          ...idleFieldWarnings(input),
-          ...(vectorsBehind === true ? [NOT_READY] : []),
-        ],
-        ...(entities === undefined ? {} : { entityCount: entities.length, entities: [...entities] }),
-        ...(exhaustive === undefined ? {} : { exhaustiveMetadata: exhaustiveOutput(exhaustive) }),
-        ...(census === undefined ? {} : { sessionCensusMetadata: censusOutput(census) }),
-        ...(sessionCoverageRatio === undefined ? {} : { sessionCoverageRatio }),
-      };
-    },
+    answer: answerOf,
   },
 });
+
+/** The request with the vector of its question, and why it has none where it should. */
+async function embedded(
+  input: RecallInput,
+  text: string,
+  context: Context,
+): Promise<{ readonly asked: RecallInput; readonly warnings: readonly string[] }> {
+  if (givesVector(input)) return { asked: input, warnings: [] };
+  const { queryVectors, clock } = context.services;
+  const { vector, warnings, hydeDone } = await questionVector(input, text, context, (words) =>
+    queryVectors.of(context.memory, words, context.deadlineMs - clock.nowMs()),
+  );
+  const asked = hydeDone ? modelsDone(input, ['hyde']) : input;
+  return { asked: vector === undefined ? asked : withVector(asked, vector), warnings };
+}
+
+function withWarnings(output: Output, warnings: readonly string[]): Output {
+  return warnings.length === 0 ? output : { ...output, warnings: [...output.warnings, ...warnings] };
+}
+
+function answerOf(
+  {
+    hits,
+    total,
+    coverage,
+    vectorsBehind,
+    sources,
+    entities,
+    exhaustive,
+    census,
+    sessionCoverageRatio,
+    excluded,
+  }: Found<'recall'>,
+  input: RecallInput,
+): Output {
+  const shown = { breakdown: input.scoreBreakdown === true, scope: given(input.scopePath) };
+  return {
+    count: hits.length,
+    results: hits.map((hit) => hitOutput(hit, shown)),
+    ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit, { scope: shown.scope })) }),
+    totalCandidates: total,
+    topicCoverage: coverage,
+    recallId: randomBytes(32).toString('hex'),
+    warnings: [
+      ...recallQuery(input).warnings,
+      ...laterFieldWarnings(input),
+      ...idleFieldWarnings(input),
+      ...madeWarnings(input),
+      ...(vectorsBehind === true ? [NOT_READY] : []),
+    ],
+    ...(entities === undefined ? {} : { entityCount: entities.length, entities: [...entities] }),
+    ...(exhaustive === undefined ? {} : { exhaustiveMetadata: exhaustiveOutput(exhaustive) }),
+    ...(census === undefined ? {} : { sessionCensusMetadata: censusOutput(census) }),
+    ...(sessionCoverageRatio === undefined ? {} : { sessionCoverageRatio }),
+    ...(excluded === undefined ? {} : { excluded: { ...excluded.counts } }),
+  };
+}

@@ -7,6 +7,7 @@ import { RememberRequest, RememberResponse } from '../../gen/memory/v1/memory.ts
 import { FAILED, type Marker } from '../../jobs/extractions.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { inward, nodeOf } from '../names.ts';
+import { withRelated } from './auto-relate.ts';
 import {
   afterAnswer,
   datedNow,
@@ -17,7 +18,6 @@ import {
   withinRequest,
 } from './extraction.ts';
 import { bodyOf, missing } from './fields.ts';
-import { optionWarnings } from './options.ts';
 
 const Input = Type.Object({
   text: Type.String(),
@@ -185,7 +185,9 @@ async function storeSource(input: Input, context: Context): Promise<StoredSource
     if (value !== undefined) own[field] = value;
   }
   const plain = { grainType: 'event', fields: datedNow(own, context) };
-  const fields = extractEventDate === true ? await withEventDate(plain, context) : plain.fields;
+  const dated = extractEventDate === true ? await withEventDate(plain, context) : plain.fields;
+  const { fields, warning } =
+    autoRelate === true ? await withRelated({ grainType: 'event', fields: dated }, context) : { fields: dated };
   const { hash, duplicate, warnings } = await context.call(
     'add',
     { grainType: 'event', fields, sync: false, event: 'memory.remembered' },
@@ -194,7 +196,7 @@ async function storeSource(input: Input, context: Context): Promise<StoredSource
   // What was stored before was said before: its relative dates are seen from then.
   const before = duplicate || context.idempotency !== undefined;
   const createdAt = before && input.createdAt === undefined ? await createdAtOf(hash, context) : undefined;
-  const ignored = optionWarnings(autoRelate === undefined ? undefined : { autoRelate });
+  const ignored = warning === undefined ? [] : [warning];
   return {
     grainType: 'event',
     fields: createdAt === undefined ? fields : { ...fields, created_at: createdAt },

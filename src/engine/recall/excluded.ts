@@ -1,0 +1,191 @@
+// Which candidates the conditions of a recall kept out, and by which of them. The legs never see these (that is what makes
+// `limit` results mean `limit` results), so for who wants to know they search once more without the conditions.
+import type { CallContext, GrainFilter, RecallQuery } from '../calls.ts';
+import { DocSet } from '../index/docset.ts';
+import type { Doc, IndexPart } from '../index/part.ts';
+import type { TextQuery } from '../index/text/query.ts';
+import { docBits, searchText, type TextStatistics } from '../index/text/search.ts';
+import type { Store } from '../store/store.ts';
+import { placeOf } from './candidates.ts';
+import { type FacetTerm, filterPart, visibleIn } from './filter.ts';
+import { inOrder } from './ordered.ts';
+import { type Excluded, type ExclusionReason, Exclusions } from './stages/excluded.ts';
+import type { VectorLeg } from './vector-leg.ts';
+
+export interface ExclusionSearch {
+  readonly store: Store;
+  readonly context: CallContext;
+  readonly parts: readonly IndexPart[];
+  readonly query: RecallQuery;
+  readonly facets: readonly FacetTerm[];
+  /** Undefined without a query. */
+  readonly text: TextQuery | undefined;
+  readonly statistics: TextStatistics;
+  readonly vectors: VectorLeg | undefined;
+}
+
+/** Within what the caller may see: what lies outside of that is nobody's business here. */
+export function excludedByConditions(search: ExclusionSearch): Excluded {
+  const { store, context, parts, query } = search;
+  const everything = { ...query, filter: { includeSuperseded: true } };
+  // Expired grains are hidden from everybody; they are looked for here alone.
+  const seen = parts.map((part) => visibleOrExpired(store, part, everything.filter, context));
+  const reasons = parts.map((part) => reasonsIn(search, part));
+  const excluded = new Exclusions();
+  const met = new Set<number>();
+  const meet = (part: number, doc: Doc): void => {
+    const ordinal = parts[part]!.ordinals[doc]!;
+    if (met.has(ordinal)) return;
+    met.add(ordinal);
+    const reason = reasons[part]!(doc);
+    if (reason !== undefined) excluded.add(reason, () => store.addressAt(ordinal) ?? '');
+  };
+  for (const { part, doc } of found(search, seen)) meet(part, doc);
+  return excluded;
+}
+
+function* found(
+  { store, parts, query, text, statistics, vectors }: ExclusionSearch,
+  seen: readonly ((doc: Doc) => boolean)[],
+): Iterable<{ readonly part: number; readonly doc: Doc }> {
+  const limit = query.candidateLimit;
+  if (text !== undefined) {
+    const searched = parts.map((part, at) => ({
+      text: part.text,
+      removed: (doc: Doc) => !seen[at]!(doc),
+      allowed: undefined,
+      createdAtMs: part.createdAtMs,
+      ordinals: part.ordinals,
+      chronological: part.chronological,
+    }));
+    yield* searchText(searched, text, statistics, limit);
+    if (vectors !== undefined && query.wordsOnly !== true) {
+      const places = new Map<number, { part: number; doc: Doc }>();
+      const isAllowed = (ordinal: number): boolean => {
+        const place = placeOf(parts, ordinal);
+        if (place === undefined || !seen[place.part]!(place.doc)) return false;
+        places.set(ordinal, place);
+        return true;
+      };
+      for (const { ordinal } of vectors.search({ limit, isAllowed })) yield places.get(ordinal)!;
+    }
+  }
+  if (text !== undefined && !query.structural) return;
+  const { subject, relation, object, entity } = query.filter;
+  const triple: GrainFilter = {
+    includeSuperseded: true,
+    ...(subject === undefined ? {} : { subject }),
+    ...(relation === undefined ? {} : { relation }),
+    ...(object === undefined ? {} : { object }),
+    ...(entity === undefined ? {} : { entity }),
+  };
+  const filters = parts.map((part, at) => ({ docs: listOf(store, part, triple), test: seen[at]! }));
+  yield* inOrder(store, parts, filters, { limit, order: 'desc' });
+}
+
+/** Nobody's binding: what the caller may see is told apart already. */
+const NOBODY: CallContext = { memory: 0, partition: 0, actor: '', requestId: '' };
+
+function listOf(store: Store, part: IndexPart, filter: GrainFilter): Uint32Array | undefined {
+  return filterPart(store, part, filter, NOBODY).docs;
+}
+
+function visibleOrExpired(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+): (doc: Doc) => boolean {
+  const visible = visibleIn(store, part, filter, context);
+  const expired = expiredIn(store, part);
+  if (expired === undefined) return visible;
+  const { removed } = store.index;
+  const within = filterPart(store, part, {}, context).docs;
+  const set = within === undefined ? undefined : DocSet.of(part.docCount, within);
+  return (doc) =>
+    visible(doc) || (expired(doc) && !removed.get(part.ordinals[doc]!) && (set === undefined || set.has(doc)));
+}
+
+function expiredIn(store: Store, part: IndexPart): ((doc: Doc) => boolean) | undefined {
+  const expires = part.numbers('expiresAtMs');
+  if (expires === undefined) return undefined;
+  const nowMs = store.clock.nowMs();
+  return (doc) => expires[doc]! <= nowMs;
+}
+
+/** Why a doc that the caller may see is kept out: the first condition that it fails, in the contract's order. */
+function reasonsIn(
+  { store, query, facets }: ExclusionSearch,
+  part: IndexPart,
+): (doc: Doc) => ExclusionReason | undefined {
+  const expired = expiredIn(store, part);
+  const conditions = conditionsOf(query.filter, facets).map(({ reason, filter, terms }) => {
+    const { docs, test } = filterPart(store, part, { includeSuperseded: true, ...filter }, NOBODY, terms);
+    const bits = docs === undefined ? undefined : docBits(docs, part.docCount);
+    const holds = (doc: Doc): boolean =>
+      (bits === undefined || (bits.words[doc >>> 5]! & (1 << (doc & 31))) !== 0) && test(doc);
+    return { reason, holds };
+  });
+  const { superseded } = store.index;
+  return (doc) => {
+    if (expired?.(doc) === true) return 'ttl_expired';
+    const failed = conditions.find(({ holds }) => !holds(doc));
+    if (failed !== undefined) return failed.reason;
+    return query.filter.includeSuperseded !== true && superseded.get(part.ordinals[doc]!) ? 'superseded' : undefined;
+  };
+}
+
+interface Condition {
+  readonly reason: ExclusionReason;
+  readonly filter: GrainFilter;
+  readonly terms: readonly FacetTerm[];
+}
+
+const REASON_OF: Readonly<Record<keyof Omit<GrainFilter, 'includeSuperseded' | 'anyOf'>, ExclusionReason>> = {
+  scope: 'scope_mismatch',
+  namespace: 'namespace_mismatch',
+  sessionId: 'namespace_mismatch',
+  userId: 'user_mismatch',
+  grainTypes: 'type_mismatch',
+  tags: 'tag_mismatch',
+  excludeTags: 'tag_excluded',
+  subject: 'subject_mismatch',
+  relation: 'relation_mismatch',
+  object: 'object_mismatch',
+  entity: 'entity_mismatch',
+  createdFromMs: 'time_out_of_range',
+  createdToMs: 'time_out_of_range',
+  validFromMs: 'time_out_of_range',
+  validToMs: 'time_out_of_range',
+  timeFromMs: 'time_out_of_range',
+  timeToMs: 'time_out_of_range',
+  confidenceMin: 'below_confidence',
+  importanceMin: 'below_importance',
+};
+
+const REASON_OF_FACET: Readonly<Partial<Record<FacetTerm['facet'], ExclusionReason>>> = {
+  type: 'type_mismatch',
+  namespace: 'namespace_mismatch',
+  session: 'namespace_mismatch',
+  user: 'user_mismatch',
+  tag: 'tag_mismatch',
+  subject: 'subject_mismatch',
+  relation: 'relation_mismatch',
+  object: 'object_mismatch',
+};
+
+function conditionsOf(filter: GrainFilter, facets: readonly FacetTerm[]): Condition[] {
+  const conditions: Condition[] = [];
+  for (const [name, reason] of Object.entries(REASON_OF)) {
+    const value = filter[name as keyof typeof REASON_OF]; // a key of the table
+    if (value !== undefined) conditions.push({ reason, filter: { [name]: value }, terms: [] });
+  }
+  for (const one of filter.anyOf ?? [])
+    conditions.push({ reason: REASON_OF_FACET[one.facet] ?? 'entity_mismatch', filter: { anyOf: [one] }, terms: [] });
+  for (const term of facets) {
+    const mismatch = REASON_OF_FACET[term.facet] ?? 'entity_mismatch';
+    const reason = term.facet === 'tag' && term.negated ? 'tag_excluded' : mismatch;
+    conditions.push({ reason, filter: {}, terms: [term] });
+  }
+  return conditions;
+}

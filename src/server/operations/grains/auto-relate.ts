@@ -1,0 +1,78 @@
+// What a new grain is like among those that are there (service contract 8.12): its nearest by meaning become `related_to`.
+import type { JsonObject, RecallHit } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
+import { type Source, textOf } from './extraction.ts';
+
+const RELATED_MAX = 5;
+const COSINE_MIN = 0.8;
+/** Grains that are looked at: more than are related, since only some are of the same user and namespace. */
+const NEAREST = 25;
+/** A query without a word: then likeness alone finds. */
+const NO_WORDS = '…';
+/** Left for storing when nearest grains have been looked for. */
+const STORE_MS = 5_000;
+
+export interface Related {
+  readonly fields: JsonObject;
+  /** Why nothing was looked for. */
+  readonly warning?: string;
+}
+
+/**
+ * The fields with up to five current grains of the same user and namespace in `related_to`, the likest first. Unchanged where the
+ * fields say themselves what they are related to. A grain that says the very same lends its own relations: then a repeated add
+ * is a repeat as before.
+ */
+export async function withRelated({ grainType, fields }: Source, context: Context): Promise<Related> {
+  const { related_to: given } = fields;
+  const text = textOf({ grainType, fields });
+  if ((given !== undefined && given !== null) || text === '') return { fields };
+  const { queryVectors, embedders, clock } = context.services;
+  if (embedders.nameOf(context.memory.vectorBackend ?? '') === 'none') return ignored(fields, 'there is no embedder');
+  const waitMs = context.deadlineMs - clock.nowMs() - STORE_MS;
+  if (waitMs < 1) return ignored(fields, 'no time was left');
+  const { vector, warning } = await queryVectors.of(context.memory, text, waitMs);
+  if (warning !== undefined) return ignored(fields, warning.replace(/^found by words alone: /, ''));
+  if (vector === undefined) return { fields };
+  const namespace = named(fields['namespace']) ?? context.namespace ?? DEFAULT_NAMESPACE;
+  const userId = named(fields['user_id']) ?? context.userId;
+  const { hits } = await context.call('recall', {
+    query: NO_WORDS,
+    vector: { ...vector, of: NO_WORDS },
+    filter: { namespace, ...(userId === undefined ? {} : { userId }) },
+    limit: NEAREST,
+    candidateLimit: NEAREST,
+    structural: false,
+  });
+  const near = hits
+    .filter(({ grain, cosine = 0 }) => grain.userId === userId && cosine >= COSINE_MIN)
+    .sort((a, b) => (b.cosine ?? 0) - (a.cosine ?? 0));
+  const same = near.find(
+    ({ grain }) =>
+      grain.grainType === grainType &&
+      textOf(grain) === text &&
+      (!DATED.has(grainType) || grain.createdAt === fields['created_at']),
+  );
+  if (same !== undefined) {
+    const { related_to: known } = same.grain.fields;
+    return { fields: Array.isArray(known) && known.length > 0 ? { ...fields, related_to: known } : fields };
+  }
+  if (near.length === 0) return { fields };
+  return { fields: { ...fields, related_to: near.slice(0, RELATED_MAX).map(relationTo) } };
+}
+
+const DEFAULT_NAMESPACE = 'default';
+/** Types of which the same words at another time are another grain. */
+const DATED: ReadonlySet<string> = new Set(['event', 'observation', 'state']);
+
+function relationTo({ grain, cosine = 0 }: RecallHit): JsonObject {
+  return { hash: grain.hash, relation_type: 'similar', weight: Math.min(1, cosine) };
+}
+
+function named(value: JsonObject[string] | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function ignored(fields: JsonObject, reason: string): Related {
+  return { fields, warning: `auto_relate was ignored: ${reason}` };
+}
