@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
+import { ESTIMATE } from './tokens.ts';
+
+const { count } = ESTIMATE;
+
+/** The formula as it is stated, code point by code point. */
+function stated(text: string): number {
+  const points = [...text];
+  const ascii = points.filter((point) => point.codePointAt(0)! < 0x80).length;
+  return Math.ceil(ascii / 4) + points.length - ascii;
+}
+
+test('D-28: a quarter of the ASCII characters rounded up, and every other character', () => {
+  const cases: [string, number][] = [
+    ['', 0],
+    ['a', 1],
+    ['abcd', 1],
+    ['abcde', 2],
+    ['é', 1],
+    ['日本語', 3],
+    ['🦆', 1],
+    ['ab🦆cd é', 4],
+  ];
+  for (const [text, tokens] of cases) assert.equal(count(text), tokens, text);
+});
+
+test('D-28: holds for any text, halves of pairs included', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string(),
+    fc.constantFrom('\ud800', 'a\udc00', '\udc00\ud800x'),
+  );
+  fc.assert(
+    fc.property(text, (any) => assert.equal(count(any), stated(any))),
+    { numRuns: runs(500) },
+  );
+});
+
+test('a text is never more than its parts, nor less than one of them', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (one, other) => {
+      const whole = count(one + other);
+      assert.ok(whole <= count(one) + count(other) && whole >= Math.max(count(one), count(other)));
+    }),
+    { numRuns: runs(300) },
+  );
+});
