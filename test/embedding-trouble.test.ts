@@ -1,0 +1,228 @@
+// Vectors through a whole server when something is wrong with them: the embedder, a text, a question. A recall is answered all
+// the same, says what it did without, and no grain is lost.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Embedder, EmbedError } from '../src/embed/embedder.ts';
+import { ngramVector } from '../src/embed/ngram.ts';
+import { startTestServer, type TestServer } from './support/server.ts';
+
+const TURNS_MAX = 800;
+const POISON = 'poisonous';
+
+type Mode = 'works' | 'fails' | 'hangs' | 'nan' | 'infinite' | 'short';
+
+interface Fake extends Embedder {
+  mode: Mode;
+}
+
+/** N-grams under a name of its own, until the test wants something else. It never survives one text. */
+function fake(name = 'fake/1'): Fake {
+  const embedder: Fake = {
+    name,
+    dimensions: 512,
+    mode: 'works',
+    async embed(texts) {
+      if (texts.some((text) => text.includes(POISON))) throw new EmbedError('it died', { retryable: true });
+      switch (embedder.mode) {
+        case 'works':
+          return texts.map(ngramVector);
+        case 'fails':
+          throw new EmbedError('out of order', { retryable: true });
+        case 'hangs':
+          return new Promise(() => undefined);
+        case 'nan':
+          return texts.map(() => new Float32Array(512).fill(Number.NaN));
+        case 'infinite':
+          return texts.map(() => new Float32Array(512).fill(Number.POSITIVE_INFINITY));
+        case 'short':
+          return texts.map(() => Float32Array.of(1, 0));
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+  return embedder;
+}
+
+async function start(t: TestContext, embedder: Embedder, flags: Record<string, string> = {}): Promise<TestServer> {
+  const openers = { builtin: () => Promise.resolve({ embedder }) };
+  const server = await startTestServer({ auth: 'none', embedder: 'builtin', shards: '1', ...flags }, { openers });
+  t.after(() => server.close());
+  return server;
+}
+
+async function call(server: TestServer, path: string, body?: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${server.http}/api/memories${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const json = (await answer.json()) as Record<string, unknown>;
+  assert.ok(answer.ok, JSON.stringify(json).slice(0, 500));
+  return json;
+}
+
+async function add(server: TestServer, objects: readonly string[], memory = 'default'): Promise<void> {
+  const grains = objects.map((object) => ({ grain_type: 'belief', fields: { subject: 'it', relation: 'is', object } }));
+  assert.equal((await call(server, `/${memory}/batch-add`, { grains }))['total_added'], objects.length);
+}
+
+const recall = (server: TestServer, query: string, memory = 'default') =>
+  call(server, `/${memory}/recall`, { query, limit: 3 });
+
+const objectsOf = (recalled: Record<string, unknown>): string[] =>
+  (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);
+
+const warningsOf = (recalled: Record<string, unknown>): string[] => recalled['warnings'] as string[];
+
+/** Resolves when it is true; the follower looks every second, and leaves what failed alone for some. */
+async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < TURNS_MAX; turn++) {
+    if (await isTrue()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  assert.fail(`${what} in time`);
+}
+
+const hasVectors = (server: TestServer, count: number, memory = 'default') =>
+  until(`${count} vectors`, async () => (await call(server, `/${memory}/stats`))['vectors'] === count);
+
+test('while the embedder fails or hangs a recall goes by words and says so; afterwards by vectors again', async (t) => {
+  const embedder = fake();
+  const server = await start(t, embedder);
+  await add(server, ['photographers', 'carpentry']);
+  await hasVectors(server, 2);
+  assert.deepEqual(warningsOf(await recall(server, 'fotographer')), []);
+  for (const [mode, reason] of [
+    ['fails', /out of order/],
+    ['hangs', /in time/],
+  ] as const) {
+    embedder.mode = mode;
+    const found = await recall(server, `carpentry ${mode}`);
+    assert.deepEqual(objectsOf(found), ['carpentry']);
+    assert.equal(warningsOf(found).length, 1);
+    assert.match(warningsOf(found)[0]!, reason);
+  }
+  embedder.mode = 'works';
+  const found = await recall(server, 'fotographers');
+  assert.deepEqual([objectsOf(found)[0], warningsOf(found)], ['photographers', []]);
+});
+
+for (const mode of ['fails', 'nan', 'infinite', 'short'] as const)
+  test(`what an embedder that ${mode === 'fails' ? mode : `answers ${mode}`} left is embedded later, nothing is lost`, async (t) => {
+    const embedder = fake();
+    embedder.mode = mode;
+    const server = await start(t, embedder);
+    await add(server, ['photographers', 'carpentry']);
+    const found = await recall(server, 'carpentry');
+    assert.deepEqual(objectsOf(found), ['carpentry']);
+    assert.match(warningsOf(found).join(), /found by words alone: the memory is still to be embedded/);
+    assert.equal((await call(server, '/default/stats'))['vectors'], 0);
+    embedder.mode = 'works';
+    await hasVectors(server, 2);
+    assert.deepEqual(warningsOf(await recall(server, 'fotographer')), []);
+    assert.deepEqual(server.errors, []);
+  });
+
+test('a text that no attempt survives goes without vectors, the others do not', async (t) => {
+  const server = await start(t, fake());
+  await add(server, ['photographers', POISON, 'carpentry']);
+  await hasVectors(server, 2);
+  assert.deepEqual(objectsOf(await recall(server, 'fotographer'))[0], 'photographers');
+  const words = await call(server, '/default/search', { query: POISON });
+  assert.deepEqual(objectsOf(words), [POISON]);
+  await add(server, ['navigation']);
+  await hasVectors(server, 3);
+  const metrics = await (await fetch(`${server.http}/metrics`)).text();
+  assert.match(metrics, /^granary_not_embedded_grains 1$/m);
+  assert.match(metrics, /^granary_embedded_grains 3$/m);
+});
+
+test('questions of every kind are answered', async (t) => {
+  const server = await start(t, fake());
+  await add(server, ['photographers', 'שלום עולם', 'مرحبا بالعالم', '😀😀']);
+  await hasVectors(server, 4);
+  for (const query of [
+    'the of and',
+    '😀',
+    '👩‍👩‍👧‍👦 ‮‭',
+    'שלום',
+    'مرحبا',
+    '"a phrase" +must -not subject:it',
+    '…',
+    ' \n ',
+    '\u0300\u0301',
+    'x'.repeat(10_000),
+  ]) {
+    const found = await recall(server, query);
+    assert.ok(Array.isArray(found['results']), query);
+    assert.deepEqual(warningsOf(found), [], query);
+  }
+  assert.deepEqual(objectsOf(await recall(server, 'שלום'))[0], 'שלום עולם');
+  const long = await fetch(`${server.http}/api/memories/default/recall`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: 'photographers and carpenters '.repeat(9_000) }),
+  });
+  const answered = (await long.json()) as Record<string, unknown>;
+  assert.ok(
+    long.ok || (long.status === 400 && JSON.stringify(answered).includes('VAL-E001')),
+    JSON.stringify(answered),
+  );
+  assert.deepEqual(server.errors, []);
+});
+
+test('a memory has vectors of the embedder that it chose', async (t) => {
+  const server = await startTestServer({ auth: 'none', embedder: 'none', shards: '1' });
+  t.after(() => server.close());
+  assert.equal((await call(server, '', { id: 'grams', vector_backend: 'ngram' }))['vector_backend'], 'ngram');
+  await add(server, ['photographers', 'carpentry'], 'grams');
+  await add(server, ['photographers']);
+  await hasVectors(server, 2, 'grams');
+  assert.deepEqual(objectsOf(await recall(server, 'fotographer', 'grams'))[0], 'photographers');
+  assert.deepEqual(await recall(server, 'fotographer').then((found) => [objectsOf(found), warningsOf(found)]), [
+    [],
+    [],
+  ]);
+  assert.equal((await call(server, '/default'))['vector_backend'], 'none');
+});
+
+test('while another embedder goes over a memory the old vectors answer', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'granary-embedders-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const before = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '1', dataDir });
+  await add(before, ['photographers', 'carpentry']);
+  await hasVectors(before, 2);
+  await before.close();
+  // The next one has n-grams too, whose vectors are there, but its own embedder is another and makes none at first.
+  const renewed = fake('renewed/1');
+  renewed.mode = 'hangs';
+  const made: string[] = [];
+  const ngram = { ...fake('ngram-hash-512/1'), embed: async (texts: readonly string[]) => texts.map(ngramVector) };
+  const openers = {
+    ngram: () => Promise.resolve({ embedder: ngram }),
+    builtin: () =>
+      Promise.resolve({
+        embedder: {
+          ...renewed,
+          embed: async (texts: readonly string[]) => {
+            if (renewed.mode === 'hangs') throw new EmbedError('not yet', { retryable: true });
+            made.push(...texts);
+            return texts.map(ngramVector);
+          },
+        },
+      }),
+  };
+  const server = await startTestServer({ auth: 'none', embedder: 'builtin', shards: '1', dataDir }, { openers });
+  t.after(() => server.close());
+  const meanwhile = await recall(server, 'fotographer');
+  assert.deepEqual([objectsOf(meanwhile)[0], warningsOf(meanwhile)], ['photographers', []]);
+  renewed.mode = 'works';
+  await until('a query by the new embedder', async () => {
+    const found = await recall(server, 'fotographer at last');
+    assert.deepEqual([objectsOf(found)[0], warningsOf(found)], ['photographers', []]);
+    return made.includes('fotographer at last');
+  });
+});
