@@ -2,6 +2,8 @@
 import { hash } from 'node:crypto';
 import type { Query } from './ast.ts';
 import { CalError } from './errors.ts';
+import { readJson } from './json/read.ts';
+import { checkSource } from './lexer.ts';
 import { parseText } from './parse.ts';
 import { validate } from './validate.ts';
 
@@ -19,8 +21,10 @@ export interface CheckedQuery {
  */
 export function readQuery(source: string): CheckedQuery {
   try {
-    const { query } = parseText(source);
-    return { query, warnings: validate(query), sourceHash: hashOf(source) };
+    checkSource(source);
+    const text = trimmed(source);
+    const query = text.startsWith('{') ? readJson(text) : parseText(source).query;
+    return { query, warnings: validate(query), sourceHash: hash('sha256', text, 'hex') };
   } catch (error) {
     throw error instanceof CalError ? error.located(source) : error;
   }

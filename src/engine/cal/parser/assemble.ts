@@ -17,7 +17,7 @@ export function parseAssemble(cursor: Cursor): Assemble {
   const intent = cursor.takeWord('for') ? cursor.expectString() : undefined;
   if (!cursor.isWord('from')) failOrder(cursor, ['FROM']);
   cursor.advance();
-  const sources = cursor.list(() => parseSource(cursor));
+  const sources = cursor.parted(() => parseSource(cursor));
   const budget = cursor.isWord('budget') ? parseBudget(cursor) : undefined;
   const priority = cursor.takeWord('priority') ? parsePriority(cursor) : [];
   const format: FormatChoice | undefined = cursor.takeWord('format') ? parseFormatChoice(cursor) : undefined;
@@ -95,7 +95,7 @@ function parseStream(cursor: Cursor): StreamOptions {
   if (!cursor.isSymbol('{')) return { events, at: cursor.spanFrom(first) };
   let chunkSize: number | undefined;
   cursor.bracketed('{', '}', () =>
-    cursor.list(() => {
+    cursor.parted(() => {
       const { kind, lower, start, end } = cursor.token;
       if (kind !== 'word') cursor.fail(['progress', 'budget', 'chunks', 'all', 'chunk_size =']);
       if (lower === 'chunk_size' && chunkSize !== undefined)

@@ -85,6 +85,12 @@ export class Cursor {
     return this.advance().text;
   }
 
+  /** The body of a template section. */
+  expectRaw(): string {
+    if (this.token.kind !== 'raw') this.fail(['{']);
+    return this.advance().text;
+  }
+
   /** A whole number; the validator says whether it is in range, also when it is negative. */
   expectInteger(): number {
     const { kind, value } = this.token;
@@ -108,17 +114,26 @@ export class Cursor {
     return { word: token.text, at: { start: token.start, end: token.end } };
   }
 
-  /** Items parted by commas, at least one; in a BATCH the comma before the next entry's label ends the list. */
+  /** Items parted by commas, at least one. */
+  parted<T>(item: () => T): T[] {
+    const items = [item()];
+    while (this.takeSymbol(',')) items.push(item());
+    return items;
+  }
+
+  /** As `parted`, for lists that a recall may end in: the comma in front of what follows the recall ends the list. */
   list<T>(item: () => T): T[] {
     const items = [item()];
-    while (this.isSymbol(',') && !this.#atNextEntry()) {
+    while (this.isSymbol(',') && !this.#atNextStatement()) {
       this.advance();
       items.push(item());
     }
     return items;
   }
 
-  #atNextEntry(): boolean {
+  /** After the comma stands the next branch of COALESCE, or the label of BATCH's next entry. */
+  #atNextStatement(): boolean {
+    if (this.isWord('recall', 1)) return true;
     return this.ahead(1).kind === 'word' && this.isSymbol(':', 2) && entryWords.has(this.ahead(3).lower);
   }
 

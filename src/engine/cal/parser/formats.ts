@@ -25,7 +25,7 @@ export function parseFormatChoice(cursor: Cursor): FormatChoice {
     return { kind: 'one', format, at: cursor.spanFrom(first) };
   }
   const formats = cursor.bracketed('[', ']', () =>
-    cursor.list(() => {
+    cursor.parted(() => {
       const format = parseFormat(cursor);
       if (!cursor.takeWord('as')) return { format };
       const text = cursor.token.text;
@@ -69,15 +69,16 @@ const SECTIONS_EXPECTED = SECTIONS.map((section) => section.toUpperCase());
 /** One section or more. Throws E095 for one that stands twice. */
 export function parseSections(cursor: Cursor): Sections {
   const sections: Partial<Record<SectionName, string>> = {};
-  do {
+  for (let first = true; ; first = false) {
     const { kind, lower, start, end } = cursor.token;
-    if (kind !== 'word' || !sectionNames.has(lower)) cursor.fail(SECTIONS_EXPECTED);
-    cursor.advance();
-    if (cursor.token.kind !== 'raw') cursor.fail(['{']);
+    if (kind !== 'word' || !sectionNames.has(lower)) {
+      if (first) cursor.fail(SECTIONS_EXPECTED);
+      return sections;
+    }
     const name = lower as SectionName; // The set was asked.
     if (sections[name] !== undefined)
       throw new CalError('CAL-E095', `the section ${name.toUpperCase()} stands twice`, { at: { start, end } });
-    sections[name] = cursor.advance().text;
-  } while (cursor.token.kind === 'word' && sectionNames.has(cursor.token.lower));
-  return sections;
+    cursor.advance();
+    sections[name] = cursor.expectRaw();
+  }
 }

@@ -93,11 +93,7 @@ export function parseSingular(cursor: Cursor): Word {
 
 export function parseBatch(cursor: Cursor): Batch {
   const first = cursor.expectWord('batch');
-  const entries = cursor.bracketed('{', '}', () => {
-    const read = [parseLabelled(cursor)];
-    while (cursor.takeSymbol(',')) read.push(parseLabelled(cursor));
-    return read;
-  });
+  const entries = cursor.bracketed('{', '}', () => cursor.parted(() => parseLabelled(cursor)));
   return { kind: 'batch', entries, at: cursor.spanFrom(first) };
 }
 
@@ -126,7 +122,7 @@ function parseEntry(cursor: Cursor): BatchStatement {
 
 export function parseCoalesce(cursor: Cursor): Coalesce {
   const first = cursor.expectWord('coalesce');
-  const branches = cursor.bracketed('(', ')', () => cursor.list(() => parseRecall(cursor)));
+  const branches = cursor.bracketed('(', ')', () => cursor.parted(() => parseRecall(cursor)));
   return { kind: 'coalesce', branches, at: cursor.spanFrom(first) };
 }
 

@@ -1,5 +1,5 @@
 // ASSEMBLE: its sources and their labels, its budget, and what it does with them.
-import type { Assemble, StreamOptions } from '../ast.ts';
+import type { Assemble, Span, StreamOptions } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { didYouMean } from '../parser/spelling.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
@@ -90,7 +90,12 @@ function checkStream({ events, chunkSize, at }: StreamOptions): void {
 }
 
 /** Throws E002 for a text of more than `most` characters. */
-export function checkLength(what: string, text: string | undefined, most: number, { at }: Pick<Assemble, 'at'>): void {
+export function checkLength(
+  what: string,
+  text: string | undefined,
+  most: number,
+  { at }: { readonly at?: Span | undefined },
+): void {
   if (text === undefined || text.length <= most) return;
   const length = [...text].length;
   if (length > most)

@@ -1,0 +1,264 @@
+// The JSON form of a tree: what `readJson` reads back as the same tree. Where things stood is not kept.
+import { unreachable } from '../../assert.ts';
+import type {
+  Condition,
+  Format,
+  FormatChoice,
+  GrainReference,
+  InClause,
+  LetBinding,
+  Query,
+  Recall,
+  Stage,
+  Statement,
+  Value,
+  WithOption,
+} from '../ast.ts';
+
+type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: Json };
+
+export function writeJson({ lets, statement }: Query): JsonObject {
+  return {
+    cal_version: 1,
+    ...(lets.length > 0 && { let: lets.map(writeLet) }),
+    ...writeStatement(statement),
+  };
+}
+
+function writeLet({ name, recall, extract }: LetBinding): JsonObject {
+  return { name, query: writeStatement(recall), ...(extract !== undefined && { extract }) };
+}
+
+function writeStatement(statement: Statement): JsonObject {
+  switch (statement.kind) {
+    case 'recall':
+      return writeRecall(statement);
+    case 'set_op':
+      return {
+        statement: 'set_op',
+        op: statement.operator,
+        operands: statement.operands.map(writeStatement),
+        ...writePipeline(statement.stages),
+      };
+    case 'assemble': {
+      const { name, for: intent, sources, budget, priority, format, stream } = statement;
+      return {
+        statement: 'assemble',
+        ...(name !== undefined && { name }),
+        ...(intent !== undefined && { for: intent }),
+        from: sources.map(({ label, from }) => ({
+          ...(label && { label: label.word }),
+          ...(from.kind === 'recall' ? { query: writeRecall(from) } : { let: from.name }),
+        })),
+        ...(budget && { budget: { value: budget.value, unit: budget.unit } }),
+        ...(priority.length > 0 && { priority: priority.map(({ word }) => word) }),
+        ...(format && { format: writeFormatChoice(format) }),
+        ...(stream && {
+          stream: {
+            ...(stream.events.length > 0 && { events: stream.events.map(({ word }) => word) }),
+            ...(stream.chunkSize !== undefined && { chunk_size: stream.chunkSize }),
+          },
+        }),
+        ...writeOptions(statement.with),
+      };
+    }
+    case 'exists':
+      return { statement: 'exists', hash: writeReference(statement.grain) };
+    case 'history':
+      return { statement: 'history', hash: writeReference(statement.grain) };
+    case 'history_diff':
+      return { statement: 'history', hash: writeReference(statement.from), diff: writeReference(statement.to) };
+    case 'history_of_pair':
+      return {
+        statement: 'history',
+        ...writeIn(statement.in),
+        subject: writeValue(statement.subject),
+        relation: writeValue(statement.relation),
+        ...(statement.asOf !== undefined && { as_of: statement.asOf }),
+      };
+    case 'explain':
+      return { statement: 'explain', query: writeStatement(statement.statement) };
+    case 'describe':
+      return {
+        statement: 'describe',
+        target: statement.target,
+        ...(statement.grainType && { grain_type: statement.grainType.word }),
+      };
+    case 'batch':
+      return {
+        statement: 'batch',
+        entries: statement.entries.map(({ label, statement: entry }) => ({
+          label: label.word,
+          query: writeStatement(entry),
+        })),
+      };
+    case 'coalesce':
+      return { statement: 'coalesce', branches: statement.branches.map(writeRecall) };
+    case 'define_template':
+      return {
+        statement: 'define_template',
+        name: statement.name,
+        ...(statement.extends !== undefined && { extends: statement.extends }),
+        ...statement.body,
+      };
+    case 'add':
+      return {
+        statement: 'add',
+        grain_type: statement.grainType.word,
+        set: writeSet(statement.set),
+        reason: statement.reason,
+      };
+    case 'supersede':
+      return {
+        statement: 'supersede',
+        hash: writeReference(statement.grain),
+        set: writeSet(statement.set),
+        reason: statement.reason,
+      };
+    case 'revert':
+      return { statement: 'revert', hash: writeReference(statement.grain), reason: statement.reason };
+    default:
+      return unreachable(statement);
+  }
+}
+
+function writeRecall(recall: Recall): JsonObject {
+  const { my, grainType, about, like, since, between, thread, where, recent, contradictions, format } = recall;
+  return {
+    statement: 'recall',
+    ...(my === true && { my }),
+    ...(grainType && { grain_type: grainType.word }),
+    ...writeIn(recall.in),
+    ...(about !== undefined && { about }),
+    ...(like !== undefined && { like }),
+    ...(since && { since: writeValue(since) }),
+    ...(between && { between: between.map(writeValue) }),
+    ...(thread && { thread: 'session' in thread ? thread.session : { from: writeReference(thread.from) } }),
+    ...(where.length > 0 && { where: where.map(writeCondition) }),
+    ...writeOptions(recall.with),
+    ...writePipeline(recall.stages),
+    ...(recent !== undefined && { recent }),
+    ...(contradictions === true && { contradictions }),
+    ...(format && { as: writeFormatChoice(format) }),
+  };
+}
+
+function writeIn(clause: InClause | undefined): JsonObject {
+  if (clause === undefined) return {};
+  return { in: clause.scope === true ? { scope: clause.name } : clause.name };
+}
+
+function writeCondition(condition: Condition): JsonObject {
+  const { op } = condition;
+  const field = condition.field.word;
+  switch (op) {
+    case 'is':
+      return { field, op, value: condition.category.toUpperCase() };
+    case 'between':
+      return { field, op, value: condition.value.map(writeValue) };
+    case 'in':
+      if ('recall' in condition) return { field, op, query: writeRecall(condition.recall), extract: condition.extract };
+      return { field, op, value: condition.values.map(writeValue) };
+    case 'include':
+    case 'exclude':
+      return { field, op, value: condition.values.map(writeValue) };
+    default:
+      return { field, op, value: writeValue(condition.value) };
+  }
+}
+
+function writeValue(value: Value): Json {
+  switch (value.kind) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return value.value;
+    case 'array':
+      return value.items.map(writeValue);
+    case 'hash':
+      return { $hash: `sha256:${value.hex}` };
+    case 'parameter':
+      return { $param: value.name };
+  }
+}
+
+function writeReference(reference: GrainReference): Json {
+  return reference.kind === 'hash' ? `sha256:${reference.hex}` : { $param: reference.name };
+}
+
+function writeOptions(options: readonly WithOption[]): JsonObject {
+  return options.length === 0 ? {} : { with: options.map(writeOption) };
+}
+
+function writeOption(option: WithOption): Json {
+  switch (option.option) {
+    case 'progressive_disclosure':
+      return option.level === undefined ? option.option : { progressive_disclosure: option.level };
+    case 'diversity':
+      if (option.by === 'threshold') return { diversity: { threshold: option.threshold } };
+      return { diversity: option.lambda === undefined ? 'mmr' : { mmr: option.lambda } };
+    case 'consistency':
+      return { consistency: option.level === 'bounded' ? { bounded: option.bound } : option.level };
+    case 'dedup':
+      return { dedup: option.field.word };
+    case 'locale':
+      return { locale: option.locale };
+    case 'cache':
+      return { cache: { ttl: option.ttl } };
+    case 'vendor':
+      return option.values.length === 0 ? option.name : { [option.name]: option.values.map(writeValue) };
+    default:
+      return option.option;
+  }
+}
+
+function writePipeline(stages: readonly Stage[]): JsonObject {
+  return stages.length === 0 ? {} : { pipeline: stages.map(writeStage) };
+}
+
+function writeStage(stage: Stage): Json {
+  switch (stage.stage) {
+    case 'select':
+      return { select: stage.fields.map(({ word }) => word) };
+    case 'order_by': {
+      const { descending } = stage;
+      return { order_by: stage.field.word, ...(descending !== undefined && { dir: descending ? 'desc' : 'asc' }) };
+    }
+    case 'limit':
+      return { limit: stage.count };
+    case 'offset':
+      return { offset: typeof stage.count === 'number' ? stage.count : writeValue(stage.count) };
+    case 'group_by':
+      return { group_by: stage.field.word };
+    case 'project':
+      return { project: stage.parts.map(({ into, fields }) => ({ [into]: fields.map(({ word }) => word) })) };
+    default:
+      return stage.stage;
+  }
+}
+
+function writeFormatChoice(choice: FormatChoice): Json {
+  if (choice.kind === 'one') return writeFormat(choice.format);
+  return choice.formats.map(({ format, alias }) => ({
+    format: writeFormat(format),
+    ...(alias !== undefined && { alias }),
+  }));
+}
+
+function writeFormat(format: Format): Json {
+  switch (format.kind) {
+    case 'named':
+      return format.name;
+    case 'template_reference':
+      return { template: { name: format.name } };
+    case 'template_text':
+      return { template: { text: format.text } };
+    case 'template_sections':
+      return { template: { sections: format.sections } };
+  }
+}
+
+function writeSet(set: Extract<Statement, { readonly kind: 'add' }>['set']): JsonObject {
+  return Object.fromEntries(set.map(({ field, value }) => [field.word, writeValue(value)]));
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
+import { readJson } from './json/read.ts';
+import { writeJson } from './json/write.ts';
+import { parseText } from './parse.ts';
+import { printQuery } from './print.ts';
+import { anyQueries, isValid, validQueries, withoutPlaces } from './testing/arbitrary.ts';
+
+test('what is printed reads back as the same tree', () => {
+  fc.assert(
+    fc.property(anyQueries, (query) => {
+      assert.deepEqual(withoutPlaces(parseText(printQuery(query)).query), query);
+    }),
+    { numRuns: runs(400) },
+  );
+});
+
+test('D-37: the JSON form reads back as the same tree, and text to JSON to text loses nothing', () => {
+  fc.assert(
+    fc.property(anyQueries, (query) => {
+      const json = JSON.stringify(writeJson(query));
+      assert.deepEqual(readJson(json), query);
+      const text = printQuery(readJson(json));
+      assert.deepEqual(withoutPlaces(parseText(text).query), query);
+    }),
+    { numRuns: runs(400) },
+  );
+});
+
+test('trees that the validator passes print to queries that it passes', () => {
+  fc.assert(
+    fc.property(validQueries, (query) => {
+      assert.ok(isValid(parseText(printQuery(query)).query));
+    }),
+    { numRuns: runs(200) },
+  );
+});
