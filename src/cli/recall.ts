@@ -25,6 +25,8 @@ interface RecallOptions extends ServerOptions {
   readonly when?: string;
   readonly timePhrase: boolean;
   readonly superseded?: true;
+  readonly scope?: string;
+  readonly explain?: true;
 }
 
 export function registerRecall(program: Command): void {
@@ -45,12 +47,15 @@ export function registerRecall(program: Command): void {
     .option('--until <time>', 'not after')
     .option('--when <phrase>', 'both: "last 7 days", "this month", "between 2024-01 and 2024-03"')
     .option('--no-time-phrase', 'take the whole question as words')
-    .option('--superseded', 'old versions too');
+    .option('--superseded', 'old versions too')
+    .option('--scope <path>', 'this scope with what is above and below it: acme/prod')
+    .option('--explain', 'why each hit is there, and what was left out');
   withServerOptions(withMemoryOption(command)).action(recall);
 }
 
 async function recall(words: string[], options: RecallOptions): Promise<void> {
   const { request, noted } = requestOf(words.join(' ').trim(), options, Math.floor(Date.now() / 1000));
+  if (options.explain === true) return explained(request, noted, options);
   const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
   const { memory } = options;
   const { answer, ms } = await withConnection(options, async (connection) => {
@@ -80,6 +85,57 @@ async function recall(words: string[], options: RecallOptions): Promise<void> {
   printNote(`${number(hits.length)} of ${number(answer.totalCandidates ?? hits.length)} candidates in ${duration(ms)}`);
 }
 
+/** The same over HTTP, which tells what was left out, too. */
+async function explained(
+  request: Partial<RecallRequest>,
+  noted: string | undefined,
+  options: RecallOptions,
+): Promise<void> {
+  const [{ withConnection }, { printExcluded, printExplained }, { toSnake }] = await Promise.all([
+    import('./connection.ts'),
+    import('./recall-explain.ts'),
+    import('../server/operations/names.ts'),
+  ]);
+  const path = `/memories/${encodeURIComponent(options.memory)}`;
+  const asked = Object.entries(request).map(([name, value]) => [toSnake(name), value]);
+  const json = { ...Object.fromEntries(asked), explanation: true, score_breakdown: true } as JsonObject; // of plain values
+  const { answer, language, ms } = await withConnection(options, async (connection) => {
+    const { language = 'en' } = await connection.json('GET', path);
+    const startedMs = performance.now();
+    const answer = await connection.json('POST', `${path}/recall`, { json });
+    return { answer, language: String(language), ms: performance.now() - startedMs };
+  });
+  const results = answer['results'] as JsonObject[]; // the contract: objects with these members
+  for (const warning of answer['warnings'] as string[]) printNote(warning);
+  if (options.json) return printJson(answer);
+  if (noted !== undefined) printNote(noted);
+  if (results.length === 0) printLine('Nothing was found.');
+  else {
+    printHits(
+      results.map(
+        (hit): Hit => ({
+          hash: String(hit['hash']),
+          grainType: String(hit['grain_type']),
+          score: Number(hit['score']),
+          fields: hit['fields'] as JsonObject,
+        }),
+      ),
+    );
+    const hits = results.map((hit) => ({
+      grainType: String(hit['grain_type']),
+      fields: hit['fields'] as JsonObject,
+      explanation: String(hit['explanation'] ?? ''),
+      breakdown: (hit['score_breakdown'] ?? {}) as JsonObject,
+      recallSource: String(hit['recall_source']),
+      isSuperseded: hit['supersession_status'] === 'superseded',
+      ...(hit['conflict_status'] === undefined ? {} : { conflictStatus: String(hit['conflict_status']) }),
+    }));
+    printExplained(request.query ?? '', language, hits);
+  }
+  printExcluded(answer['excluded']);
+  printNote(`${number(results.length)} of ${number(Number(answer['total_candidates']))} candidates in ${duration(ms)}`);
+}
+
 /** The request that words and options mean; times in seconds. Throws USAGE. */
 export function requestOf(
   words: string,
@@ -89,7 +145,7 @@ export function requestOf(
   const given = spanOf(options, nowSeconds);
   const trailing = options.timePhrase && given === undefined ? trailingPhrase(words, nowSeconds) : undefined;
   const span = given ?? trailing?.span;
-  const { subject, relation, object, entity, namespace, user, type, tag, limit, superseded } = options;
+  const { subject, relation, object, entity, namespace, user, type, tag, limit, superseded, scope } = options;
   const request: Partial<RecallRequest> = {
     query: trailing?.rest ?? words,
     limit,
@@ -104,6 +160,7 @@ export function requestOf(
     ...(span?.from === undefined ? {} : { timeStart: span.from }),
     ...(span?.to === undefined ? {} : { timeEnd: span.to }),
     ...(superseded === undefined ? {} : { excludeSuperseded: false }),
+    ...(scope === undefined ? {} : { scopePath: scope }),
   };
   return { request, noted: trailing === undefined ? undefined : timeNote(trailing.phrase, trailing.span) };
 }

@@ -97,7 +97,7 @@ function facetDocs(
 }
 
 function scopeDocs(part: IndexPart, scope: ScopeView): Uint32Array {
-  let docs = NOTHING;
+  let docs: Uint32Array = NOTHING;
   for (const [namespace] of part.facetValues('namespace'))
     if (isInScope(scope, namespace)) docs = union(docs, part.facet('namespace', namespace) ?? NOTHING);
   return docs;

@@ -18,6 +18,7 @@ import type { Sliced } from '../section.ts';
 import type { VectorHit } from './best-grains.ts';
 import type { Range } from './coverage.ts';
 import type { EmbedderStamp, Generation } from './generation.ts';
+import { meanOfChunks } from './mean.ts';
 import { isSameStamp } from './memory-vectors.ts';
 import { OpenMemories } from './open-memories.ts';
 import { cosinesOf, type SearchTuning, searchRows, type VectorFilter } from './search.ts';

@@ -26,6 +26,8 @@ function answers({ search = () => [], namespaces = [], grains = {} }: World): (a
         return { kind: 'namespaces', namespaces };
       case 'fetch':
         return { kind: 'fetch', grains: ask.hashes.map((hash) => grains[hash] ?? null) };
+      default:
+        return assert.fail(`nobody asks for ${ask.kind} here`);
     }
   };
 }

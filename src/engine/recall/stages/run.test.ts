@@ -27,6 +27,8 @@ function nothing(ask: Ask): Answer {
       return { kind: 'namespaces', namespaces: [] };
     case 'fetch':
       return { kind: 'fetch', grains: ask.hashes.map(() => null) };
+    default:
+      return assert.fail(`nobody asks for ${ask.kind} here`);
   }
 }
 
