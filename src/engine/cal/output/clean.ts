@@ -5,9 +5,12 @@
 const BREAKS = /[\p{Cc}\u2028\u2029]+/gu;
 const BREAKS_BUT_TABS = /[[\p{Cc}\u2028\u2029]--[\t]]+/gv;
 
+// Most texts have nothing else, and need not be looked at twice.
+const USUAL = /^[ -~]*$/;
+
 /** The text in one line: each run of line breaks and other control characters is a space. */
 export function oneLine(text: string): string {
-  return text.toWellFormed().replace(BREAKS, ' ');
+  return USUAL.test(text) ? text : text.toWellFormed().replace(BREAKS, ' ');
 }
 
 /** As `oneLine`, without blanks around it. */
@@ -15,14 +18,12 @@ export function trimmedLine(text: string): string {
   return oneLine(text).trim();
 }
 
+const MARKUP = /[&<>]/;
+
 /** For between two tags. Tabs stay. */
 export function sml(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(BREAKS_BUT_TABS, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
+  const line = USUAL.test(text) ? text : text.toWellFormed().replace(BREAKS_BUT_TABS, ' ');
+  return MARKUP.test(line) ? line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : line;
 }
 
 /** For between the quotes of an attribute, and between tags too. */

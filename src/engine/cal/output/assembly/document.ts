@@ -73,7 +73,8 @@ function groupsOf(chosen: readonly Choice[], format: number, sources: readonly R
 const MEASURES_MAX = 8;
 
 function measured(format: Format, groups: readonly Group[], { unit, value, counter }: Page): Omit<Written, 'groups'> {
-  let used = unit === 'grains' ? groups.reduce((sum, { elements }) => sum + elements.length, 0) : 0;
+  // The first guess has as many digits as the number mostly has.
+  let used = unit === 'grains' ? groups.reduce((sum, { elements }) => sum + elements.length, 0) : value;
   for (let i = 1; ; i++) {
     const text = format.document(groups, { unit, total: value, used });
     const tokens = counter.count(text);

@@ -95,8 +95,14 @@ function metadata({ name, intent }: Setting, tally: Tally | undefined): string {
   return head;
 }
 
-const QUOTED = /[,:"\\[\]{}\n\r\t]|^-|^\s|\s$|^$|^(?:true|false|null)$|^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/iu;
+// What would be read otherwise: the characters of the syntax, blanks outside, words and numbers. Asked of every value, so
+// each question is a short one.
+const SYNTAX = /[,:"\\[\]{}\n\r\t]/;
+const OUTER_BLANK = /^\s|\s$/;
+const NUMBER = /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+const WORDS: ReadonlySet<string> = new Set(['', 'true', 'false', 'null']);
 // TOON has an escape for three controls alone.
+const UNUSUAL = /[^ -~]/;
 const OTHER_CONTROLS = /[[\p{Cc}\u2028\u2029]--[\n\r\t]]+/gv;
 const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
@@ -109,6 +115,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** A value as a TOON row has it: quoted where it would be read otherwise, on one line. */
 export function toonValue(value: string | number): string {
   if (typeof value === 'number') return Number.isFinite(value) ? decimal(value) : 'null';
-  const text = value.toWellFormed().replace(OTHER_CONTROLS, ' ');
-  return QUOTED.test(text) ? `"${text.replace(/[\\"\n\r\t]/g, (found) => ESCAPES[found]!)}"` : text;
+  const text = UNUSUAL.test(value) ? value.toWellFormed().replace(OTHER_CONTROLS, ' ') : value;
+  if (SYNTAX.test(text)) return `"${text.replace(/[\\"\n\r\t]/g, (found) => ESCAPES[found]!)}"`;
+  const isRead = WORDS.has(text.toLowerCase()) || text.startsWith('-') || OUTER_BLANK.test(text) || NUMBER.test(text);
+  return isRead ? `"${text}"` : text;
 }
