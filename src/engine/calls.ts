@@ -446,7 +446,11 @@ export interface MemoryCalls {
   rotateKeys: { input: { scope: 'memory' }; output: { rotated: number; fingerprint: string } };
   /** An audit entry of the memory for an act that changes nothing in a shard's log; of several partitions in the first. */
   note: {
-    input: { event: 'memory.flushed' | 'export.file'; details: Readonly<Record<string, number>> };
+    input: {
+      event: 'memory.flushed' | 'memory.searched' | 'export.file';
+      /** Codes, counts and hashes alone. */
+      details: Readonly<Record<string, number | string>>;
+    };
     output: Record<never, never>;
   };
   /** Grains in ordinal order, for exports. `after` is the last ordinal of the page before. */

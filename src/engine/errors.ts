@@ -1,6 +1,14 @@
 // Every error code of the service, once. Append-only: a code that was published keeps its meaning.
 
+import { CAL_ERRORS, type CalErrorCode } from './cal/errors.ts';
+
+// Of queries, as their own table has them; Object.entries forgets its keys.
+const CAL_MEANINGS = Object.fromEntries(Object.entries(CAL_ERRORS).map(([code, { when }]) => [code, when])) as Readonly<
+  Record<CalErrorCode, string>
+>;
+
 export const ERROR_MEANINGS = {
+  ...CAL_MEANINGS,
   'VAL-E001': 'value out of range or bad combination',
   'VAL-E002': 'body is not JSON or not multipart',
   'VAL-E003': 'missing or mistyped field',
@@ -80,6 +88,7 @@ export const ERROR_MEANINGS = {
   'LLM-E003': 'unknown model or provider',
   'LLM-E004': 'provider in use',
   'EXE-E001': 'unknown app/exec command',
+  'CAL-E101': 'CAL is switched off',
   'CAL-E121': 'statement not authorised',
   'LIM-E001': 'too many requests',
   'LIM-E002': 'quota exceeded',
@@ -105,13 +114,24 @@ export class EngineError extends Error {
   readonly details: readonly ErrorDetail[];
   /** True when the same call may succeed later without a change by the caller. */
   readonly retryable: boolean;
+  /** Further members of the error as callers get it: JSON. They do not cross threads. */
+  readonly more: Readonly<Record<string, unknown>> | undefined;
 
   /** `text` is what follows the code in `message`; without it, the code's own meaning. */
-  constructor(code: ErrorCode, text?: string, options: { details?: readonly ErrorDetail[]; retryable?: boolean } = {}) {
+  constructor(
+    code: ErrorCode,
+    text?: string,
+    options: {
+      details?: readonly ErrorDetail[];
+      retryable?: boolean;
+      more?: Readonly<Record<string, unknown>> | undefined;
+    } = {},
+  ) {
     super(`${code}: ${text ?? ERROR_MEANINGS[code]}`);
     this.code = code;
     this.details = options.details ?? [];
     this.retryable = options.retryable ?? (code === 'STO-E002' || code === 'LIM-E001');
+    this.more = options.more;
   }
 
   toWire(): WireError {

@@ -155,6 +155,8 @@ export const MODEL_QUESTION_CHARS_MAX = 4_000;
 export const MODEL_PASSAGE_CHARS_MAX = 2_000;
 export const MODEL_ANSWER_CHARS_MAX = 2_000;
 
+/** Audit entries of CAL queries on their way to the log; beyond, a query waits for its own. */
+export const CAL_AUDITS_MAX = 1_024;
 /** Checked CAL queries that are kept by their text. */
 export const CAL_PLANS_MAX = 512;
 /** Words of a memory that are kept for guessing at a mistyped one (the most frequent), and guesses that are checked. */
@@ -229,6 +231,11 @@ export const EXTRACT_HEAP_MB = 512;
 /** Texts that wait for that thread; beyond: LIM-E001. It ends after this long without one. */
 export const EXTRACT_READS_WAITING_MAX = 64;
 export const EXTRACT_IDLE_MS = 30_000;
+/** Of one text that is looked at for personal data: telephone numbers and names that a library judges (past them shape
+ * and lists decide), and how often Base64 is looked into. */
+export const PII_PHONE_LOOKUPS_MAX = 1_024;
+export const PII_NAME_LOOKUPS_MAX = 128;
+export const PII_DECODE_DEPTH_MAX = 2;
 /** The text of a remember. */
 export const REMEMBER_TEXT_BYTES_MAX = 262_144;
 /** Extractions after the answer: those that wait (in all, of one memory, bytes of their texts; beyond: LIM-E001), those

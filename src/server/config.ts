@@ -150,6 +150,14 @@ const OPTIONS = {
   ),
   rerankModel: optionalText('NAME', 'reranker that it is asked for'),
   rerankKey: secret('API key of that service'),
+  calTier1: onOff('CAL may ADD, SUPERSEDE and REVERT, for keys with the scope write'),
+  calTimeoutMs: integer('time after which a CAL query is answered CAL-E031; ASSEMBLE gets twice as long', {
+    min: 10,
+    max: 300_000,
+    fallback: 5_000,
+  }),
+  calAutoToon: onOff('ASSEMBLE without FORMAT may choose toon where its budget gets tight'),
+  calAudit: choice('whether each CAL query leaves an audit entry (its hash, never its text)', ['on', 'off'], 'on'),
   memoriesMax: integer('memories that may exist at once', { min: 1, max: MEMORIES_MAX, fallback: MEMORIES_MAX }),
   requestTimeoutMs: integer('time after which a request is answered SYS-E005', {
     min: 10,

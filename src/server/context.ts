@@ -2,6 +2,7 @@
 import type { Clock } from '../engine/clock.ts';
 import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol.ts';
 import type { Principal } from './auth/principal.ts';
+import type { CalGate } from './cal-gate.ts';
 import type { Config } from './config.ts';
 import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
@@ -32,6 +33,8 @@ export interface Services {
   readonly readText: (task: TextTask) => Promise<TextOutcome>;
   /** What is extracted after the answer. */
   readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear'>;
+  /** What CAL may do here, beside what each query may. */
+  readonly cal: CalGate;
   /** What makes vectors of texts. */
   readonly embedders: Pick<Embedders, 'of' | 'status' | 'check' | 'nameOf'>;
   /** What makes the vectors of questions. */

@@ -11,6 +11,7 @@ import { ShardPool } from '../shards/pool.ts';
 import { Router } from '../shards/router.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
+import { CalGate } from './cal-gate.ts';
 import { type Config, isLoopback, SHARDS_DEFAULT } from './config.ts';
 import type { Services } from './context.ts';
 import { ensureBootstrapKey } from './control/bootstrap-key.ts';
@@ -172,6 +173,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     readImport: (bytes) => reader.read(bytes),
     readText: (task) => texts.read(task),
     extractions,
+    cal: new CalGate({ control, clock, config }),
     embedders,
     queryVectors: new QueryVectors({
       embedders,

@@ -1,4 +1,5 @@
 // What each error code of the contract is on the wire. A code without its statuses does not compile.
+import { CAL_ERRORS, type CalErrorCode } from '../engine/cal/errors.ts';
 import type { ErrorCode } from '../engine/errors.ts';
 
 /** gRPC's status codes, as numbers on the wire. */
@@ -30,6 +31,30 @@ export interface WireStatus {
 }
 
 const wire = (http: number, grpc: keyof typeof GRPC_STATUS): WireStatus => ({ http, grpc: GRPC_STATUS[grpc] });
+
+/** Of queries: what the caller wrote wrong, but for these. */
+const CAL_EXCEPTIONS: Readonly<Partial<Record<CalErrorCode, WireStatus>>> = {
+  'CAL-E030': wire(429, 'RESOURCE_EXHAUSTED'),
+  'CAL-E031': wire(504, 'DEADLINE_EXCEEDED'),
+  'CAL-E040': wire(409, 'FAILED_PRECONDITION'),
+  'CAL-E041': wire(409, 'FAILED_PRECONDITION'),
+  'CAL-E042': wire(409, 'FAILED_PRECONDITION'),
+  'CAL-E043': wire(429, 'RESOURCE_EXHAUSTED'),
+  'CAL-E044': wire(403, 'PERMISSION_DENIED'),
+  'CAL-E045': wire(403, 'PERMISSION_DENIED'),
+  'CAL-E046': wire(404, 'NOT_FOUND'),
+  'CAL-E052': wire(429, 'RESOURCE_EXHAUSTED'),
+  'CAL-E075': wire(504, 'DEADLINE_EXCEEDED'),
+  'CAL-E079': wire(501, 'UNIMPLEMENTED'),
+  'CAL-E085': wire(404, 'NOT_FOUND'),
+  'CAL-E088': wire(409, 'ALREADY_EXISTS'),
+  'CAL-E089': wire(429, 'RESOURCE_EXHAUSTED'),
+};
+// Keys of the table of codes, which Object.keys forgets.
+const CAL_CODES = Object.keys(CAL_ERRORS) as CalErrorCode[];
+const CAL_STATUS = Object.fromEntries(
+  CAL_CODES.map((code) => [code, CAL_EXCEPTIONS[code] ?? wire(400, 'INVALID_ARGUMENT')]),
+) as Readonly<Record<CalErrorCode, WireStatus>>; // A row for each of them was just made.
 
 /**
  * Codes that only HTTP routes can give have no gRPC status in the contract; here they have the one of their kind, for
@@ -115,6 +140,8 @@ export const STATUS: Readonly<Record<ErrorCode, WireStatus>> = {
   'LLM-E003': wire(400, 'INVALID_ARGUMENT'),
   'LLM-E004': wire(409, 'FAILED_PRECONDITION'),
   'EXE-E001': wire(400, 'INVALID_ARGUMENT'),
+  ...CAL_STATUS,
+  'CAL-E101': wire(503, 'UNAVAILABLE'),
   'CAL-E121': wire(403, 'PERMISSION_DENIED'),
   'LIM-E001': wire(429, 'RESOURCE_EXHAUSTED'),
   'LIM-E002': wire(429, 'RESOURCE_EXHAUSTED'),

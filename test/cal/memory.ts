@@ -35,7 +35,7 @@ export class CalMemory {
     this.hashes = hashes;
   }
 
-  static async open(t: Pick<TestContext, 'after' | 'name'>, items = fixtureItems()): Promise<CalMemory> {
+  static async open(t: TestContext, items = fixtureItems()): Promise<CalMemory> {
     const engine = await openShard(temporaryDirectory(t), { clock: { nowMs: () => NOW_MS } });
     t.after(() => engine.abandon());
     await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });

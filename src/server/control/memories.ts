@@ -187,6 +187,8 @@ export class Memories {
     const { keyFingerprint } = await this.#shards.call('dropMemory', contextOf(memory, { actor, requestId }), {});
     await this.#store.commit((change) => {
       change.remove('memory', memory.id);
+      for (const { name } of [...this.#store.values('setting')])
+        if (name.startsWith(settingsPrefix(memory.number))) change.remove('setting', name);
       change.audit({
         event: 'instance.deleted',
         actor,
@@ -196,6 +198,11 @@ export class Memories {
     });
     return keyFingerprint;
   }
+}
+
+/** What the names of a memory's own settings begin with; they go with it. */
+export function settingsPrefix(memory: number): string {
+  return `memory/${memory}/`;
 }
 
 export function placeOfMemory(memory: MemoryRecord): Place {

@@ -41,7 +41,35 @@ export function trailersOfError(
   if (headers !== undefined) addTo(trailers, headers);
   if (isContracts) trailers['x-error-code'] = error.code;
   else if (error.headers !== undefined) addTo(trailers, error.headers);
+  if (isContracts && error.more !== undefined) trailers['grpc-status-details-bin'] = detailsOf(status, error);
   return trailers;
+}
+
+/** Bytes of details that go with an error; a caller can do without what is longer. */
+const DETAILS_BYTES_MAX = 4_096;
+
+/**
+ * google.rpc.Status in base64: code, message and one detail, a google.protobuf.StringValue that holds JSON. Written by hand: three
+ * messages of two fields each.
+ */
+function detailsOf(status: GrpcStatus, error: EngineError): string {
+  const { code, message, more } = error;
+  const json = Buffer.from(JSON.stringify({ error: { ...more, code, message } }));
+  const value = json.length > DETAILS_BYTES_MAX ? Buffer.from(JSON.stringify({ error: { code, message } })) : json;
+  const any = Buffer.concat([
+    bytesField(1, Buffer.from('type.googleapis.com/google.protobuf.StringValue')),
+    bytesField(2, bytesField(1, value)),
+  ]);
+  const text = Buffer.from(message.slice(0, MESSAGE_CHARS_MAX).toWellFormed());
+  return Buffer.concat([Buffer.from([0x08, status]), bytesField(2, text), bytesField(3, any)]).toString('base64');
+}
+
+function bytesField(number: number, bytes: Buffer): Buffer {
+  const head = [(number << 3) | 2];
+  let left = bytes.length;
+  for (; left > 0x7f; left >>>= 7) head.push((left & 0x7f) | 0x80);
+  head.push(left);
+  return Buffer.concat([Buffer.from(head), bytes]);
 }
 
 function addTo(trailers: OutgoingHttpHeaders, headers: Readonly<Record<string, string>>): void {

@@ -21,8 +21,8 @@ export function respondError(
 
 /** The contract's error body, as JSON text. */
 export function errorBody(error: EngineError, requestId: string): string {
-  const { code, message, details } = error;
-  return JSON.stringify({ error: { code, message, details, request_id: requestId } });
+  const { code, message, details, more } = error;
+  return JSON.stringify({ error: { ...more, code, message, details, request_id: requestId } });
 }
 
 /** What a listener says to a request that it refuses by itself, before anybody could read an id in it. */

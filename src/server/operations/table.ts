@@ -14,6 +14,8 @@ import { stats } from './admin/stats.ts';
 import { statsHistory } from './admin/stats-history.ts';
 import { tierInfo } from './admin/tier-info.ts';
 import { verify } from './admin/verify.ts';
+import { calQuery } from './cal/query.ts';
+import { calSwitch } from './cal/switch.ts';
 import type { Operation } from './define.ts';
 import { execOperation } from './exec.ts';
 import { accumulate } from './grains/accumulate.ts';
@@ -51,6 +53,8 @@ const ROWS: readonly Operation[] = [
   history,
   importFile,
   exportFile,
+  calQuery,
+  calSwitch,
   config,
   health,
   healthRpc,

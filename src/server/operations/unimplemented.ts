@@ -17,7 +17,6 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
   VerifyCompliance: 'read',
   DetectPii: 'read',
   DetectPiiDetailed: 'read',
-  CalQuery: 'read',
   GetMetrics: 'read',
   ListProvenance: 'read',
   GetProvenance: 'read',
@@ -125,7 +124,6 @@ const ROUTES = `
 
 /** Commands of app/exec. */
 export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {
-  cal: 'read',
   metrics: 'read',
   restrict: 'admin',
   unrestrict: 'admin',

@@ -11,6 +11,7 @@ import { FakeEngine } from '../../shards/testing/fake-engine.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import type { Scope } from '../auth/principal.ts';
 import { RateLimiter } from '../auth/rate-limit.ts';
+import { CalGate } from '../cal-gate.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Services } from '../context.ts';
 import { Keys, type NewKey } from '../control/keys.ts';
@@ -103,6 +104,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     readImport: async (bytes) => readImportedFile(bytes),
     readText: options.readText ?? readText,
     extractions,
+    cal: new CalGate({ control, clock, config }),
     embedders,
     queryVectors: new QueryVectors({
       embedders,

@@ -156,6 +156,9 @@ export class FakeEngine implements EngineDoor {
         return { embedder: '', vectors: call.input.hashes.map(() => null) };
       case 'namespaces':
         return { namespaces: this.#namespaces(context) };
+      case 'cal':
+      case 'calRead':
+        throw new EngineError('SYS-E002', 'the model reads no queries');
       case 'history':
         return { versions: this.#chain(context, call.input.hash) };
       case 'statistics':

@@ -13,13 +13,13 @@ export interface Page {
   /** True where a stage asks for nothing but how many there are. */
   readonly countsOnly: boolean;
   /** After the order, the skip and the take. */
-  readonly rest: readonly Stage[];
+  readonly rest: readonly PlainStage[];
 }
 
 /** A stage with its parameters resolved. */
 export type PlainStage = Exclude<Stage, { stage: 'offset' }> | { readonly stage: 'offset'; readonly count: number };
 
-export function pageOf(recall: Pick<Recall, 'recent' | 'thread' | 'stages'>, stages: readonly PlainStage[]): Page {
+export function pageOf(recall: Pick<Recall, 'recent' | 'thread'>, stages: readonly PlainStage[]): Page {
   let order: Order | undefined = recall.thread === undefined ? undefined : { by: 'time', descending: false };
   let skip = 0;
   let take: number | undefined;

@@ -32,7 +32,7 @@ export type GrainOutcome = Extract<Outcome, { kind: 'grains' }>;
 
 /** Runs the stages in their order; the reader has seen to it that each can take what the one before gives. */
 export function runStages(start: GrainOutcome, stages: readonly PlainStage[], uncut: boolean): Outcome {
-  let outcome: Outcome = start;
+  let outcome = start as Outcome; // Later ones are of other kinds.
   let isCut = !uncut;
   for (const stage of stages) {
     if (outcome.kind !== 'grains') {

@@ -1,0 +1,177 @@
+import Type from 'typebox';
+import { CalError } from '../../../engine/cal/errors.ts';
+import { type CheckedQuery, hashOf } from '../../../engine/cal/query.ts';
+import { type CalReply, isRefused, refusal } from '../../../engine/cal/run/answer.ts';
+import { planOf } from '../../../engine/cal/run/plans.ts';
+import { tierOf } from '../../../engine/cal/run/query.ts';
+import { searchedTexts } from '../../../engine/cal/run/searched.ts';
+import type { CalSession, QueryVector } from '../../../engine/cal/run/session.ts';
+import { EngineError } from '../../../engine/errors.ts';
+import { parseJson } from '../../../engine/grain/api-json.ts';
+import { runCal } from '../../../shards/gather-cal.ts';
+import type { JsonValue } from '../../../shards/protocol.ts';
+import { includesScope } from '../../auth/principal.ts';
+import type { Context } from '../../context.ts';
+import { CalQueryRequest, CalQueryResponse } from '../../gen/memory/v1/memory.ts';
+import { VERSION } from '../../version.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { auditQuery } from './audit.ts';
+
+const Output = Type.Object({
+  query: Type.String(),
+  queryHash: Type.String(),
+  result: Type.Unsafe<JsonValue>({ type: 'object' }),
+  warnings: Type.Array(Type.String()),
+  statementType: Type.String(),
+  executionTimeMs: Type.Integer(),
+  resultCount: Type.Integer(),
+});
+
+/** The result stays the text that the shard wrote until somebody wants it as an object. */
+class CalOutput {
+  readonly query: string;
+  readonly queryHash: string;
+  readonly resultJson: string;
+  readonly warnings: string[];
+  readonly statementType: string;
+  readonly executionTimeMs: number;
+  readonly resultCount: number;
+
+  constructor(
+    query: string,
+    queryHash: string,
+    reply: Exclude<CalReply, { refused: unknown }>,
+    executionTimeMs: number,
+  ) {
+    this.query = query;
+    this.queryHash = queryHash;
+    this.resultJson = reply.resultJson;
+    this.warnings = [...reply.warnings];
+    this.statementType = reply.statementType;
+    this.executionTimeMs = executionTimeMs;
+    this.resultCount = reply.resultCount;
+  }
+
+  get result(): JsonValue {
+    return parseJson(this.resultJson);
+  }
+}
+
+export const calQuery = defineOperation({
+  name: 'cal',
+  summary: 'Run a query of the context assembly language.',
+  needs: 'read',
+  on: 'memory',
+  mutates: true,
+  input: Type.Object({ query: Type.String() }),
+  output: Output,
+  errors: ['CAL-E002', 'CAL-E044', 'CAL-E046', 'CAL-E101'],
+  exec: { command: 'cal' },
+  grpc: rpc({
+    rpc: 'CalQuery',
+    request: CalQueryRequest,
+    response: CalQueryResponse,
+    write: (output: Type.Static<typeof Output>) => {
+      const { resultJson } = output as CalOutput; // What `run` gives.
+      return { ...output, resultJson };
+    },
+  }),
+  async run({ query }, context) {
+    const startedMs = performance.now();
+    context.services.cal.requireOn();
+    const { reply, warnings } = await answer(query, context);
+    const durationMs = Math.round(performance.now() - startedMs);
+    const queryHash = hashOf(query);
+    await auditQuery(context, { queryHash, durationMs, reply });
+    if (!isRefused(reply))
+      return new CalOutput(query, queryHash, { ...reply, warnings: [...reply.warnings, ...warnings] }, durationMs);
+    const { code: _, message: __, ...more } = reply.error;
+    throw new EngineError(reply.refused, reply.message, { more, retryable: RETRYABLE.has(reply.refused) });
+  },
+});
+
+/** The same query may be answered later. */
+const RETRYABLE: ReadonlySet<string> = new Set(['CAL-E031', 'CAL-E043', 'CAL-E052', 'CAL-E075']);
+
+interface Told {
+  readonly reply: CalReply;
+  readonly warnings: readonly string[];
+}
+
+async function answer(query: string, context: Context): Promise<Told> {
+  try {
+    return await answerChecked(query, planOf(query), context);
+  } catch (error) {
+    if (error instanceof CalError) return { reply: refusal(error.located(query)), warnings: [] };
+    throw error;
+  }
+}
+
+async function answerChecked(source: string, { query }: CheckedQuery, context: Context): Promise<Told> {
+  const { statement } = query;
+  const { cal, clock } = context.services;
+  const texts = searchedTexts(query);
+  const { vectors, warnings } = texts.length === 0 ? NO_VECTORS : await vectorsOf(texts, context);
+  const call = { query: source, session: sessionOf(source, context), vectors };
+  const { session } = call;
+  if (tierOf(statement) === 0 || session.tier === 0) {
+    const reply = await context.call('cal', call);
+    if (statement.kind === 'define_template' && !isRefused(reply)) {
+      const { name, extends: parent, body } = statement;
+      const place = { memory: context.memory.number, namespace: context.namespace };
+      await cal.define(place, name, { body, ...(parent === undefined ? {} : { extends: parent }) });
+    }
+    return { reply, warnings };
+  }
+  if (statement.kind === 'add' || statement.kind === 'supersede' || statement.kind === 'revert')
+    cal.take(statement.kind, context.principal.keyId ?? context.principal.actor);
+  const asker = {
+    memory: context.memory.number,
+    actor: context.principal.actor,
+    requestId: context.requestId,
+    deadlineMs: context.deadlineMs,
+    ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
+    ...(context.userId === undefined ? {} : { userId: context.userId }),
+  };
+  return { reply: await runCal(context.call, asker, call, clock), warnings };
+}
+
+const NO_VECTORS: { readonly vectors: readonly QueryVector[]; readonly warnings: readonly string[] } = {
+  vectors: [],
+  warnings: [],
+};
+
+/** Texts that get a vector; the others are searched for by their words. */
+const VECTORS_MAX = 16;
+
+async function vectorsOf(texts: readonly string[], context: Context): Promise<typeof NO_VECTORS> {
+  const { queryVectors, clock } = context.services;
+  const waitMs = context.deadlineMs - clock.nowMs();
+  const made = await Promise.all(
+    texts.slice(0, VECTORS_MAX).map((text) => queryVectors.of(context.memory, text, waitMs)),
+  );
+  return {
+    vectors: made.flatMap(({ vector }) => (vector === undefined ? [] : [vector])),
+    warnings: [...new Set(made.flatMap(({ warning }) => (warning === undefined ? [] : [warning])))],
+  };
+}
+
+/** What the caller may do: nothing of it comes from the query. */
+function sessionOf(query: string, context: Context): CalSession {
+  const { config, cal, embedders } = context.services;
+  const { tierOneEnabled } = cal.switches;
+  const { scope } = context.principal;
+  const embedder = embedders.of(context.memory.vectorBackend ?? '')?.name;
+  return {
+    tier: tierOneEnabled && includesScope(scope, 'write') ? 1 : 0,
+    tierOneEnabled,
+    mayDefine: includesScope(scope, 'admin'),
+    // Only for those who name them.
+    templates: /template/i.test(query) ? cal.templatesOf(context.memory.number, context.namespace) : {},
+    server: { name: 'granary', version: VERSION },
+    ...(embedder === undefined ? {} : { embedder }),
+    autoToon: config.calAutoToon,
+    queryTimeoutMs: config.calTimeoutMs,
+    assembleTimeoutMs: 2 * config.calTimeoutMs,
+  };
+}
