@@ -24,11 +24,11 @@ export function compileCheck<S extends TSchema>(schema: S, options: { readonly p
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return value;
-    throw asEngineError(validator.Errors(value), options.paged);
+    throw asEngineError(validator.Errors(value), value, options.paged);
   };
 }
 
-function asEngineError(errors: readonly SchemaError[], paged: boolean): EngineError {
+function asEngineError(errors: readonly SchemaError[], value: unknown, paged: boolean): EngineError {
   const first = errors.find((error) => error.keyword === 'required') ?? errors[0];
   assert(first !== undefined, 'a failed check has an error');
   const path = outsidePath(first.instancePath);
@@ -38,6 +38,8 @@ function asEngineError(errors: readonly SchemaError[], paged: boolean): EngineEr
     return new EngineError('VAL-E003', `missing field \`${field}\``, { details: [{ field, issue: 'required' }] });
   }
   if (paged && PAGE_MEMBERS.has(path)) return refusal('VAL-E004', path, `bad ${path}: ${first.message}`, first.message);
+  if (first.keyword === 'type' && isEndless(valueAt(value, first.instancePath)))
+    return refusal('VAL-E001', path, `\`${path}\` is no finite number`, 'no finite number');
   if (first.keyword === 'type') {
     const wanted = 'type' in first.params ? String(first.params.type) : 'another';
     return refusal(
@@ -52,6 +54,21 @@ function asEngineError(errors: readonly SchemaError[], paged: boolean): EngineEr
 
 function refusal(code: ErrorCode, field: string, text: string, issue: string): EngineError {
   return new EngineError(code, text, { details: [{ field, issue }] });
+}
+
+/** A number by its type and none that counts: gRPC carries them, and JSON's 1e999 reads as one. */
+function isEndless(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value);
+}
+
+function valueAt(value: unknown, instancePath: string): unknown {
+  let found = value;
+  for (const part of instancePath.split('/').slice(1)) {
+    if (typeof found !== 'object' || found === null) return undefined;
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    found = (found as Record<string, unknown>)[name]; // Any member of any object, to be looked at alone.
+  }
+  return found;
 }
 
 /** `/aB/0/c` becomes `a_b[0].c`; within open values the caller's own names are kept, as they hold no capitals to fold. */
