@@ -1,0 +1,44 @@
+// Where a number or a code begins and ends. Asked after a shape matched: a look-behind in front of every shape would be
+// tried at every character of a text.
+
+const LETTER = /[\p{L}\p{M}\p{N}_]/u;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+/** True when what stands from `from` to `to` is no part of a longer number, of a word or of a decimal. */
+export function isBordered(text: string, from: number, to: number): boolean {
+  if (from > 0) {
+    const before = text[from - 1]!;
+    if (isOfWord(before)) return false;
+    if (isJoint(before) && from > 1 && isDigit(text[from - 2]!)) return false;
+  }
+  if (to >= text.length) return true;
+  const after = text[to]!;
+  if (isOfWord(after)) return false;
+  return !(isJoint(after) && to + 1 < text.length && isDigit(text[to + 1]!));
+}
+
+/** Like `matchAll`, without the matches that have no borders. The pattern is global. */
+export function* borderedMatches(text: string, pattern: RegExp): Generator<RegExpExecArray> {
+  for (const match of text.matchAll(pattern))
+    if (isBordered(text, match.index, match.index + match[0].length)) yield match;
+}
+
+// Scripts without blanks touch their numbers.
+function isOfWord(character: string): boolean {
+  const code = character.charCodeAt(0);
+  if (code < 0x80) return isAsciiWord(code);
+  return LETTER.test(character) && !UNSPACED.test(character);
+}
+
+function isAsciiWord(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95;
+}
+
+function isDigit(character: string): boolean {
+  const code = character.charCodeAt(0);
+  return code >= 48 && code <= 57;
+}
+
+function isJoint(character: string): boolean {
+  return character === '-' || character === '.' || character === '/';
+}

@@ -1,0 +1,50 @@
+// Runs of Base64 in a text that decode to text: what is hidden in them is looked at too.
+
+const RUN = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
+const SHORTEST = 16;
+/** A run whose decoded text has none of these (a blank, a digit, `@`) hides nothing that could be found. */
+const TELLING = /[\s\d@:]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: text holds none of them.
+const NOT_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export interface Encoded {
+  readonly from: number;
+  readonly to: number;
+  readonly decoded: string;
+}
+
+/** The runs that hold text, in order. Decoded texts together are shorter than `text`. */
+export function encodedRuns(text: string): readonly Encoded[] {
+  const runs: Encoded[] = [];
+  for (const match of text.matchAll(RUN)) {
+    const [run] = match;
+    const decoded = decode(run);
+    if (decoded !== undefined) runs.push({ from: match.index, to: match.index + run.length, decoded });
+    else decodeParts(run, match.index, runs);
+  }
+  return runs;
+}
+
+/** A path or a hyphened name that a Base64 run stands in: its parts are tried for themselves. */
+function decodeParts(run: string, index: number, runs: Encoded[]): void {
+  let from = 0;
+  for (const part of run.split(/[-_/]/)) {
+    if (part.length >= SHORTEST && part.length < run.length) {
+      const decoded = decode(part);
+      if (decoded !== undefined) runs.push({ from: index + from, to: index + from + part.length, decoded });
+    }
+    from += part.length + 1;
+  }
+}
+
+function decode(run: string): string | undefined {
+  // One letter more than whole groups cannot come from an encoder.
+  if (run.replace(/=+$/, '').length % 4 === 1) return undefined;
+  try {
+    const decoded = decoder.decode(Buffer.from(run, 'base64'));
+    return NOT_TEXT.test(decoded) || !TELLING.test(decoded) ? undefined : decoded;
+  } catch {
+    return undefined; // No UTF-8: not an encoded text.
+  }
+}

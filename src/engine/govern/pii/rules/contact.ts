@@ -1,0 +1,137 @@
+// Ways to reach a person or a machine: mail, web and network addresses, telephones.
+import { isIPv6 } from 'node:net';
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { PII_PHONE_LOOKUPS_MAX } from '../../../limits.ts';
+import { isBordered } from '../borders.ts';
+import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
+
+const LOCAL = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-]";
+/** Bounded on both sides of the `@`, so that a long run of letters is no square of work. */
+const EMAIL = new RegExp(
+  `(?<!${LOCAL}|\\.)${LOCAL}{1,64}(?:\\.${LOCAL}{1,64}){0,8}@[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,62})(?:\\.[\\p{L}\\p{N}-]{1,63}){0,6}\\.\\p{L}{2,24}`,
+  'gu',
+);
+const AT = '\\s?(?:\\[at\\]|\\(at\\)|\\{at\\}|\\s+at\\s+)\\s?';
+const DOT = '(?:\\s?(?:\\[dot\\]|\\(dot\\)|\\{dot\\}|\\s+dot\\s+)\\s?|\\.)';
+const SPELLED_EMAIL = new RegExp(
+  `\\b[a-z0-9_-]{1,40}(?:${DOT}[a-z0-9_-]{1,40}){0,3}${AT}[a-z0-9-]{1,40}(?:${DOT}[a-z0-9-]{1,40}){0,3}${DOT}[a-z]{2,12}\\b`,
+  'gi',
+);
+const SPELLED_DOT = /[[({]dot[\])}]|\sdot\s/i;
+
+const URL = /\b(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.)[^\s<>"'`()[\]{}|\\^]{3,2000}/gi;
+const USERINFO = /^[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
+const LOCALHOST = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?=[:/]|$)/i;
+
+const IPV4 = /(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}/g;
+/** A dotted number behind one of these is no address. */
+const VERSION =
+  /(?:\b(?:v|ver|version|release|section|sec|build|chapter|firmware|driver|rfc|revision|rev|patch|sdk|api|node|python|java|oid|tls|to|paragraph|clause|article|kernel)|§)\.?\s*$/i;
+const IPV6 = /[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}/gi;
+const MAC = /[0-9a-f]{2}(?:(:[0-9a-f]{2}){5}|(-[0-9a-f]{2}){5})/gi;
+
+const PHONE = /(?:\+|\(\+)?\(?\d(?:[\d\s().\-/]{4,22})\d/g;
+const EXTENSION = /^,? ?(?:ext\.?|extension|x|durchwahl|poste) ?\d{1,6}(?!\w)/i;
+const NATIONAL_SHAPES: readonly (readonly [RegExp, CountryCode])[] = [
+  [/^(?:1[-. ])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-. ]\d{4}$/, 'US'],
+  [/^(?:\(?0\d{2,4}\)? \d{3,4} \d{3,4}|0\d{4} \d{6})$/, 'GB'],
+  [/^0[1-9](?:[ .]\d{2}){4}$/, 'FR'],
+  [/^04\d{2} \d{3} \d{3}$/, 'AU'],
+];
+const DIGITS_MIN = 7;
+
+export interface PhoneOptions {
+  /** Whose national notation is tried for a number that is announced as a telephone's, in this order. */
+  readonly regions: readonly CountryCode[];
+}
+
+export function findAddresses(scan: Scan): void {
+  const { text } = scan;
+  if (text.includes('@')) {
+    for (const { 0: email, index } of text.matchAll(EMAIL)) {
+      if (index === 0 || text[index - 1] !== '/' || text[index - 2] !== '/')
+        scan.add('email', index, index + email.length, 0.95);
+    }
+  }
+  if (SPELLED_DOT.test(text))
+    for (const { 0: email, index } of text.matchAll(SPELLED_EMAIL))
+      if (SPELLED_DOT.test(email)) scan.add('email', index, index + email.length, BY_CUE);
+  if (text.includes('://') || text.includes('www.') || text.includes('WWW.')) findUrls(scan);
+}
+
+function findUrls(scan: Scan): void {
+  for (const match of scan.text.matchAll(URL)) {
+    const url = match[0].replace(/[.,;:!?*_]{1,9}$/, '');
+    if (USERINFO.test(url)) scan.add('url_userinfo', match.index, match.index + url.length, 0.95);
+    else if (!LOCALHOST.test(url)) scan.add('url', match.index, match.index + url.length, BY_SHAPE);
+  }
+}
+
+export function findNetwork(scan: Scan): void {
+  const { text } = scan;
+  if (scan.digits >= 4 && text.includes('.'))
+    for (const { 0: ip, index } of text.matchAll(IPV4))
+      if (isAddress(text, ip, index)) scan.add('ip_address', index, index + ip.length, BY_SHAPE);
+  if (text.includes(':')) {
+    for (const { 0: ip, index } of text.matchAll(IPV6)) {
+      const sure = isIPv6(ip) && /\d/.test(ip) && ip !== '::1' && ip.replace(/:/g, '').length >= 4;
+      if (sure && isBordered(text, index, index + ip.length) && text[index - 1] !== ':')
+        scan.add('ip_address', index, index + ip.length, BY_SHAPE);
+    }
+  }
+  if (scan.digits > 0 || text.includes(':'))
+    for (const { 0: mac, index } of text.matchAll(MAC))
+      if (isBordered(text, index, index + mac.length) && text[index + mac.length] !== ':' && text[index - 1] !== ':')
+        scan.add('mac_address', index, index + mac.length, 0.95);
+}
+
+function isAddress(text: string, ip: string, index: number): boolean {
+  if (!isBordered(text, index, index + ip.length) || /^(?:127\.|0\.|255\.255)/.test(ip)) return false;
+  return !VERSION.test(text.slice(Math.max(0, index - 16), index)) && !/^\d+\.0\.0\.0$/.test(ip);
+}
+
+export function findPhones(scan: Scan, { regions }: PhoneOptions): void {
+  if (scan.digits < DIGITS_MIN) return;
+  const { text } = scan;
+  let lookups = 0;
+  for (const { 0: raw, index } of text.matchAll(PHONE)) {
+    const number = trimmed(raw);
+    if (number === undefined || !isBordered(text, index, index + number.length)) continue;
+    const plus = number.startsWith('+') || number.startsWith('(+') || /^00[1-9]/.test(number);
+    const fax = scan.announced('fax', index) && scan.distance('fax', index) <= scan.distance('phone', index);
+    const told = fax || scan.announced('phone', index) || scan.explained('phone', index + number.length);
+    if (lookups >= PII_PHONE_LOOKUPS_MAX && !plus && !told) continue;
+    lookups += 1;
+    const confidence = plus ? international(number) : national(number, told, regions);
+    if (confidence === undefined) continue;
+    const to = index + number.length;
+    const extension = EXTENSION.exec(text.slice(to, to + 24));
+    scan.add(fax ? 'fax' : 'phone', index, to + (extension === null ? 0 : extension[0].length), confidence);
+  }
+}
+
+/** A number that ends before what cannot belong to it: a second blank, a bracket that was not opened, a line's end. */
+function trimmed(raw: string): string | undefined {
+  const line = raw.split(/\n|\s{2,}|\. |, /, 1)[0]!.replace(/[\s().\-/]+$/, '');
+  const count = line.replace(/\D/g, '').length;
+  return count >= DIGITS_MIN && count <= 16 ? line : undefined;
+}
+
+function international(number: string): number | undefined {
+  const plain = number.replace(/^\(?\+|^00/, '+').replace(/\(0\)/, '');
+  const parsed = parsePhoneNumberFromString(plain);
+  return parsed?.isValid() === true ? 0.95 : undefined;
+}
+
+function national(number: string, told: boolean, regions: readonly CountryCode[]): number | undefined {
+  for (const [shape, region] of NATIONAL_SHAPES)
+    if (shape.test(number) && isValidIn(number, region)) return told ? 0.95 : 0.85;
+  if (!told) return undefined;
+  if (regions.some((region) => isValidIn(number, region))) return BY_SHAPE;
+  // Announced as a telephone and long enough: better one too many than a number that is let through.
+  return /^\d{4}-\d{2}-\d{2}|^\d+\.\d+$/.test(number) ? undefined : 0.75;
+}
+
+function isValidIn(number: string, region: CountryCode): boolean {
+  return parsePhoneNumberFromString(number, region)?.isValid() === true;
+}

@@ -1,0 +1,198 @@
+// Names of people: runs of capitalised words that a title, an introduction, a list of names or a model speaks for.
+import { PII_NAME_LOOKUPS_MAX } from '../../../limits.ts';
+import type { PiiSource } from '../finding.ts';
+import { AMBIGUOUS, FAMILY_NAMES, folded, GIVEN_NAMES } from '../name-lists.ts';
+import { BRAND_NAMES, NOT_NAMES, THING_WORDS } from '../not-names.ts';
+import type { Scan } from '../scan.ts';
+
+/** Judges a run of capitalised words that no list knows; pure. */
+export type NameModel = (run: string) => boolean;
+
+const PARTICLES =
+  'de|del|della|da|do|dos|das|di|du|des|la|le|van|von|der|den|ten|ter|zu|bin|bint|ibn|al|el|y|e|af|av|ap';
+const NAME = "(?:\\p{Lu}\\.|(?:[dlDLO]')?\\p{Lu}[\\p{L}\\p{M}']{0,30}(?:-[\\p{L}\\p{M}']{1,30}){0,3})";
+const RUN = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_@#/.'-])${NAME}(?: (?:(?:${PARTICLES}) ){0,3}${NAME}){0,6}`, 'gu');
+const TOKEN = /[^ ]+/g;
+const TITLE =
+  /(?:^|[\s(,"'])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Madam|Dame|Lady|Lord|Rev|Captain|Colonel|Sergeant|Officer|Judge|Nurse|Herr|Frau|Herrn|Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Monsieur|Madame|Mademoiselle|Mme|Mlle|Signor|Signora|Signore|Dott|Dhr|Mevrouw|Pani|Senhor|Senhora|Sheikh|Imam|Rabbi)\.? $/;
+/** What nearly always comes before a person's name. */
+const INTRODUCED =
+  /(?:\b(?:my name is|my name's|name is|named|i'm|i am called|call me|mi nombre es|me llamo|je m'appelle|ich heiße|ich bin|mi chiamo|meu nome é|je suis|mijn naam is|nazywam się|benim adım|adım)|\b(?:name|patient|customer|client|contact|employee|applicant|attendee|author|sender|recipient|attn|nombre|nom|nome|naam|signed|from|to|cc)\s?:|\b(?:dear|regards|sincerely|cheers|greetings|signed by|yours truly|yours|hola|liebe|lieber|chère|cher|querida|querido|signé)[,\n]?)\s{0,2}["']?$/i;
+const RELATION =
+  /\b(?:my|his|her|our|their|your|meine?|unsere?|the|ma|mon|mi|mia|mio|meu|minha|a)\s(?:(?:new|old|best|late|little|older|younger|twin|ex)\s)?(?:sister|brother|mother|father|mom|mum|dad|wife|husband|son|daughter|uncle|aunt|cousin|friend|colleague|co-?worker|boss|manager|neighbou?r|landlord|landlady|roommate|flatmate|partner|fianc[ée]e?|girlfriend|boyfriend|grandmother|grandfather|grandma|grandpa|nephew|niece|baby|doctor|dentist|lawyer|therapist|teacher|coach|notary|nanny|assistant|patient|client|tenant|plumber|cleaner|witness|accountant|nurse|kollegin|kollege|freundin|freund|schwester|bruder|chef|chefin|frau|mann|sœur|soeur|frère|femme|mari|amie?|collègue|hermana|hermano|esposa|esposo|amiga|amigo|jefe|chefe|sorella|fratello|moglie|marito|irmã|irmão)\s?[,:]?\s$/i;
+/** Weaker: what often comes before a name, so that an unknown run of two words is believed. */
+const ACTED_ON =
+  /\b(?:ask|tell|told|met|meet|with|by|hired|married|thank|thanks to|invited|emailed|called|call|visited|and|for|to|from|reach|speak to|this is|contact|signed by|am|says|said|mit|von|avec|con|com)\s$/i;
+const PERSON_ACT =
+  /^(?:,? (?:\d{2},|who|whose)|'s (?:wife|husband|mother|father|sister|brother|son|daughter|birthday|phone|number|email|address|house|car)|(?: (?:also|just|always|never|still|often|really|now))? (?:said|says|lives|lived|works|worked|wants|wanted|asked|asks|called|calls|likes|loves|hates|prefers|plays|played|studies|studied|teaches|taught|speaks|spoke|owns|went|goes|came|comes|moved|married|bought|bakes|cooks|sails|sings|wrote|finished|fixed|scored|signed|joined|won|told|thinks|thought|needs|booked|forwarded|repaired|raised|gave|met|left|drove|drives|eats|drinks|smiled|laughed|died|retired|graduated|enjoys|remembers|forgot|knows|knew|lost|felt|feels|visited|visits|wohnt|arbeitet|habite|travaille|vive|trabaja|lavora|mora|trabalha|a signé|is (?:a |an |my |our |the |her |his )?(?:allergic|vegetarian|vegan|married|engaged|single|divorced|\d{1,3} years|doctor|nurse|teacher|engineer|lawyer|friend|colleague|cook|student|sick|out of office|new coach))\b)/i;
+
+const HAN_SURNAMES =
+  '王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤張劉陳楊黃趙吳孫馬鄭謝許韓馮鄧蔣葉蘇魏呂盧鍾譚陸賈';
+const CHINESE_CUED = new RegExp(
+  `(?:姓名|联系人|客户|患者|收件人|我叫|我是|名字是|名叫|叫做|负责人|經理|经理)(?:姓名)?[:是为: ]{0,2}([${HAN_SURNAMES}]\\p{Script=Han}{1,2})(?!\\p{Script=Han})`,
+  'gu',
+);
+const CHINESE_TITLED = new RegExp(
+  `([${HAN_SURNAMES}]\\p{Script=Han}{0,2}?)(?=先生|女士|小姐|老师|医生|經理|经理|教授|太太)`,
+  'gu',
+);
+const JAPANESE = /([\p{Script=Han}\p{Script=Katakana}ー]{2,6})(?=さん|様|さま|君|くん|ちゃん|氏|先生)/gu;
+const JAPANESE_CUED = /(?:名前は|氏名[:は]?|担当者[:は]|私は)\s?([\p{Script=Han}]{2,6})(?=です|と申し|、|。|$|\s)/gu;
+const NO_JAPANESE_NAME = /^(?:お?客|皆|神|王|奥|患者|先生|会員|株主|生徒|母|父|兄|姉|社員|店員|業者)/;
+const KOREAN =
+  /(?<!\p{Script=Hangul})([김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염여추도소석선설마길연위표명기반왕금옥육인맹제모탁국어은편용]\p{Script=Hangul}{2})(?= ?(?:씨|님|선생님|선생|군|양|대리|과장|부장|사장|교수)(?!\p{Script=Hangul}{2}))/gu;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hangul}]/u;
+
+export function findNames(scan: Scan, model: NameModel | undefined): void {
+  let lookups = 0;
+  const ask = (run: string): boolean => {
+    if (model === undefined || lookups >= PII_NAME_LOOKUPS_MAX) return false;
+    lookups += 1;
+    return model(run);
+  };
+  for (const match of scan.text.matchAll(RUN)) findInRun(scan, match[0], match.index, ask);
+  if (UNSPACED.test(scan.text)) findUnspaced(scan);
+}
+
+interface Token {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+  readonly key: string;
+}
+
+/** A run of capitals, cut where a word stands that names nobody: "Please", "Dr", "Monday". */
+function findInRun(scan: Scan, run: string, index: number, ask: NameModel): void {
+  let part: Token[] = [];
+  for (const match of run.matchAll(TOKEN)) {
+    const text = match[0].replace(/'s$|'$/, '');
+    const token = { text, from: index + match.index, to: index + match.index + text.length, key: folded(text) };
+    if (NOT_NAMES.has(token.key.replace(/\.$/, ''))) {
+      takePart(scan, part, ask);
+      part = [];
+    } else if (text === match[0]) part.push(token);
+    else {
+      takePart(scan, [...part, token], ask);
+      part = [];
+    }
+  }
+  takePart(scan, part, ask);
+}
+
+const isParticle = ({ text }: Token): boolean => /^\p{Ll}/u.test(text);
+
+function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel): void {
+  let first = 0;
+  let last = tokens.length - 1;
+  while (first <= last && isParticle(tokens[first]!)) first += 1;
+  while (last >= first && (isParticle(tokens[last]!) || tokens[last]!.text.length < 2)) last -= 1;
+  if (first > last) return;
+  const name = tokens.slice(first, last + 1);
+  const from = name[0]!.from;
+  const to = name.at(-1)!.to;
+  const judged = judge(scan.text, name, from, to, ask);
+  if (judged !== undefined) scan.add('person_name', from, to, judged.confidence, judged.source);
+}
+
+interface Judged {
+  readonly confidence: number;
+  readonly source: PiiSource;
+}
+
+function judge(text: string, name: readonly Token[], from: number, to: number, ask: NameModel): Judged | undefined {
+  const before = text.slice(Math.max(0, from - 48), from);
+  if (isThing(text, name, before, to)) return undefined;
+  if (TITLE.test(before)) return { confidence: 0.9, source: 'regex' };
+  const words = name.filter((token) => !isParticle(token));
+  if (isShouted(words)) return undefined;
+  if (INTRODUCED.test(before) || RELATION.test(before)) return { confidence: 0.85, source: 'regex' };
+  const after = text.slice(to, to + 48);
+  const acts = PERSON_ACT.test(after);
+  if (words.length === 1) return single(words[0]!, acts || isAddressed(before, after));
+  return several(words, acts || ACTED_ON.test(before), acts, () => ask(text.slice(from, to)));
+}
+
+/** "Anna": on a list, and no everyday word unless it does what people do. */
+function single({ key, text }: Token, speaksForPerson: boolean): Judged | undefined {
+  if (!isGiven(key) || text.length < 3) return undefined;
+  if (AMBIGUOUS.has(key))
+    return speaksForPerson && key.length > 3 ? { confidence: 0.7, source: 'dictionary' } : undefined;
+  return { confidence: 0.8, source: 'dictionary' };
+}
+
+function several(
+  words: readonly Token[],
+  speaksForPerson: boolean,
+  acts: boolean,
+  ask: () => boolean,
+): Judged | undefined {
+  const given = words.filter(({ key }) => isGiven(key)).length;
+  const family = words.filter(({ key }) => isFamily(key)).length;
+  const sure = words.some(({ key }) => (isGiven(key) || isFamily(key)) && !AMBIGUOUS.has(key));
+  const last = words.at(-1)!;
+  // Given and family name, in either order; a given name that is no other word and whatever follows it.
+  if (given > 0 && family > 0 && given + family > 1) {
+    const both =
+      words.length > 1 && (sure || speaksForPerson || words.every(({ key }) => isGiven(key) || isFamily(key)));
+    if (both) return { confidence: 0.9, source: 'dictionary' };
+  }
+  const head = words[0]!;
+  if (isGiven(head.key) && !AMBIGUOUS.has(head.key)) return { confidence: 0.85, source: 'dictionary' };
+  if (isFamily(last.key) && !AMBIGUOUS.has(last.key) && last.key.length > 3)
+    return { confidence: 0.8, source: 'dictionary' };
+  if (sure && speaksForPerson) return { confidence: 0.75, source: 'dictionary' };
+  if (acts) return { confidence: 0.7, source: 'ner' };
+  return ask() ? { confidence: 0.75, source: 'ner' } : undefined;
+}
+
+function isGiven(key: string): boolean {
+  return GIVEN_NAMES.has(key) || (key.includes('-') && partsOf(key).some((part) => GIVEN_NAMES.has(part)));
+}
+
+function isFamily(key: string): boolean {
+  if (FAMILY_NAMES.has(key)) return true;
+  if (key.includes('-') && partsOf(key).some((part) => part.length > 2 && FAMILY_NAMES.has(part))) return true;
+  return (
+    /^(?:o'|mc|mac(?=[b-df-hj-np-tv-z]))\p{L}{4,}$/u.test(key) ||
+    /(?:opoulos|opoulou|iewicz|owska|owski|enko|ovich|shvili|yan|sson|dottir|escu|ovic|oglu)$/.test(key)
+  );
+}
+
+function partsOf(key: string): string[] {
+  return key.split('-');
+}
+
+/** A company, a place, a work: by a word in it or behind it, an ampersand, or its own fame. */
+function isThing(text: string, name: readonly Token[], before: string, to: number): boolean {
+  if (name.some(({ key }, index) => index > 0 && THING_WORDS.has(key))) return true;
+  if (/&\s?$/.test(before) || /^\s?&/.test(text.slice(to, to + 2))) return true;
+  if (BRAND_NAMES.has(name.map(({ key }) => key).join(' '))) return true;
+  if (/\b(?:San|Santa|Saint|St\.?|New|North|South|East|West|Lake|Mount|Fort|Port|Los|Las|Great|The) $/.test(before))
+    return true;
+  const next = /^ ([\p{L}]{2,20})/u.exec(text.slice(to, to + 24))?.[1];
+  return next !== undefined && THING_WORDS.has(next.toLowerCase());
+}
+
+/** All capitals and short: an abbreviation. */
+function isShouted(words: readonly Token[]): boolean {
+  return words.every(({ text }) => /^\p{Lu}{2,}$/u.test(text) && text.length < 5);
+}
+
+/** "Thanks, Grace." "Grace, could you" */
+function isAddressed(before: string, after: string): boolean {
+  return (
+    /(?:\b(?:thanks|thank you|hi|hello|hey|dear|tell|ask|with|and|meet|met),? )$/i.test(before) &&
+    !/^ \p{Ll}+ing\b/u.test(after)
+  );
+}
+
+function findUnspaced(scan: Scan): void {
+  const { text } = scan;
+  for (const pattern of [CHINESE_CUED, CHINESE_TITLED, JAPANESE_CUED, JAPANESE, KOREAN]) {
+    for (const { 0: all, 1: name = '', index } of text.matchAll(pattern)) {
+      const from = index + all.lastIndexOf(name);
+      if (name.length >= 2 || pattern === CHINESE_TITLED)
+        if (!NO_JAPANESE_NAME.test(name)) scan.add('person_name', from, from + name.length, 0.8, 'dictionary');
+    }
+  }
+}

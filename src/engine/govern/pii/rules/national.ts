@@ -1,0 +1,51 @@
+// Numbers of states, by the table of schemes, and social security numbers of the United States.
+import { borderedMatches } from '../borders.ts';
+import { SCHEMES, type Scheme } from '../national-ids.ts';
+import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
+
+interface Compiled extends Scheme {
+  readonly pattern: RegExp;
+}
+
+const COMPILED: readonly Compiled[] = SCHEMES.map((scheme) => ({ ...scheme, pattern: new RegExp(scheme.shape, 'g') }));
+const ALONE = COMPILED.filter(({ alone }) => alone === true);
+const ANNOUNCED = COMPILED.filter(({ alone }) => alone === undefined);
+const CHECKED = COMPILED.filter(({ valid }) => valid !== undefined);
+
+const SSN = /(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}/g;
+const SSN_LOOSE = /(?!000|666|9)\d{3}[ -]?(?!00)\d{2}[ -]?(?!0000)\d{4}/g;
+/** What is taken for an identity number that is announced without a country. */
+const ANY = /[A-Z]{0,3}\d(?:[ -]?\d){5,15}[A-Z]?/g;
+/** No number of the table has fewer digits. */
+const DIGITS_MIN = 4;
+
+export function findNationalIds(scan: Scan): void {
+  if (scan.digits < DIGITS_MIN) return;
+  for (const scheme of ALONE) find(scan, scheme, false);
+  for (const scheme of ANNOUNCED) if (scan.cues(scheme.cue).length > 0) find(scan, scheme, true);
+  if (scan.cues('any_id').length > 0) {
+    for (const scheme of CHECKED) find(scan, { ...scheme, cue: 'any_id' }, true);
+    for (const match of borderedMatches(scan.text, ANY))
+      if (scan.announced('any_id', match.index))
+        scan.add('national_id', match.index, match.index + match[0].length, BY_CUE - 0.05);
+  }
+  findSocialSecurity(scan);
+}
+
+function find(scan: Scan, { cue, pattern, valid }: Compiled, needsCue: boolean): void {
+  for (const match of borderedMatches(scan.text, pattern)) {
+    const { 0: number, index } = match;
+    const to = index + number.length;
+    const told = scan.announced(cue, index) || scan.explained(cue, to);
+    if (needsCue && !told) continue;
+    if (valid === undefined) scan.add('national_id', index, to, told ? BY_SHAPE : 0.85);
+    else if (valid(number)) scan.add('national_id', index, to, 1, 'checksum');
+  }
+}
+
+function findSocialSecurity(scan: Scan): void {
+  const announced = scan.cues('ssn').length > 0;
+  for (const match of borderedMatches(scan.text, announced ? SSN_LOOSE : SSN))
+    if (match[0][3] === '-' || scan.announced('ssn', match.index))
+      scan.add('ssn', match.index, match.index + match[0].length, BY_SHAPE);
+}

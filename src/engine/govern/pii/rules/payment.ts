@@ -1,0 +1,42 @@
+// Numbers of payment cards and of bank accounts that carry check digits.
+import validator from 'validator';
+import { isBordered } from '../borders.ts';
+import type { Scan } from '../scan.ts';
+
+const CARD = /[2-6]\d{3}(?:[ -]?\d){8,15}/g;
+const CARD_DIGITS_MIN = 14;
+/** Card numbers of thirteen digits are long gone; article numbers and some states' numbers have as many. */
+const CARD_DIGITS_ANNOUNCED_MIN = 13;
+const IBAN = /[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/g;
+/** Characters that are taken off the end of what looks like an account: the word behind it. */
+const IBAN_TRIMS_MAX = 20;
+
+export function findPayments(scan: Scan): void {
+  if (scan.digits < CARD_DIGITS_ANNOUNCED_MIN) return;
+  findCards(scan);
+  findIbans(scan);
+}
+
+function findCards(scan: Scan): void {
+  const { text } = scan;
+  for (const { 0: number, index } of text.matchAll(CARD)) {
+    const to = index + number.length;
+    if (!isBordered(text, index, to)) continue;
+    const digits = number.replace(/[ -]/g, '');
+    const least = scan.announced('card', index) ? CARD_DIGITS_ANNOUNCED_MIN : CARD_DIGITS_MIN;
+    if (digits.length >= least && validator.isCreditCard(digits)) scan.add('credit_card', index, to, 1, 'checksum');
+  }
+}
+
+function findIbans(scan: Scan): void {
+  const { text } = scan;
+  for (const { 0: run, index } of text.matchAll(IBAN)) {
+    for (let trims = 0, length = run.length; trims < IBAN_TRIMS_MAX && length >= 15; trims++, length--) {
+      const account = run.slice(0, length);
+      if (account.endsWith(' ') || !isBordered(text, index, index + length)) continue;
+      if (!validator.isIBAN(account.replace(/ /g, ''))) continue;
+      scan.add('iban', index, index + length, 1, 'checksum');
+      break;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// A text while it is looked at: what the rules share, and where they put what they find.
+import type { PiiCategory } from './categories.ts';
+import type { CueKind } from './cue-table.ts';
+import { type Cue, cuesOf } from './cues.ts';
+import type { Candidate, PiiSource } from './finding.ts';
+
+/** How sure a find is without a check digit: by its shape alone, and by what announces it. */
+export const BY_SHAPE = 0.9;
+export const BY_CUE = 0.8;
+
+/** No cue is farther from what it announces. */
+const REACH = 48;
+const SENTENCE_END = /[.!?](?=\s|$)|\n/;
+
+export class Scan {
+  readonly text: string;
+  readonly found: Candidate[] = [];
+  /** Digits of the text; rules that need many are left out where there are few. */
+  readonly digits: number;
+  readonly #byKind = new Map<CueKind, Cue[]>();
+
+  constructor(text: string) {
+    this.text = text;
+    this.digits = digitsIn(text);
+    for (const cue of cuesOf(text)) {
+      const cues = this.#byKind.get(cue.kind);
+      if (cues === undefined) this.#byKind.set(cue.kind, [cue]);
+      else cues.push(cue);
+    }
+  }
+
+  /** Where a kind is announced, in order. */
+  cues(kind: CueKind): readonly Cue[] {
+    return this.#byKind.get(kind) ?? [];
+  }
+
+  get cueKinds(): Iterable<CueKind> {
+    return this.#byKind.keys();
+  }
+
+  /** True when a cue of the kind stands before `at`, near and in the same sentence; a cue may be abbreviated by a point. */
+  announced(kind: CueKind, at: number): boolean {
+    const cue = lastBefore(this.cues(kind), at);
+    return (
+      cue !== undefined &&
+      at - cue.to <= REACH &&
+      !SENTENCE_END.test(this.text.slice(this.text[cue.to] === '.' ? cue.to + 1 : cue.to, at))
+    );
+  }
+
+  /** How far before `at` the last cue of the kind ends; infinite without one. */
+  distance(kind: CueKind, at: number): number {
+    const cue = lastBefore(this.cues(kind), at);
+    return cue === undefined ? Number.POSITIVE_INFINITY : at - cue.to;
+  }
+
+  /** True when a cue of the kind follows `at`: "49201 is your verification code". */
+  explained(kind: CueKind, at: number): boolean {
+    const cues = this.cues(kind);
+    const cue = cues[firstFrom(cues, at)];
+    return cue !== undefined && cue.from - at <= REACH && !SENTENCE_END.test(this.text.slice(at, cue.from));
+  }
+
+  add(category: PiiCategory, from: number, to: number, confidence: number, source: PiiSource = 'regex'): void {
+    if (to > from) this.found.push({ category, from, to, confidence, source });
+  }
+}
+
+function digitsIn(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 48 && code <= 57) count += 1;
+  }
+  return count;
+}
+
+function lastBefore(cues: readonly Cue[], at: number): Cue | undefined {
+  for (let index = firstFrom(cues, at) - 1; index >= 0; index--) if (cues[index]!.to <= at) return cues[index];
+  return undefined;
+}
+
+/** The index of the first cue that begins at `at` or later. */
+function firstFrom(cues: readonly Cue[], at: number): number {
+  let low = 0;
+  let high = cues.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (cues[middle]!.from < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
