@@ -156,6 +156,16 @@ test('W005: a server that may choose takes TOON when the budget is nearly spent,
     assert.equal(assemble(kept).renderings[0]!.format, 'sml');
 });
 
+test('a summary is a line for each source, of all that was found', () => {
+  const sources = [grains('a', TEN.slice(0, 2)), grains('none', [])];
+  const { sources: given } = assemble(plan({ sources, summarizes: true, budget: { value: 1, unit: 'tokens' } }));
+  assert.deepEqual(
+    given.map(({ summary }) => summary),
+    ['alice prefers dark mode', undefined],
+  );
+  assert.equal('summary' in assemble(plan({ sources })).sources[0]!, false);
+});
+
 test('TOON says exactly how many tokens it takes', () => {
   for (const value of [60, 105, 1_010, 9_990, 16_000]) {
     const { renderings, tokensUsed } = assemble(

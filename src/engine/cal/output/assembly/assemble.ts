@@ -8,6 +8,7 @@ import type { Format, Setting, Tally } from '../formats/format.ts';
 import type { CalGrain } from '../grain.ts';
 import type { Level } from '../projection.ts';
 import { skippedWarning } from '../render.ts';
+import { summaryOf } from '../summary.ts';
 import { utilization } from '../template-variables.ts';
 import { ESTIMATE, type TokenCounter } from '../tokens.ts';
 import { fitting } from './document.ts';
@@ -31,6 +32,7 @@ export interface Assembly {
   /** True when `progressive_disclosure` was asked for: what finds no room may be shown as a summary. */
   readonly squeezes?: boolean | undefined;
   readonly isoTimestamps?: boolean | undefined;
+  readonly summarizes?: boolean | undefined;
   /** True where no format was chosen and the server may choose TOON when room is short. */
   readonly autoToon?: boolean | undefined;
   readonly nowMs: number;
@@ -46,6 +48,8 @@ export interface AssembledSource {
   readonly tokensUsed: number;
   readonly truncated: boolean;
   readonly hashes: readonly string[];
+  /** With `summarizes`: what all of its grains say, those left out too, in a line of one of them. */
+  readonly summary?: string | undefined;
 }
 
 export interface Assembled {
@@ -102,6 +106,7 @@ export function assemble(assembly: Assembly): Assembled {
         source,
         included.filter((one) => one.source === i),
         allocated[i]!,
+        assembly.summarizes === true ? summaryOf(source.grains) : undefined,
       ),
     ),
     budget: { ...tally, remaining: tally.total - used, utilization: utilization(tally) },
@@ -167,6 +172,7 @@ function described(
   { label, rank, grains }: RankedSource,
   included: readonly { readonly grain: CalGrain; readonly cost: number }[],
   tokensAllocated: number,
+  summary: string | undefined,
 ): AssembledSource {
   return {
     label,
@@ -176,6 +182,7 @@ function described(
     tokensUsed: included.reduce((sum, { cost }) => sum + cost, 0),
     truncated: included.length < grains.length,
     hashes: included.map(({ grain }) => grain.hash),
+    ...(summary !== undefined && { summary }),
   };
 }
 
