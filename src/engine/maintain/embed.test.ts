@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { embedAll, embedSome, LETTERS, lettersOf, nearest } from '../../../test/support/letters.ts';
-import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { contextOf, openShard, settingsOf, until } from '../../../test/support/shard.ts';
 import type { Engine } from '../engine.ts';
 import { packVectors, unpackVectors } from '../index/vectors/transfer.ts';
+import { VECTORS_LOADED_AT_ONCE_MAX } from '../limits.ts';
 
 async function open(t: TestContext, memories = 1) {
   const root = mkdtempSync(join(tmpdir(), 'granary-embed-'));
@@ -220,6 +221,35 @@ test('a recall with a vector finds what has no word of the query, and tells how 
   assert.equal(ask({ bytes }).hits[0]?.grain.hash, meant);
   assert.throws(() => ask({ bytes: packVectors([Float32Array.of(1, 0)]) }), { code: 'VAL-E001' });
   assert.throws(() => ask({ bytes: packVectors([new Float32Array(26).fill(Number.NaN)]) }), { code: 'VAL-E001' });
+});
+
+test('many vectors come to heap beside answers by words, which say so', async (t) => {
+  const { shard, reopen } = await open(t);
+  const meant = await add(shard.engine, 'zwzw zwzw');
+  for (const object of ['qqqq', 'rrrr']) await add(shard.engine, object);
+  const [page] = shard.engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 }).pages;
+  // Long texts: many vectors each.
+  const chunks = Math.ceil(VECTORS_LOADED_AT_ONCE_MAX / 3) + 1;
+  const grains = page!.grains.map(({ ordinal, text }) => ({
+    ordinal,
+    vectors: packVectors(new Array<Float32Array>(chunks).fill(lettersOf(text))),
+  }));
+  await shard.engine.write('keepVectors', contextOf(0), { ...page!, embedder: LETTERS, grains });
+  const engine = await reopen('close');
+  await embedAll(engine);
+  const vector = { bytes: packVectors([lettersOf('wzwz')]), of: 'wzwz' };
+  const ask = () =>
+    engine.read('recall', contextOf(1), {
+      query: 'wzwz',
+      filter: {},
+      limit: 1,
+      candidateLimit: 100,
+      structural: false,
+      vector,
+    });
+  assert.deepEqual([ask().hits, ask().vectorsBehind], [[], true]);
+  await until(engine, () => engine.store.vectors.rowsToLoad(1) === 0);
+  assert.deepEqual([ask().hits[0]?.grain.hash, ask().vectorsBehind], [meant, undefined]);
 });
 
 test('vectors cross threads as they are', () => {
