@@ -1,0 +1,19 @@
+// What becomes of a query, for tests.
+import { CalError } from '../errors.ts';
+import { readQuery } from '../query.ts';
+
+/** The error that refuses `source`; undefined: it is read. Anything else that is thrown goes on. */
+export function refusal(source: string): CalError | undefined {
+  try {
+    readQuery(source);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CalError) return error;
+    throw error;
+  }
+}
+
+/** The code that refuses `source`, or `read`. */
+export function outcome(source: string): string {
+  return refusal(source)?.code ?? 'read';
+}
