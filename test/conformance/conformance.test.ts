@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { ADD } from './cases/add.ts';
+import { CAL } from './cases/cal.ts';
 import { CALLERS } from './cases/callers.ts';
 import type { Case } from './cases/case.ts';
 import { LIST } from './cases/list.ts';
@@ -17,7 +18,7 @@ import { grpcTarget } from './grpc-driver.ts';
 import { HttpClient } from './http-client.ts';
 import { httpTarget } from './http-driver.ts';
 
-const CASES: readonly Case[] = [...ADD, ...LIST, ...RECALL, ...STAGES, ...VERSIONS, ...REMOVAL, ...CALLERS];
+const CASES: readonly Case[] = [...ADD, ...LIST, ...RECALL, ...STAGES, ...VERSIONS, ...REMOVAL, ...CALLERS, ...CAL];
 
 /** Server flags; gRPC is served beside either listener. */
 const SERVERS = new Map<string, Promise<TestServer>>();

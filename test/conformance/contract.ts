@@ -29,6 +29,31 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'POL-E009': [400, status.INVALID_ARGUMENT],
   'POL-E012': [403, status.FAILED_PRECONDITION],
   'EXE-E001': [400, undefined],
+  ...Object.fromEntries(
+    'E001 E002 E003 E004 E005 E006 E007 E008 E009 E010 E011 E012 E013 E014 E015 E016 E017 E018 E019 E020 E021 E022'
+      .split(' ')
+      .concat(
+        'E032 E033 E034 E035 E036 E037 E038 E039 E050 E051 E060 E061 E062 E063 E064 E065 E066 E070 E071'.split(' '),
+      )
+      .concat('E076 E077 E078 E086 E087 E090 E091 E092 E093 E094 E095 E096 E100 E110 E113'.split(' '))
+      .map((code) => [`CAL-${code}`, [400, status.INVALID_ARGUMENT] as const]),
+  ),
+  'CAL-E030': [429, status.RESOURCE_EXHAUSTED],
+  'CAL-E031': [504, status.DEADLINE_EXCEEDED],
+  'CAL-E040': [409, status.FAILED_PRECONDITION],
+  'CAL-E041': [409, status.FAILED_PRECONDITION],
+  'CAL-E042': [409, status.FAILED_PRECONDITION],
+  'CAL-E043': [429, status.RESOURCE_EXHAUSTED],
+  'CAL-E044': [403, status.PERMISSION_DENIED],
+  'CAL-E045': [403, status.PERMISSION_DENIED],
+  'CAL-E046': [404, status.NOT_FOUND],
+  'CAL-E052': [429, status.RESOURCE_EXHAUSTED],
+  'CAL-E075': [504, status.DEADLINE_EXCEEDED],
+  'CAL-E079': [501, status.UNIMPLEMENTED],
+  'CAL-E085': [404, status.NOT_FOUND],
+  'CAL-E088': [409, status.ALREADY_EXISTS],
+  'CAL-E089': [429, status.RESOURCE_EXHAUSTED],
+  'CAL-E101': [503, status.UNAVAILABLE],
   'LIM-E001': [429, status.RESOURCE_EXHAUSTED],
   'LIM-E002': [429, status.RESOURCE_EXHAUSTED],
   'LIM-E003': [413, status.RESOURCE_EXHAUSTED],

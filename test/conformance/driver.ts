@@ -109,6 +109,13 @@ export interface Caller {
   readonly idempotencyKey?: string;
 }
 
+export interface CalTold {
+  readonly result: Told;
+  readonly warnings: readonly string[];
+  readonly type: string;
+  readonly count: number;
+}
+
 /** One memory. Rejects with `Refusal` for what the contract refuses. */
 export interface Memory {
   add(grainType: string, fields: Fields, options?: Fields): Promise<Added>;
@@ -121,6 +128,7 @@ export interface Memory {
   flush(): Promise<{ readonly pending: number }>;
   statistics(): Promise<Statistics>;
   history(hash: string): Promise<readonly Version[]>;
+  cal(query: string): Promise<CalTold>;
   /** The same memory as another caller sees it. */
   as(caller: Caller): Promise<Memory>;
   // Feature 'many'.

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isRefused } from '../../src/engine/cal/run/answer.ts';
+import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import type {
   AddItem,
   CallContext,
@@ -28,6 +30,7 @@ import type {
   Added,
   BatchAnswer,
   Caller,
+  CalTold,
   Fields,
   Forgotten,
   Item,
@@ -286,6 +289,13 @@ class EngineMemory implements Memory {
       entities: [],
       told: {},
     };
+  }
+
+  async cal(query: string): Promise<CalTold> {
+    const reply = await this.#ask('cal', { query, session: PLAIN_SESSION, vectors: [] });
+    if (isRefused(reply)) throw new Refusal(reply.refused, `${reply.refused}: ${reply.message}`);
+    const { resultJson, warnings, statementType: type, resultCount: count } = reply;
+    return { result: JSON.parse(resultJson), warnings, type, count };
   }
 
   async supersede(hash: string, fields: Fields, { grainType, reason }: { grainType?: string; reason?: string } = {}) {

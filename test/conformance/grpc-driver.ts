@@ -1,6 +1,6 @@
 // The suite's calls over gRPC. What the contract gives gRPC no rpc for is asked over HTTP: making memories and keys.
 import assert from 'node:assert/strict';
-import type { BatchAnswer, Caller, Fields, Grain, Item, Memory, RecallAnswer, Target } from './driver.ts';
+import type { BatchAnswer, Caller, CalTold, Fields, Grain, Item, Memory, RecallAnswer, Target } from './driver.ts';
 import { lacks } from './driver.ts';
 import type { GrpcClient, Message } from './grpc-client.ts';
 import type { HttpClient } from './http-client.ts';
@@ -46,6 +46,15 @@ class GrpcMemory implements Memory {
       ...(options === undefined ? {} : { options }),
     });
     return { hash };
+  }
+
+  async cal(query: string): Promise<CalTold> {
+    const answer = await this.#client.call('CalQuery', { query });
+    const result = JSON.parse(answer.result_json);
+    assert.equal(answer.query, query);
+    assert.equal(result._cal.query_hash, `sha256:${answer.query_hash}`);
+    assert.ok(Number.isInteger(answer.execution_time_ms) && answer.execution_time_ms >= 0);
+    return { result, warnings: answer.warnings, type: answer.statement_type, count: answer.result_count };
   }
 
   async batchAdd(items: readonly Item[]): Promise<BatchAnswer> {

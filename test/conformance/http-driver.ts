@@ -5,6 +5,7 @@ import type {
   Added,
   BatchAnswer,
   Caller,
+  CalTold,
   Fields,
   Grain,
   Item,
@@ -128,6 +129,18 @@ export class HttpMemory implements Memory {
       throw new Refusal(failed.code, failed.error);
     }
     return { hash: (added[0] ?? duplicates[0]).blob_hash, duplicate: duplicates.length > 0 };
+  }
+
+  async cal(query: string): Promise<CalTold> {
+    const { result } = await this.#post('app/exec', { command: 'cal', args: { query } });
+    assert.equal(result.query, query);
+    assert.equal(result.result._cal.query_hash, `sha256:${result.query_hash}`);
+    return {
+      result: result.result,
+      warnings: result.warnings,
+      type: result.statement_type,
+      count: result.result_count,
+    };
   }
 
   async batchAdd(items: readonly Item[]): Promise<BatchAnswer> {

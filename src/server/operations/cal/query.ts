@@ -71,6 +71,8 @@ export const calQuery = defineOperation({
     rpc: 'CalQuery',
     request: CalQueryRequest,
     response: CalQueryResponse,
+    // An empty query is the reader's to refuse.
+    read: ({ query }) => ({ query }),
     write: (output: Type.Static<typeof Output>) => {
       const { resultJson } = output as CalOutput; // What `run` gives.
       return { ...output, resultJson };
