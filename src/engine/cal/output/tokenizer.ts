@@ -1,0 +1,51 @@
+// Tokens as a model counts them, for who would rather wait for exact budgets than have estimated ones: some tenths of a
+// millisecond for a text of budget size. The tables take 240 ms and 50 MB to load, so nothing is loaded that was not asked for.
+import { ESTIMATE, type TokenCounter } from './tokens.ts';
+
+/** Names that `loadTokenCounter` knows: the estimate, and encodings of the gpt-tokenizer package. */
+export const TOKEN_COUNTERS = ['estimate', 'o200k_base', 'cl100k_base'] as const;
+export type TokenCounterName = (typeof TOKEN_COUNTERS)[number];
+
+/** Characters that are encoded at once: the time that one word takes grows with the square of its length. */
+const PIECE_CHARACTERS_MAX = 512;
+
+/** What a counter is loaded from; the same in every encoding. */
+interface Encoding {
+  countTokens(text: string, options: { readonly disallowedSpecial: ReadonlySet<string> }): number;
+}
+
+/** Rejects with the error of `import` where the package is not installed. */
+export async function loadTokenCounter(name: TokenCounterName): Promise<TokenCounter> {
+  if (name === 'estimate') return ESTIMATE;
+  const encoding: Encoding =
+    name === 'o200k_base'
+      ? await import('gpt-tokenizer/encoding/o200k_base')
+      : await import('gpt-tokenizer/encoding/cl100k_base');
+  // What looks like a token of the model's own control is text like any other.
+  const options = { disallowedSpecial: new Set<string>() };
+  return {
+    name,
+    count(text) {
+      let tokens = 0;
+      for (let from = 0; from < text.length; ) {
+        const to = endOfPiece(text, from);
+        tokens += encoding.countTokens(text.slice(from, to), options);
+        from = to;
+      }
+      return tokens;
+    },
+  };
+}
+
+const BLANK = /\s/;
+
+/** In front of a single blank where there is one: the encodings part words there too, so the sum is that of the whole. */
+function endOfPiece(text: string, from: number): number {
+  const furthest = from + PIECE_CHARACTERS_MAX;
+  if (furthest >= text.length) return text.length;
+  for (let at = furthest; at > from; at--) {
+    if (text[at] === ' ' && !BLANK.test(text[at - 1]!) && !BLANK.test(text[at + 1] ?? ' ')) return at;
+  }
+  const isInPair = text.codePointAt(furthest - 1)! > 0xffff;
+  return isInPair ? furthest - 1 : furthest;
+}
