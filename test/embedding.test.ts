@@ -48,6 +48,9 @@ for (const shards of ['1', '4'])
     assert.deepEqual(objectsOf(found), ['photographers']);
     assert.deepEqual(found['warnings'], []);
     assert.deepEqual(objectsOf(await post(server, 'search', { query: 'fotographer' })), [], 'search is words alone');
+    const chain = await post(server, 'recall-chain', { question: 'fotographers? carpenters?', params: { limit: 2 } });
+    assert.deepEqual(objectsOf(chain).sort(), ['carpentry', 'photographers']);
+    assert.equal(chain['warnings'], undefined);
     const [hit] = found['results'] as { hash: string }[];
     await post(server, 'forget', { blob_hash: hit!.hash });
     assert.notDeepEqual(objectsOf(await post(server, 'recall', { query: 'fotographer', limit: 1 })), ['photographers']);

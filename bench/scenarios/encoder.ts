@@ -1,9 +1,12 @@
 // The built-in sentence encoder in its thread: texts a second, short and of 118 pieces, a query alone and beside a full
-// backlog, by both runtimes where both are installed; and what goes before it, the tokenizer and the cutting of windows.
+// backlog, by both runtimes where both are installed; beside a backlog of long texts also with the second thread that queries
+// get then, and what that costs; and what goes before it, the tokenizer and the cutting of windows.
 import { type BuiltinEmbedder, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { encoderFolder } from '../../src/embed/builtin/package-files.ts';
+import { withQueryThread } from '../../src/embed/builtin/query-thread.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { readTokenizer } from '../../src/embed/builtin/vocabulary.ts';
+import type { Embedder } from '../../src/embed/embedder.ts';
 import { ngramVector } from '../../src/embed/ngram.ts';
 import { windowsOf } from '../../src/embed/windows.ts';
 import { inFolder } from '../lib/folder.ts';
@@ -30,6 +33,8 @@ export const scenario: Scenario = {
     { metric: 'wasm_short_texts_per_s', atLeast: 200 },
     // A query waits for what is left of one text, then takes as long as one.
     { metric: 'wasm_query_beside_backlog_over_alone_ratio', atMost: 2.5 },
+    // With a thread of its own it shares the machine's cores with the backlog, and waits for no text of it.
+    { metric: 'wasm_query_own_thread_over_alone_ratio', atMost: 2 },
     { metric: 'tokenizer_short_us', atMost: 20 },
   ],
   run,
@@ -40,6 +45,8 @@ interface Round {
   readonly long: number;
   readonly query: number;
   readonly beside: number;
+  readonly besideLong: number;
+  readonly ownThread: number;
 }
 
 async function run({ size }: Options): Promise<Measured> {
@@ -51,16 +58,24 @@ async function run({ size }: Options): Promise<Measured> {
   const metrics: Record<string, number> = {};
   const figures = await inFolder(async (cacheFolder) => {
     const embedders: Partial<Record<RuntimeName, BuiltinEmbedder>> = {};
+    const seconds: Partial<Record<RuntimeName, BuiltinEmbedder>> = {};
     for (const name of names) {
       // The first conversion leaves the file that the load measured finds.
       if (name === 'wasm') metrics['convert_and_load_ms'] = await loadMs(cacheFolder, name);
       metrics[`${name}_load_ms`] = await loadMs(cacheFolder, name);
       embedders[name] = openBuiltinEmbedder({ cacheFolder, runtime: name });
       await embedders[name].load();
+      const before = process.memoryUsage().rss;
+      seconds[name] = openBuiltinEmbedder({ cacheFolder, runtime: name, queriesOnly: true });
+      await seconds[name].load();
+      await seconds[name].embed([long]);
+      metrics[`${name}_second_thread_rss_mb`] = (process.memoryUsage().rss - before) / 1_048_576;
     }
-    const ways = Object.fromEntries(names.map((name) => [name, () => measure(embedders[name]!, long, shortTexts)]));
+    const ways = Object.fromEntries(
+      names.map((name) => [name, () => measure(embedders[name]!, seconds[name]!, long, shortTexts)]),
+    );
     const measured = await inTurns(rounds, ways);
-    for (const name of names) await embedders[name]!.close();
+    for (const name of names) await Promise.all([embedders[name]!.close(), seconds[name]!.close()]);
     return measured;
   });
   for (const [name, all] of Object.entries(figures)) {
@@ -72,6 +87,13 @@ async function run({ size }: Options): Promise<Measured> {
       all.map(({ beside }) => beside),
       all.map(({ query }) => query),
     );
+  }
+  for (const [name, all] of Object.entries(figures)) {
+    const alone = all.map(({ query }) => query);
+    const own = all.map(({ ownThread }) => ownThread);
+    metrics[`${name}_query_beside_long_backlog_ms`] = median(all.map(({ besideLong }) => besideLong));
+    metrics[`${name}_query_own_thread_ms`] = median(own);
+    metrics[`${name}_query_own_thread_over_alone_ratio`] = medianRatio(own, alone);
   }
   if (figures['native'] !== undefined)
     metrics['native_over_wasm_ratio'] = medianRatio(
@@ -89,7 +111,12 @@ async function run({ size }: Options): Promise<Measured> {
   };
 }
 
-async function measure(embedder: BuiltinEmbedder, long: string, count: number): Promise<Round> {
+async function measure(
+  embedder: BuiltinEmbedder,
+  second: BuiltinEmbedder,
+  long: string,
+  count: number,
+): Promise<Round> {
   const texts = Array.from({ length: count }, (_, i) => `${i} ${SENTENCES[i % SENTENCES.length]}`);
   const short = await perSecond(count, () => embedder.embed(texts));
   const longs = Array.from({ length: Math.ceil(count / 10) }, () => long);
@@ -97,15 +124,22 @@ async function measure(embedder: BuiltinEmbedder, long: string, count: number): 
   const queries = texts.slice(0, Math.ceil(count / 10));
   const query = await medianQueryMs(embedder, queries);
   // More than the thread gets through meanwhile; what is left is given up.
-  const controller = new AbortController();
-  const backlog = embedder.embed([...texts, ...texts, ...texts], { signal: controller.signal }).catch(() => undefined);
-  const beside = await medianQueryMs(embedder, queries);
-  controller.abort();
-  await backlog;
-  return { short, long: longRate, query, beside };
+  const besideOf = async (asked: Embedder, backlogTexts: readonly string[]): Promise<number> => {
+    const controller = new AbortController();
+    const backlog = embedder.embed(backlogTexts, { signal: controller.signal }).catch(() => undefined);
+    const beside = await medianQueryMs(asked, queries);
+    controller.abort();
+    await backlog;
+    return beside;
+  };
+  const beside = await besideOf(embedder, [...texts, ...texts, ...texts]);
+  const longBacklog = texts.map(() => long);
+  const besideLong = await besideOf(embedder, longBacklog);
+  const ownThread = await besideOf(withQueryThread(embedder, { open: () => second }), longBacklog);
+  return { short, long: longRate, query, beside, besideLong, ownThread };
 }
 
-async function medianQueryMs(embedder: BuiltinEmbedder, queries: readonly string[]): Promise<number> {
+async function medianQueryMs(embedder: Embedder, queries: readonly string[]): Promise<number> {
   const times: number[] = [];
   for (const text of queries) {
     const start = performance.now();

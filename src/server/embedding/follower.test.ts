@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Embedder, EmbedError } from '../../embed/embedder.ts';
 import { FOLLOW_RETRY_MIN_MS } from '../../engine/limits.ts';
+import { makeLog } from '../log.ts';
 import type { Backlog, BacklogPage, EmbeddedPage, StampOf } from './backlog.ts';
 import { Follower, type FollowerOptions } from './follower.ts';
 
@@ -124,12 +125,10 @@ test('an embedder that fails for every text is left alone for a while that doubl
 
 test('a text that fails by itself is passed over, told once without its words, and the others go on', async () => {
   const lines: string[] = [];
-  const warn = (fields: object, message: string): void => {
-    lines.push(`${JSON.stringify(fields)} ${message}`);
-  };
+  const told = makeLog('warn', { write: (line: string) => void lines.push(line) });
   const made = embedder('e', (texts) => texts.includes('poison'));
   const shard = new TextShard(['a', 'poison', 'b', 'c', 'poison']);
-  const follower = follow([shard], made, { log: { warn, info: () => undefined } });
+  const follower = follow([shard], made, { log: told });
   await until(() => shard.reached === 5);
   await follower.close();
   assert.deepEqual(ordinalsOf(shard), [1, 3, 4]);

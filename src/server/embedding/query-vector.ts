@@ -137,9 +137,12 @@ const GONE = "the memory's vectors are of an embedder that is not here any more"
 const KEPT = "the memory's vectors are of a service that its questions may not be sent to";
 
 /** How a recall says that vectors had no part in it. */
-export function wordsAlone(reason: string): { readonly warning: string } {
+function wordsAlone(reason: string): { readonly warning: string } {
   return { warning: `found by words alone: ${reason}` };
 }
+
+/** The warning of an answer whose shard says so (`vectorsBehind`). */
+export const VECTORS_NOT_READY = wordsAlone("the memory's vectors are not ready yet").warning;
 
 function afterByTimer(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms);

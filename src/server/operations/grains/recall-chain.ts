@@ -8,13 +8,15 @@ import {
 } from '../../../engine/recall/stages/chain.ts';
 import { fuseRankings } from '../../../engine/recall/stages/legs.ts';
 import { recallHit, stageHit } from '../../../engine/recall/stages/recall-hit.ts';
+import type { Context } from '../../context.ts';
+import { type QueryVector, VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
 import { RecallChainRequest, RecallChainResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { bodyOf, missing } from './fields.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { RecallInput } from './recall-fields.ts';
-import { refuseDuration, stagedQuery } from './recall-query.ts';
+import { givesVector, refuseDuration, stagedQuery } from './recall-query.ts';
 
 const Input = Type.Object({
   query: Type.String({ minLength: 1 }),
@@ -40,6 +42,7 @@ const Output = Type.Object({
   results: Type.Array(HitOutput),
   count: Type.Integer(),
   reasoning: Type.String(),
+  warnings: Type.Optional(Type.Array(Type.String())),
 });
 
 export const recallChain = defineOperation({
@@ -82,9 +85,13 @@ export const recallChain = defineOperation({
     // The whole question decides nothing of a part; what the parameters ask for holds in each.
     const asked = stagedQuery({ ...params, query: '' });
     const shown = { breakdown: params.scoreBreakdown === true, scope: asked.filter.scope !== undefined };
+    const warnings = new Set<string>();
     const answers = await runChain(plan, async (part) => {
-      const query = { ...asked, query: part };
-      const { hits } = await context.call('recall', query);
+      const { vector, warning } = await vectorOf(part, params, context);
+      const query = { ...asked, query: part, ...(vector === undefined ? {} : { vector }) };
+      const { hits, vectorsBehind } = await context.call('recall', query);
+      if (warning !== undefined) warnings.add(warning);
+      if (vectorsBehind === true) warnings.add(VECTORS_NOT_READY);
       return hits.map((hit) => ({ ...stageHit(hit, query), found: hit }));
     });
     const fused = fuseRankings(answers.map(({ hits }) => hits)).slice(0, asked.limit);
@@ -99,6 +106,13 @@ export const recallChain = defineOperation({
       results,
       count: results.length,
       reasoning: plan.reasoning,
+      ...(warnings.size === 0 ? {} : { warnings: [...warnings] }),
     };
   },
 });
+
+/** Of a part's words. A vector of the caller's would be of the whole question: then the parts go by words. */
+function vectorOf(part: string, params: RecallInput, { services, memory, deadlineMs }: Context): Promise<QueryVector> {
+  if (givesVector(params)) return Promise.resolve({});
+  return services.queryVectors.of(memory, part, deadlineMs - services.clock.nowMs());
+}

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { recallInStages } from '../../../shards/gather-staged.ts';
 import type { Output as Found } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
-import { wordsAlone } from '../../embedding/query-vector.ts';
+import { VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf } from '../names.ts';
@@ -40,8 +40,6 @@ const Output = Type.Object({
   excluded: Type.Optional(Type.Record(Type.String(), Type.Integer())),
 });
 type Output = Static<typeof Output>;
-
-const NOT_READY = wordsAlone("the memory's vectors are not ready yet").warning;
 
 export const recall = defineCall({
   name: 'recall',
@@ -152,7 +150,7 @@ function answerOf(
       ...laterFieldWarnings(input),
       ...idleFieldWarnings(input),
       ...madeWarnings(input),
-      ...(vectorsBehind === true ? [NOT_READY] : []),
+      ...(vectorsBehind === true ? [VECTORS_NOT_READY] : []),
     ],
     ...(entities === undefined ? {} : { entityCount: entities.length, entities: [...entities] }),
     ...(exhaustive === undefined ? {} : { exhaustiveMetadata: exhaustiveOutput(exhaustive) }),

@@ -141,13 +141,14 @@ test('a batch whose time is over says how much of it was not read', async () => 
   assert.deepEqual(told['warnings'], ['extraction: no time was left for 1 of 3 grains']);
 });
 
-test('requests that ask for extraction are told from the others by their bytes', () => {
+test('requests that ask for extraction or relations are told from the others by their bytes', () => {
   const names = ['extractEventDate', 'autoRelate', 'extractMemories', 'sync'] as const;
   const options = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.boolean()), { selector: ([name]) => name });
   const item = fc.record({ grainType: fc.string(), fieldsJson: fc.string(), options: fc.option(options) });
   const messageOf = ({ options, ...rest }: { readonly options: readonly (readonly [string, boolean])[] | null }) =>
     AddRequest.fromPartial({ ...rest, ...(options === null ? {} : { options: Object.fromEntries(options) }) });
-  const asks = ({ options }: AddRequest) => options?.extractEventDate === true || options?.extractMemories === true;
+  const asks = ({ options }: AddRequest) =>
+    options?.extractEventDate === true || options?.extractMemories === true || options?.autoRelate === true;
   fc.assert(
     fc.property(fc.array(item, { maxLength: 4 }), (drawn) => {
       const items = drawn.map(messageOf);
@@ -162,5 +163,6 @@ test('requests that ask for extraction are told from the others by their bytes',
     }),
   );
   assert.equal(jsonAsks(Buffer.from('{"options":{"extract_memories":true}}')), true);
+  assert.equal(jsonAsks(Buffer.from('{"options":{"auto_relate":true}}')), true);
   assert.equal(jsonAsks(Buffer.from('{"options":{"sync":true}}').subarray(2)), false);
 });
