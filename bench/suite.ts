@@ -16,6 +16,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   tenants: () => import('./scenarios/tenants.ts'),
   footprint: () => import('./scenarios/footprint.ts'),
   codec: () => import('./scenarios/codec.ts'),
+  cal: () => import('./scenarios/cal.ts'),
   'cal-assemble': () => import('./scenarios/cal-assemble.ts'),
   log: () => import('./scenarios/log.ts'),
   text: () => import('./scenarios/text.ts'),

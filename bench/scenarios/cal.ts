@@ -1,0 +1,183 @@
+// CAL queries over one sealed memory of beliefs, events and goals: in the engine, the answer as JSON text, and over gRPC
+// with its parsing, its audit entry and the trip. Every query is of a text that was seen before, as an agent's are.
+import { join } from 'node:path';
+import { isRefused } from '../../src/engine/cal/run/answer.ts';
+import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
+import type { AddItem } from '../../src/engine/calls.ts';
+import { CalQueryRequest } from '../../src/server/gen/memory/v1/memory.ts';
+import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
+import { inFolder } from '../lib/folder.ts';
+import { type GrainSource, grainSource } from '../lib/grains.ts';
+import { callHead, framed, GrpcConnection } from '../lib/grpc-client.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { askJson, createMemory, settled, startServer, type Target } from '../lib/server.ts';
+import { inTurns, median, percentile, rounded } from '../lib/statistics.ts';
+
+const CONTEXT = contextOf(1);
+const EVENTS_EVERY = 10;
+const GOALS_EVERY = 50;
+const START = 1_750_000_000;
+
+export const scenario: Scenario = {
+  name: 'cal',
+  about: 'CAL queries over one memory: in the engine, and over gRPC',
+  aims: [
+    { metric: 'subject_p50_ms', atMost: 0.3 },
+    { metric: 'recent_p50_ms', atMost: 0.17 },
+    { metric: 'assemble_p50_ms', atMost: 1 },
+    { metric: 'grpc_assemble_p50_ms', atMost: 2 },
+  ],
+  run,
+};
+
+type Query = (subject: string) => string;
+
+const QUERIES = {
+  subject: (subject) => `RECALL beliefs WHERE subject = "${subject}"`,
+  recent: () => 'RECALL events RECENT 20',
+  first: () => 'RECALL beliefs',
+  filtered: (subject) =>
+    `RECALL beliefs WHERE subject = "${subject}" AND relation != "relation-1" AND confidence < 0.5`,
+  ordered: (subject) => `RECALL beliefs WHERE subject = "${subject}" ORDER BY confidence DESC LIMIT 10`,
+  count: () => 'RECALL beliefs WHERE confidence >= 0.5 | COUNT',
+  assemble: (subject) =>
+    `ASSEMBLE context FOR "what to say next" FROM goals: (RECALL goals LIMIT 10), who: (RECALL beliefs WHERE subject = "${subject}"), talk: (RECALL events RECENT 20) BUDGET 900 tokens PRIORITY goals > who > talk`,
+} as const satisfies Record<string, Query>;
+type Name = keyof typeof QUERIES;
+const NAMES = Object.keys(QUERIES) as Name[]; // keys of the literal above
+
+async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
+  const grains = sized(size, { full: 100_000, quick: 30_000, smoke: 500 });
+  const rounds = sized(size, { full: 7, quick: 3, smoke: 1 });
+  const subjects = sized(size, { full: 200, quick: 100, smoke: 5 });
+  const source = grainSource(1);
+  const items = mixed(source, grains);
+  const asked = Array.from({ length: subjects }, () => source.subject());
+  return inFolder(async (folder) => {
+    const engine = await inEngine(join(folder, 'granary'), items, asked, rounds);
+    const grpc = await overGrpc(join(folder, 'server'), items, asked, { rounds, profile, start });
+    return {
+      parameters: { grains, subjects, rounds },
+      metrics: rounded({ ...engine, ...grpc }),
+    };
+  });
+}
+
+/** Beliefs of the source, and between them events and goals. */
+function mixed(source: GrainSource, grains: number): AddItem[] {
+  return source.take(grains).map(({ grainType, fields }, i): AddItem => {
+    const created_at = START + i;
+    if (i % GOALS_EVERY === 1)
+      return { grainType: 'goal', fields: { description: fields['object']!, subject: fields['subject']!, created_at } };
+    if (i % EVENTS_EVERY === 0)
+      return {
+        grainType: 'event',
+        fields: {
+          content: fields['object']!,
+          role: i % 20 === 0 ? 'user' : 'assistant',
+          session_id: `s${i % 100}`,
+          created_at,
+        },
+      };
+    return { grainType, fields: { ...fields, created_at } };
+  });
+}
+
+async function inEngine(
+  folder: string,
+  items: readonly AddItem[],
+  subjects: readonly string[],
+  rounds: number,
+): Promise<Record<string, number>> {
+  const shard = await openShard(folder);
+  await makeMemories(shard.engine, 1, 1);
+  await addAll(shard, batchesOf(1, items));
+  await settle(shard);
+  let grains = 0;
+  const work = Object.fromEntries(
+    NAMES.map((name) => [
+      name,
+      () =>
+        subjects.map((subject) => {
+          const query = QUERIES[name](subject);
+          const started = performance.now();
+          grains += answered(shard, query);
+          return performance.now() - started;
+        }),
+    ]),
+  ) as unknown as Record<Name, () => number[]>; // One for each name.
+  const all = await inTurns(rounds + 1, work);
+  await shard.close();
+  const metrics: Record<string, number> = { grains_mean: grains / (subjects.length * (rounds + 1) * NAMES.length) };
+  for (const name of NAMES) {
+    const later = all[name].slice(1);
+    metrics[`${name}_p50_ms`] = median(later.map((figures) => percentile(figures, 0.5)));
+    metrics[`${name}_p99_ms`] = median(later.map((figures) => percentile(figures, 0.99)));
+  }
+  return metrics;
+}
+
+function answered({ engine }: OpenShard, query: string): number {
+  const reply = engine.read('cal', CONTEXT, { query, session: PLAIN_SESSION, vectors: [] });
+  if (isRefused(reply)) throw new Error(`${reply.refused}: ${reply.message}`);
+  return reply.resultCount;
+}
+
+const GRPC_NAMES: readonly Name[] = ['subject', 'recent', 'assemble'];
+
+async function overGrpc(
+  dataDirectory: string,
+  items: readonly AddItem[],
+  subjects: readonly string[],
+  { rounds, profile, start }: { rounds: number; profile: Options['profile']; start: typeof startServer },
+): Promise<Record<string, number>> {
+  const server = await start({ dataDirectory, workers: 2, shards: 8, auth: 'api-key' as const, profile });
+  try {
+    await createMemory(server, 'asked');
+    for (const { items: some } of batchesOf(1, items))
+      await askJson(server, 'POST', '/memories/asked/batch-add', {
+        grains: some.map(({ grainType, fields }) => ({ grain_type: grainType, fields })),
+      });
+    await settled(server);
+    const connection = await connected(server);
+    const metrics: Record<string, number> = {};
+    for (const name of GRPC_NAMES) {
+      const figures: number[] = [];
+      for (let round = 0; round <= rounds; round++) {
+        const times: number[] = [];
+        for (const subject of subjects) times.push(await callMs(connection, QUERIES[name](subject)));
+        if (round > 0) figures.push(percentile(times, 0.5));
+      }
+      metrics[`grpc_${name}_p50_ms`] = median(figures);
+    }
+    connection.connection.close();
+    return metrics;
+  } finally {
+    await server.stop();
+  }
+}
+
+interface Connection {
+  readonly connection: GrpcConnection;
+  readonly head: Buffer;
+}
+
+async function connected({ grpc, key }: Target): Promise<Connection> {
+  const metadata = { 'x-memory-id': 'asked', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) };
+  return {
+    connection: await GrpcConnection.open(grpc),
+    head: callHead('/memory.v1.MemoryService/CalQuery', metadata),
+  };
+}
+
+function callMs({ connection, head }: Connection, query: string): Promise<number> {
+  const message = framed(CalQueryRequest.encode({ query }).finish());
+  const started = performance.now();
+  return new Promise((resolve, reject) => {
+    connection.call(head, message, (reply) => {
+      if (reply === undefined) reject(new Error(`refused: ${query}`));
+      else resolve(performance.now() - started);
+    });
+  });
+}
