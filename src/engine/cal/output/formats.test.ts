@@ -58,10 +58,6 @@ test('nothing at all is a frame, an empty text or empty data', () => {
   assert.deepEqual(recalled('json', []), []);
 });
 
-test('D-29: an assembly is SML unless something else is asked for', () => {
-  assert.match(String(assembled('sml', TEN)), /^<context intent=/);
-});
-
 test('D-30: no format shows a hash, a namespace or a user; a template can show a hash', () => {
   const secret = TEN.map((grain) => ({ ...grain, namespace: 'namespace-canary', userId: 'user-canary' }));
   for (const name of FORMATS)

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import type { Sections } from '../ast.ts';
+import { CalError } from '../errors.ts';
 import { assemble } from './assembly/assemble.ts';
 import type { CalGrain } from './grain.ts';
 import { renderGrains } from './render.ts';
@@ -116,6 +117,44 @@ test('a template extends a preset that is text, under either of its names', () =
   for (const parent of ['data', 'json', 'toon', 'yaml', 'triples'])
     assert.throws(() => checkTemplate({ text: 'x' }, { extends: parent }), { code: 'CAL-E086' }, parent);
   assert.throws(() => checkTemplate({ text: 'x' }, { extends: 'mine' }), { code: 'CAL-E087' });
+});
+
+test('any text is a template or is refused with a code of templates', () => {
+  const part = fc.constantFrom(
+    '{{',
+    '}}',
+    '{',
+    '}',
+    '#',
+    '/',
+    '^',
+    '!',
+    'each',
+    'grain.type',
+    'grain.nope',
+    ' ',
+    'x',
+    '\n',
+  );
+  const known = new Set(['CAL-E090', 'CAL-E091', 'CAL-E093', 'CAL-E094']);
+  let rendered = 0;
+  fc.assert(
+    fc.property(
+      fc.array(part, { maxLength: 14 }).map((parts) => parts.join('')),
+      (text) => {
+        try {
+          checkTemplate({ text });
+        } catch (error) {
+          assert.ok(error instanceof CalError && known.has(error.code), String(error));
+          return;
+        }
+        rendered++;
+        assert.equal(typeof render(text), 'string');
+      },
+    ),
+    { numRuns: runs(500) },
+  );
+  assert.ok(rendered > 0);
 });
 
 test('sections that a template does not have come from what it extends', () => {

@@ -11,7 +11,7 @@ const PIECE_CHARACTERS_MAX = 512;
 
 /** What a counter is loaded from; the same in every encoding. */
 interface Encoding {
-  countTokens(text: string, options: { readonly disallowedSpecial: ReadonlySet<string> }): number;
+  countTokens(text: string, options: { readonly disallowedSpecial: Set<string> }): number;
 }
 
 /** Rejects with the error of `import` where the package is not installed. */

@@ -24,6 +24,12 @@ const grains = (label: string, some: readonly CalGrain[]) => ({ label, grains: s
 const other = (some: readonly CalGrain[]): CalGrain[] =>
   some.map((grain) => ({ ...grain, hash: `f${grain.hash.slice(1)}` }));
 
+test('D-29: an assembly without FORMAT is SML', () => {
+  const { renderings } = assemble(plan({ sources: [grains('a', beliefs(1))], renderings: undefined }));
+  assert.deepEqual([renderings.length, renderings[0]!.key, renderings[0]!.format], [1, 'sml', 'sml']);
+  assert.match(String(renderings[0]!.content), /^<context>\n\n {2}<belief /);
+});
+
 test('D-42: without BUDGET there are 4000 tokens', () => {
   const { budget } = assemble(plan({ sources: [grains('a', beliefs(1000))] }));
   assert.deepEqual([budget.unit, budget.total], ['tokens', 4000]);

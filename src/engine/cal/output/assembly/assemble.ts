@@ -25,8 +25,8 @@ export interface Assembly {
   readonly priority: readonly string[];
   /** D-42: absent, 4000 tokens. */
   readonly budget?: { readonly value: number; readonly unit: 'tokens' | 'grains' } | undefined;
-  /** At least one. Each of several keeps to the budget. */
-  readonly renderings: readonly Rendering[];
+  /** Each of several keeps to the budget. D-29: absent, SML. */
+  readonly renderings?: readonly Rendering[] | undefined;
   readonly dedupField?: string | undefined;
   readonly level: Level;
   /** True when `progressive_disclosure` was asked for: what finds no room may be shown as a summary. */
@@ -69,6 +69,8 @@ export interface Assembled {
   readonly disclosure: Level;
   readonly warnings: readonly string[];
 }
+
+const DEFAULT_RENDERINGS: readonly Rendering[] = [{ key: 'sml', format: { kind: 'named', name: 'sml' } }];
 
 /** Throws CalError E034 and E035. */
 export function assemble(assembly: Assembly): Assembled {
@@ -195,7 +197,7 @@ function autoToon(
   tokens: number | undefined,
   warnings: string[],
 ): readonly Rendering[] {
-  const { renderings, counter = ESTIMATE } = assembly;
+  const { renderings = DEFAULT_RENDERINGS, counter = ESTIMATE } = assembly;
   if (assembly.autoToon !== true || tokens === undefined) return renderings;
   if (sources.some(({ grains }) => grains.some(({ grainType }) => grainType !== grains[0]?.grainType)))
     return renderings;
