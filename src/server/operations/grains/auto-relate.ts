@@ -36,7 +36,7 @@ export async function withRelated({ grainType, fields }: Source, context: Contex
   if (vector === undefined) return { fields };
   const namespace = named(fields['namespace']) ?? context.namespace ?? DEFAULT_NAMESPACE;
   const userId = named(fields['user_id']) ?? context.userId;
-  const { hits } = await context.call('recall', {
+  const { hits, vectorsBehind } = await context.call('recall', {
     query: NO_WORDS,
     vector: { ...vector, of: NO_WORDS },
     filter: { namespace, ...(userId === undefined ? {} : { userId }) },
@@ -44,6 +44,7 @@ export async function withRelated({ grainType, fields }: Source, context: Contex
     candidateLimit: NEAREST,
     structural: false,
   });
+  if (vectorsBehind === true) return ignored(fields, "the memory's vectors are not ready yet");
   const near = hits
     .filter(({ grain, cosine = 0 }) => grain.userId === userId && cosine >= COSINE_MIN)
     .sort((a, b) => (b.cosine ?? 0) - (a.cosine ?? 0));
