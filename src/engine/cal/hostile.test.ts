@@ -1,0 +1,152 @@
+// Text of any kind: it is read or refused with a code, never anything else, and the work is bounded by its length.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc, { type Arbitrary } from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
+import { writeJson } from './json/write.ts';
+import { lex } from './lexer.ts';
+import { parseText } from './parse.ts';
+import { printQuery } from './print.ts';
+import { anyQueries } from './testing/arbitrary.ts';
+import { outcome } from './testing/refused.ts';
+import { EXCLUDED_WORDS, HELD_WORDS, KEYWORDS } from './vocabulary/words.ts';
+
+const WORDS = [...KEYWORDS, ...HELD_WORDS, ...EXCLUDED_WORDS, 'beliefs', 'events', 'goal', 'subject', 'role', 'tokens'];
+const PIECES = [
+  '"',
+  '\\"',
+  '(',
+  ')',
+  '[',
+  ']',
+  '{',
+  '}',
+  '{{',
+  '}}',
+  ',',
+  ':',
+  ';',
+  '|',
+  '=',
+  '!=',
+  '>',
+  '$a',
+  '--',
+  '\n',
+];
+const OTHERS = [
+  'sha256:0123456789',
+  'sha256:',
+  '1.5',
+  '-1',
+  '1e5',
+  '\u202e',
+  '\ud800',
+  'é',
+  '\0',
+  '/',
+  'CAL/1',
+  '/*',
+  "'",
+];
+
+const fragments = fc.constantFrom(...WORDS, ...PIECES, ...OTHERS, '"x"', 'subject = "a"', 'RECALL beliefs');
+
+/** A query, broken somewhere: cut, a piece taken out, put in or doubled. */
+const broken: Arbitrary<string> = fc
+  .tuple(
+    anyQueries.chain((query) => fc.constantFrom(printQuery(query), JSON.stringify(writeJson(query)))),
+    fc.array(fc.tuple(fc.nat(), fc.nat({ max: 20 }), fragments), { minLength: 1, maxLength: 3 }),
+  )
+  .map(([source, cuts]) =>
+    cuts.reduce((text, [place, length, piece]) => {
+      const start = place % (text.length + 1);
+      return `${text.slice(0, start)}${piece}${text.slice(start + length)}`;
+    }, source),
+  );
+
+const anything = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.array(fragments, { maxLength: 30 }).map((pieces) => pieces.join(' ')),
+  fc.array(fragments, { maxLength: 30 }).map((pieces) => pieces.join('')),
+  fc.json().map((json) => `{"statement": "recall", "where": ${json}}`),
+  broken,
+);
+
+test('any text is read or refused with a code', () => {
+  let refused = 0;
+  fc.assert(
+    fc.property(anything, (source) => {
+      const code = outcome(source);
+      if (code !== 'read') refused++;
+      assert.match(code, /^(read|CAL-E\d{3})$/);
+    }),
+    { numRuns: runs(3_000) },
+  );
+  assert.ok(refused > 0);
+});
+
+/** Texts of `bytes` bytes that a careless reader would take long over, or overflow its stack with. */
+const HOSTILE: Readonly<Record<string, (bytes: number) => string>> = {
+  parentheses: (bytes) => '('.repeat(bytes),
+  brackets: (bytes) => `RECALL WHERE a = ${'['.repeat(bytes - 17)}`,
+  braces: (bytes) => `BATCH ${'{'.repeat(bytes - 6)}`,
+  subqueries: (bytes) => 'RECALL WHERE subject IN ('.repeat(bytes / 25),
+  sets: (bytes) => `${'(RECALL) UNION '.repeat(bytes / 15 - 1)}(RECALL)`,
+  explains: (bytes) => 'EXPLAIN '.repeat(bytes / 8),
+  lets: (bytes) => 'LET $a = RECALL; '.repeat(bytes / 17),
+  conditions: (bytes) => `RECALL WHERE a = 1${' AND a = 1'.repeat(bytes / 10 - 2)}`,
+  stages: (bytes) => `RECALL${' | COUNT'.repeat(bytes / 8 - 1)}`,
+  bars: (bytes) => `RECALL ${'|'.repeat(bytes - 7)}`,
+  values: (bytes) => `RECALL WHERE a IN (1${',1'.repeat(bytes / 2 - 12)})`,
+  labels: (bytes) => `BATCH { ${'a: RECALL SELECT b, '.repeat(bytes / 20 - 1)}`,
+  fields: (bytes) => `RECALL SELECT a${', a'.repeat(bytes / 3 - 6)}`,
+  words: (bytes) => `RECALL ${'a'.repeat(bytes - 7)}`,
+  unclosed: (bytes) => `RECALL ABOUT "${'\\"'.repeat(bytes / 2 - 8)}`,
+  backslashes: (bytes) => `RECALL ABOUT "${'\\'.repeat(bytes - 16)}a"`,
+  blanks: (bytes) => `RECALL${' '.repeat(bytes - 6)}`,
+  comments: (bytes) => `RECALL ${'--\n'.repeat(bytes / 3 - 3)}`,
+  digits: (bytes) => `RECALL LIMIT ${'1'.repeat(bytes - 13)}`,
+  zeros: (bytes) => `RECALL WHERE score > 0.${'0'.repeat(bytes - 23)}`,
+  nul: (bytes) => `RECALL ${'\0'.repeat(bytes - 7)}`,
+  sections: (bytes) => `RECALL AS TEMPLATE { ELEMENT {${'{{#a}}'.repeat(bytes / 6 - 6)}`,
+  openSections: (bytes) => 'ELEMENT { '.repeat(bytes / 10),
+  sectionBlanks: (bytes) => `RECALL AS TEMPLATE { ELEMENT {${' \n'.repeat(bytes / 2 - 20)}x}}`,
+  directions: (bytes) => `RECALL ABOUT "${'\u202e'.repeat(bytes / 3 - 6)}"`,
+  combining: (bytes) => `RECALL ABOUT "e${'\u0301\u0323'.repeat(bytes / 4 - 6)}"`,
+  jsonLists: (bytes) => `{"a":${'['.repeat(bytes - 5)}`,
+  jsonObjects: (bytes) => `${'{"query":'.repeat(bytes / 9)}`,
+};
+
+test('texts of 8 KiB that nest, repeat or never close are refused, or read', () => {
+  for (const [name, text] of Object.entries(HOSTILE)) {
+    const source = text(8_192);
+    assert.ok(source.length > 2_000, name);
+    assert.match(outcome(source), /^(read|CAL-E\d{3})$/, name);
+  }
+  assert.equal(outcome(HOSTILE['parentheses']!(8_192)), 'CAL-E007');
+  assert.equal(outcome(HOSTILE['brackets']!(8_192)), 'CAL-E007');
+  assert.equal(outcome(HOSTILE['subqueries']!(8_192)), 'CAL-E007');
+});
+
+/** Looks at tokens, of which a parse takes so many for each token at most, and a few at the start. */
+const LOOKS_PER_TOKEN = 16;
+
+test('the parser looks at each token a bounded number of times', () => {
+  const looksAt = (source: string): { readonly looks: number; readonly tokens: number } => ({
+    looks: parseText(source).looks,
+    tokens: lex(source).length,
+  });
+  for (const name of ['conditions', 'stages', 'values', 'fields', 'sets', 'lets']) {
+    const source = `${HOSTILE[name]!(6_000)}${name === 'lets' ? 'RECALL' : ''}`;
+    const { looks, tokens } = looksAt(source);
+    assert.ok(tokens > 1_000 && looks <= LOOKS_PER_TOKEN * tokens, `${name}: ${looks} looks at ${tokens} tokens`);
+  }
+  fc.assert(
+    fc.property(anyQueries, (query) => {
+      const { looks, tokens } = looksAt(printQuery(query));
+      assert.ok(looks <= LOOKS_PER_TOKEN * (tokens + 4), `${looks} looks at ${tokens} tokens`);
+    }),
+    { numRuns: runs(100) },
+  );
+});
