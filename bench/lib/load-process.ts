@@ -1,6 +1,9 @@
 // The process that makes the load: of each job the bodies first, then calls until all are answered.
 import { once } from 'node:events';
+import { BUILTIN_NAME } from '../../src/embed/builtin/builtin.ts';
+import { ENCODER_DIMENSIONS } from '../../src/embed/builtin/graph.ts';
 import { AddRequest, BatchAddRequest, RecallRequest } from '../../src/server/gen/memory/v1/memory.ts';
+import { type DrawVector, keptDrawnVectors } from './drawn-vectors.ts';
 import { type GrainSource, grainSource } from './grains.ts';
 import { callHead, framed, GrpcConnection } from './grpc-client.ts';
 import { HttpConnection, postRequest } from './http-client.ts';
@@ -70,7 +73,9 @@ interface Open {
 
 async function overGrpc(job: PlacedJob): Promise<Open> {
   const source = grainSource(job.seed);
-  const messages = Array.from({ length: job.calls }, () => framed(messageOf(job, source)));
+  const draw =
+    job.vectorsFrom === undefined ? undefined : keptDrawnVectors(job.vectorsFrom, BUILTIN_NAME, ENCODER_DIMENSIONS);
+  const messages = Array.from({ length: job.calls }, () => framed(messageOf(job, source, draw)));
   const auth = job.key === undefined ? {} : { authorization: `Bearer ${job.key}` };
   const heads = job.memories.map((memory) =>
     callHead(`/memory.v1.${RPCS[job.what]}`, { 'x-memory-id': memory, ...auth }),
@@ -85,8 +90,12 @@ async function overGrpc(job: PlacedJob): Promise<Open> {
   };
 }
 
-function messageOf({ what, batchGrains = 1 }: LoadJob, source: GrainSource): Uint8Array {
-  if (what === 'recall') return RecallRequest.encode(RecallRequest.fromPartial({ query: source.question() })).finish();
+function messageOf({ what, batchGrains = 1 }: LoadJob, source: GrainSource, draw?: DrawVector): Uint8Array {
+  if (what === 'recall') {
+    const query = source.question();
+    const embedding = draw === undefined ? [] : Array.from(draw(query));
+    return RecallRequest.encode(RecallRequest.fromPartial({ query, embedding })).finish();
+  }
   const items = source.take(batchGrains).map(({ grainType, fields }) =>
     // Whole messages: no options.
     AddRequest.fromPartial({ grainType, fieldsJson: JSON.stringify(fields) }),
@@ -132,7 +141,9 @@ process.once('disconnect', () => process.exit());
 
 /** Jobs until the parent lets go: a job comes, `ready` goes, `go` comes, a result goes. */
 for (;;) {
-  const [job] = (await once(process, 'message')) as [PlacedJob]; // what `LoadClient` sends
+  const [job] = (await once(process, 'message')) as [PlacedJob | 'enough']; // what `LoadClient` sends
+  // It came when the job before had just ended.
+  if (job === 'enough') continue;
   const { begin, close } = await (job.protocol === 'grpc' ? overGrpc(job) : overHttp(job));
   process.send?.('ready');
   await once(process, 'message');

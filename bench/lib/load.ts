@@ -15,6 +15,8 @@ export interface LoadJob {
   readonly what: 'add' | 'batchAdd' | 'recall';
   /** Of `batchAdd`: grains of a call. */
   readonly batchGrains?: number;
+  /** Of `recall` over gRPC: brings vectors drawn near those that this folder keeps. */
+  readonly vectorsFrom?: string | undefined;
   /** Memories that the calls go to in turn. */
   readonly memories: readonly string[];
   /** Of the grains or questions; another seed gives other ones. */
@@ -51,6 +53,7 @@ export interface ServedLoad extends LoadResult {
 export class LoadClient {
   readonly #child: ChildProcess;
   readonly #ended: Promise<never>;
+  #isRunning = false;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
@@ -71,17 +74,21 @@ export class LoadClient {
     await this.#ask({ ...job, port, key: target.key } satisfies PlacedJob);
     const before = target.cpuUs();
     const going = this.#ask('go');
+    this.#isRunning = true;
     begun?.();
     const result = (await going) as LoadResult; // what the process sends last
+    this.#isRunning = false;
     const after = target.cpuUs();
     if (result.failed > 0) throw new Error(`${result.failed} of ${result.calls} calls failed`);
     const cpuUs = before === undefined || after === undefined ? Number.NaN : after - before;
     return { ...result, serverCpuUsPerCall: cpuUs / result.calls };
   }
 
-  /** Begins no more calls: the run resolves when those under way are answered. */
-  end(): void {
-    this.#child.send('enough');
+  /** Begins no more calls: the run resolves when those under way are answered. False when it had ended before. */
+  end(): boolean {
+    // A process that waits for a job would take it for one.
+    if (this.#isRunning) this.#child.send('enough');
+    return this.#isRunning;
   }
 
   stop(): void {

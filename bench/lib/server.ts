@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { RuntimeName } from '../../src/embed/builtin/runtime.ts';
 
 /** A process that is called over the network, and whose CPU time can be told. */
 export interface Target {
@@ -13,8 +14,19 @@ export interface Target {
   readonly key: string | undefined;
   /** CPU time of the process so far, in microseconds; undefined where the system does not tell it that way. */
   cpuUs(): number | undefined;
+  /** Bytes that the process holds in memory; likewise. */
+  residentBytes(): number | undefined;
   /** Ends it by SIGTERM and waits. */
   stop(): Promise<void>;
+}
+
+/** The built-in encoder, as a scenario wants it. */
+export interface EmbedderOptions {
+  readonly runtime: RuntimeName;
+  /** Where the converted model and vectors of earlier runs are kept. */
+  readonly folder: string;
+  /** `encoded`: as `granary serve` does. `kept`: what an earlier run encoded is read. `drawn`: near real vectors (drawn-vectors.ts). */
+  readonly grains: 'encoded' | 'kept' | 'drawn';
 }
 
 export interface ServerOptions {
@@ -24,27 +36,32 @@ export interface ServerOptions {
   readonly auth: 'none' | 'api-key';
   /** A folder that takes CPU profiles of its threads. */
   readonly profile?: string | undefined;
+  /** Without it there are no vectors. */
+  readonly embedder?: EmbedderOptions | undefined;
 }
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const EMBEDDING = fileURLToPath(new URL('./embedding-process.ts', import.meta.url));
 const KEY = `gr_${'be'.repeat(32)}`;
 
 /** Starts `granary serve` on free ports. */
-export async function startServer({ profile, ...options }: ServerOptions): Promise<Target> {
-  const flags = {
-    'data-dir': options.dataDirectory,
+export async function startServer({ profile, embedder, ...options }: ServerOptions): Promise<Target> {
+  const config = {
+    dataDir: options.dataDirectory,
     workers: options.workers,
     shards: options.shards,
     auth: options.auth,
-    'http-port': 0,
-    'grpc-port': 0,
-    'log-level': 'error',
-    embedder: 'none',
+    httpPort: 0,
+    grpcPort: 0,
+    logLevel: 'error',
+    embedder: embedder === undefined ? 'none' : 'builtin',
   };
-  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const flags = Object.entries(config).flatMap(([name, value]) => [`--${kebab(name)}`, String(value)]);
+  const words =
+    embedder === undefined ? [MAIN, 'serve', ...flags] : [EMBEDDING, JSON.stringify(embedder), JSON.stringify(config)];
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   const key = options.auth === 'none' ? undefined : KEY;
-  const child = spawn(process.execPath, [...profiling, MAIN, 'serve', ...words], {
+  const child = spawn(process.execPath, [...profiling, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...(key === undefined ? {} : { GRANARY_BOOTSTRAP_KEY: key }) },
   });
@@ -68,8 +85,13 @@ export async function startServer({ profile, ...options }: ServerOptions): Promi
     grpc: Number(grpc.split(':').at(-1)),
     key,
     cpuUs: () => cpuUs(child),
+    residentBytes: () => residentBytes(child),
     stop: () => stop(child),
   };
+}
+
+function kebab(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** Starts one of the echo servers. Calls bring a key there too: the same bytes. */
@@ -81,7 +103,14 @@ export async function startEcho(kind: 'grpc' | 'http'): Promise<Target> {
       throw new Error(`the echo server ended with ${code}`);
     }),
   ])) as [number];
-  return { http: port, grpc: port, key: KEY, cpuUs: () => cpuUs(child), stop: () => stop(child) };
+  return {
+    http: port,
+    grpc: port,
+    key: KEY,
+    cpuUs: () => cpuUs(child),
+    residentBytes: () => residentBytes(child),
+    stop: () => stop(child),
+  };
 }
 
 /** Makes a memory of one partition. */
@@ -93,6 +122,27 @@ export async function createMemory(server: Target, id: string): Promise<void> {
 export async function grainsHeld(server: Target, id: string): Promise<number> {
   const { total_grains } = await askJson(server, 'GET', `/memories/${id}/stats`);
   return total_grains as number; // the contract's answer
+}
+
+const EMBEDDED_LOOK_MS = 250;
+/** Nothing was embedded for so long: nothing will be. */
+const EMBEDDED_STILL_MS = 120_000;
+
+/** Waits until no grain of the memories waits for its vectors. */
+export async function embedded(server: Target, memories: readonly string[]): Promise<void> {
+  let lastMs = performance.now();
+  let last: unknown;
+  for (const id of memories) {
+    for (;;) {
+      const { index_lag: lag } = await askJson(server, 'GET', `/memories/${id}/stats`);
+      if (lag === 0) break;
+      if (lag !== last) lastMs = performance.now();
+      else if (performance.now() - lastMs > EMBEDDED_STILL_MS)
+        throw new Error(`${lag} grains of ${id} are not embedded`);
+      last = lag;
+      await new Promise((resolve) => setTimeout(resolve, EMBEDDED_LOOK_MS));
+    }
+  }
 }
 
 /** One call over HTTP; its path begins after `/api`. */
@@ -150,6 +200,12 @@ function cpuUs({ pid }: ChildProcess): number | undefined {
   // After the name, which may hold spaces: state is field 3, user and system time are 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1_000_000;
+}
+
+function residentBytes({ pid }: ChildProcess): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const kibibytes = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+  return kibibytes === undefined ? undefined : Number(kibibytes) * 1_024;
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -2,19 +2,17 @@
 // steady rate by another process: to the memory that is asked and to others on all shards. Beside it the round trip of
 // the barest echo: what no recall can be quicker than.
 import { inFolder } from '../lib/folder.ts';
-import { LoadClient, type LoadJob, type ServedLoad } from '../lib/load.ts';
+import { LoadClient, type ServedLoad } from '../lib/load.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
-import { createMemory, grainsHeld, settled, startEcho, startServer, type Target } from '../lib/server.ts';
+import { createMemory, grainsHeld, settled, startEcho, startServer } from '../lib/server.ts';
 import { median, rounded } from '../lib/statistics.ts';
+import { whileAdding } from '../lib/while-adding.ts';
 
 const ASKED = ['asked'];
 const MEMORIES = ['asked', ...Array.from({ length: 7 }, (_, i) => `beside-${i}`)];
 const WORKERS = 2;
 const SHARDS = 8;
-const ADD_CONNECTIONS = 4;
-/** Bodies are made for so long; a round of questions takes less. */
-const ADD_SECONDS_MAX = 15;
 
 export const scenario: Scenario = {
   name: 'serve',
@@ -55,9 +53,13 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
         bare.push(await asker.run(echo, asked));
         alone.push(await asker.run(server, asked));
         adds.push(
-          await whileAdding({ server, adder }, { perSecond: addsPerSecond, seed: ++seed }, async () => {
-            beside.push(await asker.run(server, asked));
-          }),
+          await whileAdding(
+            { server, adder },
+            { perSecond: addsPerSecond, seed: ++seed, memories: MEMORIES },
+            async () => {
+              beside.push(await asker.run(server, asked));
+            },
+          ),
         );
         await settled(server, looks);
       }
@@ -86,30 +88,4 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       await Promise.all([server.stop(), echo.stop()]);
     }
   });
-}
-
-/** Adds at a rate for as long as `work` takes; adds a second that were really acknowledged. */
-async function whileAdding(
-  { server, adder }: { readonly server: Target; readonly adder: LoadClient },
-  { perSecond, seed }: { readonly perSecond: number; readonly seed: number },
-  work: () => Promise<void>,
-): Promise<number> {
-  const job: LoadJob = {
-    ...{
-      protocol: 'grpc',
-      connections: ADD_CONNECTIONS,
-      inFlight: 0,
-      calls: perSecond * ADD_SECONDS_MAX,
-      perSecond,
-      what: 'add',
-      seed,
-    },
-    memories: MEMORIES,
-  };
-  const begun = Promise.withResolvers<void>();
-  const running = adder.run(server, job, begun.resolve);
-  await Promise.race([begun.promise, running]);
-  await work();
-  adder.end();
-  return (await running).callsPerSecond;
 }

@@ -1,0 +1,142 @@
+// The text leg's formula computed straight from its words (spec: ranking of text, sections 1 to 3): every unit of a memory is
+// scored, cosines are exact, nothing is looked up in an index and nothing is left out as no candidate. What the server's
+// ranking is held against.
+import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from '../../src/engine/index/surroundings/signs.ts';
+import type { Analyzer } from '../../src/engine/index/text/analyze.ts';
+
+const K1 = 1.2;
+const B = 0.75;
+const LENGTH_MIN = 16;
+
+export interface Unit {
+  readonly id: string;
+  readonly text: string;
+  /** Units of one session follow one another as they were said. */
+  readonly session?: string | undefined;
+  readonly role?: string | undefined;
+  /** One a window of the text. */
+  readonly vectors: readonly Float32Array[];
+}
+
+interface Counted {
+  readonly length: number;
+  readonly terms: ReadonlyMap<string, number>;
+  readonly pairs: ReadonlyMap<string, number>;
+}
+
+export class Formula {
+  readonly #units: readonly Unit[];
+  readonly #counted: readonly Counted[];
+  readonly #analyzer: Analyzer;
+  readonly #meanLength: number;
+
+  constructor(units: readonly Unit[], analyzer: Analyzer) {
+    this.#units = units;
+    this.#analyzer = analyzer;
+    this.#counted = units.map(({ text }) => counted(text, analyzer));
+    this.#meanLength = this.#counted.reduce((sum, { length }) => sum + length, 0) / units.length;
+  }
+
+  /** Ids of the best units; without the query's vector by words and surroundings alone. */
+  rank(query: string, vector: Float32Array | undefined, limit: number): string[] {
+    const asked = counted(query, this.#analyzer);
+    const words = byBest(this.#bm25([...asked.terms.keys()], ({ terms }) => terms));
+    const pairs = byBest(this.#bm25([...asked.pairs.keys()], ({ pairs: own }) => own));
+    const cosines = minMax(this.#units.map((unit) => (vector === undefined ? Number.NaN : nearest(unit, vector))));
+    const hybrid = words.map((score, i) => score + cosines[i]!);
+    const sessions = new Map<string, number>();
+    for (const [i, { session }] of this.#units.entries())
+      if (session !== undefined) sessions.set(session, Math.max(sessions.get(session) ?? 0, hybrid[i]!));
+    const hasRoles = this.#units.some(({ role }) => role !== undefined);
+    const scores = this.#units.map((unit, i) => {
+      const { session, role, text } = unit;
+      const plain = hybrid[i]! + 0.3 * pairs[i]!;
+      const speaker = leadingName(text);
+      if (session === undefined && speaker === undefined) return plain + (hasRoles ? 0.4 : 0);
+      const before = this.#beside(i, -1);
+      const after = this.#beside(i, 1);
+      const isAnswer = before !== undefined && this.#answers(before, i);
+      return (
+        plain +
+        0.2 * (before === undefined ? 0 : hybrid[before]!) +
+        0.2 * (after === undefined ? 0 : hybrid[after]!) +
+        (isAnswer ? 0.3 * hybrid[before]! : 0) +
+        0.2 * (session === undefined ? 0 : sessions.get(session)!) +
+        (role === 'assistant' ? 0 : 0.4) +
+        (speaker !== undefined && this.#names(asked, speaker) ? 0.4 : 0) +
+        (asksForTime(query) && holdsTime(text) ? 0.2 : 0) +
+        (speaksOfSelf(text) ? 0.1 : 0)
+      );
+    });
+    const order = scores.map((_, i) => i).sort((a, b) => scores[b]! - scores[a]! || b - a);
+    return order.slice(0, limit).map((i) => this.#units[i]!.id);
+  }
+
+  #beside(i: number, step: 1 | -1): number | undefined {
+    const { session } = this.#units[i]!;
+    return session !== undefined && this.#units[i + step]?.session === session ? i + step : undefined;
+  }
+
+  #answers(before: number, i: number): boolean {
+    const { text } = this.#units[before]!;
+    const speaker = leadingName(text);
+    return asks(text) && speaker !== undefined && speaker !== leadingName(this.#units[i]!.text);
+  }
+
+  #names({ terms }: Counted, speaker: string): boolean {
+    const words = this.#analyzer.analyze(speaker).terms;
+    return words.length > 0 && words.every((word) => terms.has(word));
+  }
+
+  #bm25(terms: readonly string[], of: (unit: Counted) => ReadonlyMap<string, number>): number[] {
+    const scores = this.#counted.map(() => 0);
+    const documents = this.#counted.length;
+    for (const term of terms) {
+      const holding = this.#counted.flatMap((unit, i) => (of(unit).has(term) ? [i] : []));
+      const idf = Math.log(1 + (documents - holding.length + 0.5) / (holding.length + 0.5));
+      for (const i of holding) {
+        const unit = this.#counted[i]!;
+        const frequency = of(unit).get(term)!;
+        const norm = K1 * (1 - B + (B * unit.length) / this.#meanLength);
+        scores[i]! += (idf * frequency * (K1 + 1)) / (frequency + norm);
+      }
+    }
+    return scores;
+  }
+}
+
+function counted(text: string, analyzer: Analyzer): Counted {
+  const { terms, positions } = analyzer.analyze(text);
+  const counts = new Map<string, number>();
+  const pairs = new Map<string, number>();
+  for (const [i, term] of terms.entries()) {
+    counts.set(term, (counts.get(term) ?? 0) + 1);
+    if (positions[i + 1] !== positions[i]! + 1) continue;
+    const pair = `${term} ${terms[i + 1]}`;
+    pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
+  }
+  return { length: Math.max(LENGTH_MIN, terms.length), terms: counts, pairs };
+}
+
+function nearest({ vectors }: Unit, query: Float32Array): number {
+  let best = Number.NaN;
+  for (const vector of vectors) {
+    let sum = 0;
+    for (let d = 0; d < vector.length; d++) sum += vector[d]! * query[d]!;
+    if (!(sum <= best)) best = sum;
+  }
+  return best;
+}
+
+function byBest(scores: readonly number[]): number[] {
+  const best = Math.max(...scores);
+  return scores.map((score) => (best > 0 ? score / best : 0));
+}
+
+/** 0 for what has no vector. */
+function minMax(cosines: readonly number[]): number[] {
+  const known = cosines.filter((cosine) => !Number.isNaN(cosine));
+  const least = Math.min(...known);
+  const best = Math.max(...known);
+  return cosines.map((cosine) => (Number.isNaN(cosine) ? 0 : best > least ? (cosine - least) / (best - least) : 1));
+}

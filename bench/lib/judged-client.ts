@@ -1,0 +1,67 @@
+// Judged data into a server, and its questions out of it: as a person imports, as an application asks.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { RecallRequest, RecallResponse } from '../../src/server/gen/memory/v1/memory.ts';
+import { callHead, framed, GrpcConnection } from './grpc-client.ts';
+import { type Collection, DEPTH, type Question } from './judged.ts';
+import type { Target } from './server.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+/** `granary import`, as a person runs it. */
+export async function importCorpus(server: Target, { corpus, memoryWords }: Collection): Promise<void> {
+  const address = ['--url', `127.0.0.1:${server.grpc}`, '--http-url', `http://127.0.0.1:${server.http}`];
+  const child = spawn(process.execPath, [MAIN, 'import', corpus, ...memoryWords, ...address, '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, GRANARY_API_KEY: server.key },
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes: Buffer) => {
+      said = (said + bytes.toString()).slice(-10_000);
+    });
+  }
+  const [code] = await once(child, 'close');
+  // Documents without text are refused, one by one, and make the exit code 1.
+  if (code !== 0 && !said.includes('"added":')) throw new Error(`the import ended with ${code}:\n${said}`);
+}
+
+export interface Answers {
+  /** Ids by question, best first. */
+  readonly ranked: readonly string[][];
+  readonly latenciesMs: readonly number[];
+  /** Of all answers. */
+  readonly warnings: readonly string[];
+}
+
+/** Recall over gRPC, one question after another. */
+export async function recallAll(server: Target, questions: readonly Question[]): Promise<Answers> {
+  const connection = await GrpcConnection.open(server.grpc);
+  const ranked: string[][] = [];
+  const latenciesMs: number[] = [];
+  const warned: string[] = [];
+  for (const { memory, text } of questions) {
+    const head = callHead('/memory.v1.MemoryService/Recall', {
+      'x-memory-id': memory,
+      ...(server.key === undefined ? {} : { authorization: `Bearer ${server.key}` }),
+    });
+    const request = RecallRequest.encode(RecallRequest.fromPartial({ query: text, limit: DEPTH })).finish();
+    const start = performance.now();
+    const reply = await new Promise<Buffer | undefined>((resolve) =>
+      connection.call(head, framed(request), (message) => resolve(message)),
+    );
+    latenciesMs.push(performance.now() - start);
+    if (reply === undefined) throw new Error(`recall failed for ${JSON.stringify(text)}`);
+    const { results, warnings } = RecallResponse.decode(reply);
+    ranked.push(results.map((hit) => idOf(JSON.parse(hit.fieldsJson))));
+    warned.push(...warnings);
+  }
+  connection.close();
+  return { ranked, latenciesMs, warnings: warned };
+}
+
+/** The corpus's own id, which the import keeps as an extra field. */
+export function idOf(fields: unknown): string {
+  return (fields as { readonly _id: string })._id; // every line of the data has one
+}

@@ -1,0 +1,147 @@
+// What embedding in the background costs and gives: texts a second of a server's backlog beside the encoder alone on the same
+// texts, and adds a second while the encoder works beside a server without one.
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
+import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
+import { windowsOf } from '../../src/embed/windows.ts';
+import { FOLLOW_PAGE_GRAINS } from '../../src/engine/limits.ts';
+import { inFolder } from '../lib/folder.ts';
+import { grainSource } from '../lib/grains.ts';
+import { cacheFolder } from '../lib/kept-vectors.ts';
+import { LoadClient, type LoadJob } from '../lib/load.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { createMemory, embedded, type ServerOptions, settled, startServer } from '../lib/server.ts';
+import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
+
+const WAITING = 'waiting';
+const ADDED = Array.from({ length: 8 }, (_, i) => `added-${i}`);
+const SEED = 1;
+
+export const scenario: Scenario = {
+  name: 'backlog',
+  about: "a server's embedding in the background beside the encoder alone, and adds while it works",
+  aims: [
+    { metric: 'backlog_over_encoder_ratio', atLeast: 0.9 },
+    { metric: 'adds_while_embedding_ratio', atLeast: 0.9 },
+  ],
+  run,
+};
+
+async function run({ size, profile }: Options): Promise<Measured> {
+  const runtime: RuntimeName = hasNativeRuntime() ? 'native' : 'wasm';
+  const texts = sized(size, { full: 2_000, quick: 600, smoke: 8 });
+  const rounds = sized(size, { full: 3, quick: 2, smoke: 1 });
+  const calls = sized(size, { full: 40_000, quick: 15_000, smoke: 50 });
+  const looks = sized(size, { full: undefined, quick: undefined, smoke: 1 });
+  const folder = cacheFolder();
+  const client = LoadClient.start();
+  try {
+    return await inFolder(async (data) => {
+      const options = { workers: 2, shards: 8, auth: 'api-key', profile } as const;
+      const embedder = { runtime, folder, grains: 'encoded' } as const;
+      const filled = join(data, 'filled');
+      // Enough waits for the whole of a round of adds, too.
+      const waiting = Math.max(texts, sized(size, { full: 20_000, quick: 10_000, smoke: 8 }));
+      for (const [name, count] of [
+        ['few', texts],
+        ['many', waiting],
+      ] as const)
+        await fill({ ...options, dataDirectory: join(filled, name) }, client, count, looks);
+      let made = 0;
+      const copy = (name: 'few' | 'many'): string => {
+        const dataDirectory = join(data, `round-${made++}`);
+        cpSync(join(filled, name), dataDirectory, { recursive: true });
+        return dataDirectory;
+      };
+      const figures = await inTurns(rounds, {
+        encoder: () => encoderAlone(runtime, folder, texts),
+        backlog: () => backlog({ ...options, dataDirectory: copy('few'), embedder }, texts),
+      });
+      const adds: LoadJob = {
+        protocol: 'grpc',
+        connections: 4,
+        inFlight: 64,
+        calls,
+        what: 'add',
+        memories: ADDED,
+        seed: 2,
+      };
+      const added = await inTurns(rounds, {
+        plain: () => addsPerSecond({ ...options, dataDirectory: copy('many') }, client, adds),
+        beside: () => addsPerSecond({ ...options, dataDirectory: copy('many'), embedder }, client, adds),
+      });
+      return {
+        parameters: { texts, waiting, adds: calls, in_flight: 64, rounds, runtime },
+        metrics: rounded({
+          backlog_over_encoder_ratio: medianRatio(figures.backlog, figures.encoder),
+          encoder_alone_texts_per_s: median(figures.encoder),
+          backlog_texts_per_s: median(figures.backlog),
+          adds_while_embedding_ratio: medianRatio(added.beside, added.plain),
+          adds_per_s: median(added.plain),
+          adds_while_embedding_per_s: median(added.beside),
+        }),
+      };
+    });
+  } finally {
+    client.stop();
+  }
+}
+
+/** Grains that wait for vectors, and memories for what is added. */
+async function fill(
+  options: ServerOptions,
+  client: LoadClient,
+  count: number,
+  looks: number | undefined,
+): Promise<void> {
+  const server = await startServer(options);
+  try {
+    for (const id of [WAITING, ...ADDED]) await createMemory(server, id);
+    const batchGrains = Math.min(count, 200);
+    const job = { protocol: 'grpc', connections: 1, inFlight: 4, memories: [WAITING], seed: SEED } as const;
+    await client.run(server, { ...job, what: 'batchAdd', batchGrains, calls: count / batchGrains });
+    await settled(server, looks);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Texts a second of the encoder in its thread, given the windows of as many grains at once as the server gives it. */
+async function encoderAlone(runtime: RuntimeName, folder: string, count: number): Promise<number> {
+  const encoder = openBuiltinEmbedder({ cacheFolder: join(folder, 'models'), runtime });
+  const texts = grainSource(SEED)
+    .take(count)
+    .map(({ fields }) => `${fields['subject']} ${fields['relation']} ${fields['object']}`);
+  try {
+    await encoder.load();
+    const start = performance.now();
+    for (let at = 0; at < count; at += FOLLOW_PAGE_GRAINS)
+      await encoder.embed(texts.slice(at, at + FOLLOW_PAGE_GRAINS).flatMap((text) => windowsOf(text)));
+    return (count * 1_000) / (performance.now() - start);
+  } finally {
+    await encoder.close();
+  }
+}
+
+async function backlog(options: ServerOptions, count: number): Promise<number> {
+  const server = await startServer(options);
+  try {
+    const start = performance.now();
+    await embedded(server, [WAITING]);
+    return (count * 1_000) / (performance.now() - start);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function addsPerSecond(options: ServerOptions, client: LoadClient, job: LoadJob): Promise<number> {
+  const server = await startServer(options);
+  try {
+    await client.run(server, { ...job, calls: Math.ceil(job.calls / 4), seed: job.seed + 1 });
+    return (await client.run(server, job)).callsPerSecond;
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,125 @@
+// What is found once every grain has its vectors: the chats and abstracts of `relevance` in a server with the built-in
+// encoder, imported by the command line, embedded by the server's own follower, asked over gRPC with nothing but the
+// question. `words` is the same data directory in a server without an embedder; `formula` is the ranking text computed
+// straight from its words over every unit, with exact cosines: what the server is held against.
+import { join } from 'node:path';
+import { type BuiltinEmbedder, openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
+import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
+import { windowsOf } from '../../src/embed/windows.ts';
+import { analyzer } from '../../src/engine/index/text/analyze.ts';
+import { inFolder } from '../lib/folder.ts';
+import { Formula } from '../lib/formula.ts';
+import {
+  abstracts,
+  type Collection,
+  chats,
+  DEPTH,
+  distribution,
+  fourPlaces,
+  missingData,
+  named,
+  type Question,
+  quality,
+  someOf,
+} from '../lib/judged.ts';
+import { importCorpus, recallAll } from '../lib/judged-client.ts';
+import { cacheFolder, keeping } from '../lib/kept-vectors.ts';
+import type { Measured, Options, Scenario, Skipped } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { embedded, startServer } from '../lib/server.ts';
+
+/** Long texts: each is several windows. */
+const SMOKE_DOCUMENTS = 4;
+
+export const scenario: Scenario = {
+  name: 'likeness',
+  about: 'real chats and abstracts, every grain embedded: what is found, beside words alone and the bare formula',
+  aims: [
+    { metric: 'beam_recall_hit_at_10_ratio', atLeast: 0.755 },
+    { metric: 'beam_recall_all_at_10_ratio', atLeast: 0.495 },
+    { metric: 'beam_recall_ndcg_at_10_ratio', atLeast: 0.505 },
+    { metric: 'beam_words_ndcg_at_10_ratio', atLeast: 0.48 },
+    { metric: 'cranfield_recall_ndcg_at_10_ratio', atLeast: 0.365 },
+  ],
+  run,
+};
+
+async function run({ size, profile }: Options): Promise<Measured | Skipped> {
+  const skipped = missingData();
+  if (skipped !== undefined) return { skipped };
+  const asked = sized(size, { full: Number.POSITIVE_INFINITY, quick: 100, smoke: 5 });
+  const runtime: RuntimeName = hasNativeRuntime() ? 'native' : 'wasm';
+  const folder = cacheFolder();
+  const metrics: Record<string, number> = {};
+  const counts: Record<string, number> = {};
+  await inFolder(async (data) => {
+    const collections = [chats(), abstracts()].map((whole) => {
+      const collection = size === 'smoke' ? someOf(whole, data, SMOKE_DOCUMENTS) : whole;
+      return { ...collection, questions: collection.questions.slice(0, asked) };
+    });
+    const options = { dataDirectory: join(data, 'granary'), workers: 2, shards: 8, auth: 'api-key', profile } as const;
+    const server = await startServer({ ...options, embedder: { runtime, folder, grains: 'kept' } });
+    try {
+      for (const { name, documents, questions, ...collection } of collections) {
+        await importCorpus(server, { name, documents, questions, ...collection });
+        const begun = performance.now();
+        await embedded(server, [...documents.keys()]);
+        metrics[`${name}_embedded_s`] = (performance.now() - begun) / 1_000;
+        const { ranked, latenciesMs, warnings } = await recallAll(server, questions);
+        if (warnings.length > 0) throw new Error(`recall warned: ${warnings[0]}`);
+        Object.assign(metrics, named(`${name}_recall`, quality(questions, ranked)));
+        Object.assign(metrics, named(`${name}_recall`, distribution(latenciesMs)));
+      }
+    } finally {
+      await server.stop();
+    }
+    const plain = await startServer(options);
+    try {
+      for (const { name, questions } of collections)
+        Object.assign(metrics, named(`${name}_words`, quality(questions, (await recallAll(plain, questions)).ranked)));
+    } finally {
+      await plain.stop();
+    }
+    const encoder = openBuiltinEmbedder({ cacheFolder: join(folder, 'models'), runtime });
+    try {
+      for (const collection of collections) {
+        const { name, questions } = collection;
+        const { ranked, windows } = await byFormula(encoder, folder, collection);
+        counts[`${name}_questions`] = questions.length;
+        counts[`${name}_windows`] = windows;
+        Object.assign(metrics, named(`${name}_formula`, quality(questions, ranked)));
+      }
+    } finally {
+      await encoder.close();
+    }
+  });
+  return { parameters: { ...counts, depth: DEPTH, runtime }, metrics: fourPlaces(metrics) };
+}
+
+async function byFormula(
+  encoder: BuiltinEmbedder,
+  folder: string,
+  { documents, questions }: Collection,
+): Promise<{ readonly ranked: string[][]; readonly windows: number }> {
+  const kept = keeping(encoder, folder);
+  const english = analyzer('en');
+  const ranked = new Map<Question, string[]>();
+  let windows = 0;
+  for (const [memory, lines] of documents) {
+    const units = [];
+    for (const { _id: id, title, text, session, role } of lines) {
+      const whole = title === undefined ? text : `${title}\n\n${text}`;
+      const texts = windowsOf(whole);
+      const vectors = (await kept.embed(texts)).filter((vector) => vector !== undefined);
+      windows += vectors.length;
+      if (whole.trim() !== '') units.push({ id, text: whole, session: session?.toString(), role, vectors });
+    }
+    const formula = new Formula(units, english);
+    for (const question of questions) {
+      if (question.memory !== memory) continue;
+      const [vector] = await encoder.embed([question.text], { priority: 'query' });
+      ranked.set(question, formula.rank(question.text, vector, DEPTH));
+    }
+  }
+  return { ranked: questions.map((question) => ranked.get(question)!), windows };
+}
