@@ -315,8 +315,9 @@ assert(BATCH_GRAINS_MAX <= TAIL_GRAINS_SEAL, 'a batch fits a tail');
 assert(VECTORS_SEAL < VECTORS_UNSEALED_MAX, 'vectors are sealed before adding them ends');
 assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');
 
-/** Grains that the follower takes from a shard at once, to be embedded. */
-export const FOLLOW_PAGE_GRAINS = 32;
+/** Grains that the follower takes from a shard at once, to be embedded, and characters of their texts at which it is enough. */
+export const FOLLOW_PAGE_GRAINS = 64;
+export const EMBED_PAGE_CHARS = 65_536;
 /** Windows of grains that an embedder gets in one call; one more call is made ready meanwhile. */
 export const EMBED_CALL_WINDOWS_MAX = 64;
 /** Texts are cut into windows on the thread that answers requests: so long at a time. */

@@ -7,7 +7,7 @@ import { embedAll, embedSome, LETTERS, lettersOf, nearest } from '../../../test/
 import { contextOf, openShard, settingsOf, until } from '../../../test/support/shard.ts';
 import type { Engine } from '../engine.ts';
 import { packVectors, unpackVectors } from '../index/vectors/transfer.ts';
-import { VECTORS_LOADED_AT_ONCE_MAX } from '../limits.ts';
+import { EMBED_PAGE_CHARS, VECTORS_LOADED_AT_ONCE_MAX } from '../limits.ts';
 
 async function open(t: TestContext, memories = 1) {
   const root = mkdtempSync(join(tmpdir(), 'granary-embed-'));
@@ -47,6 +47,18 @@ test('every grain of every memory is embedded once, in turn, and found by its ve
   assert.equal(engine.read('statistics', contextOf(1), {}).vectors, 5);
   await add(engine, 'ffff');
   assert.deepEqual(await embedAll(engine), ['it is ffff']);
+});
+
+test('a page of long texts has fewer of them', async (t) => {
+  const { shard } = await open(t);
+  const { engine } = shard;
+  for (let i = 0; i < 4; i++) await add(engine, `${i} ${'word '.repeat(EMBED_PAGE_CHARS / 8)}`);
+  const { pages } = engine.read('embedPages', contextOf(0), { embedders: { '': EMBEDDER }, grainsMax: 10 });
+  assert.deepEqual(
+    pages.map(({ grains }) => grains.length),
+    [2],
+  );
+  assert.equal((await embedAll(engine)).length, 4);
 });
 
 test('vectors outlive a stop; after a crash what was in no file is embedded again, and none twice', async (t) => {

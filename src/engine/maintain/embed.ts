@@ -8,7 +8,7 @@ import { lowerBound } from '../index/text/tail.ts';
 import { isSameStamp } from '../index/vectors/memory-vectors.ts';
 import { unpackVectors } from '../index/vectors/transfer.ts';
 import { isUnitVector } from '../index/vectors/vector-index.ts';
-import { EMBED_MEMORIES_LOOKED_AT, VECTOR_DIMENSIONS_MAX, VECTORS_SEAL } from '../limits.ts';
+import { EMBED_MEMORIES_LOOKED_AT, EMBED_PAGE_CHARS, VECTOR_DIMENSIONS_MAX, VECTORS_SEAL } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 
 type Calls<M extends 'embedPages' | 'keepVectors'> = ShardWideCalls[M];
@@ -92,14 +92,16 @@ function pageOf(store: Store, number: number, grainsMax: number) {
     const after = vectors.embeddedUpTo(number);
     const published = index.publishedSequence;
     const ordinals = ordinalsAfter(store, number, after, grainsMax + 1);
-    const taken = ordinals.slice(0, grainsMax);
     const grains: { ordinal: Ordinal; text: string }[] = [];
-    for (const ordinal of taken) {
+    let looked = 0;
+    for (let chars = 0; looked < Math.min(ordinals.length, grainsMax) && chars < EMBED_PAGE_CHARS; looked++) {
+      const ordinal = ordinals[looked]!;
       const text = vectors.isEmbedded(number, ordinal) ? '' : textOf(store, memory, ordinal);
       if (text !== '') grains.push({ ordinal, text });
+      chars += text.length;
     }
-    const isLast = ordinals.length <= grainsMax;
-    const upTo = isLast ? published : taken[taken.length - 1]!;
+    const isLast = looked === ordinals.length;
+    const upTo = isLast ? published : ordinals[looked - 1]!;
     if (grains.length > 0) return { memory: number, after, upTo, grains };
     if (upTo > after) vectors.advance(number, upTo);
     return isLast ? undefined : { memory: number, after: upTo, upTo, grains };

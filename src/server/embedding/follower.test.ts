@@ -108,6 +108,23 @@ test('every shard is followed to its end, grains without words included, and lat
   assert.equal(follower.passedOver, 0);
 });
 
+test('shards where nothing waits are not asked again after every page of another', async () => {
+  const busy = new TextShard(Array.from({ length: 40 }, (_, i) => `text ${i}`));
+  const asked = { idle: 0 };
+  const idle: Backlog = {
+    pages: () => {
+      asked.idle += 1;
+      return Promise.resolve([]);
+    },
+    store: () => assert.fail('nothing is stored there'),
+  };
+  const follower = follow([busy, idle], embedder('e'), { nowMs: () => 0 });
+  await until(() => busy.reached === 40);
+  assert.equal(asked.idle, 1);
+  await until(() => asked.idle > 1);
+  await follower.close();
+});
+
 test('an embedder that fails for every text is left alone for a while that doubles, and nothing is lost', async () => {
   const broken = embedder('broken', (_texts, call) => call <= 6);
   const shard = new TextShard(['a', 'b']);

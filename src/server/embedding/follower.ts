@@ -33,6 +33,8 @@ interface Outage {
 interface Shard {
   readonly backlog: Backlog;
   readonly suspects: Suspects;
+  /** Nothing waited there a moment ago: it is not asked before, while others are worked on. */
+  restsUntilMs: number;
 }
 
 export class Follower {
@@ -51,7 +53,7 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.#shards = options.backlogs.map((backlog) => ({ backlog, suspects: new Suspects() }));
+    this.#shards = options.backlogs.map((backlog) => ({ backlog, suspects: new Suspects(), restsUntilMs: 0 }));
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#after = options.after ?? afterByTimer;
   }
@@ -77,6 +79,7 @@ export class Follower {
 
   /** Something was written: there may be something to do. */
   wake(): void {
+    this.#askAll();
     this.#isWoken = true;
     this.#wake();
   }
@@ -94,10 +97,19 @@ export class Follower {
       let worked = false;
       for (const shard of this.#shards) {
         if (this.#stop.signal.aborted) return;
-        worked = (await this.#round(shard)) || worked;
+        if (shard.restsUntilMs > this.#nowMs()) continue;
+        const hasWorked = await this.#round(shard);
+        shard.restsUntilMs = hasWorked ? 0 : this.#nowMs() + FOLLOW_REST_MS;
+        worked ||= hasWorked;
       }
-      if (!worked && !this.#isWoken && !this.#stop.signal.aborted) await this.#rest();
+      if (worked || this.#isWoken || this.#stop.signal.aborted) continue;
+      await this.#rest();
+      this.#askAll();
     }
+  }
+
+  #askAll(): void {
+    for (const shard of this.#shards) shard.restsUntilMs = 0;
   }
 
   #rest(): Promise<void> {
