@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { FORMATS } from '../ast.ts';
 import { assemble } from './assembly/assemble.ts';
-import { loadTokenCounter } from './tokenizer.ts';
+import { tokenCounter } from './tokenizer.ts';
 import { ESTIMATE } from './tokens.ts';
 import { HOSTILE, NOW_MS, named, TEN, templated } from './types.fixture.ts';
 
-const COUNTER = await loadTokenCounter('o200k_base');
+const COUNTER = tokenCounter('o200k_base');
 
-test('the estimate is what is counted by unless another is asked for', async () => {
-  assert.equal(await loadTokenCounter('estimate'), ESTIMATE);
-  assert.deepEqual([COUNTER.name, (await loadTokenCounter('cl100k_base')).name], ['o200k_base', 'cl100k_base']);
+test('the estimate is what is counted by unless another is asked for', () => {
+  assert.equal(tokenCounter('estimate'), ESTIMATE);
+  assert.deepEqual([COUNTER.name, tokenCounter('cl100k_base').name], ['o200k_base', 'cl100k_base']);
 });
 
 test('a text counts as the encoding has it, whole or in pieces', () => {

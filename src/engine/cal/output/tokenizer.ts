@@ -1,8 +1,13 @@
 // Tokens as a model counts them, for who would rather wait for exact budgets than have estimated ones: some tenths of a
-// millisecond for a text of budget size. The tables take 240 ms and 50 MB to load, so nothing is loaded that was not asked for.
+// millisecond for a text of budget size. The tables take a quarter of a second and some 50 MB to load, so nothing is
+// loaded that was not asked for.
+import { createRequire } from 'node:module';
 import { ESTIMATE, type TokenCounter } from './tokens.ts';
 
-/** Names that `loadTokenCounter` knows: the estimate, and encodings of the gpt-tokenizer package. */
+/** Not `import`: a query does not wait for anything. */
+const require = createRequire(import.meta.url);
+
+/** Names that `tokenCounter` knows: the estimate, and encodings of the gpt-tokenizer package. */
 export const TOKEN_COUNTERS = ['estimate', 'o200k_base', 'cl100k_base'] as const;
 export type TokenCounterName = (typeof TOKEN_COUNTERS)[number];
 
@@ -14,13 +19,19 @@ interface Encoding {
   countTokens(text: string, options: { readonly disallowedSpecial: Set<string> }): number;
 }
 
-/** Rejects with the error of `import` where the package is not installed. */
-export async function loadTokenCounter(name: TokenCounterName): Promise<TokenCounter> {
-  if (name === 'estimate') return ESTIMATE;
-  const encoding: Encoding =
-    name === 'o200k_base'
-      ? await import('gpt-tokenizer/encoding/o200k_base')
-      : await import('gpt-tokenizer/encoding/cl100k_base');
+const loaded = new Map<TokenCounterName, TokenCounter>();
+
+/** The counter of a name, loaded when it is first asked for. Throws what `require` does where the package is missing. */
+export function tokenCounter(name: TokenCounterName): TokenCounter {
+  const known = loaded.get(name);
+  if (known !== undefined) return known;
+  const made = name === 'estimate' ? ESTIMATE : exactCounter(name);
+  loaded.set(name, made);
+  return made;
+}
+
+function exactCounter(name: Exclude<TokenCounterName, 'estimate'>): TokenCounter {
+  const encoding = require(`gpt-tokenizer/encoding/${name}`) as Encoding; // the package's own types say so
   // What looks like a token of the model's own control is text like any other.
   const options = { disallowedSpecial: new Set<string>() };
   return {
