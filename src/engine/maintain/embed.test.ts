@@ -53,7 +53,7 @@ test('a page of long texts has fewer of them', async (t) => {
   const { shard } = await open(t);
   const { engine } = shard;
   for (let i = 0; i < 4; i++) await add(engine, `${i} ${'word '.repeat(EMBED_PAGE_CHARS / 8)}`);
-  const { pages } = engine.read('embedPages', contextOf(0), { embedders: { '': EMBEDDER }, grainsMax: 10 });
+  const { pages } = engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 });
   assert.deepEqual(
     pages.map(({ grains }) => grains.length),
     [2],
