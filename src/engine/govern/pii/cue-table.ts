@@ -59,8 +59,8 @@ export const CUES = {
   health_date:
     'admitted|admission|admission date|discharged|discharge|discharge date|surgery|operation|operated|biopsy|diagnosed|' +
     'diagnosis|died|deceased|date of death|death|passed away|hospitalised|hospitalized|hospital|prescribed|treated|' +
-    'treatment|vaccinated|vaccination|date of service|appointment|infusion|transplant|chemotherapy|procedure|aufgenommen|' +
-    'entlassen|gestorben|verstorben|opération|hospitalisé|ingresado|fallecido|visit date|follow up',
+    'treatment|vaccinated|vaccination|date of service|infusion|transplant|chemotherapy|procedure|aufgenommen|' +
+    'entlassen|gestorben|verstorben|opération|hospitalisé|ingresado|fallecido|visit date',
   zip:
     'zip|zip code|zipcode|postcode|post code|postal code|plz|postleitzahl|código postal|code postal|cep|cap|postnummer|' +
     'pincode|pin code number|郵便番号|邮编',

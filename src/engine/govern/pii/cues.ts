@@ -13,6 +13,8 @@ interface Phrase {
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:_[\p{L}\p{N}]+)*/gu;
+const ASCII_WORD = /[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*/g;
+const ASCII = /^[\0-\x7f]*$/;
 /** Scripts that write no blanks between words: their phrases are looked for as they are. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
@@ -41,7 +43,8 @@ export function cuesOf(text: string): readonly Cue[] {
   const cues: Cue[] = [];
   const words: string[] = [];
   const from: number[] = [];
-  for (const match of text.matchAll(WORD)) {
+  const ascii = ASCII.test(text);
+  for (const match of text.matchAll(ascii ? ASCII_WORD : WORD)) {
     words.push(match[0].toLowerCase());
     from.push(match.index);
   }
@@ -54,7 +57,7 @@ export function cuesOf(text: string): readonly Cue[] {
     for (const kind of phrase.kinds) cues.push({ kind, from: from[index]!, to });
     index = last;
   }
-  if (UNSPACED.test(text)) addUnspaced(text, cues);
+  if (!ascii && UNSPACED.test(text)) addUnspaced(text, cues);
   return cues;
 }
 

@@ -1,6 +1,6 @@
 // Runs of Base64 in a text that decode to text: what is hidden in them is looked at too.
 
-const RUN = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
+const RUN = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}/g;
 const SHORTEST = 16;
 /** A run whose decoded text has none of these (a blank, a digit, `@`) hides nothing that could be found. */
 const TELLING = /[\s\d@:]/;

@@ -205,7 +205,7 @@ tamihana kealoha kamaka
 `;
 
 const AMBIGUOUS_NAMES = `
-april may june august summer autumn faith hope grace joy will mark rose ivy holly lily daisy violet ruby amber crystal
+montserrat april may june august summer autumn faith hope grace joy will mark rose ivy holly lily daisy violet ruby amber crystal
 jade pearl iris dawn eve frank grant rob bill jack art drew chase chance miles rich pat sue dale dean earl guy jay lance
 max penny ray rex rod roy ross sandy victor ward wade drew gene harry jean jordan georgia virginia florence paris sydney
 austin charlotte madison savannah chelsea brooklyn victoria carolina alexandria israel china india kenya asia chad

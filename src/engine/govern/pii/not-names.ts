@@ -48,7 +48,7 @@ mobile cell whatsapp fingerprint serial driver's license national social insuran
 medicare employee transfer bank login blocked authorization bearer token meine meinen mein ich meu minha mon ma mi mio il
 elle vivo abito habite lives vive wohnt telefono teléfono móvil anschrift adresse address dirección rua calle via avenue
 street road lane monsieur notary applicant winner contract office home museum train password temperature population price
-meeting battery children latitude longitude monday's
+meeting battery children latitude longitude monday's hiring selection admissions recruiting sir/madam
 `;
 
 /** A run of capitals that holds or comes before one of these is a company, a place, a work. */
@@ -62,7 +62,7 @@ office party union league cup championship award prize act law code festival gam
 store shop market mall cloud services software systems technologies technology labs lab studio studios records music
 revolution war treaty conference summit team club united fc project program programme partners capital ventures insurance
 pharmacy foods brewery winery restaurant cafe bar pub lion tavern express network news radio television channel
-gatsby potter rings cathedral ocean sea desert coast peninsula gulf bay
+hub cinema media gatsby potter rings cathedral ocean sea desert coast peninsula gulf bay
 `;
 
 const BRANDS = `

@@ -18,11 +18,14 @@ const DIGIT = /\p{Nd}/u;
 const HYPHEN = /[\u2010-\u2015\u2212\u2043\ufe58\ufe63\uff0d]/g;
 const APOSTROPHE = /[\u2018\u2019\u201b\u02bc]/g;
 const BLANK = /[\p{Zs}\u2028\u2029]/gu;
+/** What the view has in another form although it is normal. */
+const ODD =
+  /[\u2010-\u2015\u2018\u2019\u201b\u02bc\u2028\u2029\u2043\u2212]|[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?![0-9])\p{Nd}|(?! )\p{Zs}/u;
 /** No cluster that is normalised at once is longer: a text of nothing but marks stays linear. */
 const CLUSTER_UNITS_MAX = 32;
 
 export function viewOf(original: string): View {
-  if (ASCII.test(original)) return { text: original, start: (from) => from, end: (to) => to };
+  if (ASCII.test(original) || isPlain(original)) return { text: original, start: (from) => from, end: (to) => to };
   let text = '';
   // A character of the view may stand for several of the original, or several for one (ligatures).
   const starts: number[] = [];
@@ -39,6 +42,11 @@ export function viewOf(original: string): View {
     at = end;
   }
   return { text, start: (from) => starts[from] ?? original.length, end: (to) => ends[to - 1]! };
+}
+
+/** Most texts in other scripts are normal already, which the runtime tells much faster than a walk. */
+function isPlain(text: string): boolean {
+  return !ODD.test(text) && text.normalize('NFKC') === text;
 }
 
 function clusterEnd(text: string, at: number): number {

@@ -8,7 +8,7 @@ import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
 const LOCAL = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-]";
 /** Bounded on both sides of the `@`, so that a long run of letters is no square of work. */
 const EMAIL = new RegExp(
-  `(?<!${LOCAL}|\\.)${LOCAL}{1,64}(?:\\.${LOCAL}{1,64}){0,8}@[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,62})(?:\\.[\\p{L}\\p{N}-]{1,63}){0,6}\\.\\p{L}{2,24}`,
+  `(?<![\\p{L}\\p{N}._%+-])[\\p{L}\\p{N}_]${LOCAL}{0,63}(?:\\.${LOCAL}{1,64}){0,8}@[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,62})(?:\\.[\\p{L}\\p{N}-]{1,63}){0,6}\\.\\p{L}{2,24}`,
   'gu',
 );
 const AT = '\\s?(?:\\[at\\]|\\(at\\)|\\{at\\}|\\s+at\\s+)\\s?';
@@ -19,6 +19,8 @@ const SPELLED_EMAIL = new RegExp(
 );
 const SPELLED_DOT = /[[({]dot[\])}]|\sdot\s/i;
 
+/** Schemes that no person is reached by (`sqlite:///data.db`) count only with a password in them. */
+const WEB = /^(?:https?|ftps?|wss?|sftp|ssh|git|rtsp|ldaps?|ipfs|www\.)/i;
 const URL = /\b(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.)[^\s<>"'`()[\]{}|\\^]{3,2000}/gi;
 const USERINFO = /^[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
 const LOCALHOST = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?=[:/]|$)/i;
@@ -63,7 +65,7 @@ function findUrls(scan: Scan): void {
   for (const match of scan.text.matchAll(URL)) {
     const url = match[0].replace(/[.,;:!?*_]{1,9}$/, '');
     if (USERINFO.test(url)) scan.add('url_userinfo', match.index, match.index + url.length, 0.95);
-    else if (!LOCALHOST.test(url)) scan.add('url', match.index, match.index + url.length, BY_SHAPE);
+    else if (WEB.test(url) && !LOCALHOST.test(url)) scan.add('url', match.index, match.index + url.length, BY_SHAPE);
   }
 }
 
@@ -113,6 +115,7 @@ export function findPhones(scan: Scan, { regions }: PhoneOptions): void {
 /** A number that ends before what cannot belong to it: a second blank, a bracket that was not opened, a line's end. */
 function trimmed(raw: string): string | undefined {
   const line = raw.split(/\n|\s{2,}|\. |, /, 1)[0]!.replace(/[\s().\-/]+$/, '');
+  if (/\d\(\d(?!\))/.test(line)) return undefined; // 20(20-8): a product.
   const count = line.replace(/\D/g, '').length;
   return count >= DIGITS_MIN && count <= 16 ? line : undefined;
 }

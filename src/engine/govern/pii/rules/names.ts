@@ -105,7 +105,9 @@ function judge(text: string, name: readonly Token[], from: number, to: number, a
   if (TITLE.test(before)) return { confidence: 0.9, source: 'regex' };
   const words = name.filter((token) => !isParticle(token));
   if (isShouted(words)) return undefined;
-  if (INTRODUCED.test(before) || RELATION.test(before)) return { confidence: 0.85, source: 'regex' };
+  // "name: Install dependencies": a label, and then a sentence.
+  const goesOn = words.length === 1 && /:\s*$/.test(before) && /^ \p{Ll}/u.test(text.slice(to, to + 2));
+  if ((INTRODUCED.test(before) && !goesOn) || RELATION.test(before)) return { confidence: 0.85, source: 'regex' };
   const after = text.slice(to, to + 48);
   const acts = PERSON_ACT.test(after);
   if (words.length === 1) return single(words[0]!, acts || isAddressed(before, after));

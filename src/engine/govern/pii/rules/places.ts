@@ -18,7 +18,7 @@ const ADDRESSES: readonly RegExp[] = [
     'gu',
   ),
   /\bP\.? ?O\.? ?Box \d{1,7}/gi,
-  /(?:\p{Lu}[\p{L}-]{1,30}(?:straße|strasse|str\.|gasse|weg|platz|allee|ufer|damm|ring|straat|gracht|laan|plein|kade|singel|gatan|vägen|gata|vej|gade|veien|katu|tie)|\p{Lu}[\p{L}]{1,20}(?:-\p{Lu}[\p{L}]{1,20}){1,3}-(?:Straße|Strasse|Str\.|Platz|Allee|Weg)|(?:Unter den|Am|An der|Im|Auf der|Zum|Zur) \p{Lu}[\p{L}]{2,24}|\p{Lu}[\p{L}]{2,20}er (?:Straße|Str\.|Allee|Platz|Weg)) \d{1,4} ?[a-z]?(?![\p{L}\d])/gu,
+  /(?:\p{Lu}[\p{L}-]{1,30}(?:straße|strasse|str\.|gasse|weg|platz|allee|ufer|damm|straat|gracht|laan|plein|kade|singel|gatan|vägen|gata|vej|veien|katu)|\p{Lu}[\p{L}]{1,20}(?:-\p{Lu}[\p{L}]{1,20}){1,3}-(?:Straße|Strasse|Str\.|Platz|Allee|Weg)|(?:Unter den|Am|An der|Im|Auf der|Zum|Zur) \p{Lu}[\p{L}]{2,24}|\p{Lu}[\p{L}]{2,20}er (?:Straße|Str\.|Allee|Platz|Weg)) \d{1,4} ?[a-z]?(?![\p{L}\d])/gu,
   /(?<![\p{L}\d.,-])\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|bd|place|chemin|quai|allée|impasse|cours|route|passage|square)(?: (?:de la|de l'|du|des|de|d'|la|le|les|l'))?[ ]?\p{Lu}[\p{L}'-]{1,30}(?:[ -]\p{Lu}[\p{L}'-]{1,30}){0,3}/gu,
   /(?<![\p{L}])(?:Calle|C\/|Avenida|Av\.|Avda\.|Paseo|Plaza|Carrera|Cra\.|Camino|Ronda|Via|Viale|Piazza|Corso|Largo|Vicolo|Rua|R\.|Travessa|Praça|Alameda|Estrada)(?: (?:de|del|della|delle|dei|di|do|da|dos|das|la|las|los|el)){0,3} ?\p{Lu}[\p{L}']{1,30}(?:(?: (?:de|del|di|do|da|dos|das|y|e))? \p{Lu}[\p{L}']{1,30}){0,3},? (?:n[º°.]? ?|nº ?|#)?\d{1,5}(?![\d\p{L}])/gu,
   /(?<![\p{L}])(?:ul\.|al\.|os\.|ул\.|улица|пр\.|проспект|вул\.) ?\p{Lu}[\p{L}-]{1,30}(?: \p{Lu}[\p{L}-]{1,30}){0,2},? ?(?:д\. ?)?\d{1,4}(?:\/\d{1,4})?(?: ?м\. ?\d{1,4}| ?кв\. ?\d{1,4})?/gu,
@@ -28,9 +28,12 @@ const ADDRESSES: readonly RegExp[] = [
   /(?:\p{Script=Hangul}{1,8}(?:특별시|광역시|도|시|군|구) ){1,3}\p{Script=Hangul}{1,10}(?:로|길|동)(?:\d{1,3}번?길)? ?\d{1,4}(?:-\d{1,4})?/gu,
 ];
 const CITY_STATE = new RegExp(
-  `\\p{Lu}[\\p{L}.'-]{1,24}(?: \\p{Lu}[\\p{L}.'-]{1,24}){0,2}, (?:(?:${STATES})(?![\\p{L}.'])|(?:${STATE_NAMES})(?!\\p{L}))`,
+  `\\p{Lu}[\\p{L}.'-]{1,24}(?: \\p{Lu}[\\p{L}.'-]{1,24}){0,2}, (?:(?:${STATES})(?![\\p{L}\\d.'_])|(?:${STATE_NAMES})(?!\\p{L}))`,
   'gu',
 );
+/** Abbreviations that are words too count with a postal code, or where somebody lives. */
+const DOUBTFUL = /, (?:OK|OR|IN|ME|HI|OH|LA|PA|MA|DE|ID|AL|AR|CO)$/;
+const DWELLING = /\b(?:in|from|to|near|at|of|live|lives|address|[sS]treet|[sS]t|Ave|Lane|Road|Rd)[:,.]? $/;
 const LEADING =
   /^(?:In|From|To|At|Near|Live|Lives|Visit|Moved|The|And|Of|Street|St|Avenue|Ave|Road|Rd|Lane|Terrace|Drive|City) /;
 
@@ -78,9 +81,11 @@ function findCities(scan: Scan): void {
     const to = index + all.length;
     let place = all;
     while (LEADING.test(place)) place = place.replace(LEADING, '');
-    scan.add('city_state', to - place.length, to, BY_SHAPE);
     const gap = text[to] === ',' ? 2 : 1;
     const zip = /\s/.test(text[to + gap - 1] ?? '') ? matchAt(ZIP_US, text, to + gap)?.[0] : undefined;
+    const from = to - place.length;
+    const sure = zip !== undefined || !DOUBTFUL.test(place) || DWELLING.test(text.slice(Math.max(0, from - 12), from));
+    if (sure) scan.add('city_state', from, to, BY_SHAPE);
     if (zip !== undefined) scan.add('zip_code', to + gap, to + gap + zip.length, BY_SHAPE);
   }
 }

@@ -20,6 +20,8 @@ const TRAILING = /[.,;:!?)\]}]$/;
 /** Said of passwords without being one. */
 const NO_PASSWORD =
   /^(?:required|reset|null|none|true|false|yes|no|optional|string|text|forgotten|changed|hidden|wrong|invalid|empty|undefined|unknown|the|your|my|not|\*+|x+|n\/a|must|should|at|too|set|expired|correct|incorrect|protected|<.*|\$\{?.*|%s|hashed|encrypted)$/i;
+/** A program's expression: a call, a look-up, a path of names, a variable. */
+const EXPRESSION = /[[({]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^[a-z]+(?:_[a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)+$|^\$/;
 const LETTERS_OF_TWO_KINDS = /\d|[^\p{L}\p{N}]|\p{Ll}\p{Lu}/u;
 
 const PIN = /\d{4,8}(?![\d.,:/-]*\d)/y;
@@ -31,12 +33,14 @@ const CODE_TO_VERIFY =
 
 export function findSecrets(scan: Scan): void {
   const { text } = scan;
-  for (const { 0: key, index } of text.matchAll(KEYED)) scan.add('secret', index, index + key.length, 0.95);
+  for (const { 0: key, index } of text.matchAll(KEYED))
+    if (/\d/.test(key)) scan.add('secret', index, index + key.length, 0.95);
   if (text.includes('-----BEGIN'))
     for (const { 0: key, index } of text.matchAll(PRIVATE_KEY)) scan.add('secret', index, index + key.length, 0.95);
   if (text.includes('Basic '))
     for (const { 0: all, 1: key = '', index } of text.matchAll(BASIC))
-      scan.add('secret', index + all.length - key.length, index + all.length, 0.9);
+      if (/^[ -9;-~]+:[ -~]+$/.test(Buffer.from(key, 'base64').toString('latin1')))
+        scan.add('secret', index + all.length - key.length, index + all.length, 0.9);
   findTokens(scan);
   findPasswords(scan);
   if (scan.digits >= 4) findCodes(scan);
@@ -64,7 +68,8 @@ function findPasswords(scan: Scan): void {
     else if (word.endsWith('!') && scan.text[from + word.length] === undefined && !/\d/.test(word))
       word = word.slice(0, -1);
     const written = sign !== undefined || LETTERS_OF_TWO_KINDS.test(word);
-    if (word.length >= 4 && written && !NO_PASSWORD.test(word)) scan.add('password', from, from + word.length, BY_CUE);
+    if (word.length >= 4 && written && !NO_PASSWORD.test(word) && !EXPRESSION.test(word))
+      scan.add('password', from, from + word.length, BY_CUE);
   }
 }
 

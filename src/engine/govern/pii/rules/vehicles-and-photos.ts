@@ -4,7 +4,7 @@ import { vehicleNumber } from '../checksums.ts';
 import { BY_CUE, type Scan } from '../scan.ts';
 
 const VIN = /(?=[A-Z0-9]{0,16}\d{4})[A-HJ-NPR-Z0-9]{17}/g;
-const PICTURE = /[\w-]{1,120}\.(?:jpe?g|png|heic|gif|webp|tiff?|bmp)\b/gi;
+const PICTURE = /(?<![\w-])[\w-]{1,120}\.(?:jpe?g|png|heic|gif|webp|tiff?|bmp)\b/gi;
 const OF_A_PERSON = /selfie|portrait|headshot|photo|passport|face|profile|mugshot|avatar|scan_id|id_card/i;
 
 export function findVehicles(scan: Scan): void {
