@@ -30,7 +30,9 @@ const STATEMENTS: Readonly<Record<string, (cursor: Cursor) => Statement>> = {
   supersede: parseSupersede,
   revert: parseRevert,
 };
-const STATEMENTS_EXPECTED = [...Object.keys(STATEMENTS).map((word) => word.toUpperCase()), '('];
+/** The words that start a statement; a set operation starts with a parenthesis. */
+export const STATEMENT_WORDS_READ: readonly string[] = Object.keys(STATEMENTS);
+const STATEMENTS_EXPECTED = [...STATEMENT_WORDS_READ.map((word) => word.toUpperCase()), '('];
 
 const EXPLAINABLE = ['recall', 'assemble', 'batch', 'coalesce', 'add', 'supersede', 'revert'] as const;
 const explainable: ReadonlySet<string> = new Set(EXPLAINABLE);

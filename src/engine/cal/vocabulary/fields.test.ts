@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { outcome } from '../testing/refused.ts';
+import { COMMON_FIELDS, type Field, fieldsOf, type Operator, TYPE_FIELDS } from './fields.ts';
+import { GRAIN_TYPES, pluralOf } from './grain-types.ts';
+
+const OPERATORS: readonly Operator[] = ['=', '!=', '>=', '<=', '>', '<', 'IN', 'IS', 'INCLUDE', 'EXCLUDE', 'BETWEEN'];
+
+test('the tables have the number of fields that the specification counts', () => {
+  const counts = {
+    belief: 18,
+    event: 23,
+    state: 20,
+    workflow: 20,
+    action: 22,
+    observation: 20,
+    goal: 22,
+    reasoning: 21,
+    consensus: 21,
+    consent: 24,
+  };
+  for (const { singular } of GRAIN_TYPES) assert.equal(fieldsOf(singular).length, counts[singular], singular);
+  assert.equal(fieldsOf(undefined).length, 18);
+  const own = Object.values(TYPE_FIELDS).flat();
+  assert.equal(new Set([...COMMON_FIELDS, ...own].map(({ name }) => name)).size, 18 + own.length);
+});
+
+test('the types have the codes of their grains', () => {
+  assert.deepEqual(
+    GRAIN_TYPES.map(({ code }) => code),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  );
+});
+
+/** Something that the field may be compared with. */
+function valueFor(field: Field): string {
+  switch (field.type) {
+    case 'string':
+    case 'array':
+      return '"x"';
+    case 'number':
+      return '0.5';
+    case 'boolean':
+      return 'true';
+    case 'temporal':
+      return '"yesterday"';
+    case 'hash':
+      return 'sha256:0123456789abcdef';
+    case 'enum':
+      return `"${field.values![0]}"`;
+    case 'grain_type':
+      return '"belief"';
+  }
+}
+
+function conditionOf(field: Field, operator: Operator): string {
+  const value = valueFor(field);
+  switch (operator) {
+    case 'IN':
+      return `${field.name} IN (${value}, ${value})`;
+    case 'IS':
+      return `${field.name} IS PREFERENCE`;
+    case 'INCLUDE':
+    case 'EXCLUDE':
+      return `${field.name} ${operator} [${value}]`;
+    case 'BETWEEN':
+      return `${field.name} BETWEEN ${value} AND ${value}`;
+    default:
+      return `${field.name} ${operator} ${value}`;
+  }
+}
+
+test('every field takes its operators and no other', () => {
+  for (const { singular } of GRAIN_TYPES) {
+    for (const field of fieldsOf(singular)) {
+      for (const operator of OPERATORS) {
+        const query = `RECALL ${pluralOf(singular)} WHERE ${conditionOf(field, operator)}`;
+        const refused = operator === 'IS' ? 'CAL-E002' : 'CAL-E020';
+        assert.equal(outcome(query), field.operators.includes(operator) ? 'read' : refused, query);
+      }
+    }
+  }
+});
+
+test('every field can be sorted by, grouped by and selected as its row says', () => {
+  for (const { singular } of GRAIN_TYPES) {
+    for (const field of fieldsOf(singular)) {
+      const does = (able: boolean): string => (able ? 'read' : 'CAL-E021');
+      const recall = `RECALL ${pluralOf(singular)}`;
+      assert.equal(outcome(`${recall} ORDER BY ${field.name}`), does(field.sortable), field.name);
+      assert.equal(outcome(`${recall} GROUP BY ${field.name}`), does(field.groupable), field.name);
+      assert.equal(outcome(`${recall} SELECT ${field.name}`), does(field.projectable), field.name);
+    }
+  }
+});
+
+test('a field of one type is refused beside another type and beside none', () => {
+  for (const { singular } of GRAIN_TYPES) {
+    for (const field of TYPE_FIELDS[singular]) {
+      const condition = conditionOf(field, field.operators[0]!);
+      const other = singular === 'belief' ? 'events' : 'beliefs';
+      assert.equal(outcome(`RECALL ${other} WHERE ${condition}`), 'CAL-E060', field.name);
+      assert.equal(outcome(`RECALL WHERE ${condition}`), 'CAL-E061', field.name);
+    }
+  }
+});
