@@ -59,7 +59,7 @@ test('numbers are valid as their offices made them, and no longer when a digit i
   for (const [check, numbers] of VALID) {
     for (const number of numbers) {
       assert.ok(check(number), `${check.name} ${number}`);
-      const at = number.search(/\d(?=\D*$)/);
+      const at = number.search(/\d/);
       const wrong = `${number.slice(0, at)}${(Number(number[at]) + 1) % 10}${number.slice(at + 1)}`;
       assert.ok(!check(wrong), `${check.name} ${wrong}`);
     }

@@ -102,9 +102,13 @@ export function findPhones(scan: Scan, { regions }: PhoneOptions): void {
     const plus = number.startsWith('+') || number.startsWith('(+') || /^00[1-9]/.test(number);
     const fax = scan.announced('fax', index) && scan.distance('fax', index) <= scan.distance('phone', index);
     const told = fax || scan.announced('phone', index) || scan.explained('phone', index + number.length);
-    if (lookups >= PII_PHONE_LOOKUPS_MAX && !plus && !told) continue;
     lookups += 1;
-    const confidence = plus ? international(number) : national(number, told, regions);
+    const confidence =
+      lookups > PII_PHONE_LOOKUPS_MAX
+        ? unjudged(plus || told)
+        : plus
+          ? international(number)
+          : national(number, told, regions);
     if (confidence === undefined) continue;
     const to = index + number.length;
     const extension = EXTENSION.exec(text.slice(to, to + 24));
@@ -118,6 +122,11 @@ function trimmed(raw: string): string | undefined {
   if (/\d\(\d(?!\))/.test(line)) return undefined; // 20(20-8): a product.
   const count = line.replace(/\D/g, '').length;
   return count >= DIGITS_MIN && count <= 16 ? line : undefined;
+}
+
+/** Past the bound: a telephone if it says so. */
+function unjudged(told: boolean): number | undefined {
+  return told ? 0.75 : undefined;
 }
 
 function international(number: string): number | undefined {
