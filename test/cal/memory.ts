@@ -1,6 +1,6 @@
 // A memory of one shard that answers CAL, over the fixture.
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
+import { after, type before, type TestContext } from 'node:test';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { type CalSession, PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import type { AddItem, CallContext } from '../../src/engine/calls.ts';
@@ -24,6 +24,9 @@ export type Asking = Partial<Pick<CallContext, 'namespace' | 'userId' | 'deadlin
   readonly session?: Partial<CalSession>;
 };
 
+/** Whatever tells when the memory is not needed any more. */
+type Ending = { readonly after: (end: () => unknown) => void } | Pick<TestContext, 'after'>;
+
 export class CalMemory {
   readonly engine: Engine;
   readonly items: readonly AddItem[];
@@ -35,8 +38,8 @@ export class CalMemory {
     this.hashes = hashes;
   }
 
-  static async open(t: TestContext, items = fixtureItems()): Promise<CalMemory> {
-    const engine = await openShard(temporaryDirectory(t), { clock: { nowMs: () => NOW_MS } });
+  static async open(t: Ending, items = fixtureItems()): Promise<CalMemory> {
+    const engine = await openShard(temporaryDirectory(t as TestContext), { clock: { nowMs: () => NOW_MS } });
     t.after(() => engine.abandon());
     await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
     const { outcomes } = await engine.write('addBatch', contextOf(1), { items });
@@ -74,4 +77,22 @@ export class CalMemory {
     assert.ok(hash !== undefined, `no grain of the fixture says ${text}`);
     return hash;
   }
+}
+
+/** One memory for all tests of a suite, which only read. */
+export function temporaryMemory(prepare: typeof before): { readonly memory: CalMemory } {
+  const ends: (() => unknown)[] = [];
+  let memory: CalMemory | undefined;
+  prepare(async () => {
+    memory = await CalMemory.open({ after: (end: () => unknown) => void ends.push(end) });
+  });
+  after(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+  return {
+    get memory() {
+      assert.ok(memory !== undefined, 'the suite was prepared');
+      return memory;
+    },
+  };
 }

@@ -58,6 +58,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
           : undefined,
     }),
     squeezes: disclosure !== undefined,
+    summarizes: has(options, 'summarize'),
     isoTimestamps: has(options, 'iso_timestamps'),
     autoToon: run.session.autoToon && statement.format === undefined,
     nowMs: run.nowMs,
@@ -65,6 +66,8 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   run.spent.warnings.push(...assembled.warnings);
   const shown = { options };
   const { type: _, ...contents } = formatted(statement.format?.kind === 'list', renderings, assembled.renderings);
+  // The server chose the format for who chose none.
+  if (assembled.warnings.some((warning) => warning.startsWith('CAL-W005'))) contents['format'] = 'toon';
   const payload: JsonObject = {
     type: 'assembled',
     context: statement.name ?? null,
@@ -78,6 +81,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
       tokens_allocated: source.tokensAllocated,
       tokens_used: source.tokensUsed,
       truncated: source.truncated,
+      ...(source.summary === undefined ? {} : { summary: source.summary }),
       grains: source.hashes.map(shownHash),
     })),
     budget: { ...assembled.budget },

@@ -23,6 +23,7 @@ export const OPTIONS_THAT_WORK = [
   'progressive_disclosure',
   'dedup',
   'diversity',
+  'summarize',
   'iso_timestamps',
 ] as const;
 

@@ -7,6 +7,7 @@ import { formatName, type Rendering, resolveFormats } from '../output/formats/ch
 import type { CalGrain } from '../output/grain.ts';
 import type { Project } from '../output/projection.ts';
 import { renderGrains } from '../output/render.ts';
+import { summaryOf } from '../output/summary.ts';
 import type { Run } from './session.ts';
 import type { Outcome } from './stages.ts';
 
@@ -130,6 +131,7 @@ function grainsAnswer(
     total,
     next_cursor: null,
   };
+  if (has(recall.with, 'summarize')) payload['summary'] = summaryOf(grains) ?? null;
   const count = grains.length;
   if (recall.format === undefined) return { payload, count, tokensUsed: 0, grainsReturned: count };
   const renderings = resolveFormats(recall.format, (name) => lookUp(run, name));

@@ -2,7 +2,8 @@
 import type { RecallHit } from '../../calls.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../limits.ts';
 import type { Condition, GrainReference, Recall, Stage, WithOption } from '../ast.ts';
-import { CalError } from '../errors.ts';
+import { CalError, calWarning } from '../errors.ts';
+import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { ask, type Bounds, type Running, type Selection, type Stopped } from './asks.ts';
@@ -143,6 +144,7 @@ function* match(recall: Recall, conditions: Conditions, run: Run): Running<Outco
   if (addresses.size > 1) return finish(nothing, recall, run);
   if (conditions.text !== undefined) return yield* search(recall, conditions, addresses, conditions.text, run);
   // All that structure finds has the score 1.
+  warnOfIdleOptions(recall, run);
   const scored = { score: 1 } as CalGrain; // A test on the score looks at nothing else.
   if (!conditions.scoreTests.every((test) => passes(scored, test))) return finish(nothing, recall, run);
   return yield* select(recall, conditions, addresses, run);
@@ -211,7 +213,8 @@ function* search(
   const looksAtAll =
     page.order !== undefined ||
     page.take === undefined ||
-    tests.length + scoreTests.length + addresses.size + recall.with.length > 0;
+    tests.length + scoreTests.length + addresses.size > 0 ||
+    recall.with.some(({ option }) => option === 'dedup' || option === 'diversity');
   const wanted = page.skip + (page.take ?? 0);
   const candidateLimit = looksAtAll
     ? CANDIDATE_LIMIT_MAX
@@ -237,8 +240,21 @@ function* search(
     );
   const found = byScore(grains);
   const start: GrainOutcome = { kind: 'grains', grains: found, total: looksAtAll ? found.length : total };
-  const inOrder = page.order === undefined ? start : { ...start, grains: ordered(page.order, found) };
+  const inOrder = { ...start, grains: page.order === undefined ? varied(found, recall) : ordered(page.order, found) };
   return paged(inOrder, page, reducerOf(recall.with));
+}
+
+function varied(found: readonly CalGrain[], recall: Recall): readonly CalGrain[] {
+  const diversity = recall.with.find((one) => one.option === 'diversity');
+  return diversity === undefined ? found : diversified(found, diversity);
+}
+
+/** Options that say something of a search alone (section 9). */
+function warnOfIdleOptions(recall: Recall, run: Run): void {
+  for (const { option } of recall.with) {
+    if (option !== 'diversity' && option !== 'score_breakdown') continue;
+    run.spent.warnings.push(calWarning('CAL-W004', `${option} has no effect: nothing is searched for`));
+  }
 }
 
 function hitGrain(hit: RecallHit): CalGrain {

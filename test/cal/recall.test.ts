@@ -1,0 +1,277 @@
+// What RECALL answers, rule by rule of the specification: filters, orders, stages, options.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { NOW_MS } from './fixture.ts';
+import { temporaryMemory } from './memory.ts';
+
+describe('RECALL', () => {
+  const opened = temporaryMemory(before);
+
+  /** The one field of each grain that says most of it. */
+  const said = (query: string, options = {}): unknown[] =>
+    opened.memory
+      .ask(query, { namespace: 'home', ...options })
+      .told['grains'].map((grain: { fields: Record<string, unknown> }) => {
+        const { object, content, description } = grain.fields;
+        return object ?? content ?? description;
+      });
+
+  test('section 7.1: without an order, structural answers stand by hash ascending, all with the same score', () => {
+    const { told } = opened.memory.ask('RECALL LIMIT 1000');
+    const hashes = told['grains'].map((grain: { hash: string }) => grain.hash);
+    assert.equal(hashes.length, opened.memory.items.length);
+    assert.deepEqual(hashes, [...hashes].sort());
+    assert.deepEqual(new Set(told['grains'].map((grain: { score: number }) => grain.score)), new Set([1]));
+    const first = opened.memory.ask('RECALL').told['grains'].map((grain: { hash: string }) => grain.hash);
+    assert.deepEqual(first, hashes.slice(0, 20));
+  });
+
+  test('section 7.1: the first of an order are those of the whole match set, ties by hash', () => {
+    for (const order of [
+      'confidence',
+      'confidence DESC',
+      'subject',
+      'time DESC',
+      'importance',
+      'importance DESC',
+      'object',
+    ]) {
+      const all = opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 1000`).told['grains'];
+      const some = opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 7 OFFSET 3`).told['grains'];
+      assert.deepEqual(some, all.slice(3, 7), order);
+      assert.equal(opened.memory.ask(`RECALL beliefs ORDER BY ${order} LIMIT 1`).told['total'], all.length, order);
+    }
+  });
+
+  test('section 10: missing values stand last in both directions', () => {
+    for (const direction of ['ASC', 'DESC']) {
+      const { told } = opened.memory.ask(`RECALL beliefs ORDER BY importance ${direction} LIMIT 1000`);
+      const values = told['grains'].map(
+        (grain: { fields: { importance?: number } }) => grain.fields.importance ?? null,
+      );
+      assert.deepEqual(values.slice(0, 3), direction === 'ASC' ? [0.2, 0.5, 0.9] : [0.9, 0.5, 0.2]);
+      assert.ok(values.slice(3).every((value: unknown) => value === null));
+    }
+  });
+
+  test('section 5.5: a field that is missing fails every operator, != too; EXCLUDE lets it through', () => {
+    assert.equal(opened.memory.ask('RECALL beliefs WHERE importance != 0.5 LIMIT 1000').count, 2);
+    assert.equal(opened.memory.ask('RECALL beliefs WHERE user_id != "ann" | COUNT').told['count'], 12);
+    assert.equal(opened.memory.ask('RECALL beliefs WHERE tags EXCLUDE ["ui"] | COUNT').told['count'], 23);
+    assert.equal(opened.memory.ask('RECALL beliefs WHERE hc:age != 41 | COUNT').told['count'], 1);
+  });
+
+  test('D-17: INCLUDE with several tags wants all of them', () => {
+    assert.deepEqual(said('RECALL beliefs WHERE tags INCLUDE ["food", "health"]'), ['peanuts']);
+    assert.equal(said('RECALL beliefs WHERE tags INCLUDE ["food"]').length, 2);
+  });
+
+  test('D-15: fields go by the names of CAL, whatever the store calls them', () => {
+    assert.deepEqual(said('RECALL goals WHERE object = "finish report 2"'), ['finish report 2']);
+    assert.deepEqual(said('RECALL goals WHERE goal_state = "abandoned"'), ['finish report 2']);
+    assert.deepEqual(said('RECALL goals WHERE goal_state = "failed"'), ['finish report 2']);
+    assert.equal(
+      opened.memory.ask('RECALL consents WHERE consent_action = "grant" AND purpose = "analytics"').count,
+      1,
+    );
+    assert.equal(opened.memory.ask('RECALL consents WHERE grantor_did = "did:key:z1"').count, 1);
+    assert.equal(opened.memory.ask('RECALL consensuses WHERE object = "door is open 1"').count, 1);
+    assert.equal(opened.memory.ask('RECALL consensuses WHERE threshold >= 0.5').count, 3);
+  });
+
+  test('D-19: time goes by timestamp_ms, else by creation; SINCE is time =', () => {
+    assert.deepEqual(said('RECALL events SINCE "last 2 hours"'), ['the boiler was repaired']);
+    assert.deepEqual(said('RECALL events WHERE time = "last 2 hours"'), ['the boiler was repaired']);
+    assert.deepEqual(said('RECALL events WHERE time = "today"'), ['the boiler was repaired']);
+    assert.deepEqual(said('RECALL events SINCE "2026-03-02"'), ['the boiler was repaired']);
+    assert.equal(said('RECALL events RECENT 1')[0], 'the boiler was repaired');
+    const seconds = Math.floor(NOW_MS / 1000);
+    assert.equal(said(`RECALL events BETWEEN ${seconds - 7_200} AND ${seconds}`).length, 1);
+    assert.equal(said(`RECALL events BETWEEN ${NOW_MS - 7_200_000} AND ${NOW_MS}`).length, 1);
+    assert.deepEqual(said(`RECALL events BETWEEN ${seconds} AND ${seconds - 7_200}`), []);
+    assert.equal(opened.memory.ask('RECALL goals WHERE deadline = "2026-03-04"').count, 1);
+    assert.equal(opened.memory.ask('RECALL goals WHERE deadline BETWEEN "2026-03-03" AND "2026-03-05"').count, 3);
+    assert.equal(opened.memory.code('RECALL events SINCE "when it rained"'), 'CAL-E020');
+  });
+
+  test('D-20: COUNT and GROUP BY count the whole match set; a LIMIT before COUNT bounds it', () => {
+    assert.equal(opened.memory.ask('RECALL | COUNT').told['count'], opened.memory.items.length);
+    assert.equal(opened.memory.ask('RECALL LIMIT 7 | COUNT').told['count'], 7);
+    assert.equal(
+      opened.memory.ask('RECALL LIMIT 1000 OFFSET 60 | COUNT').told['count'],
+      opened.memory.items.length - 60,
+    );
+    const { told } = opened.memory.ask('RECALL | GROUP BY type');
+    const groups = told['groups'] as { key: string; count: number; grains: unknown[] }[];
+    assert.deepEqual(
+      groups.map(({ key }) => key),
+      [...groups.map(({ key }) => key)].sort(),
+    );
+    assert.equal(
+      groups.reduce((sum, { count }) => sum + count, 0),
+      opened.memory.items.length,
+    );
+    assert.equal(groups.find(({ key }) => key === 'belief')?.grains.length, 20);
+  });
+
+  test('a count that indexes answer opens no grain, and says so', () => {
+    for (const query of [
+      'RECALL beliefs | COUNT',
+      'RECALL beliefs WHERE subject = "alice" | COUNT',
+      'RECALL beliefs WHERE subject IN ("alice", "bob") AND tags EXCLUDE ["ui"] | COUNT',
+      'RECALL beliefs WHERE confidence >= 0.5 AND user_id = "ann" | COUNT',
+      'RECALL events WHERE session_id = "s1" AND time = "last month" | COUNT',
+    ])
+      assert.equal(opened.memory.ask(query).told['_cal'].budget.grains_scanned, 0, query);
+    const opening = opened.memory.ask('RECALL beliefs WHERE confidence < 0.5 | COUNT');
+    assert.equal(opening.told['_cal'].budget.grains_scanned, 25);
+  });
+
+  test('D-21: a thread is whole and oldest first; FROM finds it by any of its events', () => {
+    const whole = said('RECALL events THREAD "s1"');
+    assert.equal(whole.length, 8);
+    assert.equal(whole[0], 'question 0: where is the saffron?');
+    assert.equal(whole[7], 'answer 7: on the upper shelf');
+    const hash = opened.memory.hash('answer 3: on the upper shelf');
+    assert.deepEqual(said(`RECALL events THREAD FROM sha256:${hash}`), whole);
+    assert.deepEqual(said(`RECALL events THREAD FROM sha256:${'0'.repeat(64)}`), []);
+    assert.deepEqual(said('RECALL events THREAD "s1" WHERE role = "user" LIMIT 2'), [
+      'question 0: where is the saffron?',
+      'question 2: where is the saffron?',
+    ]);
+  });
+
+  test('D-24: ABOUT is a subject, and a search where no subject is called so', () => {
+    const subject = opened.memory.ask('RECALL beliefs ABOUT "bob"');
+    assert.equal(subject.count, 3);
+    assert.equal(subject.told['_cal'].about, 'subject');
+    const query = opened.memory.ask('RECALL beliefs ABOUT "green tea"');
+    assert.equal(query.told['_cal'].about, 'query');
+    assert.equal(query.told['grains'][0].fields.object, 'green tea');
+    // Both conditions have to hold before the search is tried.
+    const both = opened.memory.ask('RECALL beliefs ABOUT "bob" WHERE relation = "lives_in"');
+    assert.equal(both.told['_cal'].about, 'query');
+    assert.equal(both.count, 0);
+  });
+
+  test('section 7.1: a search answers by score descending; conditions that no index serves still hold', () => {
+    const { told } = opened.memory.ask('RECALL beliefs LIKE "dark mode"');
+    const scores = told['grains'].map((grain: { score: number }) => grain.score);
+    assert.deepEqual(
+      scores,
+      [...scores].sort((a, b) => b - a),
+    );
+    assert.equal(told['grains'][0].fields.object, 'dark mode');
+    assert.deepEqual(said('RECALL beliefs LIKE "mode" WHERE confidence < 0.6'), ['light mode']);
+    assert.deepEqual(said('RECALL beliefs WHERE query = "mode" AND relation != "mg:prefers"'), []);
+    assert.equal(opened.memory.ask('RECALL beliefs LIKE "mode" | COUNT').told['count'], 2);
+    assert.deepEqual(said('RECALL beliefs LIKE "mode" WHERE score >= 2'), []);
+    assert.deepEqual(said('RECALL beliefs LIKE "mode" ORDER BY confidence LIMIT 1'), ['light mode']);
+    assert.deepEqual(said('RECALL reasonings WHERE premises = "smoke" LIMIT 1').length, 1);
+  });
+
+  test('section 10: SELECT keeps the fields that it names, by the names of CAL', () => {
+    const { told } = opened.memory.ask('RECALL goals SELECT object, goal_state, deadline ORDER BY deadline LIMIT 1');
+    assert.deepEqual(told['grains'][0].fields, { object: 'finish report 0', goal_state: 'active', deadline: NOW_MS });
+    assert.match(told['grains'][0].hash, /^sha256:[0-9a-f]{64}$/);
+  });
+
+  test('section 10: extractors give distinct strings in the order in which they are first seen', () => {
+    const { told, count } = opened.memory.ask('RECALL beliefs ORDER BY time LIMIT 100 | SUBJECTS', {
+      namespace: 'home',
+    });
+    assert.deepEqual(told['values'], ['alice', 'bob', 'carol', 'dave', 'patient-1', 'patient-2']);
+    assert.equal(count, 6);
+    assert.deepEqual(opened.memory.ask('RECALL beliefs WHERE subject = "bob" ORDER BY time | HASHES').told['values'], [
+      `sha256:${opened.memory.hash('light mode')}`,
+      ...opened.memory
+        .ask('RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 3 OFFSET 1')
+        .told['grains'].map((grain: { hash: string }) => grain.hash),
+    ]);
+  });
+
+  test('section 9: dedup keeps the first grain of a value; grains without the field stay', () => {
+    assert.equal(said('RECALL beliefs WITH dedup(subject) LIMIT 100').length, 6);
+    assert.equal(said('RECALL beliefs WITH dedup(importance) LIMIT 100').length, 14);
+  });
+
+  test('section 9: options add what they promise, and W004 says which have no effect', () => {
+    const told = opened.memory.ask('RECALL beliefs LIKE "tea" WITH score_breakdown, explanation, provenance');
+    const [first] = told.told['grains'];
+    assert.equal(first.score_breakdown.final, first.score);
+    assert.match(first.explanation, /is one of the beliefs; is like the text/);
+    assert.deepEqual(first.derived_from, []);
+    assert.deepEqual(told.warnings, []);
+    const idle = opened.memory.ask(
+      'RECALL beliefs LIMIT 1 WITH score_breakdown, diversity(mmr), locale("de"), x_fast(1)',
+    );
+    assert.equal(idle.told['grains'][0].score_breakdown, null);
+    assert.equal(idle.warnings.filter((warning) => warning.startsWith('CAL-W004')).length, 4);
+    const varied = opened.memory.ask('RECALL events LIKE "saffron shelf" WITH diversity(mmr, lambda=0.1) LIMIT 5');
+    assert.equal(varied.count, 5);
+    assert.equal(typeof opened.memory.ask('RECALL goals WITH summarize').told['summary'], 'string');
+  });
+
+  test('section 9: contradiction_detection names what speaks against a grain and leaves none out', () => {
+    const where = 'RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers" ORDER BY time';
+    const plain = opened.memory.ask(where, { namespace: 'home' });
+    const { told } = opened.memory.ask(`${where} WITH contradiction_detection`, { namespace: 'home' });
+    assert.equal(told['grains'].length, plain.count);
+    const hash = (text: string): string => `sha256:${opened.memory.hash(text)}`;
+    assert.deepEqual(
+      told['grains'].map((grain: { contested_by: string[] }) => grain.contested_by),
+      [[hash('green tea')], [hash('dark mode')]],
+    );
+    assert.deepEqual(said('RECALL beliefs CONTRADICTIONS'), ['Bern']);
+    assert.equal(said('RECALL beliefs WHERE contradicted = false LIMIT 100').length, 13);
+  });
+
+  test('D-18: a prefix of a hash names the one grain that begins so, and is ambiguous for more', () => {
+    const hash = opened.memory.hash('peanuts');
+    assert.deepEqual(said(`RECALL beliefs WHERE hash = sha256:${hash.slice(0, 8)}`), ['peanuts']);
+    assert.deepEqual(said(`RECALL beliefs WHERE hash = sha256:${hash}`), ['peanuts']);
+    assert.deepEqual(said(`RECALL events WHERE hash = sha256:${hash}`), []);
+    assert.deepEqual(said('RECALL beliefs WHERE hash = sha256:00000000'), []);
+  });
+
+  test('section 1.3: MY is the session’s user; without one it is E008', () => {
+    assert.equal(opened.memory.code('RECALL MY beliefs'), 'CAL-E008');
+    assert.equal(opened.memory.code('RECALL beliefs WHERE user_id = $current_user_id'), 'CAL-E008');
+    assert.deepEqual(said('RECALL MY beliefs ORDER BY time', { userId: 'ann' }), ['Acme', 'Zürich']);
+    assert.equal(said('RECALL beliefs WHERE user_id = $current_user_id', { userId: 'ann' }).length, 2);
+  });
+
+  test('section 1.1: result_count is of what stands at the top of the payload', () => {
+    for (const [query, type, payload, count] of [
+      ['RECALL beliefs LIMIT 3', 'recall', 'grains', 3],
+      ['RECALL beliefs | COUNT', 'recall', 'count', 1],
+      ['RECALL beliefs WHERE subject = "alice" | SUBJECTS', 'recall', 'values', 1],
+      ['RECALL beliefs | GROUP BY relation', 'recall', 'groups', 8],
+      ['RECALL beliefs LIMIT 2 AS text', 'recall', 'formatted', 2],
+      ['RECALL beliefs LIMIT 2 AS [text, json]', 'recall', 'multi_formatted', 2],
+      ['EXPLAIN RECALL beliefs', 'explain', 'explain', 1],
+      ['DESCRIBE fields event', 'describe', 'describe', 1],
+    ] as const) {
+      const answer = opened.memory.ask(query);
+      assert.deepEqual([answer.type, answer.told['type'], answer.count], [type, payload, count], query);
+      const { _cal: cal } = answer.told;
+      assert.equal(cal.version, '1.2');
+      assert.equal(cal.statement_type, type);
+      assert.equal(cal.tier, 0);
+      assert.match(cal.query_hash, /^sha256:[0-9a-f]{64}$/);
+    }
+  });
+
+  test('sections 14 and 12.1: content is the text, grains the envelope; json is data', () => {
+    const { told } = opened.memory.ask('RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 1 AS sml');
+    assert.equal(told['format'], 'sml');
+    assert.match(told['content'], /<belief subject="bob" confidence="0.55">prefers light mode<\/belief>/);
+    assert.ok(!told['content'].includes(told['grains'][0].hash));
+    const { told: data } = opened.memory.ask(
+      'RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 1 AS [data AS d]',
+    );
+    assert.ok(Array.isArray(data['formats'].d));
+    assert.equal(data['grain_count'], 1);
+    assert.ok(!('content' in data));
+  });
+});
