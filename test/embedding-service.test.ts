@@ -1,0 +1,166 @@
+// Vectors by a service, through a whole server: what it does wrong costs warnings and time, never grains, and it is sent the
+// texts of memories that chose it alone.
+import assert from 'node:assert/strict';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { ngramVector } from '../src/embed/ngram.ts';
+import { startTestServer, type TestServer } from './support/server.ts';
+
+const TURNS_MAX = 1_200;
+const POISON = 'poisonous';
+
+/** What it does with a request. */
+type Mode = 'works' | 'silent' | 'short' | 'nan' | 'gone';
+
+class Service {
+  mode: Mode = 'works';
+  readonly asked: string[] = [];
+  #server: Server | undefined;
+  #port = 0;
+
+  static async open(t: TestContext): Promise<Service> {
+    const service = new Service();
+    await service.#listen();
+    t.after(() => service.#close());
+    return service;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  async become(mode: Mode): Promise<void> {
+    if (mode === 'gone') await this.#close();
+    else if (this.mode === 'gone') await this.#listen();
+    this.mode = mode;
+  }
+
+  async #listen(): Promise<void> {
+    const server = createServer((request, response) => {
+      const pieces: Buffer[] = [];
+      request.on('data', (piece: Buffer) => pieces.push(piece));
+      request.on('end', () => {
+        const { input } = JSON.parse(Buffer.concat(pieces).toString()) as { input: string[] }; // what our own client sends
+        this.#answer(input, response);
+      });
+    });
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
+    this.#port = (server.address() as AddressInfo).port; // It listens on a port, so it is no string.
+  }
+
+  #answer(texts: readonly string[], response: ServerResponse): void {
+    this.asked.push(...texts);
+    if (this.mode === 'silent') return;
+    if (texts.some((text) => text.includes(POISON))) {
+      response.writeHead(413).end();
+      return;
+    }
+    const vectorOf = (text: string): unknown[] => {
+      if (this.mode === 'nan') return new Array<string>(512).fill('NaN');
+      return this.mode === 'short' ? [1, 0] : [...(ngramVector(text) ?? new Float32Array(512))];
+    };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ data: texts.map((text, index) => ({ index, embedding: vectorOf(text) })) }));
+  }
+
+  async #close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    server?.closeAllConnections();
+    await new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
+  }
+}
+
+async function start(t: TestContext, { url }: Service, embedder = 'remote'): Promise<TestServer> {
+  const server = await startTestServer({
+    auth: 'none',
+    embedder,
+    shards: '1',
+    embeddingUrl: url,
+    embeddingModel: 'm',
+    embeddingDimensions: '512',
+  });
+  t.after(() => server.close());
+  return server;
+}
+
+async function call(server: TestServer, path: string, body?: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${server.http}/api/memories${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const json = (await answer.json()) as Record<string, unknown>;
+  assert.ok(answer.ok, JSON.stringify(json).slice(0, 500));
+  return json;
+}
+
+async function add(server: TestServer, objects: readonly string[], memory = 'default'): Promise<void> {
+  const grains = objects.map((object) => ({ grain_type: 'belief', fields: { subject: 'it', relation: 'is', object } }));
+  assert.equal((await call(server, `/${memory}/batch-add`, { grains }))['total_added'], objects.length);
+}
+
+const recall = (server: TestServer, query: string, memory = 'default') =>
+  call(server, `/${memory}/recall`, { query, limit: 3 });
+
+const objectsOf = (recalled: Record<string, unknown>): string[] =>
+  (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);
+
+async function hasVectors(server: TestServer, count: number, memory = 'default'): Promise<void> {
+  for (let turn = 0; turn < TURNS_MAX; turn++) {
+    if ((await call(server, `/${memory}/stats`))['vectors'] === count) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  assert.fail(`${count} vectors in time`);
+}
+
+test('a service that is silent, gone or answers nonsense loses no grain, and recalls say so', async (t) => {
+  const service = await Service.open(t);
+  const server = await start(t, service);
+  await add(server, ['photographers']);
+  await hasVectors(server, 1);
+  assert.deepEqual(objectsOf(await recall(server, 'fotographer')), ['photographers']);
+  let count = 1;
+  for (const mode of ['short', 'nan', 'silent', 'gone'] as const) {
+    await service.become(mode);
+    const object = `carpenters${count}`;
+    await add(server, [object]);
+    const found = await recall(server, object);
+    assert.deepEqual(objectsOf(found), [object], mode);
+    assert.match(String(found['warnings']), /^found by words alone: the embedder/, mode);
+    assert.equal((await call(server, '/default/stats'))['vectors'], count, mode);
+    await service.become('works');
+    // What is being asked in vain is given up, and asked for again, at the latest when the server asks anew.
+    if (mode === 'silent') {
+      await service.become('gone');
+      await service.become('works');
+    }
+    await hasVectors(server, ++count);
+  }
+  assert.deepEqual((await recall(server, 'fotographers'))['warnings'], []);
+  assert.deepEqual(server.errors, []);
+});
+
+test('a text that the service refuses goes without vectors, the others do not', async (t) => {
+  const service = await Service.open(t);
+  const server = await start(t, service);
+  await add(server, ['photographers', POISON, 'carpenters']);
+  await hasVectors(server, 2);
+  await add(server, ['navigation']);
+  await hasVectors(server, 3);
+  assert.deepEqual(objectsOf(await recall(server, POISON)), [POISON]);
+});
+
+test('texts and questions of memories that did not choose the service never reach it', async (t) => {
+  const service = await Service.open(t);
+  const server = await start(t, service, 'ngram');
+  await call(server, '', { id: 'abroad', vector_backend: 'remote' });
+  await add(server, ['kept here'], 'default');
+  await add(server, ['sent'], 'abroad');
+  await Promise.all([hasVectors(server, 1), hasVectors(server, 1, 'abroad')]);
+  await recall(server, 'asked here');
+  await recall(server, 'asked abroad', 'abroad');
+  assert.deepEqual(service.asked, ['it is sent', 'asked abroad']);
+});
