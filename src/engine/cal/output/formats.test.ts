@@ -7,6 +7,7 @@ import { runs } from '../../../../test/support/runs.ts';
 import type { JsonObject } from '../../grain/api-json.ts';
 import { FORMATS, type FormatName } from '../ast.ts';
 import { assemble } from './assembly/assemble.ts';
+import { toonValue } from './formats/toon.ts';
 import type { CalGrain } from './grain.ts';
 import type { Level, Project } from './projection.ts';
 import { renderGrains } from './render.ts';
@@ -141,6 +142,123 @@ test('triples leave out what is none, and say so', () => {
   );
 });
 
+test('TOON quotes what would be read otherwise, and nothing else', () => {
+  const plain = [
+    'dark mode',
+    "alice's",
+    'a-b',
+    '3 apples',
+    '05:',
+    '1.2.3',
+    'truth',
+    'Ł',
+    'v2',
+    '#x',
+    'a  b',
+    '.5',
+    '+1',
+    '1e',
+    '5%',
+  ];
+  const quoted = [
+    '',
+    ' a',
+    'a ',
+    'true',
+    'False',
+    'null',
+    '0',
+    '05',
+    '1.5',
+    '1e5',
+    '2E-3',
+    '-',
+    '-1',
+    '- a',
+    'a,b',
+    'a:b',
+  ];
+  for (const text of plain.filter((one) => !one.includes(':'))) assert.equal(toonValue(text), text);
+  for (const text of quoted) assert.equal(toonValue(text), `"${text}"`);
+  const escaped = ['a"b', 'a\\b', 'a\nb', 'a\rb', 'a\tb', '[x]', '{x}', '\u00a0a'];
+  for (const text of escaped) assert.equal(JSON.parse(toonValue(text)), text);
+  assert.equal(toonValue('a\u0000b\u2028c\u000bd'), 'a b c d');
+  assert.deepEqual([0.9, 1, 1e21, -0, Number.NaN, Infinity].map(toonValue), [
+    '0.9',
+    '1',
+    `1${'0'.repeat(21)}`,
+    '0',
+    'null',
+    'null',
+  ]);
+});
+
+test('YAML quotes what it would read as something else than a text', () => {
+  const yamlOf = (object: string) => {
+    const lines = String(recalled('yaml', [grainOf('1', 'belief', { subject: 's', relation: 'r', object })])).split(
+      '\n',
+    );
+    return lines.find((line) => line.startsWith('  object: '))!.slice('  object: '.length);
+  };
+  for (const text of ['dark mode', 'Café', 'a-b', "it's", 'a/b (c)', 'truth', '東京']) assert.equal(yamlOf(text), text);
+  const words = [
+    'true',
+    'No',
+    'off',
+    'NULL',
+    'y',
+    '~',
+    '1',
+    '0x1f',
+    '2026-01-01',
+    'a: b',
+    'a #b',
+    '- a',
+    '? a',
+    '*a',
+    '&a',
+    '!a',
+    '|',
+    '>',
+    '%a',
+    '@a',
+    '`a',
+    'a ',
+    ' a',
+    '[a]',
+    '{a}',
+    'a,b',
+    '.inf',
+    "'a",
+  ];
+  for (const text of words) assert.equal(yamlOf(text), JSON.stringify(text));
+  assert.equal(yamlOf('a\u2028\u0085\ufeff\n"'), '"a\\u2028\\u0085\\ufeff\\n\\""');
+});
+
+test('YAML nests lists and maps in blocks, and holds empty and deep ones', () => {
+  let deep: JsonObject = { end: 1 };
+  for (let i = 0; i < 20; i++) deep = { below: deep };
+  const state = (data: JsonObject) => ({ ...grainOf('1', 'state', { data: { x: 1 } }), fields: { data } });
+  const plan = [{ a: 1, b: ['x', ['y']] }, [], {}, null, true, 2n ** 60n];
+  assert.equal(
+    recalled('yaml', [state({ plan })]),
+    [
+      '- type: state',
+      '  plan:',
+      '    - a: 1',
+      '      b:',
+      '        - x',
+      '        - - "y"',
+      '    - []',
+      '    - {}',
+      '    - null',
+      '    - true',
+      '    - 1152921504606846976',
+    ].join('\n'),
+  );
+  assert.match(String(recalled('yaml', [state({ plan: [deep] })])), /below: \{"below":.*\{"end":1\}+$/);
+});
+
 // ---- hostile texts
 
 const text = fc.oneof(
@@ -197,7 +315,7 @@ test('markdown holds one item a grain and headings of types alone', () => {
     assert.equal(lines.shift(), '## Context: help "alice" & co');
     const items = lines.filter((line) => !/^\*\*[A-Z][a-z]+\*\*$/.test(line));
     assert.equal(items.length, some.length);
-    for (const item of items) assert.match(item, /^- (?![#\->`<]|\s)./u);
+    for (const item of items) assert.match(item, /^- (?!\s*[#\->`<])/u);
   });
 });
 

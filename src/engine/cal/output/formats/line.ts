@@ -38,7 +38,8 @@ export function lineOf(grain: CalGrain, view: View, namesNumbers: boolean): Line
 
 /** The pieces of a line put together; `clean` makes each safe. */
 export function written({ lead, text, notes }: Line, clean: (text: string) => string): string {
-  const start = lead === undefined ? '' : `${clean(lead.text)}${lead.isSentence ? ' ' : ': '}`;
+  const who = lead === undefined ? '' : clean(lead.text);
+  const start = who === '' ? '' : `${who}${lead?.isSentence === true ? ' ' : ': '}`;
   const marks = notes.map(({ name, text: note }) => (name === undefined ? clean(note) : `${name}: ${clean(note)}`));
   return `${start}${clean(text)}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`;
 }
