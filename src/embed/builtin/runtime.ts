@@ -37,6 +37,8 @@ export async function openRuntime(name: RuntimeName, model: Uint8Array): Promise
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
   });
+  // 12 MB that nobody needs once they are compiled.
+  if (name === 'wasm') delete library.env.wasm.wasmBinary;
   return {
     name,
     run: async (ids) => {
