@@ -159,8 +159,10 @@ export function gallop(docs: Uint32Array, doc: number, from: number): number {
   return high;
 }
 
-/** Docs in at least one of two ascending lists, ascending, none twice. */
+/** Docs in at least one of two ascending lists, ascending, none twice. One of them itself where the other is empty. */
 export function union(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
   const merged = new Uint32Array(a.length + b.length);
   let count = 0;
   let i = 0;
