@@ -3,7 +3,7 @@
 import type { FormatName } from '../../src/engine/cal/ast.ts';
 import { FORMATS } from '../../src/engine/cal/ast.ts';
 import { type Assembly, assemble } from '../../src/engine/cal/output/assembly/assemble.ts';
-import { resolveFormats } from '../../src/engine/cal/output/formats/choice.ts';
+import { type Rendering, resolveFormats } from '../../src/engine/cal/output/formats/choice.ts';
 import type { CalGrain } from '../../src/engine/cal/output/grain.ts';
 import { renderGrains } from '../../src/engine/cal/output/render.ts';
 import { ESTIMATE } from '../../src/engine/cal/output/tokens.ts';
@@ -36,7 +36,7 @@ export const scenario: Scenario = {
 async function run({ size }: Options): Promise<Measured> {
   const repeats = sized(size, { full: 400, quick: 100, smoke: 1 });
   const sources = [sourceOf('beliefs', belief), sourceOf('goals', goal), sourceOf('events', event)];
-  const plan = (renderings: Assembly['renderings'], more: Partial<Assembly> = {}): Assembly => ({
+  const plan = (renderings: readonly Rendering[], more: Partial<Assembly> = {}): Assembly => ({
     ...{ name: 'agent_context', intent: 'prepare the review', sources, priority: ['goals'], renderings },
     ...{ budget: { value: BUDGET_TOKENS, unit: 'tokens' }, level: 'standard', nowMs: NOW_MS, ...more },
   });
@@ -61,7 +61,7 @@ async function run({ size }: Options): Promise<Measured> {
   };
 }
 
-function named(name: FormatName): Assembly['renderings'] {
+function named(name: FormatName): readonly Rendering[] {
   return [{ key: name, format: { kind: 'named', name } }];
 }
 

@@ -1,6 +1,7 @@
 // The one table of options: from it come the flags, the environment names, the help text, the defaults and the type.
 // Only this file and main.ts read the environment; everybody else is handed a frozen `Config`.
 import { availableParallelism } from 'node:os';
+import { TOKEN_COUNTERS } from '../engine/cal/output/tokenizer.ts';
 import { EngineError } from '../engine/errors.ts';
 import { MEMORIES_MAX, REQUEST_TIMEOUT_MS, SHARDS_MAX, VECTOR_DIMENSIONS_MAX } from '../engine/limits.ts';
 
@@ -157,6 +158,11 @@ const OPTIONS = {
     fallback: 5_000,
   }),
   calAutoToon: onOff('ASSEMBLE without FORMAT may choose toon where its budget gets tight'),
+  calTokens: choice(
+    'how CAL counts tokens; encodings of models want the package gpt-tokenizer',
+    TOKEN_COUNTERS,
+    'estimate',
+  ),
   calAudit: choice('whether each CAL query leaves an audit entry (its hash, never its text)', ['on', 'off'], 'on'),
   memoriesMax: integer('memories that may exist at once', { min: 1, max: MEMORIES_MAX, fallback: MEMORIES_MAX }),
   requestTimeoutMs: integer('time after which a request is answered SYS-E005', {

@@ -2,8 +2,10 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
 import { type Clock, systemClock } from '../engine/clock.ts';
 import { replaceFile, storageError } from '../engine/durable-file.ts';
+import { EngineError } from '../engine/errors.ts';
 import { loadMasterKey } from '../engine/keys/master-key.ts';
 import { DRAIN_MS, KEY_USE_WRITE_MS } from '../engine/limits.ts';
 import { lockDirectory } from '../engine/log/directory-lock.ts';
@@ -90,6 +92,15 @@ export async function startServer(config: Config, deps: ServerDeps = {}): Promis
   }
 }
 
+/** VAL-E001 where what counts tokens is not installed: at the start, rather than at somebody's first query. */
+function loadTokenCounter({ calTokens }: Config): void {
+  try {
+    tokenCounter(calTokens);
+  } catch {
+    throw new EngineError('VAL-E001', `--cal-tokens ${calTokens} wants a package: npm install gpt-tokenizer`);
+  }
+}
+
 type Deps = ServerDeps & { readonly clock: Clock };
 
 async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecycle): Promise<RunningServer> {
@@ -100,6 +111,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     log.warn(text);
   };
 
+  loadTokenCounter(config);
   const lock = lockDirectory(config.dataDir);
   lifecycle.opened('lock', () => lock.release());
   const layout = openLayout(config.dataDir, config.shards, SHARDS_DEFAULT);

@@ -8,6 +8,7 @@ import { levelOf } from '../output/disclosure.ts';
 import { resolveFormats } from '../output/formats/choice.ts';
 import type { CalGrain } from '../output/grain.ts';
 import type { Project } from '../output/projection.ts';
+import { tokenCounter } from '../output/tokenizer.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
 import { asCalError } from './failure.ts';
@@ -62,6 +63,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
     isoTimestamps: has(options, 'iso_timestamps'),
     autoToon: run.session.autoToon && statement.format === undefined,
     nowMs: run.nowMs,
+    counter: tokenCounter(run.session.tokens ?? 'estimate'),
   });
   run.spent.warnings.push(...assembled.warnings);
   const shown = { options };

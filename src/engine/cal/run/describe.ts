@@ -94,6 +94,7 @@ function capabilities({ session }: Run): JsonObject {
     embedding_model: embedder ?? null,
     supported_languages: ['en'],
     auto_toon_enabled: autoToon,
+    token_counter: session.tokens ?? 'estimate',
     streaming: false,
     templates: true,
   };

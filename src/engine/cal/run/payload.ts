@@ -8,6 +8,7 @@ import type { CalGrain } from '../output/grain.ts';
 import type { Project } from '../output/projection.ts';
 import { renderGrains } from '../output/render.ts';
 import { summaryOf } from '../output/summary.ts';
+import { tokenCounter } from '../output/tokenizer.ts';
 import type { Run } from './session.ts';
 import type { Outcome } from './stages.ts';
 
@@ -138,6 +139,7 @@ function grainsAnswer(
   const limit = recall.stages?.find((stage) => stage.stage === 'limit')?.count;
   const { renderings: rendered, warnings } = renderGrains(grains, renderings, {
     nowMs: run.nowMs,
+    counter: tokenCounter(run.session.tokens ?? 'estimate'),
     level: levelOf({ option: disclosureOf(recall.with), budgetTokens: undefined, limit }),
     isoTimestamps: has(recall.with, 'iso_timestamps'),
     project: projectOf(outcome.project),

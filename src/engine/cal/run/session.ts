@@ -2,6 +2,7 @@
 import type { RecallQuery } from '../../calls.ts';
 import type { DefineTemplate } from '../ast.ts';
 import type { CalGrain } from '../output/grain.ts';
+import type { TokenCounterName } from '../output/tokenizer.ts';
 
 /** Plain data: it goes to the shard that runs the query. */
 export interface CalSession {
@@ -17,6 +18,8 @@ export interface CalSession {
   /** Absent: nothing makes vectors. */
   readonly embedder?: string;
   readonly autoToon: boolean;
+  /** What budgets are counted by; absent: the estimate. */
+  readonly tokens?: TokenCounterName;
   readonly queryTimeoutMs: number;
   readonly assembleTimeoutMs: number;
 }

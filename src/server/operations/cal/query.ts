@@ -173,6 +173,7 @@ function sessionOf(query: string, context: Context): CalSession {
     server: { name: 'granary', version: VERSION },
     ...(embedder === undefined ? {} : { embedder }),
     autoToon: config.calAutoToon,
+    tokens: config.calTokens,
     queryTimeoutMs: config.calTimeoutMs,
     assembleTimeoutMs: 2 * config.calTimeoutMs,
   };

@@ -1,0 +1,70 @@
+// What a query's text looks like from outside: formats, templates and budgets, with the store behind them.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { tokenCounter } from '../../src/engine/cal/output/tokenizer.ts';
+import { ESTIMATE } from '../../src/engine/cal/output/tokens.ts';
+import { temporaryMemory } from './memory.ts';
+
+const SOURCES =
+  'FROM beliefs: (RECALL beliefs WHERE subject = "alice" LIMIT 20), goals: (RECALL goals LIMIT 10), ' +
+  'said: (RECALL events RECENT 10)';
+
+describe('output', () => {
+  const opened = temporaryMemory(before);
+  const ask = (query: string, options = {}) => opened.memory.ask(query, { namespace: 'home', ...options });
+
+  test('every format answers a recall and an assembly, JSON with data', () => {
+    for (const format of ['sml', 'markdown', 'text', 'json', 'yaml', 'triples', 'toon']) {
+      const recalled = ask(`RECALL beliefs LIMIT 5 AS ${format}`).told;
+      const assembled = ask(`ASSEMBLE ctx FOR "why" ${SOURCES} BUDGET 900 tokens FORMAT ${format}`).told;
+      for (const { content } of [recalled, assembled]) {
+        assert.equal(typeof content, format === 'json' ? 'object' : 'string', format);
+        assert.ok(content.length > 0, format);
+        assert.doesNotMatch(JSON.stringify(content), /sha256:|[0-9a-f]{64}/);
+      }
+      assert.deepEqual([recalled['type'], assembled['type']], ['formatted', 'assembled']);
+    }
+  });
+
+  test('a budget holds for what is sent, by the estimate and by a tokenizer', () => {
+    for (const name of ['estimate', 'o200k_base'] as const) {
+      const counter = tokenCounter(name);
+      for (const budget of [1, 10, 60, 200, 900])
+        for (const format of ['sml', 'markdown', 'toon', 'TEMPLATE "{{grain.content}} {{grain.tags}}"']) {
+          const query = `ASSEMBLE ctx ${SOURCES} BUDGET ${budget} tokens PRIORITY said > goals FORMAT ${format}`;
+          const { told } = ask(query, { session: { tokens: name } });
+          assert.ok(counter.count(told['content']) <= budget, `${name}: ${query}`);
+          assert.equal(told['budget'].used, counter.count(told['content']));
+        }
+    }
+    assert.equal(tokenCounter('estimate'), ESTIMATE);
+  });
+
+  test('DESCRIBE capabilities names what counts tokens', () => {
+    const counted = (session: object) => ask('DESCRIBE capabilities', { session }).told['info'].token_counter;
+    assert.deepEqual([counted({}), counted({ tokens: 'cl100k_base' })], ['estimate', 'cl100k_base']);
+  });
+
+  test('a list of formats is rendered at once, under its keys', () => {
+    const { told } = ask(`ASSEMBLE ctx ${SOURCES} FORMAT [sml, json AS data, TEMPLATE "* {{grain.content}}"]`);
+    assert.deepEqual(Object.keys(told['formats']), ['sml', 'data', 'template']);
+    const lines = told['formats'].template.split('\n').filter((line: string) => line.startsWith('* '));
+    assert.equal(lines.length, told['formats'].data.length);
+    assert.equal('content' in told, false);
+  });
+
+  test('a template in sections, as the query writes it', () => {
+    const { told } = ask(
+      'RECALL goals LIMIT 3 AS TEMPLATE {\n  HEADER {\nGoals:\n  }\n  ELEMENT {\n- {{grain.content}} [{{grain.type}}]\n  }\n' +
+        '  FOOTER {\n({{assembly.grain_count}})\n  }\n}',
+    );
+    const lines = told['content'].split('\n');
+    assert.deepEqual([lines[0], lines.at(-1), lines.length], ['Goals:', '(3)', 5]);
+    for (const line of lines.slice(1, -1)) assert.match(line, /^- .+ \[goal\]$/);
+  });
+
+  test('the same query over the same grains gives the same text', () => {
+    const query = `ASSEMBLE ctx ${SOURCES} BUDGET 300 tokens WITH progressive_disclosure(full), summarize`;
+    assert.deepEqual(ask(query).told['content'], ask(query).told['content']);
+  });
+});
