@@ -2,6 +2,7 @@
 import { unreachable } from '../../assert.ts';
 import type { JsonObject } from '../../calls.ts';
 import { type Describe, DISCLOSURE_LEVELS, FORMAT_SYNONYMS, FORMATS } from '../ast.ts';
+import { GRAMMAR } from '../grammar.ebnf.ts';
 import { TEMPLATE_NAMES_RESERVED } from '../output/template.ts';
 import { PRESETS } from '../output/template-presets.ts';
 import { VARIABLES } from '../output/template-variables.ts';
@@ -60,7 +61,7 @@ function infoOf(target: Describe['target'], grainType: string | undefined, run: 
         variables: [...VARIABLES],
       };
     case 'grammar':
-      return { notation: 'ebnf', grammar: '' };
+      return { notation: 'ebnf', grammar: GRAMMAR };
     default:
       return unreachable(target);
   }

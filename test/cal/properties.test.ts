@@ -1,0 +1,110 @@
+// What holds for every query, over generated ones: nothing changes, nothing of another namespace shows, the same question
+// has the same answer.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc, { type Arbitrary } from 'fast-check';
+import type { Query } from '../../src/engine/cal/ast.ts';
+import { printQuery } from '../../src/engine/cal/print.ts';
+import { isRefused } from '../../src/engine/cal/run/answer.ts';
+import { searchedTexts } from '../../src/engine/cal/run/searched.ts';
+import { validQueries } from '../../src/engine/cal/testing/arbitrary.ts';
+import { runs } from '../support/runs.ts';
+import { AWAY, CANARY, fixtureItems, HOME } from './fixture.ts';
+import { CalMemory } from './memory.ts';
+
+/** What the fixture's grains say, so that generated conditions meet some of them. */
+const WORDS = [
+  'alice',
+  'bob',
+  'mallory',
+  'mg:prefers',
+  'works_at',
+  'Acme',
+  's1',
+  'ann',
+  'eve',
+  HOME,
+  AWAY,
+  'ui',
+  'food',
+];
+
+/** The query with strings and hashes of its conditions drawn from `words` and `hashes`; its other texts stay. */
+function aimed(query: Query, words: readonly string[], hashes: readonly string[], seed: number): Query {
+  let draw = seed;
+  const next = (): number => {
+    draw = (Math.imul(draw, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    return draw;
+  };
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk);
+    if (typeof node !== 'object' || node === null) return node;
+    const members = node as Record<string, unknown>;
+    if (members['kind'] === 'string' && next() % 3 > 0) return { ...members, value: words[next() % words.length] };
+    if (members['kind'] === 'hash' && next() % 3 > 0)
+      return { ...members, hex: hashes[next() % hashes.length]!.slice(0, next() % 2 === 0 ? 64 : 12) };
+    return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, walk(value)]));
+  };
+  return walk(query) as Query; // Of the same shape.
+}
+
+function queriesAt(hashes: readonly string[]): Arbitrary<{ readonly query: Query; readonly text: string }> {
+  return fc
+    .tuple(validQueries, fc.nat())
+    .map(([query, seed]) => aimed(query, WORDS, hashes, seed))
+    .map((query) => ({ query, text: printQuery(query) }))
+    .filter(({ text }) => Buffer.byteLength(text) <= 8_192);
+}
+
+/** An answer without what time and budgets make of it; a refusal by its code. */
+function comparable(memory: CalMemory, query: string, namespace?: string): unknown {
+  const reply = memory.reply(query, namespace === undefined ? {} : { namespace });
+  if (isRefused(reply)) return [reply.refused, reply.message];
+  return JSON.parse(reply.resultJson, (key, value) => (key === 'duration_ms' ? undefined : value));
+}
+
+test('Tier 0: no query changes a grain, and the same query has the same answer', async (t) => {
+  const memory = await CalMemory.open(t);
+  const before = memory.engine.store.log.nextSequence;
+  fc.assert(
+    fc.property(queriesAt(memory.hashes), ({ text }) => {
+      assert.deepEqual(comparable(memory, text), comparable(memory, text), text);
+      assert.equal(memory.engine.store.log.nextSequence, before, text);
+    }),
+    { numRuns: runs(150) },
+  );
+});
+
+test('a bound session answers as if no other namespace were there', async (t) => {
+  const items = fixtureItems();
+  const both = await CalMemory.open(t, items);
+  const alone = await CalMemory.open(
+    t,
+    items.filter(({ fields }) => fields['namespace'] === HOME),
+  );
+  let answered = 0;
+  fc.assert(
+    fc.property(queriesAt(both.hashes), ({ query, text }) => {
+      const told = comparable(both, text, HOME);
+      // How rare a word is counts over the whole memory, so scores of searches are not compared.
+      if (searchedTexts(query).length === 0) assert.deepEqual(told, comparable(alone, text, HOME), text);
+      assert.ok(!JSON.stringify(told).includes(CANARY), text);
+      if (!Array.isArray(told)) answered += 1;
+    }),
+    { numRuns: runs(300) },
+  );
+  assert.ok(answered > 0, 'some of the queries answer');
+});
+
+test('a session that is bound to one user never sees what another user’s grains say', async (t) => {
+  const memory = await CalMemory.open(t);
+  fc.assert(
+    fc.property(queriesAt(memory.hashes), ({ text }) => {
+      const reply = memory.reply(text, { userId: 'ben' });
+      if (isRefused(reply)) return;
+      for (const secret of ['Zürich', 'peanuts', `${CANARY} 1`, 'saffron'])
+        assert.ok(!reply.resultJson.includes(secret) || text.includes(secret), text);
+    }),
+    { numRuns: runs(150) },
+  );
+});

@@ -1,0 +1,271 @@
+// The statements beside RECALL, rule by rule.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { temporaryMemory } from './memory.ts';
+
+type Told = { grains: { hash: string; score: number; fields: Record<string, string> }[] };
+const objects = (told: unknown): string[] => (told as Told).grains.map(({ fields }) => String(fields['object'])).sort();
+
+describe('statements', () => {
+  const opened = temporaryMemory(before);
+  const home = { namespace: 'home' };
+  const ask = (query: string, options = {}) => opened.memory.ask(query, { ...home, ...options });
+
+  test('section 7.2: UNION keeps the larger score, INTERSECT the smaller, EXCEPT the left alone', () => {
+    const left = '(RECALL beliefs LIKE "mode")';
+    const right = '(RECALL beliefs WHERE relation = "mg:prefers" LIMIT 100)';
+    const search = ask('RECALL beliefs LIKE "mode"').told as unknown as Told;
+    const union = ask(`${left} UNION ${right}`).told as unknown as Told;
+    const both = ask(`${left} INTERSECT ${right}`).told as unknown as Told;
+    const except = ask(`${right} EXCEPT ${left}`).told as unknown as Told;
+    assert.equal(search.grains.length, 2);
+    assert.ok(union.grains.every(({ score }) => score === 1));
+    assert.equal(union.grains.length, 3);
+    assert.deepEqual(
+      both.grains.map(({ hash, score }) => [hash, score]),
+      search.grains.map(({ hash, score }) => [hash, score]),
+    );
+    assert.deepEqual(objects(except), ['green tea']);
+    assert.deepEqual(
+      union.grains.map(({ hash }) => hash),
+      [...union.grains.map(({ hash }) => hash)].sort(),
+    );
+  });
+
+  test('D-12: a chain is of one operator and goes from left to right; each operand has its own LIMIT', () => {
+    const of = (subject: string): string => `(RECALL beliefs WHERE subject = "${subject}")`;
+    assert.equal(
+      ask(`${of('alice')} EXCEPT ${of('bob')} EXCEPT (RECALL beliefs WHERE relation = "lives_in")`).count,
+      4,
+    );
+    assert.equal(ask('(RECALL beliefs LIMIT 3) UNION (RECALL events LIMIT 2)').count, 5);
+    assert.equal(
+      ask(`(${of('alice')} UNION ${of('bob')}) INTERSECT (RECALL beliefs WHERE relation = "works_at")`).count,
+      2,
+    );
+    assert.equal(ask(`${of('alice')} UNION ${of('bob')} | COUNT`).told['count'], 9);
+    assert.equal(
+      ask(`${of('alice')} UNION ${of('bob')} ORDER BY confidence LIMIT 1`).told['grains'][0].fields.object,
+      'alice',
+    );
+  });
+
+  test('section 7.3: EXISTS is of any standing, by a prefix too, and never an error for what is not there', () => {
+    const hash = opened.memory.hash('peanuts');
+    for (const prefix of [hash, hash.slice(0, 8), hash.slice(0, 40)])
+      assert.deepEqual(
+        [ask(`EXISTS sha256:${prefix}`).told['exists'], ask(`EXISTS sha256:${prefix}`).told['hash']],
+        [true, `sha256:${hash}`],
+      );
+    assert.equal(ask(`EXISTS sha256:${'0'.repeat(64)}`).told['exists'], false);
+    assert.equal(ask('LET $h = RECALL beliefs WHERE object = "peanuts" | HASHES; EXISTS $h').told['exists'], true);
+    assert.equal(ask('LET $h = RECALL beliefs WHERE object = "nothing" | HASHES; EXISTS $h').told['exists'], false);
+    assert.equal(opened.memory.code('LET $h = RECALL beliefs LIMIT 2 | HASHES; EXISTS $h', home), 'CAL-E020');
+  });
+
+  test('D-22: the history of an unknown hash is empty; a pair’s versions come newest first, AS OF cuts', () => {
+    const none = ask(`HISTORY sha256:${'0'.repeat(64)}`);
+    assert.deepEqual([none.told['versions'], none.count], [[], 0]);
+    const pair = ask('HISTORY WHERE subject = "alice" AND relation = "lives_in"');
+    assert.deepEqual(
+      pair.told['versions'].map((version: { fields: { object: string } }) => version.fields.object),
+      ['Bern', 'Zürich'],
+    );
+    const [newest] = pair.told['versions'];
+    assert.deepEqual(Object.keys(newest).sort(), ['created_at', 'fields', 'grain_type', 'hash', 'superseded_by']);
+    const asOf = ask('HISTORY WHERE subject = "alice" AND relation = "lives_in" AS OF "2026-02-10T17:30:00Z"');
+    assert.deepEqual(
+      asOf.told['versions'].map((version: { fields: { object: string } }) => version.fields.object),
+      ['Zürich'],
+    );
+  });
+
+  test('section 7.4: DIFF tells each field that differs, by name; nothing for a grain and itself', () => {
+    const [a, b] = [opened.memory.hash('Zürich'), opened.memory.hash('Bern')];
+    const { told, count } = ask(`HISTORY sha256:${a} DIFF sha256:${b}`);
+    assert.deepEqual(told['changes'], [
+      { field: 'confidence', from: 0.6, to: 0.4 },
+      { field: 'object', from: 'Zürich', to: 'Bern' },
+      { field: 'user_id', from: 'ann', to: null },
+      { field: 'verification_status', from: null, to: 'contested' },
+    ]);
+    assert.equal(count, 4);
+    assert.deepEqual(ask(`HISTORY sha256:${a} DIFF sha256:${a}`).told['changes'], []);
+    assert.equal(opened.memory.code(`HISTORY sha256:${a} DIFF sha256:${'0'.repeat(64)}`, home), 'CAL-E046');
+  });
+
+  test('section 7.5: EXPLAIN names conditions and never a value, opens nothing and works with Tier 1 off', () => {
+    const { told } = ask(
+      'EXPLAIN RECALL beliefs WHERE subject = "alice" AND confidence < 0.5 AND tags INCLUDE ["ui"] ORDER BY confidence',
+    );
+    const { plan } = told;
+    assert.deepEqual(plan.filters, ['type', 'subject', 'confidence', 'tags']);
+    assert.deepEqual(plan.residual, ['confidence']);
+    assert.equal(plan.route, 'structural');
+    assert.equal(plan.order, 'confidence ascending');
+    // Goals have this subject too; grains of the other namespace are not counted.
+    assert.equal(plan.indexes[1].grains, 11);
+    assert.equal(told['_cal'].budget.grains_scanned, 0);
+    assert.ok(!JSON.stringify(plan).includes('alice'));
+    assert.equal(ask('EXPLAIN RECALL LIKE "x"').told['plan'].route, 'search');
+    assert.equal(ask('EXPLAIN RECALL beliefs LIKE "x"').told['plan'].route, 'hybrid');
+    const add = ask('EXPLAIN ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "r"').told['plan'];
+    assert.deepEqual([add.tier, add.tier1_enabled, add.side_effects.length], [1, false, 1]);
+    assert.equal(ask('EXPLAIN COALESCE (RECALL beliefs, RECALL goals)').told['plan'].branches.length, 2);
+    assert.equal(ask('EXPLAIN ASSEMBLE FROM a: (RECALL beliefs) BUDGET 5 grains').told['plan'].budget.unit, 'grains');
+    assert.equal(ask('EXPLAIN (RECALL beliefs) UNION (RECALL goals)').told['plan'].operands.length, 2);
+    assert.equal(ask('EXPLAIN BATCH { a: RECALL beliefs, b: DESCRIBE server }').told['plan'].entries.length, 2);
+    assert.equal(ask('EXPLAIN RECALL beliefs WHERE subject IN (RECALL goals | HASHES)').told['plan'].filters.length, 2);
+  });
+
+  test('section 7.6: DESCRIBE tells what the reader goes by', () => {
+    assert.equal(ask('DESCRIBE grain_types').told['info'].grain_types.length, 10);
+    for (const [type, fields] of [
+      ['belief', 18],
+      ['event', 23],
+      ['state', 20],
+      ['workflow', 20],
+      ['action', 22],
+      ['observation', 20],
+      ['goal', 22],
+      ['reasoning', 21],
+      ['consensus', 21],
+      ['consent', 24],
+    ] as const)
+      assert.equal(ask(`DESCRIBE fields ${type}`).told['info'].fields.length, fields, type);
+    assert.equal(ask('DESCRIBE fields').told['info'].fields.length, 18);
+    const { info } = ask('DESCRIBE capabilities').told;
+    assert.deepEqual(info.cal_tiers, [0]);
+    assert.equal(info.limits.limitMax, 1_000);
+    assert.ok(info.with_options.includes('diversity') && !info.with_options.includes('cache'));
+    assert.ok(ask('DESCRIBE templates').told['info'].presets.length > 0);
+    assert.match(ask('DESCRIBE grammar').told['info'].grammar, /statement/);
+  });
+
+  test('D-23: a failing entry of a BATCH fills its own place, under labels in the order written', () => {
+    const { told, count } = ask(
+      'BATCH { good: RECALL beliefs LIMIT 1, bad: RECALL MY beliefs, history: EXISTS sha256:00000000 }',
+    );
+    assert.equal(count, 3);
+    assert.deepEqual(Object.keys(told['results']), ['good', 'bad', 'history']);
+    assert.equal(told['results'].good.grains.length, 1);
+    assert.equal(told['results'].bad.error.code, 'CAL-E008');
+    assert.equal(told['results'].history.exists, false);
+    assert.equal(opened.memory.code('BATCH { a: RECALL facts, b: RECALL beliefs }'), 'CAL-E003');
+  });
+
+  test('section 7.8: COALESCE takes the first branch with a grain and runs none after it', () => {
+    const first = ask('COALESCE (RECALL beliefs WHERE subject = "alice", RECALL MY beliefs)');
+    assert.deepEqual([first.told['branch'], first.count], [0, 6]);
+    const second = ask('COALESCE (RECALL beliefs WHERE subject = "x", RECALL goals, RECALL states)');
+    assert.deepEqual([second.told['branch'], second.count, second.type], [1, 5, 'coalesce']);
+    const none = ask('COALESCE (RECALL beliefs WHERE subject = "x", RECALL beliefs WHERE subject = "y")');
+    assert.deepEqual([none.told['branch'], none.told['grains'], none.count], [null, [], 0]);
+  });
+
+  test('section 7.9: LET is a list or a set of grains; an empty list selects nothing', () => {
+    assert.equal(
+      ask('LET $x = RECALL beliefs WHERE object = "Acme" | SUBJECTS; RECALL beliefs WHERE subject IN ($x)').count,
+      9,
+    );
+    assert.equal(
+      ask('LET $x = RECALL beliefs WHERE object = "nowhere" | SUBJECTS; RECALL beliefs WHERE subject IN ($x)').count,
+      0,
+    );
+    assert.equal(ask('LET $x = RECALL beliefs WHERE object = "Acme"; ASSEMBLE FROM mine: $x').count, 2);
+    assert.equal(
+      ask(
+        'LET $a = RECALL beliefs WHERE object = "Acme" | SUBJECTS; LET $b = RECALL beliefs WHERE subject IN ($a); ASSEMBLE FROM $b',
+      ).count,
+      9,
+    );
+    assert.equal(
+      ask('LET $x = RECALL beliefs WHERE subject = "bob" | SUBJECTS; BATCH { a: RECALL beliefs WHERE subject IN ($x) }')
+        .told['results'].a.total,
+      3,
+    );
+    assert.equal(
+      ask('LET $x = RECALL beliefs | SUBJECTS; EXPLAIN RECALL beliefs WHERE subject IN ($x)').told['_cal'].budget
+        .grains_scanned,
+      0,
+    );
+  });
+
+  test('section 7.10: a subquery has its own default LIMIT, three deep', () => {
+    assert.deepEqual(
+      objects(
+        ask(
+          'RECALL beliefs WHERE subject IN (RECALL beliefs WHERE subject IN (RECALL beliefs WHERE object = "Initech" | SUBJECTS) | SUBJECTS)',
+        ).told,
+      ),
+      ['Initech', 'alice'],
+    );
+    assert.equal(ask('RECALL beliefs WHERE object IN (RECALL beliefs WHERE subject = "carol" | SUBJECTS)').count, 0);
+  });
+
+  test('section 11: sources that fail are named and left out; all of them is E076', () => {
+    const { told, count } = ask('ASSEMBLE ctx FROM mine: (RECALL MY beliefs), all: (RECALL goals) BUDGET 500 tokens');
+    assert.deepEqual(told['_cal'].sources_failed, ['mine']);
+    assert.equal(count, 5);
+    assert.ok(told['budget'].used <= 500);
+    assert.equal(opened.memory.code('ASSEMBLE FROM a: (RECALL MY beliefs), b: (RECALL MY goals)', home), 'CAL-E076');
+    assert.equal(opened.memory.code('ASSEMBLE FROM (RECALL beliefs) STREAM', home), 'CAL-E079');
+    const formats = ask(
+      'ASSEMBLE FROM a: (RECALL goals), b: (RECALL beliefs) BUDGET 3 grains FORMAT [sml, json] WITH dedup(subject)',
+    );
+    assert.deepEqual(Object.keys(formats.told['formats']), ['sml', 'json']);
+    assert.equal(formats.count, 3);
+    assert.ok(!('content' in formats.told));
+  });
+
+  test('D-26: a grain of several sources is in the one of the highest rank alone', () => {
+    const { told } = ask(
+      'ASSEMBLE FROM low: (RECALL beliefs WHERE subject = "bob"), high: (RECALL beliefs WHERE relation = "works_at") PRIORITY high > low',
+    );
+    const [first, second] = told['sources'];
+    assert.deepEqual([first.label, first.rank, second.label], ['high', 1, 'low']);
+    assert.equal(first.grain_count + second.grain_count, told['grains'].length);
+    assert.deepEqual(
+      first.grains.filter((hash: string) => second.grains.includes(hash)),
+      [],
+    );
+    assert.equal(second.grain_count, 2);
+  });
+
+  test('section 2.3: Tier 1 is refused after what the text does wrong, and before anything is read', () => {
+    assert.equal(
+      opened.memory.code('ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "r"'),
+      'CAL-E044',
+    );
+    assert.equal(opened.memory.code(`SUPERSEDE sha256:${'0'.repeat(64)} SET object = "x" REASON "r"`), 'CAL-E044');
+    assert.equal(opened.memory.code(`REVERT sha256:${'0'.repeat(64)} REASON "r"`), 'CAL-E044');
+    assert.equal(opened.memory.code('ADD belief SET subject = "a" REASON "r"'), 'CAL-E050');
+    assert.equal(opened.memory.code('DEFINE TEMPLATE t AS "x"'), 'CAL-E044');
+    assert.equal(ask('DEFINE TEMPLATE t AS "x"', { session: { mayDefine: true } }).told['type'], 'template_defined');
+  });
+
+  test('section 12.9: a template that was defined is found by its name, another is E085', () => {
+    const session = { templates: { short: { body: { text: '{{grain.content}};' } } } };
+    assert.equal(
+      ask('RECALL beliefs WHERE subject = "dave" AS TEMPLATE short', { session }).told['content'].trim(),
+      'requires quiet;',
+    );
+    assert.equal(opened.memory.code('RECALL beliefs AS TEMPLATE short', home), 'CAL-E085');
+    assert.equal(opened.memory.code('RECALL beliefs AS TEMPLATE constructor', home), 'CAL-E085');
+  });
+
+  test('E030 and E031: bounds hold while the query works', () => {
+    const past = { deadlineMs: 1 };
+    assert.equal(opened.memory.code('RECALL beliefs WHERE confidence < 0.5', past), 'CAL-E031');
+    assert.equal(opened.memory.code('ASSEMBLE FROM (RECALL beliefs)', past), 'CAL-E075');
+    assert.equal(opened.memory.code('BATCH { a: DESCRIBE server }', past), '');
+  });
+
+  test('errors tell where: bytes, line and column, also for what only running finds', () => {
+    const reply = opened.memory.reply('RECALL beliefs\n  WHERE subject IN ($é)');
+    assert.ok('refused' in reply);
+    const late = opened.memory.reply('LET $x = RECALL beliefs LIMIT 2 | HASHES; EXISTS $x');
+    assert.ok('refused' in late && late.refused === 'CAL-E020');
+    assert.deepEqual((late.error as { position: unknown }).position, { start: 49, end: 51, line: 1, col: 50 });
+  });
+});
