@@ -1,6 +1,9 @@
 // What a query's text looks like from outside: formats, templates and budgets, with the store behind them.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
+import { FORMAT_SYNONYMS, FORMATS } from '../../src/engine/cal/ast.ts';
+import { VARIABLES } from '../../src/engine/cal/output/template-variables.ts';
 import { tokenCounter } from '../../src/engine/cal/output/tokenizer.ts';
 import { ESTIMATE } from '../../src/engine/cal/output/tokens.ts';
 import { temporaryMemory } from './memory.ts';
@@ -61,6 +64,19 @@ describe('output', () => {
     const lines = told['content'].split('\n');
     assert.deepEqual([lines[0], lines.at(-1), lines.length], ['Goals:', '(3)', 5]);
     for (const line of lines.slice(1, -1)) assert.match(line, /^- .+ \[goal\]$/);
+  });
+
+  test('every example of the guide is answered', () => {
+    const guide = readFileSync(new URL('../../docs/cal-output.md', import.meta.url), 'utf8');
+    const examples = [...guide.matchAll(/^```cal\n(.*?)^```$/gms)].map((match) => match[1]!);
+    assert.ok(examples.length >= 4);
+    for (const example of examples) assert.ok(ask(example).count > 0, example);
+  });
+
+  test('the guide names every variable and every format', () => {
+    const guide = readFileSync(new URL('../../docs/cal-output.md', import.meta.url), 'utf8');
+    for (const name of [...VARIABLES, ...FORMATS, ...Object.keys(FORMAT_SYNONYMS)])
+      assert.ok(guide.includes(`\`${name}\``), name);
   });
 
   test('the same query over the same grains gives the same text', () => {

@@ -46,7 +46,7 @@ export const config = defineOperation({
         batch_add: true,
         text_recall: true,
         vectors: embedding.state !== 'none',
-        cal: false,
+        cal: services.cal.switches.enabled,
         chat: false,
         http_listener: services.httpListener(),
         ...grpcOf(services.grpcPort()),
