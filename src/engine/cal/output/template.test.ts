@@ -119,6 +119,11 @@ test('a template extends a preset that is text, under either of its names', () =
   assert.throws(() => checkTemplate({ text: 'x' }, { extends: 'mine' }), { code: 'CAL-E087' });
 });
 
+test('a text is an ELEMENT alone, so one break at either end is not its own', () => {
+  assert.equal(render('- {{grain.type}}\n', TEN.slice(0, 2)), '- belief\n- belief');
+  assert.equal(render(' \n- {{grain.type}}\n\n  ', TEN.slice(0, 2)), '- belief\n\n- belief\n');
+});
+
 test('any text is a template or is refused with a code of templates', () => {
   const part = fc.constantFrom(
     '{{',
