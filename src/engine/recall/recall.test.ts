@@ -97,6 +97,26 @@ test('speakers: by their field, by a leading name, and by another name for an an
   );
 });
 
+test('two people who both have the role of a user answer each other, one alone does not answer himself', async (t) => {
+  const { engine } = await opened(t);
+  const say = (second: number, speaker: string, content: string) => turn(second, content, { role: 'user', speaker });
+  await add(engine, [
+    say(0, 'alice', 'where did you put the lantern?'),
+    say(1, 'bob', 'on the shelf'),
+    say(2, 'bob', 'or is the lantern in the shed?'),
+    say(3, 'bob', 'yes it is there'),
+    turn(10, 'alice: who lit the lantern?', { session_id: 's2', role: 'user' }),
+    turn(11, 'Bob: I did', { session_id: 's2', role: 'user' }),
+    turn(20, 'is the lantern lit?', { session_id: 's3', role: 'user' }),
+    turn(21, 'it shines', { session_id: 's3', role: 'user', speaker: 'bob' }),
+    turn(30, 'does the lantern need oil?', { session_id: 's4', role: 'user' }),
+    turn(31, 'it is empty', { session_id: 's4', role: 'assistant' }),
+  ]);
+  const { hits } = ask(engine, 'lantern');
+  const answers = hits.filter(({ breakdown }) => breakdown.answer > 0).map(({ grain }) => grain.fields['content']);
+  assert.deepEqual(answers.sort(), ['Bob: I did', 'on the shelf']);
+});
+
 test('grains without surroundings stay comparable, and alone they have no neutral value', async (t) => {
   const { engine } = await opened(t);
   await add(engine, [{ subject: 'Ada', relation: 'keeps', object: 'saffron', created_at: START }], 'belief');

@@ -90,7 +90,7 @@ const FOLLOW_UP_CANDIDATES = 50;
 
 /** Another query within the conditions of the first: with its text (or another, or none: null) and a changed filter. */
 export function followUp(
-  { query, filter }: RecallQuery,
+  { query, filter, vector }: RecallQuery,
   asked: {
     readonly text?: string | null;
     readonly limit: number;
@@ -106,6 +106,8 @@ export function followUp(
   const structural = [subject, relation, object, entity].some((value) => value !== undefined);
   return {
     ...(text === undefined || text === null ? {} : { query: text }),
+    // Other words have another vector, which nobody has made.
+    ...(vector === undefined || text !== query || asked.wordsOnly === true ? {} : { vector }),
     filter: narrowed,
     limit: asked.limit,
     candidateLimit: Math.max(asked.limit, FOLLOW_UP_CANDIDATES),

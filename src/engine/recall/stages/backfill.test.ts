@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GrainView, RecallQuery } from '../../calls.ts';
 import { sourcesOf, subjectsOf } from './annotate.ts';
-import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
+import { type Answer, type Ask, answerLater, answerNow, followUp } from './asking.ts';
 import { coverageRatio, sessionCensus } from './census.ts';
 import { exhaust } from './exhaustive.ts';
 import type { StageHit } from './hit.ts';
@@ -195,4 +195,13 @@ test('answers that are waited for give what answers at hand give', async () => {
   const later = await answerLater(sessionCensus([], query(), {}), (ask) => Promise.resolve(world(ask)));
   assert.deepEqual(later, answerNow(sessionCensus([], query(), {}), world));
   assert.ok(NOW_MS > 0);
+});
+
+test('a further question of the same words keeps their vector, one of other words has none', () => {
+  const vector = { bytes: new Uint8Array(8), of: 'tea' };
+  const first = query({ query: 'tea', vector });
+  assert.equal(followUp(first, { limit: 2 }).vector, vector);
+  assert.equal(followUp(first, { limit: 2, text: 'coffee' }).vector, undefined);
+  assert.equal(followUp(first, { limit: 2, text: null }).vector, undefined);
+  assert.equal(followUp(first, { limit: 2, wordsOnly: true }).vector, undefined);
 });
