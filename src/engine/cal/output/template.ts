@@ -2,6 +2,7 @@
 // in a single pass, so that what a grain says is never read as a template.
 import { FORMAT_SYNONYMS, FORMATS, SECTIONS, type SectionName, type Sections, type Span } from '../ast.ts';
 import { CalError } from '../errors.ts';
+import { trimSection } from '../lexer.ts';
 import { PRESETS, type Preset, type PresetName } from './template-presets.ts';
 import { parseTemplate, type TemplateNode, variablesOf } from './template-syntax.ts';
 import { LATE, type Variable } from './template-variables.ts';
@@ -44,7 +45,7 @@ export function checkTemplate(body: TemplateBody, options: TemplateOptions = {})
 
 /** The template with what it inherits. Throws as `checkTemplate` does. */
 export function compileTemplate(body: TemplateBody, { extends: parent, at }: TemplateOptions = {}): Template {
-  const own: Sections = 'text' in body ? { element: withoutOuterBreaks(body.text) } : body.sections;
+  const own: Sections = 'text' in body ? { element: trimSection(body.text) } : body.sections;
   const bytes = SECTIONS.reduce((sum, name) => sum + Buffer.byteLength(own[name] ?? ''), 0);
   if (bytes > TEMPLATE_BYTES_MAX)
     throw new CalError('CAL-E092', `the template has ${bytes} bytes, at most ${TEMPLATE_BYTES_MAX} are allowed`, {
@@ -68,11 +69,6 @@ export function compileTemplate(body: TemplateBody, { extends: parent, at }: Tem
     hasLateElements: [...late].some((name) => LATE.has(name)),
     showsUse: [...used(SECTIONS)].some((name) => LATE.has(name) && name.startsWith('budget.')),
   };
-}
-
-/** As sections are read: without one line break at either end. Elements stand on lines of their own as it is. */
-function withoutOuterBreaks(text: string): string {
-  return text.replace(/^[ \t]*\r?\n/, '').replace(/\r?\n[ \t]*$/, '');
 }
 
 function presetOf(name: string, at: Span | undefined): Preset {
