@@ -100,17 +100,19 @@ function parseExplain(cursor: Cursor): Explain {
   const first = cursor.expectWord('explain');
   const { kind, lower } = cursor.token;
   if (!cursor.isSymbol('(') && (kind !== 'word' || !explainable.has(lower)))
-    cursor.fail([...EXPLAINABLE.map((word) => word.toUpperCase()), '(']);
+    cursor.fail([...EXPLAINABLE.map((word) => word.toUpperCase()), '('], explainHint(lower));
   const statement = parseStatement(cursor) as Explain['statement']; // One of the words above started it.
   return { kind: 'explain', statement, at: cursor.spanFrom(first) };
+}
+
+function explainHint(word: string): string | undefined {
+  return Object.hasOwn(STATEMENTS, word) ? `${word.toUpperCase()} has no plan to explain.` : undefined;
 }
 
 function failAtEnd(cursor: Cursor, statement: Statement): never {
   const { kind, lower } = cursor.token;
   if (kind === 'word' && Object.hasOwn(STATEMENTS, lower))
     return cursor.fail(['the end of the query'], 'A query has one statement; send several with BATCH.');
-  if (kind === 'word' && (lower === 'or' || lower === 'not'))
-    return cursor.fail(['AND'], 'Conditions are joined by AND alone; ask for alternatives with IN or UNION.');
   if (statement.kind === 'recall') return failAfterRecall(cursor, [';', 'the end of the query']);
   return cursor.fail([';', 'the end of the query']);
 }

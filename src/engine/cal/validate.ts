@@ -5,7 +5,7 @@ import type { GrainReference, HistoryOfPair, Query, Statement } from './ast.ts';
 import { CalError } from './errors.ts';
 import { checkAssemble } from './validate/assemble.ts';
 import { checkLets } from './validate/lets.ts';
-import { checkTime } from './validate/literals.ts';
+import { checkMoment } from './validate/literals.ts';
 import { checkRecall } from './validate/recall.ts';
 import { Scope } from './validate/scope.ts';
 import { checkBatchEntries, checkCoalesce, checkSetOperation } from './validate/sets.ts';
@@ -82,5 +82,5 @@ function checkPair({ subject, relation, asOf, at }: HistoryOfPair, scope: Scope)
     if (value.kind === 'parameter') scope.expect(value, ['user'], `${name} is one string`);
     else if (value.kind !== 'string') throw new CalError('CAL-E020', `${name} takes a string`, { at: value.at });
   }
-  if (asOf !== undefined) checkTime('AS OF', { kind: 'string', value: asOf, ...(at && { at }) });
+  if (asOf !== undefined) checkMoment('AS OF', { kind: 'string', value: asOf, ...(at && { at }) }, scope);
 }

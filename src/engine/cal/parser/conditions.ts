@@ -33,6 +33,7 @@ function parseCondition(cursor: Cursor, parseRecall: (cursor: Cursor) => Recall)
   const { kind, text, lower } = cursor.token;
   if (kind === 'symbol' && comparators.has(text)) {
     cursor.advance();
+    failSecondSymbol(cursor, text);
     // The lexer gives these symbols alone; the set was asked.
     const op = text as Comparator;
     return { field, op, value: parseValue(cursor), at: cursor.spanFrom(first) };
@@ -64,6 +65,14 @@ function parseCondition(cursor: Cursor, parseRecall: (cursor: Cursor) => Recall)
   return cursor.fail(OPERATORS, operatorHint(lower));
 }
 
+/** `==`, `=>` and `<>` are one operator elsewhere. */
+function failSecondSymbol(cursor: Cursor, first: string): void {
+  const { kind, text } = cursor.token;
+  if (kind !== 'symbol' || !comparators.has(text)) return;
+  const meant = first === '<' && text === '>' ? '!=' : first === text ? first : `${text}${first}`;
+  cursor.fail(['a value'], comparators.has(meant) ? `Write ${meant}.` : undefined);
+}
+
 function parseIn(cursor: Cursor, field: Word, parseRecall: (cursor: Cursor) => Recall): Condition {
   return cursor.bracketed('(', ')', (): Condition => {
     if (!cursor.isWord('recall')) return { field, op: 'in', values: cursor.list(() => parseValue(cursor)) };
@@ -77,7 +86,11 @@ function parseIn(cursor: Cursor, field: Word, parseRecall: (cursor: Cursor) => R
 function parseCategory(cursor: Cursor): Category {
   const { kind, lower } = cursor.token;
   const expected = CATEGORIES.map((category) => category.toUpperCase());
-  if (kind !== 'word' || !categories.has(lower)) cursor.fail(expected);
+  if (kind !== 'word' || !categories.has(lower))
+    cursor.fail(
+      expected,
+      lower === 'null' ? 'A grain without the field never matches; there is no IS NULL.' : undefined,
+    );
   cursor.advance();
   return lower as Category; // The set was asked.
 }

@@ -75,8 +75,8 @@ export class Cursor {
     return this.advance();
   }
 
-  expectSymbol(symbol: string): Token {
-    if (!this.isSymbol(symbol)) this.fail([symbol]);
+  expectSymbol(symbol: string, hint?: string): Token {
+    if (!this.isSymbol(symbol)) this.fail([symbol], hint);
     return this.advance();
   }
 
@@ -107,9 +107,9 @@ export class Cursor {
   }
 
   /** A label: reserved words may be labels, excluded ones may not (D-9). */
-  expectLabel(): Word {
+  expectLabel(hint?: string): Word {
     const { kind, lower } = this.token;
-    if (kind !== 'word' || EXCLUDED_WORDS.has(lower)) this.fail(['a label']);
+    if (kind !== 'word' || EXCLUDED_WORDS.has(lower)) this.fail(['a label'], hint);
     const token = this.advance();
     return { word: token.text, at: { start: token.start, end: token.end } };
   }
@@ -163,12 +163,27 @@ export class Cursor {
         suggestion: 'Queries cannot remove grains or touch keys, policies and schemas.',
       });
     }
+    // Many things could stand here: naming a dozen helps nobody, and the error carries them all.
+    const isShort = expected.length <= SHOWN_MAX;
+    const shown = isShort ? joined(expected) : `${expected.slice(0, SHOWN_MAX).join(', ')}, …`;
     const suggestion =
       hint ??
-      (kind === 'word' ? didYouMean(text, expected) : undefined) ??
-      `Write ${joined(expected.slice(0, 12))} here.`;
-    throw new CalError('CAL-E002', `unexpected ${found}, expected ${joined(expected)}`, { at, expected, suggestion });
+      (kind === 'word' ? didYouMean(text, expected.filter(isWord)) : undefined) ??
+      (isShort ? `Write ${shown} here.` : undefined);
+    throw new CalError('CAL-E002', `unexpected ${found}, expected ${shown}`, {
+      at,
+      expected,
+      ...(suggestion !== undefined && { suggestion }),
+    });
   }
+}
+
+/** How many of the things expected a message names. */
+const SHOWN_MAX = 8;
+
+/** True for a word of the language, of which somebody may have written another spelling. */
+function isWord(expected: string): boolean {
+  return /^[A-Za-z_]{2,}$/.test(expected);
 }
 
 function describe({ kind, text }: Token): string {

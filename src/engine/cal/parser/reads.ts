@@ -98,8 +98,9 @@ export function parseBatch(cursor: Cursor): Batch {
 }
 
 function parseLabelled(cursor: Cursor): Batch['entries'][number] {
-  const label = cursor.expectLabel();
-  cursor.expectSymbol(':');
+  const hint = 'Entries have labels: BATCH { known: RECALL beliefs, last: RECALL events RECENT 1 }.';
+  const label = cursor.expectLabel(hint);
+  cursor.expectSymbol(':', hint);
   return { label, statement: parseEntry(cursor) };
 }
 

@@ -74,7 +74,20 @@ export function parseRecall(cursor: Cursor): Recall {
 
 /** Refuses what stands after a recall, naming what could have continued it. */
 export function failAfterRecall(cursor: Cursor, expected: readonly string[]): never {
-  return cursor.fail([...expected, ...CLAUSES_EXPECTED]);
+  return cursor.fail([...expected, ...CLAUSES_EXPECTED], hintAfterRecall(cursor));
+}
+
+function hintAfterRecall(cursor: Cursor): string | undefined {
+  const { kind, lower, text } = cursor.token;
+  if (kind === 'symbol' && text === ',') return 'Conditions are joined by AND, clauses by nothing.';
+  if (kind !== 'word') return undefined;
+  if (lower === 'from') return 'RECALL takes a type after it: RECALL beliefs WHERE ….';
+  if (lower === 'union' || lower === 'intersect' || lower === 'except')
+    return `What ${lower.toUpperCase()} joins stands in parentheses: (RECALL …) ${lower.toUpperCase()} (RECALL …).`;
+  if (lower === 'and' || lower === 'include' || lower === 'exclude') return 'Conditions stand after WHERE.';
+  if (lower === 'or' || lower === 'not')
+    return 'Conditions are joined by AND alone; ask for alternatives with IN or UNION.';
+  return undefined;
 }
 
 function parseClause(cursor: Cursor, clause: ClauseWord, draft: Draft): void {

@@ -64,8 +64,7 @@ function checkParameter(
   value: Value & { readonly kind: 'parameter' },
   { scope, inList = false }: Place,
 ): void {
-  const text =
-    field.type === 'string' || field.type === 'enum' || field.type === 'domain' || field.type === 'grain_type';
+  const text = field.type === 'string' || field.type === 'domain';
   if (inList) {
     scope.expect(
       value,
@@ -78,8 +77,13 @@ function checkParameter(
   else scope.expect(value, text ? ['user'] : [], `${field.name} is compared with one value; use IN ( … ) for a list`);
 }
 
-/** Throws E020 when a time cannot be read. */
-export function checkTime(name: string, value: Value): void {
+/** Throws E020 when the value of a clause is no time that can be read, E008 when it is a parameter that nothing binds. */
+export function checkMoment(clause: string, value: Value, scope: Scope): void {
+  if (value.kind === 'parameter') scope.expect(value, [], `${clause} takes a time`);
+  checkTime(clause, value);
+}
+
+function checkTime(name: string, value: Value): void {
   if (value.kind !== 'string' && value.kind !== 'number') throw mismatch({ name }, value, 'a time');
   if (spanOf(value.value, ANY_TIME_MS) !== undefined) return;
   throw new CalError('CAL-E020', `${name}: ${JSON.stringify(value.value)} is no time`, {

@@ -1,5 +1,5 @@
 // WITH: the values of options, and which of them do nothing here.
-import type { WithOption } from '../ast.ts';
+import type { Value, WithOption } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { CalGrainType } from '../vocabulary/grain-types.ts';
 import { resolveField } from './fields.ts';
@@ -44,10 +44,16 @@ function checkOption(option: WithOption, types: readonly (CalGrainType | undefin
       scope.warn('CAL-W004', 'cache has no effect: answers are not kept');
       return;
     case 'vendor':
-      for (const value of option.values) if (value.kind === 'parameter') scope.boundTo(value);
+      for (const value of option.values) checkBound(value, scope);
       scope.warn('CAL-W004', `${option.name} has no effect: this server does not know it`);
       return;
   }
+}
+
+/** Throws E008 for a parameter that nothing binds, however deep in arrays. */
+function checkBound(value: Value, scope: Scope): void {
+  if (value.kind === 'parameter') scope.boundTo(value);
+  if (value.kind === 'array') for (const item of value.items) checkBound(item, scope);
 }
 
 function checkShare(name: string, value: number, { at }: WithOption): void {

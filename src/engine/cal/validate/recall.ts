@@ -5,7 +5,7 @@ import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { checkConditions } from './conditions.ts';
 import { checkFormat } from './formats.ts';
-import { checkTime } from './literals.ts';
+import { checkMoment } from './literals.ts';
 import { checkOptions } from './options.ts';
 import type { Scope } from './scope.ts';
 import { checkLimit, checkStages, expectGrains, notBeliefs, type Outcome } from './stages.ts';
@@ -61,11 +61,11 @@ function checkShortcuts(recall: Recall, type: CalGrainType | undefined, scope: S
   if (since !== undefined) {
     if (between !== undefined) conflict('SINCE', 'BETWEEN', places['between']);
     if (fields.has('time')) conflict('SINCE', 'a condition on time', places['since']);
-    checkTime('SINCE', since);
+    checkMoment('SINCE', since, scope);
   }
   if (between !== undefined) {
     if (fields.has('time')) conflict('BETWEEN', 'a condition on time', places['between']);
-    for (const value of between) checkTime('BETWEEN', value);
+    for (const value of between) checkMoment('BETWEEN', value, scope);
   }
   if (recall.my === true && fields.has('user_id')) conflict('MY', 'a condition on user_id', recall.at);
   if (recent !== undefined) {
