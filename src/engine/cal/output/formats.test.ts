@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import type { JsonObject } from '../../grain/api-json.ts';
+import type { JsonObject, JsonValue } from '../../grain/api-json.ts';
 import { FORMATS, type FormatName } from '../ast.ts';
 import { assemble } from './assembly/assemble.ts';
 import { toonValue } from './formats/toon.ts';
@@ -399,6 +399,39 @@ test('YAML holds one item a grain and quotes what it would read otherwise', () =
         );
     }
   });
+});
+
+test('a grain from elsewhere may hold anything under any name: it is shown, never an error', () => {
+  const names = [...new Set(TEN.flatMap(({ fields }) => Object.keys(fields)))];
+  const more = [
+    'timestamp_ms',
+    'content_blocks',
+    'valid_to',
+    'purpose',
+    'plan',
+    'steps',
+    'error',
+    'context',
+    'is_withdrawal',
+  ];
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }).map((any) => any as JsonValue), // what fast-check calls JSON
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n }),
+    fc.double(),
+  );
+  const fields = fc.dictionary(fc.constantFrom(...names, ...more), value, { maxKeys: 12 });
+  const types = [...TEN.map(({ grainType }) => grainType), 'unheard_of'];
+  const odd = fc.record({ fields, grainType: fc.constantFrom(...types), createdAtMs: fc.double() });
+  fc.assert(
+    fc.property(fc.array(odd, { maxLength: 4 }), fc.constantFrom(...LEVELS), (some, level) => {
+      const all = some.map((one, i): CalGrain => ({ ...TEN[0]!, ...one, hash: `${i}`.repeat(64) }));
+      for (const name of FORMATS) {
+        assert.ok(recalled(name, all, level) !== undefined);
+        assert.ok(assembled(name, all, level) !== undefined);
+      }
+    }),
+    { numRuns: runs(100) },
+  );
 });
 
 test('the same grains and the same clock give the same text', () => {
