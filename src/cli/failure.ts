@@ -12,11 +12,14 @@ export class Failure extends Error {
   readonly code: string;
   /** True when the same request may succeed a moment later. */
   readonly retryable: boolean;
+  /** What the server said beside code and text: where in a query, what was expected. */
+  readonly more: Readonly<Record<string, unknown>>;
 
-  constructor(code: string, text: string, retryable = false) {
+  constructor(code: string, text: string, retryable = false, more: Readonly<Record<string, unknown>> = {}) {
     super(text);
     this.code = code;
     this.retryable = retryable;
+    this.more = more;
   }
 }
 

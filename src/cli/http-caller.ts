@@ -127,11 +127,11 @@ async function failureOf(response: IncomingMessage): Promise<Failure> {
   }
   const body = Buffer.concat(pieces).toString('utf8');
   try {
-    const { error } = JSON.parse(body) as { error: { code: string; message: string } }; // checked by what follows
+    const { error } = JSON.parse(body) as { error: { code: string; message: string } & Record<string, unknown> }; // checked by what follows
     const text = error.message.startsWith(`${error.code}: `)
       ? error.message.slice(error.code.length + 2)
       : error.message;
-    return new Failure(error.code, text, RETRYABLE.has(error.code));
+    return new Failure(error.code, text, RETRYABLE.has(error.code), error);
   } catch {
     // /health says it is unavailable with a body of its own.
     const words = body === '' ? '' : `: ${body.slice(0, 500)}`;

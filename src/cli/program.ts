@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   export: async () => (await import('./export.ts')).registerExport,
   recall: async () => (await import('./recall.ts')).registerRecall,
   search: async () => (await import('./search.ts')).registerSearch,
+  cal: async () => (await import('./cal.ts')).registerCal,
   add: async () => (await import('./add.ts')).registerAdd,
   remember: async () => (await import('./remember.ts')).registerRemember,
   get: async () => (await import('./get.ts')).registerGet,

@@ -1,0 +1,175 @@
+// The shell of `granary cal`: queries over several lines, which end with a semicolon or where all brackets are closed;
+// earlier ones come back with the arrow keys.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ask, type CalOptions } from './cal.ts';
+import { printResult } from './cal-result.ts';
+import type { Connection } from './connection.ts';
+import { Failure, failureOf } from './failure.ts';
+import { printJson, printLine, printNote } from './output.ts';
+
+const HISTORY_LINES_MAX = 500;
+const PROMPT = 'cal> ';
+const MORE = '...> ';
+
+const HELP = `Queries end with ; or where every bracket and string is closed and the line is not empty.
+  \\d          what there is to ask for: grain types
+  \\d TYPE     fields of a type
+  \\timing     show how long each query takes, or no longer
+  \\h          this
+  \\q          leave`;
+
+export interface ShellStreams {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+/** Reads and answers until the input ends or says so. A query that is refused does not end it. */
+export async function runShell(connection: Connection, options: CalOptions, streams: ShellStreams): Promise<void> {
+  const isPerson = 'isTTY' in streams.input && streams.input.isTTY === true;
+  const history = isPerson ? readHistory() : [];
+  const lines = createInterface({
+    ...streams,
+    terminal: isPerson,
+    history,
+    historySize: HISTORY_LINES_MAX,
+    prompt: PROMPT,
+  });
+  lines.on('history', writeHistory);
+  let pending = '';
+  let isTiming = false;
+  const prompt = (): void => {
+    if (!isPerson) return;
+    lines.setPrompt(pending === '' ? PROMPT : MORE);
+    lines.prompt();
+  };
+  const run = async (query: string): Promise<void> => {
+    try {
+      const answer = await ask(connection, options.memory, query);
+      for (const warning of answer.warnings) printNote(warning);
+      if (options.json) printJson(answer.all);
+      else printResult(answer.result);
+      if (isTiming) printLine(`${answer.executionMs} ms`);
+    } catch (error) {
+      tell(error, query);
+    }
+  };
+  // Ctrl-C gives up the query that is being written.
+  lines.on('SIGINT', () => {
+    if (pending === '' && lines.line === '') {
+      lines.close();
+      return;
+    }
+    pending = '';
+    printLine();
+    prompt();
+  });
+  prompt();
+  for await (const line of lines) {
+    const word = line.trim();
+    if (pending === '' && word === '\\q') break;
+    if (pending === '' && word.startsWith('\\')) {
+      if (word === '\\timing') {
+        isTiming = !isTiming;
+        printLine(`timing is ${isTiming ? 'on' : 'off'}`);
+      } else {
+        const query = metaQuery(word);
+        if (query === undefined) printLine(HELP);
+        else await run(query);
+      }
+      prompt();
+      continue;
+    }
+    pending = pending === '' ? line : `${pending}\n${line}`;
+    if (isComplete(pending)) {
+      const query = pending;
+      pending = '';
+      if (query.trim() !== '' && query.trim() !== ';') await run(query);
+    }
+    prompt();
+  }
+  if (pending.trim() !== '') await run(pending);
+  lines.close();
+}
+
+function metaQuery(word: string): string | undefined {
+  const [command, type] = word.split(/\s+/);
+  if (command !== '\\d') return undefined;
+  return type === undefined ? 'DESCRIBE grain_types' : `DESCRIBE fields ${type}`;
+}
+
+/** True for text that ends with a semicolon or, with every string and bracket closed, without a word that wants more. */
+export function isComplete(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  let last = '';
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (inString) {
+      if (character === '\\' && (text[at + 1] === '"' || text[at + 1] === '\\')) at += 1;
+      else if (character === '"') inString = false;
+      continue;
+    }
+    if (character === '-' && text[at + 1] === '-') {
+      const end = text.indexOf('\n', at);
+      if (end === -1) break;
+      at = end;
+      continue;
+    }
+    if (character === '"') inString = true;
+    else if ('([{'.includes(character)) depth += 1;
+    else if (')]}'.includes(character)) depth -= 1;
+    if (character.trim() !== '') last = character;
+  }
+  if (inString || depth > 0) return false;
+  // A semicolon behind a LET ends the binding alone.
+  if (last === ';') return !/^\s*let\b/i.test(lastStatement(text));
+  if (last === '') return true;
+  return !WANTS_MORE.test(text.trimEnd()) && !/^\s*let\b/i.test(lastStatement(text));
+}
+
+/** Words and signs that cannot end a query. */
+const WANTS_MORE =
+  /(?:[,|=<>:]|\b(?:recall|where|and|with|from|for|by|in|is|include|exclude|between|about|like|since|thread|recent|limit|offset|order|group|select|budget|priority|format|as|union|intersect|except|set|reason|because|describe|explain|let))$/i;
+
+function lastStatement(text: string): string {
+  const parts = text.split(';').filter((part) => part.trim() !== '');
+  return parts.at(-1) ?? '';
+}
+
+function tell(error: unknown, query: string): void {
+  const { code, text } = failureOf(error);
+  printNote(`${code}: ${text}`);
+  if (!(error instanceof Failure)) return;
+  const { position, suggestion } = error.more;
+  const place = position as { readonly line?: number; readonly col?: number } | undefined; // As the contract has it.
+  const line = place?.line === undefined ? undefined : query.split('\n')[place.line - 1];
+  if (line !== undefined && place?.col !== undefined)
+    printNote(`  ${line}\n  ${' '.repeat(Math.max(0, place.col - 1))}^`);
+  if (typeof suggestion === 'string') printNote(suggestion);
+}
+
+function historyPath(): string {
+  return join(homedir(), '.granary_cal_history');
+}
+
+function readHistory(): string[] {
+  try {
+    return readFileSync(historyPath(), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
+  } catch {
+    return [];
+  }
+}
+
+/** Newest first, as readline has it. A home that cannot be written to has no history. */
+function writeHistory(lines: readonly string[]): void {
+  try {
+    writeFileSync(historyPath(), lines.slice(0, HISTORY_LINES_MAX).join('\n'), { mode: 0o600 });
+  } catch {
+    // Nothing depends on it.
+  }
+}

@@ -1,0 +1,63 @@
+// `granary cal`: one query, or a shell for them.
+import type { Command } from 'commander';
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import { printResult } from './cal-result.ts';
+import type { Connection } from './connection.ts';
+import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson, printNote } from './output.ts';
+
+export interface CalOptions extends ServerOptions {
+  readonly memory: string;
+}
+
+/** What `app/exec cal` answers, as far as it is shown. */
+export interface CalAnswer {
+  readonly result: JsonObject;
+  readonly warnings: readonly string[];
+  readonly executionMs: number;
+  /** All of it. */
+  readonly all: JsonObject;
+}
+
+export function registerCal(program: Command): void {
+  const command = program
+    .command('cal')
+    .description('Ask in the context assembly language; without a query, in a shell')
+    .argument('[query...]', 'a query; - reads it from standard input');
+  withServerOptions(withMemoryOption(command)).action(cal);
+}
+
+async function cal(words: string[], options: CalOptions): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  const query = words.join(' ');
+  await withConnection(options, async (connection) => {
+    if (query === '' || (query === '-' && process.stdin.isTTY)) {
+      const { runShell } = await import('./cal-shell.ts');
+      await runShell(connection, options, { input: process.stdin, output: process.stdout });
+      return;
+    }
+    const answer = await ask(connection, options.memory, query === '-' ? await readAll() : query);
+    if (options.json) printJson(answer.all);
+    else {
+      for (const warning of answer.warnings) printNote(warning);
+      printResult(answer.result);
+    }
+  });
+}
+
+async function readAll(): Promise<string> {
+  const { text } = await import('node:stream/consumers');
+  return text(process.stdin);
+}
+
+/** Rejects with Failure. */
+export async function ask(connection: Connection, memory: string, query: string): Promise<CalAnswer> {
+  const all = (await connection.exec(memory, 'cal', { query })) as JsonObject; // The contract: an object.
+  const { result, warnings, execution_time_ms: ms } = all;
+  return {
+    result: result as JsonObject, // the same
+    warnings: Array.isArray(warnings) ? warnings.map(String) : [],
+    executionMs: Number(ms),
+    all,
+  };
+}
