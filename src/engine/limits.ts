@@ -167,8 +167,9 @@ export const VOCABULARY_CANDIDATES_MAX = 512;
 export const VECTOR_DIMENSIONS_MAX = 8_192;
 /** Vectors of one grain: beyond, the caller's bug. */
 export const VECTOR_CHUNKS_MAX = 4_096;
-/** Vectors of a memory up to which every search is a scan (1 ms); more get a graph. */
+/** Vectors of a memory up to which every search is a scan (1 ms); more are found by a scan of their sketches; still more by a graph. */
 export const VECTOR_SCAN_MAX = 8_192;
+export const VECTOR_LIST_MAX = 200_000;
 /** Candidates that a graph is asked for at least, and how many compared rows one of them costs. */
 export const VECTOR_CANDIDATES_MIN = 256;
 export const VECTOR_GRAPH_COST = 8;
@@ -236,6 +237,11 @@ export const EXTRACT_IDLE_MS = 30_000;
 export const PII_PHONE_LOOKUPS_MAX = 1_024;
 export const PII_NAME_LOOKUPS_MAX = 128;
 export const PII_DECODE_DEPTH_MAX = 2;
+/** Members of a list or a map in a policy, and characters of each. */
+export const POLICY_LIST_MAX = 1_024;
+export const POLICY_TEXT_CHARS_MAX = 1_024;
+/** Characters of what a policy records as JSON: an impact assessment, a controller. */
+export const POLICY_FACT_CHARS_MAX = 65_536;
 /** The text of a remember. */
 export const REMEMBER_TEXT_BYTES_MAX = 262_144;
 /** Extractions after the answer: those that wait (in all, of one memory, bytes of their texts; beyond: LIM-E001), those

@@ -1,0 +1,128 @@
+// From one policy to the next: what differs, whether it is stricter, and whether it may be (service contract 10.4). What
+// simulating shows and what applying does come from the same decision.
+import { EngineError, type ErrorDetail } from '../../errors.ts';
+import { type Composed, compose, looserOverrides, type Overrides, readOverrides } from './compose.ts';
+import { LEGAL_HOLD, type PresetName, presetsNamed } from './presets.ts';
+import { RULE_PATHS, RULES, type RulePath, type Rules } from './rules.ts';
+import { type SealContext, type SealedPolicy, sealNext } from './seal.ts';
+import type { Direction, PolicyValue } from './values.ts';
+
+export type ChangeKind = 'upgraded' | 'downgraded' | 'unchanged';
+
+export interface PolicyChange {
+  readonly addPolicies?: readonly string[] | undefined;
+  readonly removePolicies?: readonly string[] | undefined;
+  /** By path or nested; null takes an override back. The others stay. */
+  readonly overrides?: PolicyValue | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface RuleDifference {
+  readonly path: RulePath;
+  readonly from: PolicyValue;
+  readonly to: PolicyValue;
+  readonly direction: Exclude<Direction, 'same'>;
+}
+
+export interface Decision {
+  readonly proposed: Composed;
+  readonly diff: readonly RuleDifference[];
+  readonly change: ChangeKind;
+  /** Why it may not be: POL-E010. Empty: it may. */
+  readonly errors: readonly EngineError[];
+}
+
+const RELEASE = /^release:/i;
+
+/**
+ * What a change would come to. Adding a preset and tightening is an upgrade; taking a preset away and loosening is a
+ * downgrade, which needs an administrator (`isAdmin`) and a reason, and for a legal hold a reason that begins with
+ * `release:`. A memory without presets runs the baseline, and adopting its first preset is no loosening of that.
+ *
+ * An override of this change that is looser than the presets is an error too (POL-E010), and takes no effect.
+ *
+ * Throws POL-E009 and VAL-E001 as `compose` and `readOverrides` do: then there is nothing to propose.
+ */
+export function decideChange(
+  current: SealedPolicy,
+  change: PolicyChange,
+  { isAdmin }: { readonly isAdmin: boolean },
+): Decision {
+  const removed = presetsNamed(change.removePolicies ?? []).filter((name) => current.presets.includes(name));
+  const added = presetsNamed(change.addPolicies ?? []);
+  const presets = [...current.presets.filter((name) => !removed.includes(name)), ...added];
+  const given = change.overrides === undefined || change.overrides === null ? {} : readOverrides(change.overrides);
+  const proposed = compose(presets, withChanges(current.overrides, given));
+  const gone = removed.filter((name) => !proposed.presets.includes(name));
+  const kind = kindOf(current, proposed, gone);
+  const errors = [...looserOverrides(proposed.presets, given)];
+  if (kind === 'downgraded') errors.push(...refusals({ current, proposed, gone }, change.reason, isAdmin));
+  return { proposed, diff: differences(current.rules, proposed.rules), change: kind, errors };
+}
+
+/** The next version, or undefined when nothing changes. Throws what `decideChange` throws, and its first error. */
+export function applyChange(
+  current: SealedPolicy,
+  change: PolicyChange,
+  context: Omit<SealContext, 'reason'> & { readonly isAdmin: boolean },
+): { readonly decision: Decision; readonly policy: SealedPolicy | undefined } {
+  const decision = decideChange(current, change, context);
+  const [error] = decision.errors;
+  if (error !== undefined) throw error;
+  if (decision.change === 'unchanged') return { decision, policy: undefined };
+  const { presets, overrides } = decision.proposed;
+  return { decision, policy: sealNext(current, presets, overrides, { ...context, reason: change.reason }) };
+}
+
+/** The rules that differ, by path in the order of the table. */
+export function differences(from: Rules, to: Rules): readonly RuleDifference[] {
+  const differing: RuleDifference[] = [];
+  for (const path of RULE_PATHS) {
+    const [before, after]: [PolicyValue, PolicyValue] = [from[path], to[path]];
+    const direction = RULES[path].kind.direction(before, after);
+    if (direction !== 'same') differing.push({ path, from: before, to: after, direction });
+  }
+  return differing;
+}
+
+function withChanges(current: Overrides, given: Overrides): Overrides {
+  const changed: Partial<Record<RulePath, PolicyValue>> = { ...current };
+  for (const path of RULE_PATHS) {
+    const value = given[path];
+    if (value === null) delete changed[path];
+    else if (value !== undefined) changed[path] = value;
+  }
+  return changed;
+}
+
+function kindOf(current: SealedPolicy, proposed: Composed, gone: readonly PresetName[]): ChangeKind {
+  if (gone.length > 0) return 'downgraded';
+  // Leaving the implicit baseline for the first preset: only what the overrides said can be loosened by it.
+  const adopts = current.presets.length === 0 && proposed.presets.length > 0;
+  const before = adopts ? compose(proposed.presets, current.overrides).rules : current.rules;
+  const diff = differences(before, proposed.rules);
+  if (diff.some(({ direction }) => direction === 'looser' || direction === 'mixed')) return 'downgraded';
+  const sameNames = proposed.presets.join() === current.presets.join();
+  return diff.length === 0 && sameNames && sameOverrides(current.overrides, proposed.overrides)
+    ? 'unchanged'
+    : 'upgraded';
+}
+
+function sameOverrides(a: Overrides, b: Overrides): boolean {
+  return RULE_PATHS.every((path) => JSON.stringify(a[path]) === JSON.stringify(b[path]));
+}
+
+function refusals(
+  { current, proposed, gone }: { current: SealedPolicy; proposed: Composed; gone: readonly PresetName[] },
+  reason: string | undefined,
+  isAdmin: boolean,
+): EngineError[] {
+  const details: ErrorDetail[] = [];
+  if (!isAdmin) details.push({ field: 'actor', issue: 'a downgrade needs an administrator' });
+  const said = (reason ?? '').trim();
+  if (said === '') details.push({ field: 'reason', issue: 'a downgrade needs a reason' });
+  const releases = gone.includes(LEGAL_HOLD) || (current.rules['deletion.hold'] && !proposed.rules['deletion.hold']);
+  if (releases && !RELEASE.test(said))
+    details.push({ field: 'reason', issue: 'a legal hold is released by a reason that begins with "release:"' });
+  return details.map((detail) => new EngineError('POL-E010', detail.issue, { details: [detail] }));
+}

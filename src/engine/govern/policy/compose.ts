@@ -1,0 +1,108 @@
+// Presets and overrides, give me the rules that hold: the strictest of each, field by field (service contract 10.2).
+import { EngineError } from '../../errors.ts';
+import { BASELINE, type PresetName, presetsNamed, rulesOfPreset } from './presets.ts';
+import { isRulePath, RULE_PATHS, RULES, type RulePath, type Rules, withLoosest } from './rules.ts';
+import { isObject, type PolicyValue } from './values.ts';
+
+/** Rules that an operator sets beside presets, by path. */
+export type Overrides = Readonly<Partial<Record<RulePath, PolicyValue>>>;
+
+export interface Composed {
+  /** Sorted, each once; empty for the baseline. */
+  readonly presets: readonly PresetName[];
+  readonly overrides: Overrides;
+  readonly rules: Rules;
+}
+
+/**
+ * The rules of presets, whose order does not matter, and overrides: the strictest that any of them says. Without presets
+ * the baseline holds. Overrides with a `pii.write_action` but no `pii.categories` mean all categories. An override that has become looser than presets that came later waits without effect.
+ *
+ * Throws POL-E009 for an unknown preset and for regions without a common one, VAL-E001 for a value that a rule cannot have.
+ */
+export function compose(presets: readonly string[], overrides: Overrides = {}): Composed {
+  const names = presetsNamed(presets);
+  const rules: Partial<Record<RulePath, PolicyValue>> = { ...composedPresets(names) };
+  for (const path of RULE_PATHS) {
+    const value = path === 'pii.categories' ? categoriesOf(overrides) : overrides[path];
+    if (value !== undefined) rules[path] = overridden(path, rules[path] ?? RULES[path].loosest, value);
+  }
+  return { presets: names, overrides, rules: withLoosest(rules) };
+}
+
+/** An override that does something about personal data without saying which means all of it. */
+function categoriesOf(overrides: Overrides): PolicyValue | undefined {
+  const { 'pii.categories': named, 'pii.write_action': action } = overrides;
+  return named === undefined && action !== undefined && action !== 'allow' ? '*' : named;
+}
+
+/** POL-E010 for each of `given` that is looser than what the presets say, in the order of the table. */
+export function looserOverrides(presets: readonly string[], given: Overrides): readonly EngineError[] {
+  const rules = composedPresets(presetsNamed(presets));
+  const errors: EngineError[] = [];
+  for (const path of RULE_PATHS) {
+    const value = given[path];
+    if (value === undefined || value === null) continue;
+    const direction = RULES[path].kind.direction(rules[path], value);
+    if (direction === 'looser' || direction === 'mixed')
+      errors.push(refused('POL-E010', path, 'is looser than the presets'));
+  }
+  return errors;
+}
+
+function composedPresets(names: readonly PresetName[]): Rules {
+  const rules: Partial<Record<RulePath, PolicyValue>> = { ...withLoosest({}) };
+  for (const name of names.length === 0 ? [BASELINE] : names) {
+    const preset: Readonly<Partial<Record<RulePath, PolicyValue>>> = rulesOfPreset(name);
+    for (const path of RULE_PATHS) {
+      const value = preset[path];
+      if (value !== undefined) rules[path] = joined(path, rules[path] ?? RULES[path].loosest, value);
+    }
+  }
+  return withLoosest(rules);
+}
+
+function joined(path: RulePath, a: PolicyValue, b: PolicyValue): PolicyValue {
+  const value = RULES[path].kind.join(a, b);
+  if (value === undefined) throw refused('POL-E009', path, 'nothing is left that all of them permit');
+  return value;
+}
+
+function overridden(path: RulePath, preset: PolicyValue, value: PolicyValue): PolicyValue {
+  const { kind } = RULES[path];
+  const problem = kind.problem(value);
+  if (problem !== undefined) throw refused('VAL-E001', path, problem);
+  return kind.direction(preset, value) === 'neutral' ? value : joined(path, preset, value);
+}
+
+/**
+ * Overrides as a caller gives them, by path (`{"consent.mode": …}`), nested (`{"consent": {"mode": …}}`) or both. null
+ * takes an override back and stays null here. POL-E009 for an unknown rule, VAL-E001 for a value that it cannot have.
+ */
+export function readOverrides(given: PolicyValue): Readonly<Partial<Record<RulePath, PolicyValue>>> {
+  if (!isObject(given)) throw refused('VAL-E001', 'overrides', 'is no object');
+  const read: Partial<Record<RulePath, PolicyValue>> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (isRulePath(name)) read[name] = checked(name, value);
+    else if (isObject(value) && RULE_PATHS.some((path) => path.startsWith(`${name}.`)))
+      for (const [member, inner] of Object.entries(value)) {
+        const path = `${name}.${member}`;
+        if (!isRulePath(path)) throw refused('POL-E009', path, 'is no rule');
+        read[path] = checked(path, inner);
+      }
+    else throw refused('POL-E009', name, 'is no rule');
+  }
+  return read;
+}
+
+function checked(path: RulePath, value: PolicyValue): PolicyValue {
+  if (value === null) return null;
+  const problem = RULES[path].kind.problem(value);
+  if (problem !== undefined) throw refused('VAL-E001', path, problem);
+  return value;
+}
+
+function refused(code: 'VAL-E001' | 'POL-E009' | 'POL-E010', path: string, issue: string): EngineError {
+  const field = path.slice(0, 128);
+  return new EngineError(code, `${field} ${issue}`, { details: [{ field, issue }] });
+}

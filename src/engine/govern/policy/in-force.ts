@@ -1,0 +1,30 @@
+// What the rules come to where several of them meet.
+import type { PiiWritePolicy } from '../pii/write-action.ts';
+import type { EgressAction, Rules } from './rules.ts';
+
+/** The rules that a write's personal data is held against. */
+export function piiWritePolicy(rules: Rules): PiiWritePolicy {
+  return {
+    action: rules['pii.write_action'],
+    categories: rules['pii.categories'],
+    sensitiveSeparate: rules['consent.sensitive_separate'],
+  };
+}
+
+/** What happens to text that goes to a provider outside: blocked while an agreement that is demanded with it is missing. */
+export function egressAction(rules: Rules): EgressAction {
+  return rules['tiering.baa_required'] && !rules['tiering.baa_acknowledged'] ? 'block' : rules['pii.egress_action'];
+}
+
+/** Why grains may not be moved to another tier: POL-E011 where an agreement is missing; undefined: they may. */
+export function tieringRefusal(rules: Rules): 'forbidden' | 'baa' | 'dpa' | undefined {
+  if (!rules['tiering.allowed']) return 'forbidden';
+  if (rules['tiering.baa_required'] && !rules['tiering.baa_acknowledged']) return 'baa';
+  return rules['tiering.dpa_required'] && !rules['tiering.dpa_acknowledged'] ? 'dpa' : undefined;
+}
+
+/** True when data may be in the region; an empty list of regions, or one that is not enforced, is anywhere. */
+export function isRegionListed(rules: Rules, region: string): boolean {
+  const regions = rules['residency.regions'];
+  return !rules['residency.enforce'] || regions.length === 0 || regions.includes(region);
+}

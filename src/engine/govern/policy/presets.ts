@@ -1,0 +1,170 @@
+// What the presets say (service contract section 10.3), one row each. A rule that a preset does not name is none of its
+// business: it stays at its loosest.
+import { EngineError } from '../../errors.ts';
+import { PHI_CATEGORIES } from '../pii/categories.ts';
+import type { SomeRules } from './rules.ts';
+
+const YEAR = 365;
+
+export const PRESETS = {
+  baseline: {
+    'retention.audit_days': YEAR,
+    'retention.provenance_days': 180,
+    'audit.reads': true,
+    'provenance.record': true,
+  },
+  gdpr: {
+    'consent.mode': 'opt_in',
+    'consent.accept_other_bases': true,
+    'consent.sensitive_separate': true,
+    'retention.audit_days': 3 * YEAR,
+    'retention.provenance_days': 180,
+    'encryption.required': true,
+    'encryption.blind_index': true,
+    'encryption.key_rotation_days': YEAR,
+    'pii.write_action': 'flag',
+    'pii.categories': '*',
+    'pii.egress_action': 'redact',
+    'audit.reads': true,
+    'provenance.record': true,
+    'tiering.dpa_required': true,
+    'breach.notify_hours': 72,
+  },
+  hipaa: {
+    'deletion.reason_required': true,
+    'retention.audit_days': 6 * YEAR,
+    'retention.provenance_days': 180,
+    'encryption.required': true,
+    'encryption.blind_index': true,
+    'encryption.key_rotation_days': YEAR,
+    'pii.write_action': 'require_consent',
+    'pii.categories': PHI_CATEGORIES,
+    'audit.reads': true,
+    'provenance.record': true,
+    'access.authz_required': true,
+    'access.max_recall_limit': 100,
+    'tiering.baa_required': true,
+    'breach.notify_hours': 1_440,
+  },
+  ccpa: {
+    'consent.mode': 'opt_out',
+    // Nothing is accepted in place of the choice that the law gives.
+    'consent.accept_other_bases': false,
+    'consent.on_read': true,
+    'retention.audit_days': 2 * YEAR,
+    'retention.provenance_days': 180,
+    'encryption.required': true,
+    'pii.write_action': 'flag',
+    'pii.categories': '*',
+    'pii.egress_action': 'redact',
+    'provenance.record': true,
+  },
+  lgpd: {
+    'consent.mode': 'opt_in',
+    'consent.accept_other_bases': true,
+    'consent.sensitive_separate': true,
+    'retention.audit_days': 2 * YEAR,
+    'retention.provenance_days': 180,
+    'encryption.required': true,
+    'encryption.blind_index': true,
+    'encryption.key_rotation_days': YEAR,
+    'pii.write_action': 'flag',
+    'pii.categories': '*',
+    'pii.egress_action': 'redact',
+    'audit.reads': true,
+    'provenance.record': true,
+    'tiering.dpa_required': true,
+    'breach.notify_hours': 72,
+  },
+  pipl: {
+    'consent.mode': 'opt_in',
+    'consent.accept_other_bases': true,
+    'consent.on_read': true,
+    'consent.sensitive_separate': true,
+    'retention.audit_days': 3 * YEAR,
+    'retention.provenance_days': 180,
+    'encryption.required': true,
+    'encryption.blind_index': true,
+    'encryption.key_rotation_days': YEAR,
+    'pii.write_action': 'flag',
+    'pii.categories': '*',
+    'pii.egress_action': 'redact',
+    // Enforced once regions are named: an empty list is anywhere.
+    'residency.enforce': true,
+    'residency.cross_border_consent': true,
+    'audit.reads': true,
+    'provenance.record': true,
+    'tiering.dpa_required': true,
+    'breach.notify_hours': 24,
+  },
+  eu_ai_act: {
+    'deletion.reason_required': true,
+    'retention.audit_days': 180,
+    'retention.provenance_days': 180,
+    'encryption.required': true,
+    'audit.reads': true,
+    'provenance.record': true,
+    'explanation.required': true,
+    'ai.oversight_required': true,
+    'ai.disclosure': true,
+    'breach.notify_hours': 360,
+  },
+  soc2: {
+    'deletion.reason_required': true,
+    'retention.audit_days': YEAR,
+    'retention.provenance_days': YEAR,
+    'encryption.required': true,
+    'encryption.blind_index': true,
+    'encryption.key_rotation_days': YEAR,
+    'pii.write_action': 'flag',
+    'pii.categories': '*',
+    'pii.egress_action': 'redact',
+    'audit.reads': true,
+    'provenance.record': true,
+    'access.authz_required': true,
+    'access.segregation_of_duties': true,
+    'breach.notify_hours': 72,
+  },
+  colorado_ai_act: {
+    'retention.audit_days': 3 * YEAR,
+    'retention.provenance_days': YEAR,
+    'audit.reads': true,
+    'provenance.record': true,
+    'explanation.required': true,
+    'ai.disclosure': true,
+    'ai.impact_required': true,
+    'breach.notify_hours': 2_160,
+  },
+  legal_hold: { 'deletion.hold': true },
+  strict_deletion: { 'deletion.reason_required': true, 'deletion.consent_required': true },
+  strict_supersede: { 'supersede.reason_required': true, 'supersede.consent_required': true },
+  /** Erasure of a user is not a deletion: it asks `deletion.hold` alone. */
+  append_only: { 'supersede.allowed': false, 'deletion.allowed': false },
+  pii_block: { 'pii.write_action': 'block', 'pii.categories': '*' },
+  retention_30d: { 'retention.default_ttl_days': 30 },
+  retention_365d: { 'retention.default_ttl_days': 365 },
+} as const satisfies Record<string, SomeRules>;
+
+export type PresetName = keyof typeof PRESETS;
+
+/** What holds for a memory that has no presets. */
+export const BASELINE: PresetName = 'baseline';
+export const LEGAL_HOLD: PresetName = 'legal_hold';
+
+/** The preset of a name, in any case, `-` for `_`. POL-E009 for any other. */
+export function presetNamed(name: string): PresetName {
+  const plain = name.trim().toLowerCase().replaceAll('-', '_');
+  if (Object.hasOwn(PRESETS, plain)) return plain as PresetName; // It is a key of the table.
+  throw new EngineError('POL-E009', 'unknown preset', {
+    details: [{ field: 'presets', issue: `unknown: ${name.slice(0, 64)}` }],
+  });
+}
+
+/** The presets of names, each once, sorted. POL-E009 for one that is unknown. */
+export function presetsNamed(names: readonly string[]): readonly PresetName[] {
+  return [...new Set(names.map(presetNamed))].sort();
+}
+
+export function rulesOfPreset(name: PresetName): SomeRules {
+  return PRESETS[name];
+}

@@ -1,0 +1,77 @@
+// When a grain expires (service contract 10.1, `retention.*`). Pure: from the rules and what the grain says of itself.
+import type { GrainType } from '../../grain/grain.ts';
+import type { Rules } from './rules.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What the time of a grain came from. */
+export type ExpirySource = 'expires_at' | 'namespace' | 'type' | 'default';
+
+export interface Expiry {
+  /** Milliseconds. The grain is gone from this moment on. */
+  readonly atMs: number;
+  readonly source: ExpirySource;
+}
+
+export interface Expirable {
+  readonly type: GrainType;
+  readonly namespace: string;
+  readonly createdAtMs: number;
+  /** Its own, in seconds. */
+  readonly expiresAt?: number | undefined;
+}
+
+type RetentionRules = Pick<Rules, 'retention.default_ttl_days' | 'retention.by_namespace' | 'retention.by_type'>;
+
+/**
+ * When a grain expires, at the earliest of its own `expires_at` and the time to live of its namespace, of its type and by
+ * default; undefined: never. A namespace's time holds for what lies below it (`acme` for `acme/prod`).
+ */
+export function expiryOf(grain: Expirable, rules: RetentionRules): Expiry | undefined {
+  const times: Expiry[] = [];
+  if (grain.expiresAt !== undefined) times.push({ atMs: grain.expiresAt * 1000, source: 'expires_at' });
+  const days = (ttl: number | null | undefined, source: ExpirySource): void => {
+    if (ttl !== null && ttl !== undefined) times.push({ atMs: grain.createdAtMs + ttl * DAY_MS, source });
+  };
+  days(namespaceTtlDays(grain.namespace, rules), 'namespace');
+  days(own(rules['retention.by_type'], grain.type), 'type');
+  days(rules['retention.default_ttl_days'], 'default');
+  return times.reduce<Expiry | undefined>(
+    (first, time) => (first === undefined || time.atMs < first.atMs ? time : first),
+    undefined,
+  );
+}
+
+export function isExpired(grain: Expirable, rules: RetentionRules, nowMs: number): boolean {
+  const expiry = expiryOf(grain, rules);
+  return expiry !== undefined && expiry.atMs <= nowMs;
+}
+
+/** The least time to live, in days, that rules give the namespace or one that it lies in; undefined: none. */
+export function namespaceTtlDays(namespace: string, rules: RetentionRules): number | undefined {
+  const byNamespace = rules['retention.by_namespace'];
+  let least = own(byNamespace, namespace);
+  for (let slash = namespace.lastIndexOf('/'); slash > 0; slash = namespace.lastIndexOf('/', slash - 1)) {
+    const days = own(byNamespace, namespace.slice(0, slash));
+    if (days !== undefined && (least === undefined || days < least)) least = days;
+  }
+  return least;
+}
+
+/** True when no time to live is set at all, so that only `expires_at` can end a grain. */
+export function keepsForever(rules: RetentionRules): boolean {
+  return (
+    rules['retention.default_ttl_days'] === null &&
+    Object.keys(rules['retention.by_namespace']).length === 0 &&
+    Object.keys(rules['retention.by_type']).length === 0
+  );
+}
+
+/** The moment, in milliseconds, from which on a grain may be forgotten under `deletion.min_age_days`. */
+export function forgettableFromMs(createdAtMs: number, rules: Pick<Rules, 'deletion.min_age_days'>): number {
+  return createdAtMs + (rules['deletion.min_age_days'] ?? 0) * DAY_MS;
+}
+
+function own(map: Readonly<Record<string, number>>, name: string): number | undefined {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
+}

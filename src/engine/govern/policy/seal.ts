@@ -1,0 +1,102 @@
+// Sealed versions of a memory's policy: each is never changed, and names the one before it (service contract 10.1).
+import { hash } from 'node:crypto';
+import { compose, type Overrides } from './compose.ts';
+import type { PresetName } from './presets.ts';
+import { nested, type Rules } from './rules.ts';
+import { canonicalJson, type PolicyValue } from './values.ts';
+
+export interface SealedPolicy {
+  /** From 1; 0 is the baseline of a memory whose policy nobody has set, which is not kept. */
+  readonly version: number;
+  /** Sorted. */
+  readonly presets: readonly PresetName[];
+  readonly overrides: Overrides;
+  readonly rules: Rules;
+  /** 64 hex digits. */
+  readonly sealHash: string;
+  /** The seal of the version before; null for the first. */
+  readonly prevSealHash: string | null;
+  /** Seconds. */
+  readonly sealedAt: number;
+  readonly sealedBy: string;
+  readonly reason: string | null;
+}
+
+type Sealable = Pick<SealedPolicy, 'version' | 'presets' | 'overrides' | 'rules' | 'prevSealHash'>;
+
+/**
+ * SHA-256, in hex, of the canonical JSON of `{version, presets, rules, overrides, prev_seal_hash}` with the members as
+ * `policyJson` shows them, so that whoever holds an answer can compute it.
+ */
+export function sealHash({ version, presets, overrides, rules, prevSealHash }: Sealable): string {
+  const sealed: PolicyValue = {
+    version,
+    presets: [...presets].sort(),
+    rules: nested(rules),
+    overrides: nested(overrides),
+    prev_seal_hash: prevSealHash,
+  };
+  return hash('sha256', canonicalJson(sealed), 'hex');
+}
+
+/** What holds where nobody has set a policy: version 0, the baseline. */
+export function unsetPolicy(): SealedPolicy {
+  const { presets, overrides, rules } = compose([]);
+  const draft = { version: 0, presets, overrides, rules, prevSealHash: null };
+  return { ...draft, sealHash: sealHash(draft), sealedAt: 0, sealedBy: '', reason: null };
+}
+
+export interface SealContext {
+  /** Seconds. */
+  readonly nowSeconds: number;
+  readonly sealedBy: string;
+  readonly reason?: string | undefined;
+}
+
+/** The version after `current`. Throws what `compose` throws. */
+export function sealNext(
+  current: SealedPolicy,
+  presets: readonly string[],
+  overrides: Overrides,
+  { nowSeconds, sealedBy, reason }: SealContext,
+): SealedPolicy {
+  const composed = compose(presets, overrides);
+  const draft = {
+    ...composed,
+    version: current.version + 1,
+    prevSealHash: current.version === 0 ? null : current.sealHash,
+  };
+  return { ...draft, sealHash: sealHash(draft), sealedAt: nowSeconds, sealedBy, reason: reason ?? null };
+}
+
+/** True when the version is as it was sealed. */
+export function isIntact(policy: SealedPolicy): boolean {
+  return sealHash(policy) === policy.sealHash;
+}
+
+/** The first version, of those from the oldest on, whose own seal or whose link to the one before is broken. */
+export function firstBroken(versions: readonly SealedPolicy[]): number | undefined {
+  let previous: SealedPolicy | undefined;
+  for (const policy of versions) {
+    const linked = previous === undefined || policy.prevSealHash === previous.sealHash;
+    if (!linked || !isIntact(policy)) return policy.version;
+    previous = policy;
+  }
+  return undefined;
+}
+
+/** The policy as the wire has it. */
+export function policyJson(policy: SealedPolicy): PolicyValue {
+  return {
+    version: policy.version,
+    sealed: true,
+    presets: policy.presets,
+    rules: nested(policy.rules),
+    overrides: nested(policy.overrides),
+    seal_hash: policy.sealHash,
+    prev_seal_hash: policy.prevSealHash,
+    sealed_at: policy.sealedAt,
+    sealed_by: policy.sealedBy,
+    reason: policy.reason,
+  };
+}

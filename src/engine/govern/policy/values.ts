@@ -1,0 +1,201 @@
+// What a rule of a policy may hold, and what it is to be stricter. A kind is an order with a loosest value, and a way to
+// put two values together that is never looser than either: the larger of a total order, or the join of a lattice.
+import { POLICY_FACT_CHARS_MAX, POLICY_LIST_MAX, POLICY_TEXT_CHARS_MAX } from '../../limits.ts';
+
+export type PolicyValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly PolicyValue[]
+  | { readonly [key: string]: PolicyValue };
+
+/** How `to` stands to `from`; `mixed`: tighter here, looser there. */
+export type Direction = 'same' | 'tighter' | 'looser' | 'mixed' | 'neutral';
+
+export interface Kind {
+  /** What is wrong with a value from outside; undefined when it may stand. */
+  readonly problem: (value: PolicyValue) => string | undefined;
+  /** The stricter of two values, or what is at least as strict as both; undefined: they cannot be joined. */
+  readonly join: (a: PolicyValue, b: PolicyValue) => PolicyValue | undefined;
+  readonly direction: (from: PolicyValue, to: PolicyValue) => Direction;
+}
+
+const SECONDS_MAX = 9_999_999_999;
+
+function same(a: PolicyValue, b: PolicyValue): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+/** A kind whose values stand in a row: `rank` grows with strictness. */
+function ordered(rank: (value: PolicyValue) => number, problem: Kind['problem']): Kind {
+  return {
+    problem,
+    join: (a, b) => (rank(b) > rank(a) ? b : a),
+    direction: (from, to) => {
+      const [before, after] = [rank(from), rank(to)];
+      return before === after ? 'same' : after > before ? 'tighter' : 'looser';
+    },
+  };
+}
+
+/** Of these words the later is the stricter. */
+export function oneOf(...words: readonly string[]): Kind {
+  return ordered(
+    (value) => words.indexOf(String(value)),
+    (value) => (typeof value === 'string' && words.includes(value) ? undefined : `is none of ${words.join(', ')}`),
+  );
+}
+
+const isBoolean = (value: PolicyValue): string | undefined =>
+  typeof value === 'boolean' ? undefined : 'is not true or false';
+
+/** True is the stricter. */
+export const demand: Kind = ordered((value) => Number(value === true), isBoolean);
+/** False is the stricter. */
+export const permission: Kind = ordered((value) => Number(value === false), isBoolean);
+/** A permission that only means something beside another rule: null says nothing, true less than false. */
+export const exemption: Kind = ordered(
+  (value) => (value === null ? 0 : value === true ? 1 : 2),
+  (value) => (value === null ? undefined : isBoolean(value)),
+);
+
+const count = (value: PolicyValue): string | undefined =>
+  value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= SECONDS_MAX)
+    ? undefined
+    : 'is no positive integer or null';
+
+/** A time to live, a cap: the smaller is the stricter, null is none. */
+export const atMost: Kind = ordered((value) => (typeof value === 'number' ? -value : Number.NEGATIVE_INFINITY), count);
+/** A minimum: the larger is the stricter, null is none. */
+export const atLeast: Kind = ordered((value) => (typeof value === 'number' ? value : 0), count);
+
+const texts = (value: PolicyValue): string | undefined => {
+  if (!Array.isArray(value)) return 'is no list of strings';
+  if (value.length > POLICY_LIST_MAX) return `holds more than ${POLICY_LIST_MAX}`;
+  return value.every((item) => typeof item === 'string' && item !== '' && item.length <= POLICY_TEXT_CHARS_MAX)
+    ? undefined
+    : `holds what is no string of 1 to ${POLICY_TEXT_CHARS_MAX} characters`;
+};
+
+const itemsOf = (value: PolicyValue): readonly string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+const union = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])].sort();
+const covers = (whole: readonly string[], part: readonly string[]): boolean =>
+  part.every((item) => whole.includes(item));
+
+function bySize(more: boolean, less: boolean): Direction {
+  return more && less ? 'same' : more ? 'tighter' : less ? 'looser' : 'mixed';
+}
+
+/** What is forbidden, protected, matched: more is stricter. `allowed`: the words that may stand in it. */
+export function more(allowed?: readonly string[]): Kind {
+  return {
+    problem: (value) =>
+      texts(value) ??
+      (allowed === undefined || covers(allowed, itemsOf(value))
+        ? undefined
+        : `holds others than ${allowed.join(', ')}`),
+    join: (a, b) => union(itemsOf(a), itemsOf(b)),
+    direction: (from, to) => bySize(covers(itemsOf(to), itemsOf(from)), covers(itemsOf(from), itemsOf(to))),
+  };
+}
+
+/** What counts: a list of these words, or `*` for all of them, which is the strictest. */
+export function categories(allowed: readonly string[]): Kind {
+  const list = more(allowed);
+  const all = (value: PolicyValue): PolicyValue => (value === '*' ? [...allowed].sort() : value);
+  return {
+    problem: (value) => (value === '*' ? undefined : list.problem(value)),
+    join: (a, b) => (a === '*' || b === '*' ? '*' : list.join(a, b)),
+    direction: (from, to) => list.direction(all(from), all(to)),
+  };
+}
+
+/** Where data may be: fewer is stricter, an empty list is anywhere. Lists without a common member cannot be joined. */
+export const places: Kind = {
+  problem: texts,
+  join: (a, b) => {
+    const [first, second] = [itemsOf(a), itemsOf(b)];
+    if (first.length === 0) return [...second].sort();
+    if (second.length === 0) return [...first].sort();
+    const common = first.filter((item) => second.includes(item)).sort();
+    return common.length === 0 ? undefined : common;
+  },
+  direction: (from, to) => {
+    const [first, second] = [itemsOf(from), itemsOf(to)];
+    const narrower = first.length === 0 || (second.length > 0 && covers(first, second));
+    const wider = second.length === 0 || (first.length > 0 && covers(second, first));
+    return bySize(narrower, wider);
+  },
+};
+
+const entriesOf = (value: PolicyValue): readonly (readonly [string, PolicyValue])[] =>
+  isObject(value) ? Object.entries(value) : [];
+
+/** A limit for each name: the smaller is the stricter, a name without one has none. */
+export const atMostByName: Kind = {
+  problem: (value) => {
+    if (!isObject(value)) return 'is no object of integers';
+    const entries = Object.entries(value);
+    if (entries.length > POLICY_LIST_MAX) return `holds more than ${POLICY_LIST_MAX}`;
+    const bad = entries.find(
+      ([name, days]) => name.length > POLICY_TEXT_CHARS_MAX || days === null || count(days) !== undefined,
+    );
+    return bad === undefined ? undefined : `${bad[0].slice(0, POLICY_TEXT_CHARS_MAX)} is no positive integer`;
+  },
+  join: (a, b) => {
+    const joined = new Map(entriesOf(a));
+    for (const [name, days] of entriesOf(b)) joined.set(name, atMost.join(joined.get(name) ?? null, days) ?? null);
+    return Object.fromEntries([...joined].sort(([x], [y]) => (x < y ? -1 : 1)));
+  },
+  direction: (from, to) => {
+    const [first, second] = [new Map(entriesOf(from)), new Map(entriesOf(to))];
+    let [tighter, looser] = [false, false];
+    for (const name of union([...first.keys()], [...second.keys()])) {
+      const step = atMost.direction(first.get(name) ?? null, second.get(name) ?? null);
+      tighter ||= step === 'tighter';
+      looser ||= step === 'looser';
+    }
+    return tighter && looser ? 'mixed' : tighter ? 'tighter' : looser ? 'looser' : 'same';
+  },
+};
+
+/** What is so and not what is wished: an acknowledgement, an address. Neither strict nor loose; presets hold none. */
+export function fact(problem: Kind['problem']): Kind {
+  return {
+    problem,
+    join: (a, b) => (a === null ? b : b === null ? a : canonicalJson(a) >= canonicalJson(b) ? a : b),
+    direction: (from, to) => (same(from, to) ? 'same' : 'neutral'),
+  };
+}
+
+export const factBoolean: Kind = fact(isBoolean);
+export const factTexts: Kind = fact(texts);
+export const factObject: Kind = fact((value) => {
+  if (value !== null && !isObject(value)) return 'is no object or null';
+  if (isDeeper(value, FACT_DEPTH_MAX)) return `is nested deeper than ${FACT_DEPTH_MAX}`;
+  return canonicalJson(value).length > POLICY_FACT_CHARS_MAX ? 'is too large' : undefined;
+});
+
+const FACT_DEPTH_MAX = 16;
+
+function isDeeper(value: PolicyValue, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner: PolicyValue) => isDeeper(inner, depth - 1));
+}
+
+export function isObject(value: PolicyValue): value is { readonly [key: string]: PolicyValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The JSON of a value with the members of every object sorted by name in UTF-16 order, no blanks, and numbers and strings
+ * as `JSON.stringify` writes them (RFC 8785 for what a policy holds).
+ */
+export function canonicalJson(value: PolicyValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name]!)}`).join(',')}}`;
+}
