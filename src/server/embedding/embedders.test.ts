@@ -98,6 +98,12 @@ test('a backend is one of the known names, and configured', () => {
   const embedders = new Embedders('none', {}, { log });
   assert.equal(embedders.of(''), undefined);
   assert.deepEqual(embedders.status(), { backend: 'none', dimensions: 0, state: 'none' });
+  assert.deepEqual(embedders.status('remote'), {
+    backend: 'remote',
+    dimensions: 0,
+    state: 'failed',
+    reason: 'it is not configured here',
+  });
   embedders.check('none');
   embedders.check('');
   assert.throws(() => embedders.check('remote'), { code: 'VAL-E001' });

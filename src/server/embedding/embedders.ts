@@ -126,6 +126,8 @@ export class Embedders {
       const { name: stamp, dimensions } = embedder;
       return { backend: stamp, dimensions, state: 'ready', ...(fallback === undefined ? {} : { reason: fallback }) };
     }
+    if (this.#openers[name] === undefined)
+      return { backend: name, dimensions: 0, state: 'failed', reason: 'it is not configured here' };
     const state = opening !== undefined ? 'opening' : reason !== undefined ? 'failed' : 'cold';
     return { backend: name, dimensions: 0, state, ...(reason === undefined ? {} : { reason }) };
   }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openBuiltinEmbedder } from '../../embed/builtin/builtin.ts';
 import { type Embedder, EmbedError } from '../../embed/embedder.ts';
-import { FOLLOW_RETRY_MIN_MS } from '../../engine/limits.ts';
+import { ENCODER_SILENCE_MS, FOLLOW_RETRY_MIN_MS, FOLLOW_TRIES_ALONE } from '../../engine/limits.ts';
 import { makeLog } from '../log.ts';
 import type { Backlog, BacklogPage, EmbeddedPage, StampOf } from './backlog.ts';
 import { Follower, type FollowerOptions } from './follower.ts';
@@ -235,4 +236,29 @@ test('closing gives up the call under way, and a shard that cannot be asked is a
   await follower.close();
   assert.equal(shard.reached, 0);
   assert.equal(follower.isOut, false, 'giving up is no failure');
+});
+
+test("a text that ends the encoder's thread costs itself alone", async (t) => {
+  const gate = new Int32Array(new SharedArrayBuffer(12)).fill(1_000_000);
+  const encoder = openBuiltinEmbedder({
+    thread: new URL('../../embed/builtin/testing/fake-thread.ts', import.meta.url),
+    threadData: { gate },
+    // The thread is started again at once, and never thought to be silent.
+    delay: (run, ms) => {
+      const soon = setImmediate(ms === ENCODER_SILENCE_MS ? () => undefined : run);
+      return () => clearImmediate(soon);
+    },
+  });
+  t.after(() => encoder.close());
+  const shard = new TextShard(['a', 'exit', 'b', 'throw', 'c', 'd']);
+  const follower = follow([shard], {
+    ...embedder(encoder.name),
+    embed: async (texts, options) =>
+      (await encoder.embed(texts, options)).map((vector, i) => (vector === undefined ? vector : vectorOf(texts[i]!))),
+  });
+  for (let turn = 0; turn < 600 && shard.reached < 6; turn++) await new Promise((resolve) => setTimeout(resolve, 25));
+  await follower.close();
+  assert.deepEqual(ordinalsOf(shard), [1, 3, 5, 6]);
+  assert.equal(follower.passedOver, 2);
+  assert.equal(encoder.status.restarts, 2 * (1 + FOLLOW_TRIES_ALONE));
 });
