@@ -1,20 +1,21 @@
 // ASSEMBLE: the grains of several sources in one text that keeps to a budget. A pure function of what was found: the same
 // grains and the same clock give the same text.
 import type { JsonObject } from '../../../grain/api-json.ts';
-import { calWarning } from '../../errors.ts';
 import { CAL_LIMITS } from '../../vocabulary/limits.ts';
-import { formatName, formatOf, type Rendering, type ResolvedFormat } from '../formats/choice.ts';
-import type { Format, Setting, Tally } from '../formats/format.ts';
+import { formatName, type Rendering } from '../formats/choice.ts';
+import type { Tally } from '../formats/format.ts';
 import type { CalGrain } from '../grain.ts';
 import type { Level } from '../projection.ts';
 import { skippedWarning } from '../render.ts';
 import { summaryOf } from '../summary.ts';
 import { utilization } from '../template-variables.ts';
-import { ESTIMATE, type TokenCounter } from '../tokens.ts';
+import type { TokenCounter } from '../tokens.ts';
+import { AUTO_TOON_WARNING, autoToon } from './auto-toon.ts';
 import { fitting } from './document.ts';
 import { type Filling, fill } from './fill.ts';
+import { type Budget, frameTokens, type Page, pageOf } from './page.ts';
 import { type RankedSource, ranked, type Source, weightsOf, withoutRepeats } from './ranking.ts';
-import { type Choice, type Page, Tray } from './tray.ts';
+import { type Choice, Tray } from './tray.ts';
 
 export interface Assembly {
   readonly name?: string | undefined;
@@ -24,7 +25,7 @@ export interface Assembly {
   /** Labels; empty: as in FROM. */
   readonly priority: readonly string[];
   /** D-42: absent, 4000 tokens. */
-  readonly budget?: { readonly value: number; readonly unit: 'tokens' | 'grains' } | undefined;
+  readonly budget?: Budget | undefined;
   /** Each of several keeps to the budget. D-29: absent, SML. */
   readonly renderings?: readonly Rendering[] | undefined;
   readonly dedupField?: string | undefined;
@@ -74,17 +75,13 @@ const DEFAULT_RENDERINGS: readonly Rendering[] = [{ key: 'sml', format: { kind: 
 
 /** Throws CalError E034 and E035. */
 export function assemble(assembly: Assembly): Assembled {
-  const { budget = { value: CAL_LIMITS.budgetTokensDefault, unit: 'tokens' }, counter = ESTIMATE } = assembly;
+  const { budget = { value: CAL_LIMITS.budgetTokensDefault, unit: 'tokens' } } = assembly;
   const sources = withoutRepeats(ranked(assembly.sources, assembly.priority), assembly.dedupField);
-  const warnings: string[] = [];
-  const renderings = autoToon(assembly, sources, budget.unit === 'tokens' ? budget.value : undefined, warnings);
-  const page: Page = {
-    ...budget,
-    counter,
-    formats: renderings.map(({ format }) => pageFormat(format, assembly, budget)),
-  };
-  const reserve = page.unit === 'grains' ? 0 : Math.max(...page.formats.map((format) => frameTokens(format, page)));
-  const { chosen, allocated } = choose(assembly, sources, page, reserve);
+  const wanted = assembly.renderings ?? DEFAULT_RENDERINGS;
+  const renderings = autoToon(assembly, budget, { renderings: wanted, sources });
+  const warnings: string[] = renderings === wanted ? [] : [AUTO_TOON_WARNING];
+  const page = pageOf(assembly, budget, renderings);
+  const { chosen, allocated } = choose(assembly, sources, page);
   const kept = fitting(chosen, sources, page);
   if (kept === undefined)
     warnings.push(`a budget of ${budget.value} ${budget.unit} has no room for the frame of the format`);
@@ -118,27 +115,11 @@ export function assemble(assembly: Assembly): Assembled {
   };
 }
 
-function pageFormat(
-  resolved: ResolvedFormat,
-  assembly: Assembly,
-  { value, unit }: Pick<Page, 'value' | 'unit'>,
-): Format {
-  const { level, nowMs, isoTimestamps = false, name, intent } = assembly;
-  const setting: Setting = { shape: 'assemble', level, nowMs, isoTimestamps, name, intent };
-  return formatOf(resolved, setting, unit === 'tokens' ? value : CAL_LIMITS.budgetTokensMax);
-}
-
-/** Tokens of a document without grains that says it uses all. */
-function frameTokens(format: Format, { unit, value, counter }: Page): number {
-  return counter.count(format.document([], { unit, total: value, used: value }));
-}
-
 /** Every choice in the order in which it is given up, last first: grains by rank of their source, then omissions. */
 function choose(
   { level, squeezes = false }: Assembly,
   sources: readonly RankedSource[],
   page: Page,
-  reserve: number,
 ): { chosen: Choice[]; allocated: readonly number[] } {
   const weights = weightsOf(sources.length);
   const trays = sources.map((source, i) => new Tray(source, i, page));
@@ -153,6 +134,7 @@ function choose(
       summaryCost: canSqueeze ? (grain) => tray.element(grain, 'summary').cost : undefined,
     };
   });
+  const reserve = frameTokens(page);
   const filled = fill(fillings, page.value, reserve);
   const elements = filled.flatMap(({ taken, squeezed }, i) =>
     Array.from({ length: taken + squeezed }, (_, grain) => trays[i]!.element(grain, grain < taken ? level : 'summary')),
@@ -186,33 +168,4 @@ function described(
     hashes: included.map(({ grain }) => grain.hash),
     ...(summary !== undefined && { summary }),
   };
-}
-
-/** Share of a budget from which TOON is chosen for who chose nothing. */
-const TOON_ABOVE = 0.85;
-
-function autoToon(
-  assembly: Assembly,
-  sources: readonly RankedSource[],
-  tokens: number | undefined,
-  warnings: string[],
-): readonly Rendering[] {
-  const { renderings = DEFAULT_RENDERINGS, counter = ESTIMATE } = assembly;
-  if (assembly.autoToon !== true || tokens === undefined) return renderings;
-  if (sources.some(({ grains }) => grains.some(({ grainType }) => grainType !== grains[0]?.grainType)))
-    return renderings;
-  const page: Page = {
-    ...{ unit: 'tokens', value: tokens, counter },
-    formats: renderings.map(({ format }) => pageFormat(format, assembly, { unit: 'tokens', value: tokens })),
-  };
-  let estimate = Math.max(...page.formats.map((format) => frameTokens(format, page)));
-  for (const [i, source] of sources.entries()) {
-    const tray = new Tray(source, i, page);
-    for (const grain of source.grains.keys()) estimate += tray.element(grain, assembly.level).cost;
-  }
-  if (estimate <= TOON_ABOVE * tokens) return renderings;
-  warnings.push(
-    calWarning('CAL-W005', 'the budget is nearly spent, so the format is toon; a FORMAT clause decides otherwise'),
-  );
-  return [{ key: 'toon', format: { kind: 'named', name: 'toon' } }];
 }

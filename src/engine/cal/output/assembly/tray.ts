@@ -1,17 +1,9 @@
 // What may stand in an assembled document: each grain as every format writes it, with what it costs.
-import type { Format, GroupHead, Manner } from '../formats/format.ts';
+import type { GroupHead, Manner } from '../formats/format.ts';
 import type { CalGrain } from '../grain.ts';
 import type { Level } from '../projection.ts';
-import type { TokenCounter } from '../tokens.ts';
+import type { Page } from './page.ts';
 import type { RankedSource } from './ranking.ts';
-
-/** What everything is measured against. */
-export interface Page {
-  readonly unit: 'tokens' | 'grains';
-  readonly value: number;
-  readonly counter: TokenCounter;
-  readonly formats: readonly Format[];
-}
 
 /** Something that may stand in the document: a grain, or the note of one that found no room. */
 export type Choice = {

@@ -1,0 +1,36 @@
+// TOON for who chose no format and has little room: where the server allows it, the shortest text is taken by itself.
+import { calWarning } from '../../errors.ts';
+import type { Rendering } from '../formats/choice.ts';
+import type { Assembly } from './assemble.ts';
+import { type Budget, frameTokens, pageOf } from './page.ts';
+import type { RankedSource } from './ranking.ts';
+import { Tray } from './tray.ts';
+
+/** Share of the budget that all grains would take, above which TOON is chosen. */
+const TOON_ABOVE = 0.85;
+const TOON: readonly Rendering[] = [{ key: 'toon', format: { kind: 'named', name: 'toon' } }];
+
+/** `renderings`, or TOON where it helps: a budget of tokens that is nearly spent, and one type in each source. */
+export function autoToon(
+  assembly: Assembly,
+  budget: Budget,
+  { renderings, sources }: { readonly renderings: readonly Rendering[]; readonly sources: readonly RankedSource[] },
+): readonly Rendering[] {
+  if (assembly.autoToon !== true || budget.unit !== 'tokens' || sources.some(hasSeveralTypes)) return renderings;
+  const page = pageOf(assembly, budget, renderings);
+  let estimate = frameTokens(page);
+  for (const [i, source] of sources.entries()) {
+    const tray = new Tray(source, i, page);
+    for (const grain of source.grains.keys()) estimate += tray.element(grain, assembly.level).cost;
+  }
+  return estimate <= TOON_ABOVE * budget.value ? renderings : TOON;
+}
+
+function hasSeveralTypes({ grains }: RankedSource): boolean {
+  return grains.some(({ grainType }) => grainType !== grains[0]?.grainType);
+}
+
+export const AUTO_TOON_WARNING = calWarning(
+  'CAL-W005',
+  'the budget is nearly spent, so the format is toon; a FORMAT clause decides otherwise',
+);
