@@ -7,11 +7,12 @@
 //   block := query (32 KiB)   addresses (16 KiB)   scores (16 KiB)   page*
 import { assert } from '../../assert.ts';
 import { VECTOR_DIMENSIONS_MAX } from '../../limits.ts';
+import { type Hamming, makeHamming } from './hamming.ts';
 import { KERNEL_DIMENSIONS, type Kernel, makeKernel, QUERY_SCALE } from './kernel.ts';
 import { wasm } from './wasm.ts';
 
 /** A page holds whole rows: 16 of 512 dimensions. Small memories waste half a page on average. */
-const PAGE_BYTES = 16_384;
+export const PAGE_BYTES = 16_384;
 const QUERY_BYTES = 4 * VECTOR_DIMENSIONS_MAX;
 /** Rows that the kernel is given at once. */
 const BATCH_ROWS = 4_096;
@@ -42,13 +43,14 @@ class Block {
     maximum: BLOCK_BYTES / WASM_PAGE_BYTES,
   });
   readonly #kernel: Kernel = makeKernel(this.#memory);
+  #hamming: Hamming | undefined;
   readonly #free: number[] = [];
   #made = 0;
   used = 0;
   // Views of the memory; growing it makes new ones necessary.
   halves = new Uint16Array(this.#memory.buffer);
   #floats = new Float32Array(this.#memory.buffer);
-  #addresses = new Uint32Array(this.#memory.buffer);
+  #words = new Uint32Array(this.#memory.buffer);
 
   get isFull(): boolean {
     return this.#free.length === 0 && this.#made === PAGES_PER_BLOCK;
@@ -65,7 +67,7 @@ class Block {
       this.#memory.grow(Math.min(GROW_WASM_PAGES, room));
       this.halves = new Uint16Array(this.#memory.buffer);
       this.#floats = new Float32Array(this.#memory.buffer);
-      this.#addresses = new Uint32Array(this.#memory.buffer);
+      this.#words = new Uint32Array(this.#memory.buffer);
     }
     return page;
   }
@@ -85,13 +87,29 @@ class Block {
   }
 
   setAddress(at: number, address: number): void {
-    this.#addresses[ADDRESSES_AT / 4 + at] = address;
+    this.#words[ADDRESSES_AT / 4 + at] = address;
   }
 
   /** Runs the kernel over `count` addresses; the scores are valid until the next run. */
   run(count: number, rowBytes: number): Float32Array {
     this.#kernel(ADDRESSES_AT, count, rowBytes, 0, SCORES_AT);
     return this.#floats.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
+  }
+
+  /** Where the bytes of a page begin, in `halves`. */
+  pageAt(page: number): number {
+    return (PAGES_AT + (page % PAGES_PER_BLOCK) * PAGE_BYTES) / 2;
+  }
+
+  setSketch(sketch: Uint16Array): void {
+    this.halves.set(sketch, 0);
+  }
+
+  /** In how many bits the first `count` sketches of a page differ from the one that was set; valid until the next run. */
+  distances(page: number, count: number, sketchBytes: number): Uint32Array {
+    this.#hamming ??= makeHamming(this.#memory);
+    this.#hamming(2 * this.pageAt(page), count, sketchBytes, 0, SCORES_AT);
+    return this.#words.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
   }
 }
 
@@ -131,6 +149,10 @@ export class Arena {
     const block = this.#blocks[number];
     assert(block !== undefined, 'a page belongs to a block');
     return block;
+  }
+
+  blockOf(page: number): Block {
+    return this.block(Math.floor(page / PAGES_PER_BLOCK));
   }
 }
 

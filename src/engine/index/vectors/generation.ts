@@ -1,4 +1,4 @@
-// A memory's vectors by one embedder: rows in heap, the graph that follows them, what they cover, and what of them is in no
+// A memory's vectors by one embedder: rows in heap, the sketches that follow them, what they cover, and what of them is in no
 // file yet. Files are the business of others (vector-files.ts).
 import { assert } from '../../assert.ts';
 import { VECTORS_UNSEALED_MAX } from '../../limits.ts';
@@ -8,7 +8,9 @@ import { Coverage, type Range } from './coverage.ts';
 import { GrainRows } from './grain-rows.ts';
 import { Graph } from './graph.ts';
 import { writeHalves } from './half-float.ts';
+import type { Near } from './near.ts';
 import type { Searched } from './search.ts';
+import { SketchList } from './sketch-list.ts';
 
 /** Which embedder made a vector, and how long it is. Another name or length is another generation. */
 export interface EmbedderStamp {
@@ -18,13 +20,23 @@ export interface EmbedderStamp {
 
 /** Steps of one work, some 50 ms: whoever does it has other things to do, and asks again. */
 const WORK_STEPS_MAX = 128;
-/** Rows that one step adds to a graph: about a third of a millisecond. */
-const GRAPH_STEP_ROWS = 4;
 /** Grains that one step copies. */
 const COPY_STEP_GRAINS = 256;
 /** Dead rows of which everything is copied to new rows: this many, and this share. */
 const DEAD_ROWS_MIN = 64;
 const DEAD_SHARE_MAX = 0.25;
+
+/** Rows below `upTo` are in it; those of a grain all or none. */
+interface Followed {
+  readonly near: Near;
+  upTo: number;
+}
+
+/** Rows above which candidates are named by a list of sketches, and above which by a graph. */
+export interface NearFrom {
+  readonly scanMax: number;
+  readonly listMax: number;
+}
 
 export class Generation implements Searched {
   readonly stamp: EmbedderStamp;
@@ -32,24 +44,24 @@ export class Generation implements Searched {
   /** What of it is in files. */
   readonly sealed = new Coverage();
   readonly #arena: Arena;
-  /** Rows above which there is a graph. */
-  readonly #scanMax: number;
+  readonly #nearFrom: NearFrom;
   #grains: GrainRows;
-  #graph: Graph | undefined;
-  #graphed = 0;
+  #serving: Followed | undefined;
+  /** A graph that is to take the place of the list that serves. */
+  #coming: Followed | undefined;
   /** Grains that are in no file as they are now, each with the number of the change that made it so. */
   readonly #unsealed = new Map<number, number>();
   #changes = 0;
   /** While rows are copied: grains that were taken out meanwhile. */
   #removedMeanwhile: number[] | undefined;
-  /** Under way: rows are copied, and then follow into a new graph. */
+  /** Under way: rows are copied, and their sketches made. */
   #tidying: Sliced<void> | undefined;
   #isDropped = false;
 
-  constructor(stamp: EmbedderStamp, arena: Arena, scanMax: number) {
+  constructor(stamp: EmbedderStamp, arena: Arena, nearFrom: NearFrom) {
     this.stamp = stamp;
     this.#arena = arena;
-    this.#scanMax = scanMax;
+    this.#nearFrom = nearFrom;
     this.#grains = new GrainRows(arena, stamp.dimensions);
   }
 
@@ -57,18 +69,18 @@ export class Generation implements Searched {
     return this.#grains;
   }
 
-  get graph(): Graph | undefined {
-    return this.#graph;
+  get near(): Near | undefined {
+    return this.#serving?.near;
   }
 
-  /** Rows below this are in the graph; those of a grain all or none. */
-  get graphed(): number {
-    return this.#graphed;
+  get followed(): number {
+    return this.#serving?.upTo ?? 0;
   }
 
   /** Heap beside the arena's pages. */
   get bytes(): number {
-    return this.#grains.bytes + (this.#graph?.bytes ?? 0) + this.#unsealed.size * 48;
+    const near = (this.#serving?.near.bytes ?? 0) + (this.#coming?.near.bytes ?? 0);
+    return this.#grains.bytes + near + this.#unsealed.size * 48;
   }
 
   get unsealedCount(): number {
@@ -121,10 +133,11 @@ export class Generation implements Searched {
     place.halves.set(halves.subarray(at, at + this.stamp.dimensions), place.at);
   }
 
-  /** Takes a grain out and overwrites its vectors. Their sketches stay in the graph's heap until it is made anew. */
+  /** Takes a grain out and overwrites its vectors. In a graph's heap their sketches stay until it is made anew. */
   remove(ordinal: number): boolean {
     const { first, end } = this.#grains.remove(ordinal);
-    for (let row = first; row < Math.min(end, this.#graphed); row++) this.#graph?.remove(row);
+    removeRows(this.#serving, first, end);
+    removeRows(this.#coming, first, end);
     this.#unsealed.delete(ordinal);
     if (end > first) this.#removedMeanwhile?.push(ordinal);
     return end > first;
@@ -141,55 +154,61 @@ export class Generation implements Searched {
     }
   }
 
-  /**
-   * Makes the rows anew, if anything was removed, and lets go of the graph, in which the sketches of what was removed still are:
-   * until `work` has made another one, everything is scanned.
-   */
-  *purge(): Sliced<void> {
-    if (this.#grains.dead === 0 && (this.#graph?.removed ?? 0) === 0) return;
-    this.#tidying?.return();
-    this.#tidying = undefined;
-    this.#graph = undefined;
-    this.#graphed = 0;
-    yield* this.#copy(undefined);
+  /** Lets go of what still holds something of removed grains: a graph. Until `work` has made another one, less is named, or nothing. */
+  purge(): void {
+    this.#stopTidying();
+    if ((this.#coming?.near.removed ?? 0) > 0) this.#coming = undefined;
+    if ((this.#serving?.near.removed ?? 0) > 0) this.#serving = undefined;
   }
 
   /** Some of what is to be done to search faster or to hold less, or undefined when that is nothing. */
   work(): Sliced<void> | undefined {
     const { dead, count, live } = this.#grains;
+    const { scanMax, listMax } = this.#nearFrom;
     if (this.#tidying !== undefined || (dead >= DEAD_ROWS_MIN && dead > DEAD_SHARE_MAX * count))
       return this.#tidySome();
-    if (this.#graphed < count && live > this.#scanMax) return this.#follow();
-    return undefined;
+    if (live <= scanMax) return undefined;
+    this.#serving ??= { near: new SketchList(this.#arena, this.stamp.dimensions), upTo: 0 };
+    if (this.#serving.upTo < count) return this.#follow(this.#serving);
+    if (live <= listMax || this.#serving.near instanceof Graph) return undefined;
+    const graph = this.#coming?.near ?? Graph.make(this.stamp.dimensions);
+    // Without a binary of it for this machine the list goes on.
+    if (graph === undefined) return undefined;
+    this.#coming ??= { near: graph, upTo: 0 };
+    return this.#follow(this.#coming);
   }
 
   drop(): void {
     this.#isDropped = true;
-    this.#tidying?.return();
-    this.#tidying = undefined;
+    this.#stopTidying();
     this.#grains.drop();
-    this.#graph = undefined;
-    this.#graphed = 0;
+    this.#serving?.near.drop();
+    this.#serving = undefined;
+    this.#coming = undefined;
     this.#unsealed.clear();
   }
 
-  /** Adds to the graph what it lacks. */
-  *#follow(): Sliced<void> {
-    this.#graph ??= Graph.make(this.stamp.dimensions);
-    if (this.#graph === undefined) {
-      // Without a graph everything is a scan; there is nothing to follow.
-      this.#graphed = this.#grains.count;
-      return;
-    }
-    for (let steps = 0; steps < WORK_STEPS_MAX && this.#graphed < this.#grains.count; steps++) {
-      this.#graphed = addSome(this.#graph, this.#grains, this.#graphed);
+  #stopTidying(): void {
+    this.#tidying?.return();
+    this.#tidying = undefined;
+  }
+
+  /** Adds some of the rows that it lacks; a graph that has all takes the place of the list. */
+  *#follow(followed: Followed): Sliced<void> {
+    const isThere = (): boolean => this.#serving === followed || this.#coming === followed;
+    for (let steps = 0; steps < WORK_STEPS_MAX && followed.upTo < this.#grains.count; steps++) {
+      addSome(followed, this.#grains);
       yield;
-      if (this.#isDropped) return;
+      if (!isThere()) return;
     }
+    if (this.#coming !== followed || followed.upTo < this.#grains.count) return;
+    this.#serving?.near.drop();
+    this.#serving = followed;
+    this.#coming = undefined;
   }
 
   *#tidySome(): Sliced<void> {
-    this.#tidying ??= this.#copy(this.#graph);
+    this.#tidying ??= this.#copy();
     for (let steps = 0; steps < WORK_STEPS_MAX; steps++) {
       if (this.#tidying === undefined) return;
       if (this.#tidying.next().done === true) {
@@ -200,13 +219,15 @@ export class Generation implements Searched {
     }
   }
 
-  /** Copies everything to new rows and, if there was a graph, to a new one; until that is done the old ones serve. */
-  *#copy(before: Graph | undefined): Sliced<void> {
+  /** Copies everything to new rows and makes their sketches anew; until that is done the old ones serve. */
+  *#copy(): Sliced<void> {
     const from = this.#grains;
     const rowsBefore = from.count;
     const removed: number[] = [];
     this.#removedMeanwhile = removed;
-    const fresh = new GrainRows(this.#arena, this.stamp.dimensions);
+    const { dimensions } = this.stamp;
+    const fresh = new GrainRows(this.#arena, dimensions);
+    let followed: Followed | undefined;
     try {
       let steps = 0;
       for (const row of from.firstRows()) {
@@ -214,46 +235,55 @@ export class Generation implements Searched {
         if (++steps % COPY_STEP_GRAINS === 0) yield;
         if (this.#isDropped) return;
       }
-      const isGraphed = before !== undefined && fresh.live > this.#scanMax;
-      const graph = isGraphed ? Graph.make(this.stamp.dimensions) : undefined;
-      let graphed = 0;
-      while (graph !== undefined && graphed < fresh.count) {
-        graphed = addSome(graph, fresh, graphed);
+      const graph = this.#serving?.near instanceof Graph ? Graph.make(dimensions) : undefined;
+      if (this.#serving !== undefined) followed = { near: graph ?? new SketchList(this.#arena, dimensions), upTo: 0 };
+      while (followed !== undefined && followed.upTo < fresh.count) {
+        addSome(followed, fresh);
         yield;
         if (this.#isDropped) return;
       }
       // From here to the end nothing else runs. What came or went meanwhile is only known to the old rows.
       for (const ordinal of removed) {
         const { first, end } = fresh.remove(ordinal);
-        for (let row = first; row < Math.min(end, graphed); row++) graph?.remove(row);
+        removeRows(followed, first, end);
       }
       for (let row = rowsBefore; row < from.count; row++)
         if (!from.isDead(row) && !fresh.has(from.ordinalOf(row))) fresh.copy(from, row);
       this.#grains = fresh;
-      this.#graph = graph;
-      this.#graphed = graphed;
+      this.#serving?.near.drop();
+      this.#serving = followed;
+      this.#coming = undefined;
     } finally {
       this.#removedMeanwhile = undefined;
       if (this.#grains === fresh) from.drop();
-      else fresh.drop();
+      else {
+        fresh.drop();
+        followed?.near.drop();
+      }
     }
   }
 }
 
-/** Adds a few rows from `from` on, a grain whole, and gives the row after them. Dead rows are passed over. */
-function addSome(graph: Graph, grains: GrainRows, from: number): number {
-  let row = from;
+function removeRows(followed: Followed | undefined, first: number, end: number): void {
+  if (followed === undefined) return;
+  for (let row = first; row < Math.min(end, followed.upTo); row++) followed.near.remove(row);
+}
+
+/** Adds a few rows, a grain whole. Dead rows are passed over. */
+function addSome(followed: Followed, grains: GrainRows): void {
+  const { near } = followed;
+  let row = followed.upTo;
   let added = 0;
-  while (row < grains.count && added < GRAPH_STEP_ROWS) {
+  while (row < grains.count && added < near.stepRows) {
     if (grains.isDead(row)) {
       row += 1;
       added += 0.01;
       continue;
     }
     const end = grains.endOf(row);
-    graph.add(grains.rows, row, end);
+    near.add(grains.rows, row, end);
     added += end - row;
     row = end;
   }
-  return row;
+  followed.upTo = row;
 }

@@ -8,8 +8,10 @@
 import { createRequire } from 'node:module';
 import type { Index, MetricKind, ScalarKind } from 'usearch';
 import { assert } from '../../assert.ts';
+import { VECTOR_GRAPH_COST } from '../../limits.ts';
 import type { Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
+import type { Near } from './near.ts';
 import { Sketcher } from './sketch.ts';
 
 const CONNECTIVITY = 5;
@@ -21,6 +23,8 @@ const THREADS = 1;
 const EDGE_BYTES = 110;
 const PLACE_BYTES = 40;
 const PLACES_FIRST = 64;
+/** About a third of a millisecond. */
+const STEP_ROWS = 4;
 
 type Usearch = { readonly Index: typeof Index };
 
@@ -37,7 +41,7 @@ function loadUsearch(): Usearch | undefined {
   return usearch;
 }
 
-export class Graph {
+export class Graph implements Near {
   readonly #index: Index;
   readonly #sketcher: Sketcher;
   readonly #vector: Float32Array;
@@ -72,6 +76,14 @@ export class Graph {
   /** Rows that a search can name. */
   get count(): number {
     return this.#added - this.#removed;
+  }
+
+  get stepRows(): number {
+    return STEP_ROWS;
+  }
+
+  costOf(candidates: number): number {
+    return candidates * VECTOR_GRAPH_COST;
   }
 
   /** Rows whose sketches are still held though they were removed: usearch only marks them. */
@@ -120,4 +132,7 @@ export class Graph {
     // Low halves of little-endian words: rows are below 2^32.
     return Uint32Array.from({ length: keys.length }, (_, at) => words[2 * at]!);
   }
+
+  /** usearch's own memory goes with the object. */
+  drop(): void {}
 }

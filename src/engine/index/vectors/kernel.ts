@@ -7,7 +7,26 @@
 // A half float becomes a single one by moving its bits (sign, five bits of exponent, ten of mantissa) to their places,
 // which leaves it 2^112 too small; the query is multiplied by 2^112 instead, once. Half floats below 2^-14 would become
 // subnormal, which processors multiply slowly: half-float.ts makes none.
-import { type WasmMemory, type WasmModule, wasm } from './wasm.ts';
+import type { WasmMemory, WasmModule } from './wasm.ts';
+import {
+  AGAIN_IF,
+  advance,
+  END_BLOCK,
+  get,
+  I32,
+  I32_ADD,
+  I32_LESS_UNSIGNED,
+  I32_SUB,
+  instantiate,
+  integer,
+  LOOP,
+  moduleOf,
+  set,
+  simd,
+  tee,
+  unsigned,
+  V128,
+} from './wasm-code.ts';
 
 /** Dimensions that one round of the inner loop takes: rows and queries are padded with zeros to a multiple of it. */
 export const KERNEL_DIMENSIONS = 32;
@@ -20,29 +39,15 @@ export const QUERY_SCALE = 2 ** 112;
  */
 export type Kernel = (rows: number, count: number, rowBytes: number, query: number, out: number) => void;
 
-const I32 = 0x7f;
-const V128 = 0x7b;
 /** Parameters, then locals, by number. */
 const [ROWS, COUNT, ROW_BYTES, QUERY, OUT, AT, END, QUERY_AT, SUM_LOW, SUM_HIGH, HALVES, MASK] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 ] as const;
 
-const get = (local: number): number[] => [0x20, local];
-const set = (local: number): number[] => [0x21, local];
-const tee = (local: number): number[] => [0x22, local];
-const integer = (value: number): number[] => [0x41, ...signed(value)];
-const simd = (operation: number): number[] => [0xfd, ...unsigned(operation)];
 const load128 = (offset: number): number[] => [...simd(0x00), 4, ...unsigned(offset)];
 const splat = (bits: number): number[] => [...simd(0x0c), ...new Uint8Array(new Uint32Array(4).fill(bits).buffer)];
 const lane = (number: number): number[] => [...simd(0x1f), number];
-const advance = (local: number, bytes: number): number[] => [...get(local), ...integer(bytes), I32_ADD, ...set(local)];
-const I32_ADD = 0x6a;
-const I32_SUB = 0x6b;
-const I32_LESS_UNSIGNED = 0x49;
 const F32_ADD = 0x92;
-const LOOP = [0x03, 0x40];
-const AGAIN_IF = [0x0d, 0x00];
-const END_BLOCK = 0x0b;
 const EXTEND_LOW = simd(0xa7);
 const EXTEND_HIGH = simd(0xa8);
 const SHIFT_LEFT = simd(0xab);
@@ -112,54 +117,19 @@ function bodyOf(): number[] {
     END_BLOCK,
   ];
   // Sign, exponent and mantissa after the shift; the copies of the sign that the extension made are cut off.
-  return [...splat(0x8fff_e000), ...set(MASK), ...row, END_BLOCK];
-}
-
-function moduleBytes(): Uint8Array<ArrayBuffer> {
-  const locals = list([
-    [...unsigned(3), I32],
-    [...unsigned(4), V128],
-  ]);
-  const code = [...locals, ...bodyOf()];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, list([[0x60, ...list(Array.from({ length: 5 }, () => [I32])), 0]])),
-    ...section(2, list([[...text('e'), ...text('m'), 0x02, 0x00, 1]])),
-    ...section(3, list([[0]])),
-    ...section(7, list([[...text('k'), 0x00, 0]])),
-    ...section(10, list([[...unsigned(code.length), ...code]])),
-  ]);
-}
-
-function unsigned(value: number): number[] {
-  const bytes: number[] = [];
-  for (; value > 0x7f; value >>>= 7) bytes.push((value & 0x7f) | 0x80);
-  return [...bytes, value];
-}
-
-function signed(value: number): number[] {
-  const bytes: number[] = [];
-  for (; value < -64 || value > 63; value >>= 7) bytes.push((value & 0x7f) | 0x80);
-  return [...bytes, value & 0x7f];
-}
-
-function list(items: readonly (readonly number[])[]): number[] {
-  return [...unsigned(items.length), ...items.flat()];
-}
-
-function section(id: number, bytes: readonly number[]): number[] {
-  return [id, ...unsigned(bytes.length), ...bytes];
-}
-
-function text(name: string): number[] {
-  return [...unsigned(name.length), ...Buffer.from(name, 'latin1')];
+  return [...splat(0x8fff_e000), ...set(MASK), ...row];
 }
 
 let compiled: WasmModule | undefined;
 
 /** The kernel over `memory`. */
 export function makeKernel(memory: WasmMemory): Kernel {
-  compiled ??= new wasm.Module(moduleBytes());
-  const instance = new wasm.Instance(compiled, { e: { m: memory } });
-  return instance.exports['k'] as Kernel; // The one function that the module exports.
+  compiled ??= moduleOf(
+    [
+      [3, I32],
+      [4, V128],
+    ],
+    bodyOf(),
+  );
+  return instantiate(compiled, memory) as Kernel; // What `bodyOf` is.
 }

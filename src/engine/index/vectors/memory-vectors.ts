@@ -6,7 +6,7 @@ import { EngineError } from '../../errors.ts';
 import type { IndexKeys } from '../index-keys.ts';
 import { CorruptBlock, type Sliced } from '../section.ts';
 import type { Arena } from './arena.ts';
-import { type EmbedderStamp, Generation } from './generation.ts';
+import { type EmbedderStamp, Generation, type NearFrom } from './generation.ts';
 import type { VectorBlock, VectorFile } from './vector-file.ts';
 import type { PlacedEntry } from './vector-files.ts';
 
@@ -14,7 +14,7 @@ import type { PlacedEntry } from './vector-files.ts';
 export interface VectorShard {
   readonly arena: Arena;
   readonly keys: Pick<IndexKeys, 'indexKey' | 'indexKeyById'>;
-  readonly scanMax: number;
+  readonly nearFrom: NearFrom;
   /** Entries that count, oldest contents first. */
   entriesOf(memory: number): readonly PlacedEntry[];
   /** True for a grain that is not to be found any more. */
@@ -70,7 +70,7 @@ export class MemoryVectors {
   generation(stamp: EmbedderStamp): Generation {
     const known = this.find(stamp);
     if (known !== undefined) return known;
-    const made = new Generation(stamp, this.#shard.arena, this.#shard.scanMax);
+    const made = new Generation(stamp, this.#shard.arena, this.#shard.nearFrom);
     this.#generations.push(made);
     return made;
   }

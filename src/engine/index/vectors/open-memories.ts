@@ -3,7 +3,7 @@
 import type { IndexKeys } from '../index-keys.ts';
 import type { Sliced } from '../section.ts';
 import { Arena } from './arena.ts';
-import type { EmbedderStamp, Generation } from './generation.ts';
+import type { EmbedderStamp, Generation, NearFrom } from './generation.ts';
 import { isSameStamp, MemoryVectors, type VectorShard } from './memory-vectors.ts';
 import type { PlacedEntry, VectorFiles } from './vector-files.ts';
 
@@ -13,7 +13,7 @@ export interface OpenMemoriesOptions {
   readonly isRemoved: (ordinal: number) => boolean;
   /** Who makes a memory's vectors from now on. */
   readonly embedderOf: (memory: number) => EmbedderStamp;
-  readonly scanMax: number;
+  readonly nearFrom: NearFrom;
   readonly heapBytes: number;
   /** Something of the memory is to be embedded again. */
   readonly onLost: (memory: number) => void;
@@ -36,12 +36,12 @@ export class OpenMemories {
   readonly #awaited = new Set<number>();
 
   constructor(options: OpenMemoriesOptions) {
-    const { files, keys, scanMax, isRemoved } = options;
+    const { files, keys, nearFrom, isRemoved } = options;
     this.#options = options;
     this.#shard = {
       arena: this.#arena,
       keys,
-      scanMax,
+      nearFrom,
       entriesOf: (memory) => files.entriesOf(memory),
       isRemoved,
       lost: (placed, reason) => this.lost(placed, reason),

@@ -1,14 +1,14 @@
 // The plan of a search: which vectors to compare with the query.
 //
-// A scan compares every vector that the filter leaves, and is exact. A graph names candidates by their sketches, which
-// are then compared exactly; the filter takes some of them away. So a graph is asked for more than is wanted, for
+// A scan compares every vector that the filter leaves, and is exact. A list of sketches, or a graph over them, names candidates,
+// which are then compared exactly; the filter takes some of them away. So it is asked for more than is wanted, for
 // as much more as the filter is selective, and again for twice as many while what it named last still got among the best.
 // As soon as the next round would cost more than a scan, a scan is made: whenever `limit` vectors are allowed, as many
 // are found.
-import { VECTOR_CANDIDATES_MIN, VECTOR_GRAPH_COST } from '../../limits.ts';
+import { VECTOR_CANDIDATES_MIN } from '../../limits.ts';
 import { BestGrains, type VectorHit } from './best-grains.ts';
 import type { GrainRows } from './grain-rows.ts';
-import type { Graph } from './graph.ts';
+import type { Near } from './near.ts';
 
 export interface VectorFilter {
   /** Best grains wanted. */
@@ -21,22 +21,22 @@ export interface VectorFilter {
   readonly allowedShare?: number;
 }
 
-/** What is searched: rows, and a graph that holds those below `graphed`. */
+/** What is searched: rows, and what names candidates of those below `followed`. */
 export interface Searched {
   readonly grains: GrainRows;
-  readonly graph: Graph | undefined;
-  readonly graphed: number;
+  readonly near: Near | undefined;
+  readonly followed: number;
 }
 
-/** How a search weighs a graph against a scan. */
+/** How a search weighs candidates against a scan. */
 export interface SearchTuning {
-  /** Candidates that a graph is asked for at least. */
+  /** Candidates that are asked for at least. */
   readonly candidatesMin: number;
-  /** What each of them costs, in compared rows. */
-  readonly graphCost: number;
+  /** What their cost is multiplied by. */
+  readonly costFactor: number;
 }
 
-export const SEARCH_TUNING: SearchTuning = { candidatesMin: VECTOR_CANDIDATES_MIN, graphCost: VECTOR_GRAPH_COST };
+export const SEARCH_TUNING: SearchTuning = { candidatesMin: VECTOR_CANDIDATES_MIN, costFactor: 1 };
 
 /** Rows that are computed at once. */
 const BATCH_ROWS = 2_048;
@@ -59,15 +59,15 @@ export function searchRows(
   filter: VectorFilter,
   tuning: SearchTuning = SEARCH_TUNING,
 ): VectorHit[] {
-  const { grains, graph } = searched;
+  const { grains, near } = searched;
   const { allowedOrdinals } = filter;
   const best = new BestGrains(filter.limit);
   if (filter.limit < 1 || grains.live === 0) return [];
   const listed = (allowedOrdinals?.length ?? grains.grains) / grains.grains;
   const share = Math.min(1, Math.max(0, filter.allowedShare ?? listed));
   const scanned = scanCost(grains, filter, share);
-  if (graph !== undefined && graph.count > 0 && searchGraph(searched, query, filter, { best, scanned, share, tuning }))
-    return best.hits();
+  const plan = { best, scanned, share, tuning };
+  if (near !== undefined && near.count > 0 && searchNear(near, searched, query, filter, plan)) return best.hits();
   const scan = new Scan(grains, query, new BestGrains(filter.limit));
   if (allowedOrdinals !== undefined) scan.listed(allowedOrdinals, filter.allowed);
   else scan.range(0, grains.count, filter.allowed);
@@ -103,13 +103,13 @@ function scanCost(grains: GrainRows, { allowed, allowedOrdinals }: VectorFilter,
 }
 
 /** True when `best` holds the answer; false when a scan is to find it. */
-function searchGraph(
-  searched: Searched,
+function searchNear(
+  near: Near,
+  { grains, followed }: Searched,
   query: Float32Array,
   filter: VectorFilter,
   plan: { readonly best: BestGrains; readonly tuning: SearchTuning; scanned: number; share: number },
 ): boolean {
-  const { grains, graph, graphed } = searched;
   const { best, tuning } = plan;
   const isAllowed = predicateOf(filter);
   const wanted = Math.max(tuning.candidatesMin, CANDIDATES_PER_HIT * filter.limit);
@@ -119,11 +119,11 @@ function searchGraph(
   let passed = 0;
   for (let count = wanted / Math.max(plan.share, 1e-6); ; count *= 2) {
     count = Math.ceil(count);
-    if (count * tuning.graphCost > plan.scanned || count > graph!.count) return false;
-    if (!isTailScanned) new Scan(grains, query, best).range(graphed, grains.count, isAllowed).finish();
+    if (near.costOf(count, plan.share) * tuning.costFactor > plan.scanned || count > near.count) return false;
+    if (!isTailScanned) new Scan(grains, query, best).range(followed, grains.count, isAllowed).finish();
     isTailScanned = true;
     const scan = new Scan(grains, query, best);
-    const rows = graph!.search(query, count);
+    const rows = near.search(query, count);
     for (let at = 0; at < rows.length; at++) {
       const row = rows[at]!;
       if (grains.isDead(row)) continue;

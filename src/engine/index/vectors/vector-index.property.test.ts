@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import type { Sliced } from '../section.ts';
 import { TestKeys, temporaryDirectory } from '../testing/shard.ts';
-import type { EmbedderStamp } from './generation.ts';
+import type { EmbedderStamp, NearFrom } from './generation.ts';
 import { asKept, innerProduct, unitVector } from './testing.ts';
 import { VectorIndex, type VectorSearch } from './vector-index.ts';
 
@@ -142,9 +142,16 @@ class ModelVectors {
   }
 }
 
+const NEAR_FROM = {
+  scanned: { scanMax: 1_000_000, listMax: 1_000_000 },
+  'with lists of sketches': { scanMax: 20, listMax: 1_000_000 },
+  'with graphs': { scanMax: 20, listMax: 40 },
+} as const;
+
 class World {
   readonly #directory = temporaryDirectory();
   readonly #isExact: boolean;
+  readonly #nearFrom: NearFrom;
   readonly keys = new TestKeys();
   readonly removed = new Set<number>();
   readonly #models = new Map<string, ModelVectors>();
@@ -154,8 +161,9 @@ class World {
   #next = 1;
   #work: { readonly steps: Sliced<unknown>; readonly done: (result: unknown) => void } | undefined;
 
-  constructor(isExact: boolean) {
-    this.#isExact = isExact;
+  constructor(nearFrom: NearFrom) {
+    this.#nearFrom = nearFrom;
+    this.#isExact = nearFrom === NEAR_FROM.scanned;
     this.#index = this.#open();
   }
 
@@ -217,8 +225,8 @@ class World {
       keys: this.keys,
       embedder: EMBEDDERS[0]!,
       isRemoved: (ordinal) => this.removed.has(ordinal),
-      scanMax: this.#isExact ? 1_000_000 : 20,
-      tuning: { candidatesMin: 3, graphCost: 0.2 },
+      ...this.#nearFrom,
+      tuning: { candidatesMin: 3, costFactor: 0.025 },
       sealAt: 40,
       heapBytes: 150_000,
     });
@@ -403,11 +411,11 @@ function drain(work: Sliced<unknown>): void {
   while (work.next().done !== true);
 }
 
-for (const isExact of [true, false]) {
-  test(`${isExact ? 'scanned' : 'with graphs'}, the index has what a model has, through works and crashes`, () => {
+for (const [name, from] of Object.entries(NEAR_FROM)) {
+  test(`${name}, the index has what a model has, through works and crashes`, () => {
     fc.assert(
       fc.property(steps, (all) => {
-        const world = new World(isExact);
+        const world = new World(from);
         try {
           for (const step of all) world.step(step);
         } finally {

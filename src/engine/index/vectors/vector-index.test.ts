@@ -189,7 +189,7 @@ test('a grain that gets other vectors after it was sealed has those, and they wi
 });
 
 test('removed grains are gone from heap at once, from files by a purge, under a new key', (t) => {
-  const shard = new Shard(t, { scanMax: 20 });
+  const shard = new Shard(t, { scanMax: 20, listMax: 40 });
   shard.add(1, 1, 60);
   shard.add(2, 61, 70);
   shard.seal();
@@ -273,7 +273,7 @@ test('each memory has its own embedder, and to say it again is no work', (t) => 
 });
 
 test('a graph is made in many small works, and everything is found meanwhile', (t) => {
-  const shard = new Shard(t, { scanMax: 100 });
+  const shard = new Shard(t, { scanMax: 100, listMax: 200 });
   shard.add(1, 1, 2_000);
   shard.seal();
   let works = 0;
@@ -429,7 +429,7 @@ test('a work that is left half done is taken back, and the next one does it', (t
 });
 
 test('a filter gets as many as it allows from a graph, however few and far they are', (t) => {
-  const shard = new Shard(t, { scanMax: 20, tuning: { candidatesMin: 3, graphCost: 0.01 } });
+  const shard = new Shard(t, { scanMax: 20, listMax: 40, tuning: { candidatesMin: 3, costFactor: 0.001 } });
   shard.add(1, 1, 400);
   shard.settle();
   const query = vectorOf(1);

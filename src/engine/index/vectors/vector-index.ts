@@ -10,6 +10,7 @@ import {
   VECTOR_CHUNKS_MAX,
   VECTOR_DIMENSIONS_MAX,
   VECTOR_HEAP_BYTES,
+  VECTOR_LIST_MAX,
   VECTOR_SCAN_MAX,
   VECTORS_SEAL,
 } from '../../limits.ts';
@@ -37,8 +38,9 @@ export interface VectorIndexOptions {
   readonly onLost?: (memory: number) => void;
   /** The last ordinal that was given: vectors of later ones are of another log, and forgotten. */
   readonly lastOrdinal?: number;
-  /** Vectors of a memory up to which every search is a scan. */
+  /** Vectors of a memory up to which every search is a scan, and up to which their sketches are. */
   readonly scanMax?: number;
+  readonly listMax?: number;
   readonly tuning?: SearchTuning;
   /** Vectors in no file at which `work` seals. */
   readonly sealAt?: number;
@@ -73,7 +75,7 @@ export class VectorIndex {
       keys,
       isRemoved,
       embedderOf: (memory) => this.embedderOf(memory),
-      scanMax: options.scanMax ?? VECTOR_SCAN_MAX,
+      nearFrom: { scanMax: options.scanMax ?? VECTOR_SCAN_MAX, listMax: options.listMax ?? VECTOR_LIST_MAX },
       heapBytes: options.heapBytes ?? VECTOR_HEAP_BYTES,
       onLost: options.onLost ?? (() => undefined),
     });
@@ -98,7 +100,7 @@ export class VectorIndex {
     return this.#embedders.get(memory) ?? this.#embedder;
   }
 
-  /** Bytes in heap and outside it: rows, graphs (an estimate, since usearch does not tell), and what finds them. */
+  /** Bytes in heap and outside it: rows, sketches, graphs (an estimate, since usearch does not tell), and what finds them. */
   get bytes(): number {
     return this.#memories.bytes;
   }
@@ -253,7 +255,7 @@ export class VectorIndex {
     this.#letGoOfOthers(memory);
   }
 
-  /** What is due: sealing, loading, adding to graphs, copying what is mostly dead, merging files. Undefined when nothing is. */
+  /** Some of what is due: sealing, loading, sketches, graphs, copying what is mostly dead, merging. Undefined when nothing is. */
   work(): Sliced<void> | undefined {
     if (this.#upkeep.isBusy) return undefined;
     const memories = this.#memories;
@@ -279,8 +281,8 @@ export class VectorIndex {
   }
 
   /**
-   * Writes a memory's vectors anew under its newest key, without those of removed grains, and makes new rows and a new graph, in which
-   * nothing of them is left. Then no file that counts holds a block under an older key. Seals what is covered first.
+   * Writes a memory's vectors anew under its newest key, without those of removed grains, and lets go of a graph that has something
+   * of them. Then no file that counts holds a block under an older key. Seals what is covered first.
    */
   purge(memory: number): Sliced<void> {
     return this.#upkeep.exclusive(this.#upkeep.purge(memory));

@@ -114,14 +114,8 @@ export class VectorUpkeep {
 
   *purge(memory: number): Sliced<void> {
     yield* this.seal();
-    for (const { stamp } of [...(this.#memories.find(memory)?.generations ?? [])]) {
-      const opened = this.#memories.find(memory);
-      const generation = opened?.find(stamp);
-      // What is not in heap yet comes there without what was removed.
-      if (generation === undefined || opened?.isLoaded(generation) !== true) continue;
-      yield* generation.purge();
-      this.#memories.changed.add(memory);
-    }
+    for (const generation of this.#memories.find(memory)?.generations ?? []) generation.purge();
+    this.#memories.changed.add(memory);
     const entries = this.#files.entriesOf(memory);
     const age = Math.max(0, ...entries.map(({ file }) => file.age));
     yield* this.#rewrite(() => [...this.#files.entriesOf(memory)], age);

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Arena } from './arena.ts';
+import { GrainRows } from './grain-rows.ts';
+import { writeHalves } from './half-float.ts';
+import { Sketcher } from './sketch.ts';
+import { SketchList } from './sketch-list.ts';
+import { asKept, generator, unitVector } from './testing.ts';
+
+/** Signs of the rotated components, one by one. */
+function signsOf(vector: Float32Array): boolean[] {
+  const sketcher = new Sketcher(vector.length);
+  const rotated = new Float32Array(sketcher.bits);
+  sketcher.write(vector, rotated, 0);
+  return [...rotated].map((value) => value > 0);
+}
+
+const differences = (a: readonly boolean[], b: readonly boolean[]): number => a.filter((bit, i) => bit !== b[i]).length;
+
+for (const dimensions of [3, 64, 100, 512, 1_000])
+  test(`the rows whose sketches differ least, at ${dimensions} dimensions, over pages and gaps`, () => {
+    const arena = new Arena();
+    const grains = new GrainRows(arena, dimensions);
+    const list = new SketchList(arena, dimensions);
+    const count = 700;
+    const random = generator(dimensions);
+    const signs: boolean[][] = [];
+    for (let row = 0; row < count; row++) {
+      const vector = unitVector(dimensions, Math.floor(random() * 300));
+      const { halves, at } = grains.append(row + 1, true);
+      writeHalves(vector, halves, at);
+      signs.push(signsOf(asKept(vector)));
+    }
+    const none = signsOf(new Float32Array(dimensions));
+    for (const row of [5, 6, 300]) signs[row] = none;
+    list.add(grains.rows, 0, 5);
+    list.add(grains.rows, 7, 400);
+    list.remove(300);
+    for (let from = 400; from < count; from += 100) list.add(grains.rows, from, from + 100);
+    assert.equal(list.count, count);
+    for (const [seed, wanted] of [
+      [1, 10],
+      [2, 1],
+      [3, 699],
+      [4, 10_000],
+    ] as const) {
+      const query = unitVector(dimensions, seed);
+      const asked = signsOf(query);
+      const distance = (row: number): number => differences(signs[row]!, asked);
+      const expected = Array.from({ length: count }, (_, row) => row).sort(
+        (a, b) => distance(a) - distance(b) || a - b,
+      );
+      assert.deepEqual([...list.search(query, wanted)], expected.slice(0, wanted));
+      assert.deepEqual([...list.search(query, 2 * wanted)], expected.slice(0, 2 * wanted), 'asked for more');
+    }
+    const bytes = arena.bytes;
+    list.drop();
+    assert.ok(arena.bytes < bytes);
+    assert.deepEqual([...list.search(unitVector(dimensions, 1), 5)], []);
+  });

@@ -1,0 +1,149 @@
+// The sketches of a generation's rows, one behind the other: give it a vector, it gives the numbers of the rows whose sketches
+// differ least. All are compared (6 ns each), so nothing has to be made but the sketches, and of a removed row nothing is left.
+import { assert } from '../../assert.ts';
+import { type Arena, PAGE_BYTES, type Rows } from './arena.ts';
+import { readHalves } from './half-float.ts';
+import { SKETCH_ROUND_BYTES } from './hamming.ts';
+import type { Near } from './near.ts';
+import { Sketcher } from './sketch.ts';
+
+export class SketchList implements Near {
+  readonly #arena: Arena;
+  readonly #sketcher: Sketcher;
+  /** Padding included. */
+  readonly #bytes: number;
+  readonly #perPage: number;
+  readonly #pages: number[] = [];
+  readonly #vector: Float32Array;
+  readonly #rotated: Float32Array;
+  readonly #sketch: Uint16Array;
+  #count = 0;
+  /** Of the query that was asked last: it is asked again for more. */
+  #asked: Float32Array | undefined;
+
+  constructor(arena: Arena, dimensions: number) {
+    this.#arena = arena;
+    this.#sketcher = new Sketcher(dimensions);
+    const { bits } = this.#sketcher;
+    this.#bytes = SKETCH_ROUND_BYTES * Math.ceil(bits / 8 / SKETCH_ROUND_BYTES);
+    this.#perPage = Math.floor(PAGE_BYTES / this.#bytes);
+    this.#vector = new Float32Array(dimensions);
+    this.#rotated = new Float32Array(bits);
+    this.#sketch = new Uint16Array(this.#bytes / 2);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get stepRows(): number {
+    return STEP_ROWS;
+  }
+
+  /** A removed row leaves nothing. */
+  get removed(): number {
+    return 0;
+  }
+
+  /** What there is beside the arena's pages. */
+  get bytes(): number {
+    return 0;
+  }
+
+  /** All sketches are compared once, a candidate is looked at, and what the filter leaves of it compared. */
+  costOf(candidates: number, share: number): number {
+    return SKETCH_COST * this.#count + candidates * (LOOK_COST + SCATTERED_COST * share);
+  }
+
+  add(rows: Rows, from: number, to: number): void {
+    assert(from >= this.#count, 'rows are added in their order');
+    // Those that were dead already are left as zeros.
+    while (this.#pages.length * this.#perPage < to) this.#pages.push(this.#arena.take());
+    for (let row = from; row < to; row++) {
+      const { halves, at } = rows.halvesAt(row);
+      readHalves(halves, at, this.#vector);
+      this.#draw(this.#vector);
+      const place = this.#placeOf(row);
+      place.halves.set(this.#sketch, place.at);
+    }
+    this.#count = to;
+    this.#asked = undefined;
+  }
+
+  remove(row: number): void {
+    const { halves, at } = this.#placeOf(row);
+    halves.fill(0, at, at + this.#sketch.length);
+    this.#asked = undefined;
+  }
+
+  search(query: Float32Array, count: number): Uint32Array {
+    if (this.#asked !== query || distances.length < this.#count || lastList !== this) this.#compare(query);
+    const wanted = Math.min(count, this.#count);
+    // By distance, as many as there are of each: the place where those of it begin, up to the one where enough are together.
+    let last = 0;
+    for (let together = histogram[0]!; together < wanted; together += histogram[last]!) last += 1;
+    const places = new Uint32Array(last + 2);
+    for (let distance = 0; distance <= last; distance++)
+      places[distance + 1] = places[distance]! + histogram[distance]!;
+    const rows = new Uint32Array(places[last + 1]!);
+    for (let row = 0; row < this.#count; row++) {
+      const distance = distances[row]!;
+      if (distance <= last) rows[places[distance]!++] = row;
+    }
+    return rows.subarray(0, wanted);
+  }
+
+  drop(): void {
+    for (const page of this.#pages.splice(0)) this.#arena.give(page);
+    this.#count = 0;
+    this.#asked = undefined;
+  }
+
+  #compare(query: Float32Array): void {
+    if (distances.length < this.#count) distances = new Uint16Array(this.#count + (this.#count >>> 1));
+    if (histogram.length <= 8 * this.#bytes) histogram = new Uint32Array(8 * this.#bytes + 1);
+    histogram.fill(0);
+    this.#draw(query);
+    let last: ReturnType<Arena['blockOf']> | undefined;
+    for (let at = 0, page = 0; at < this.#count; at += this.#perPage, page++) {
+      const block = this.#arena.blockOf(this.#pages[page]!);
+      if (block !== last) block.setSketch(this.#sketch);
+      last = block;
+      const some = block.distances(this.#pages[page]!, Math.min(this.#perPage, this.#count - at), this.#bytes);
+      distances.set(some, at);
+      for (let i = 0; i < some.length; i++) histogram[some[i]!]! += 1;
+    }
+    this.#asked = query;
+    lastList = this;
+  }
+
+  /** The sketch of a vector: a bit for each of its rotated components, set where that is positive. */
+  #draw(vector: Float32Array): void {
+    const { bits } = this.#sketcher;
+    this.#sketcher.write(vector, this.#rotated, 0);
+    for (let word = 0; word < bits / 16; word++) {
+      let sixteen = 0;
+      for (let bit = 0; bit < 16; bit++) if (this.#rotated[16 * word + bit]! > 0) sixteen |= 1 << bit;
+      this.#sketch[word] = sixteen;
+    }
+  }
+
+  #placeOf(row: number): { halves: Uint16Array; at: number } {
+    const page = this.#pages[Math.floor(row / this.#perPage)]!;
+    const block = this.#arena.blockOf(page);
+    return { halves: block.halves, at: block.pageAt(page) + ((row % this.#perPage) * this.#bytes) / 2 };
+  }
+}
+
+/** About a third of a millisecond. */
+const STEP_ROWS = 16;
+/** What one sketch costs, and a look at one candidate, in rows compared one after the other. */
+const SKETCH_COST = 0.08;
+const LOOK_COST = 1.5;
+/** And a candidate that is compared: rows apart from each other. */
+const SCATTERED_COST = 3;
+
+// Of the last query, by row, and how many rows have each: as large as the largest list that was asked, and never two at once.
+let distances = new Uint16Array(0);
+let histogram = new Uint32Array(0);
+let lastList: SketchList | undefined;

@@ -1,0 +1,70 @@
+// WebAssembly by hand: the few instructions that the kernels are made of, and a module around one function.
+import { type WasmMemory, type WasmModule, wasm } from './wasm.ts';
+
+export const I32 = 0x7f;
+export const I64 = 0x7e;
+export const V128 = 0x7b;
+export const I32_ADD = 0x6a;
+export const I32_SUB = 0x6b;
+export const I32_LESS_UNSIGNED = 0x49;
+export const LOOP = [0x03, 0x40];
+export const AGAIN_IF = [0x0d, 0x00];
+export const END_BLOCK = 0x0b;
+
+export const get = (local: number): number[] => [0x20, local];
+export const set = (local: number): number[] => [0x21, local];
+export const tee = (local: number): number[] => [0x22, local];
+export const integer = (value: number): number[] => [0x41, ...signed(value)];
+export const simd = (operation: number): number[] => [0xfd, ...unsigned(operation)];
+export const advance = (local: number, bytes: number): number[] => [
+  ...get(local),
+  ...integer(bytes),
+  I32_ADD,
+  ...set(local),
+];
+
+/** A module with one function of five i32, over memory `e.m`. `locals`: how many of which type follow the parameters. */
+export function moduleOf(
+  locals: readonly (readonly [count: number, type: number])[],
+  body: readonly number[],
+): WasmModule {
+  const code = [...list(locals.map(([count, type]) => [...unsigned(count), type])), ...body, END_BLOCK];
+  const bytes = [
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, list([[0x60, ...list(Array.from({ length: 5 }, () => [I32])), 0]])),
+    ...section(2, list([[...text('e'), ...text('m'), 0x02, 0x00, 1]])),
+    ...section(3, list([[0]])),
+    ...section(7, list([[...text('k'), 0x00, 0]])),
+    ...section(10, list([[...unsigned(code.length), ...code]])),
+  ];
+  return new wasm.Module(Uint8Array.from(bytes));
+}
+
+/** The module's function over `memory`. */
+export function instantiate(module: WasmModule, memory: WasmMemory): unknown {
+  return new wasm.Instance(module, { e: { m: memory } }).exports['k'];
+}
+
+export function unsigned(value: number): number[] {
+  const bytes: number[] = [];
+  for (; value > 0x7f; value >>>= 7) bytes.push((value & 0x7f) | 0x80);
+  return [...bytes, value];
+}
+
+function signed(value: number): number[] {
+  const bytes: number[] = [];
+  for (; value < -64 || value > 63; value >>= 7) bytes.push((value & 0x7f) | 0x80);
+  return [...bytes, value & 0x7f];
+}
+
+function list(items: readonly (readonly number[])[]): number[] {
+  return [...unsigned(items.length), ...items.flat()];
+}
+
+function section(id: number, bytes: readonly number[]): number[] {
+  return [id, ...unsigned(bytes.length), ...bytes];
+}
+
+function text(name: string): number[] {
+  return [...unsigned(name.length), ...Buffer.from(name, 'latin1')];
+}
