@@ -26,7 +26,7 @@ const HOSTILE = [
   `RECALL WHERE a = 1${' AND a = 1'.repeat(817)}`,
   `RECALL ABOUT "${'\\'.repeat(8_176)}a"`,
   `RECALL AS TEMPLATE { ELEMENT {${'{{#a}}'.repeat(1_359)}`,
-  // Marks in an order that normalisation has to undo, which grows with their square: the worst that was found.
+  // Marks in an order that normalisation has to undo.
   `RECALL ABOUT "e${'\u0301\u0323'.repeat(2_040)}"`,
 ];
 

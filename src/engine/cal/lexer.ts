@@ -1,5 +1,6 @@
 // A query's text, cut into tokens. Everything is cut before anything is read, so that a lexical error is reported
 // first wherever it stands. Linear in the length of the text; positions are UTF-16 units.
+import { toNfc } from '../nfc.ts';
 import { SECTIONS } from './ast.ts';
 import { CalError } from './errors.ts';
 import { CAL_LIMITS } from './vocabulary/limits.ts';
@@ -61,7 +62,7 @@ export function literal(value: string, at?: { readonly start: number; readonly e
   if (!NOT_ASCII.test(value)) return value;
   if (!value.isWellFormed()) throw new CalError('CAL-E070', 'a string holds half a surrogate pair', { at });
   if (BIDI.test(value)) throw new CalError('CAL-E071', 'a string holds a control character of text direction', { at });
-  return value.normalize('NFC');
+  return toNfc(value);
 }
 
 /** A direction control is E071 inside a string or a template, E002 elsewhere. */
