@@ -1,4 +1,6 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
+
+import { cal, calRead } from './cal/reads/memory.ts';
 import type { CallContext, GrainView, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
 import { EngineError } from './errors.ts';
 import { embedPages, vectorState } from './maintain/embed.ts';
@@ -6,7 +8,6 @@ import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
 import { isBound } from './maintain/users.ts';
 import { alikeWords } from './recall/alike.ts';
-import { cal, calRead } from './recall/cal.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
 import { packedMeanings } from './recall/meanings.ts';

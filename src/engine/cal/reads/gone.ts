@@ -1,6 +1,6 @@
-import type { IndexPart } from '../index/part.ts';
-import type { Store } from '../store/store.ts';
-import { removedDocs } from './removed.ts';
+import type { IndexPart } from '../../index/part.ts';
+import { removedDocs } from '../../recall/removed.ts';
+import type { Store } from '../../store/store.ts';
 
 const NONE = new Uint32Array(0);
 

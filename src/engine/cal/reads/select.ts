@@ -1,19 +1,20 @@
 // Grains by structure, in any order: the first of an order without opening the others, where indexes know the order and no
 // condition needs the grain itself; else by opening what the indexes leave.
-import type { Bounds, PartitionReads, Selected, Selection } from '../cal/run/asks.ts';
-import { passes } from '../cal/run/field-test.ts';
-import { calGrain } from '../cal/run/grain-of.ts';
-import { compareKeys, type Keyed, type Order, orderKey } from '../cal/run/order.ts';
-import type { CallContext, GrainFilter, GrainView } from '../calls.ts';
-import { intersect } from '../index/docset.ts';
-import type { Doc, IndexPart, NumberField } from '../index/part.ts';
-import { lowerBound } from '../index/text/tail.ts';
-import type { Memory } from '../store/memory.ts';
-import type { Store } from '../store/store.ts';
-import { viewGrain } from '../store/view.ts';
-import { filterPart, type PartFilter, timesOf } from './filter.ts';
+
+import type { CallContext, GrainFilter, GrainView } from '../../calls.ts';
+import { intersect } from '../../index/docset.ts';
+import type { Doc, IndexPart, NumberField } from '../../index/part.ts';
+import { lowerBound } from '../../index/text/tail.ts';
+import { filterPart, type PartFilter, timesOf } from '../../recall/filter.ts';
+import { inOrder, type PartDoc } from '../../recall/ordered.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { viewGrain } from '../../store/view.ts';
+import type { Bounds, PartitionReads, Selected, Selection } from '../run/asks.ts';
+import { passes } from '../run/field-test.ts';
+import { calGrain } from '../run/grain-of.ts';
+import { compareKeys, type Keyed, type Order, orderKey } from '../run/order.ts';
 import { goneDocs } from './gone.ts';
-import { inOrder, type PartDoc } from './ordered.ts';
 
 interface Search {
   readonly store: Store;

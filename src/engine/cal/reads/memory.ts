@@ -1,7 +1,15 @@
 // A CAL query on a memory of one partition: all of it in one call, every question answered from the same parts.
-import { unreachable } from '../assert.ts';
-import { CalError } from '../cal/errors.ts';
-import { answerCal } from '../cal/run/answer.ts';
+import { unreachable } from '../../assert.ts';
+import type { CallContext, MemoryCalls } from '../../calls.ts';
+import { EngineError } from '../../errors.ts';
+import { history } from '../../recall/history.ts';
+import { namespaces } from '../../recall/namespaces.ts';
+import { recall } from '../../recall/recall.ts';
+import { shardVectors } from '../../recall/shard-vectors.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { CalError } from '../errors.ts';
+import { answerCal } from '../run/answer.ts';
 import type {
   CalAnswer,
   CalAsk,
@@ -10,17 +18,9 @@ import type {
   Settled,
   SingleAnswer,
   SingleAsk,
-} from '../cal/run/asks.ts';
-import type { CallContext, MemoryCalls } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import type { Memory } from '../store/memory.ts';
-import type { Store } from '../store/store.ts';
+} from '../run/asks.ts';
 import { findAddresses } from './find.ts';
-import { history } from './history.ts';
-import { namespaces } from './namespaces.ts';
-import { recall } from './recall.ts';
 import { countGrains, estimateGrains, selectGrains } from './select.ts';
-import { shardVectors } from './shard-vectors.ts';
 
 export function cal(
   store: Store,
