@@ -24,6 +24,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   vectors: () => import('./scenarios/vectors.ts'),
   encoder: () => import('./scenarios/encoder.ts'),
   extraction: () => import('./scenarios/extraction.ts'),
+  pii: () => import('./scenarios/pii.ts'),
   'cal-parse': () => import('./scenarios/cal-parse.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
   transport: () => import('./scenarios/transport.ts'),
