@@ -15,38 +15,61 @@ export interface Fitting {
   readonly documents: readonly Written[];
 }
 
+/** Times that as much is given up as there is too much, before the rest is searched for. */
+const TRIMS_MAX = 4;
+
 /**
  * The documents of as many choices as fit, from the first on. Mostly all do, since costs add up to no less than the whole;
  * headings, a tokenizer that sees across elements and what a template says of the whole can make it more. undefined: not
  * even an empty document fits.
  */
 export function fitting(chosen: readonly Choice[], sources: readonly RankedSource[], page: Page): Fitting | undefined {
-  const whole = written(chosen, sources, page);
-  if (whole !== undefined) return { count: chosen.length, documents: whole };
+  let count = chosen.length;
+  for (let trim = 0; trim <= TRIMS_MAX; trim++) {
+    const { documents, excess } = written(chosen.slice(0, count), sources, page);
+    if (excess <= 0) return { count, documents };
+    if (count === 0) return undefined;
+    // Grains that cost one each say nothing of how long they are.
+    if (page.unit === 'grains') break;
+    for (let given = 0; count > 0 && given < excess; ) given += chosen[--count]!.cost;
+  }
+  return searched(chosen.slice(0, count), sources, page);
+}
+
+/** By halves: what a document costs may have little to do with its elements. */
+function searched(chosen: readonly Choice[], sources: readonly RankedSource[], page: Page): Fitting | undefined {
   let found: Fitting | undefined;
   let low = 0;
-  let high = chosen.length;
+  let high = chosen.length + 1;
   while (low < high) {
     const count = (low + high) >>> 1;
-    const documents = written(chosen.slice(0, count), sources, page);
-    if (documents !== undefined) found = { count, documents };
-    if (documents === undefined) high = count;
-    else low = count + 1;
+    const { documents, excess } = written(chosen.slice(0, count), sources, page);
+    if (excess > 0) high = count;
+    else {
+      found = { count, documents };
+      low = count + 1;
+    }
   }
   return found;
 }
 
-/** A document for each format; undefined: one is too long. */
-function written(chosen: readonly Choice[], sources: readonly RankedSource[], page: Page): Written[] | undefined {
-  const documents: Written[] = [];
-  for (const [i, format] of page.formats.entries()) {
+/** A document for each format, and how many tokens the worst of them has too many. */
+function written(
+  chosen: readonly Choice[],
+  sources: readonly RankedSource[],
+  page: Page,
+): { documents: Written[]; excess: number } {
+  let excess = 0;
+  const documents = page.formats.map((format, i): Written => {
     const groups = groupsOf(chosen, i, sources);
     const { text, tokens } = measured(format, groups, page);
-    if (page.unit === 'tokens' && tokens > page.value) return undefined;
-    if (format.charactersMax !== undefined && text.length > format.charactersMax) return undefined;
-    documents.push({ text, tokens, groups });
-  }
-  return documents;
+    if (page.unit === 'tokens') excess = Math.max(excess, tokens - page.value);
+    const characters = text.length - (format.charactersMax ?? Number.POSITIVE_INFINITY);
+    // A token is four characters at most.
+    if (characters > 0) excess = Math.max(excess, Math.ceil(characters / 4));
+    return { text, tokens, groups };
+  });
+  return { documents, excess };
 }
 
 function groupsOf(chosen: readonly Choice[], format: number, sources: readonly RankedSource[]): Group[] {
