@@ -72,8 +72,6 @@ async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer
     }
     case 'history':
       return { kind: 'history', output: { versions: await versionsOf(call, ask.input.hash) } };
-    case 'namespaces':
-      return { kind: 'namespaces', output: await call('namespaces', { filter: {} }) };
     case 'add': {
       const { grainType, fields, reason } = ask.input;
       const { hash } = await call('add', { grainType, fields, sync: false }, { reason });

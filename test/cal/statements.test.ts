@@ -136,7 +136,7 @@ describe('statements', () => {
     assert.equal(ask('DESCRIBE fields').told['info'].fields.length, 18);
     const { info } = ask('DESCRIBE capabilities').told;
     assert.deepEqual(info.cal_tiers, [0]);
-    assert.equal(info.limits.limitMax, 1_000);
+    assert.equal(info.limits.limit_max, 1_000);
     assert.ok(info.with_options.includes('diversity') && !info.with_options.includes('cache'));
     assert.ok(ask('DESCRIBE templates').told['info'].presets.length > 0);
     assert.match(ask('DESCRIBE grammar').told['info'].grammar, /statement/);

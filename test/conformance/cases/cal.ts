@@ -13,6 +13,13 @@ const QUERIES: readonly (readonly [query: string, count: number])[] = [
   ['RECALL beliefs WHERE subject = "alice" AND namespace = "home"', 6],
   ['RECALL beliefs IN "home" WHERE subject = "alice"', 6],
   ['RECALL beliefs WHERE subject = "nobody"', 0],
+  ['RECALL beliefs IN SCOPE "home" LIMIT 100', 14],
+  ['RECALL beliefs IN SCOPE "home/kitchen" LIMIT 100', 14],
+  ['RECALL beliefs IN SCOPE "elsewhere"', 0],
+  [
+    '{"cal_version": 1, "statement": "recall", "grain_type": "beliefs", "where": [{"field": "subject", "op": "=", "value": "bob"}]}',
+    3,
+  ],
   ['RECALL beliefs WHERE subject IN ("alice", "bob") AND relation = "works_at"', 2],
   ['RECALL beliefs IN "home" WHERE relation IS PREFERENCE', 5],
   ['RECALL beliefs IN "home" WHERE relation != "mg:prefers"', 11],

@@ -3,7 +3,6 @@ import { unreachable } from '../../assert.ts';
 import type { CallContext, MemoryCalls } from '../../calls.ts';
 import { EngineError } from '../../errors.ts';
 import { history } from '../../recall/history.ts';
-import { namespaces } from '../../recall/namespaces.ts';
 import { recall } from '../../recall/recall.ts';
 import { shardVectors } from '../../recall/shard-vectors.ts';
 import type { Memory } from '../../store/memory.ts';
@@ -65,8 +64,6 @@ function answer(store: Store, memory: Memory, context: CallContext, ask: SingleA
     }
     case 'history':
       return { kind: 'history', output: { versions: versionsOf(store, memory, context, ask.input.hash) } };
-    case 'namespaces':
-      return { kind: 'namespaces', output: namespaces(store, memory, context, {}) };
     case 'add':
     case 'supersede':
       throw new CalError('CAL-E044', 'a read changes nothing');

@@ -59,7 +59,6 @@ export interface CalAsks extends PartitionReads {
   search: { input: RecallQuery; output: { readonly hits: readonly RecallHit[]; readonly total: number } };
   /** Oldest first; without versions when there is no such grain, or it is somebody else's. */
   history: { input: { readonly hash: string }; output: { readonly versions: readonly VersionView[] } };
-  namespaces: { input: Record<never, never>; output: { readonly namespaces: readonly string[] } };
   add: {
     input: { readonly grainType: string; readonly fields: JsonObject; readonly reason: string };
     output: { readonly hash: string };

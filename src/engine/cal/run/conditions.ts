@@ -4,6 +4,7 @@ import { unreachable } from '../../assert.ts';
 import type { GrainFilter } from '../../calls.ts';
 import { tripleForm } from '../../grain/api-text.ts';
 import type { Facet } from '../../index/part.ts';
+import { scopeView } from '../../recall/scope.ts';
 import type { Comparator, Condition, Recall, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { commonField, typeField } from '../vocabulary/fields.ts';
@@ -59,7 +60,10 @@ export function conditionsOf(
 ): Conditions {
   const builder = new Builder(recall, meaning);
   const { my, about, like, since, between, thread, contradictions } = recall;
-  if (recall.in !== undefined && recall.in.scope !== true) builder.namespace(recall.in.name);
+  if (recall.in !== undefined) {
+    if (recall.in.scope === true) builder.scope(recall.in.name);
+    else builder.namespace(recall.in.name);
+  }
   if (my === true) builder.user(meaning.userId);
   if (about !== undefined) {
     if (options.aboutAsText) builder.search(about, 'about');
@@ -135,6 +139,18 @@ class Builder {
     const { namespace } = this.#meaning;
     if (namespace !== undefined) this.#note('namespace', 'facet namespace');
     else this.facet('namespace', [name], 'namespace');
+  }
+
+  /** A namespace with those above and below it; a session that is bound has its own instead. */
+  scope(path: string): void {
+    const scope = this.#meaning.namespace === undefined ? scopeView(path, false) : undefined;
+    if (scope === undefined) {
+      if (this.#meaning.namespace === undefined) this.#nothing = true;
+      this.#note('scope', 'facet namespace');
+      return;
+    }
+    this.#filter.scope = scope;
+    this.#note('scope', 'facet namespace', { scope });
   }
 
   user(userId: string | undefined): void {

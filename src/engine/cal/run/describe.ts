@@ -85,7 +85,11 @@ function capabilities({ session }: Run): JsonObject {
     cal_conformance: 'extended',
     cal_version: CAL_VERSION,
     cal_tiers: tierOneEnabled ? [0, 1] : [0],
-    limits: { ...CAL_LIMITS, queryTimeoutMs: session.queryTimeoutMs, assembleTimeoutMs: session.assembleTimeoutMs },
+    limits: outsideNames({
+      ...CAL_LIMITS,
+      queryTimeoutMs: session.queryTimeoutMs,
+      assembleTimeoutMs: session.assembleTimeoutMs,
+    }),
     formats: [...FORMATS],
     format_synonyms: { ...FORMAT_SYNONYMS },
     disclosure_levels: [...DISCLOSURE_LEVELS],
@@ -99,4 +103,14 @@ function capabilities({ session }: Run): JsonObject {
     streaming: false,
     templates: true,
   };
+}
+
+/** Names as they are on the wire. */
+function outsideNames(limits: Readonly<Record<string, number>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(limits).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
 }

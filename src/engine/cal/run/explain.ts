@@ -8,8 +8,8 @@ import { type Conditions, conditionsOf, type Met } from './conditions.ts';
 import { statementType } from './kinds.ts';
 import type { Run } from './session.ts';
 
-/** Values of parameters are not known: their conditions are named all the same. */
-const UNKNOWN = 'unknown';
+/** Values of parameters are not known: their conditions are named all the same. It is a text, and a time. */
+const UNKNOWN = '2000-01-01';
 
 export function* runExplain({ statement }: Explain, run: Run): Running<JsonObject> {
   const plan = yield* planOf(statement, run);

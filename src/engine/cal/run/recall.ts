@@ -31,12 +31,11 @@ export function* runRecall(recall: Recall, run: Run): Running<Outcome> {
   }
   const meaning = meaningOf(run);
   const subquery = (condition: Condition) => values.get(condition);
-  const conditions = yield* withScope(conditionsOf(recall, meaning, subquery), recall, run);
-  const outcome = yield* match(recall, conditions, run);
+  const outcome = yield* match(recall, conditionsOf(recall, meaning, subquery), run);
   if (recall.about === undefined) return outcome;
   if (!isEmpty(outcome)) return { ...outcome, about: 'subject' };
   const asText = conditionsOf(recall, meaning, subquery, { aboutAsText: true });
-  const searched = yield* match(recall, yield* withScope(asText, recall, run), run);
+  const searched = yield* match(recall, asText, run);
   return { ...searched, about: 'query' };
 }
 
@@ -78,16 +77,6 @@ export function valuesOf(name: string, run: Run): readonly string[] {
   throw new CalError('CAL-E020', `$${name} is a set of grains, not a list of values`, {
     suggestion: 'End its LET with SUBJECTS, OBJECTS or HASHES.',
   });
-}
-
-/** A scope is a namespace with those above and below it; a session that is bound has its own instead. */
-function* withScope(conditions: Conditions, recall: Recall, run: Run): Running<Conditions> {
-  if (recall.in?.scope !== true || run.namespace !== undefined) return conditions;
-  const path = recall.in.name.replace(/^\/+|\/+$/g, '');
-  const { namespaces } = yield* ask('namespaces', {});
-  const values = namespaces.filter((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
-  const anyOf = [...(conditions.filter.anyOf ?? []), { facet: 'namespace' as const, values }];
-  return { ...conditions, filter: { ...conditions.filter, anyOf }, nothing: conditions.nothing || values.length === 0 };
 }
 
 export function bounds(run: Run): Bounds {

@@ -1,6 +1,7 @@
 // HISTORY: the versions of a grain, of a pair of subject and relation, and what changed between two.
 import type { JsonObject, JsonValue } from '../../calls.ts';
 import { stringifyJson } from '../../grain/api-json.ts';
+import { scopeView } from '../../recall/scope.ts';
 import type { GrainReference, History, HistoryDiff, HistoryOfPair, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
@@ -38,14 +39,19 @@ export function* runPairHistory(history: HistoryOfPair, run: Run): Running<JsonO
   const asOf = history.asOf === undefined ? undefined : spanOf(history.asOf, run.nowMs);
   if (history.asOf !== undefined && asOf === undefined)
     throw new CalError('CAL-E020', 'AS OF wants a time', { suggestion: 'Write an ISO 8601 date or instant.' });
-  const namespace = run.namespace === undefined && history.in?.scope !== true ? history.in?.name : undefined;
+  const place = run.namespace === undefined ? history.in : undefined;
+  const scope = place?.scope === true ? scopeView(place.name, false) : undefined;
+  if (place?.scope === true && scope === undefined) return { type: 'history', versions: [] };
   const selected = yield* ask('select', {
     filter: {
       grainTypes: ['belief'],
       subject,
       relation,
       includeSuperseded: true,
-      ...(namespace === undefined ? {} : { anyOf: [{ facet: 'namespace', values: [namespace] }] }),
+      ...(place === undefined || place.scope === true
+        ? {}
+        : { anyOf: [{ facet: 'namespace' as const, values: [place.name] }] }),
+      ...(scope === undefined ? {} : { scope }),
       ...(asOf === undefined ? {} : { createdToMs: asOf.endMs }),
     },
     tests: [],

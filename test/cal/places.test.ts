@@ -1,0 +1,129 @@
+// The same answers wherever grains lie: in the tail, in sealed segments, merged, superseded and removed among them; and the
+// bounds of what one read may open.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { selectGrains } from '../../src/engine/cal/reads/select.ts';
+import { passes } from '../../src/engine/cal/run/field-test.ts';
+import { calGrain } from '../../src/engine/cal/run/grain-of.ts';
+import { compareKeys, type Order, orderKey } from '../../src/engine/cal/run/order.ts';
+import type { AddItem } from '../../src/engine/calls.ts';
+import { runs } from '../support/runs.ts';
+import { contextOf } from '../support/shard.ts';
+import { CalMemory } from './memory.ts';
+
+const QUERIES = [
+  'RECALL LIMIT 1000',
+  'RECALL beliefs LIMIT 5',
+  'RECALL beliefs ORDER BY confidence DESC LIMIT 9',
+  'RECALL beliefs WHERE subject IN ("alice", "bob") | COUNT',
+  'RECALL events RECENT 4',
+  'RECALL events LIKE "saffron" LIMIT 4',
+  'RECALL events THREAD "s2"',
+  'RECALL WHERE confidence < 0.7 ORDER BY time LIMIT 50',
+  'RECALL | GROUP BY type',
+  'RECALL beliefs WITH superseded LIMIT 1000',
+];
+
+test('answers stay as they are through a seal, and with it', async (t) => {
+  const memory = await CalMemory.open(t);
+  const context = contextOf(1);
+  await memory.engine.write('supersede', context, {
+    oldHash: memory.hash('green tea'),
+    fields: { object: 'black tea' },
+  });
+  await memory.engine.write('forget', context, { hashes: [memory.hash('peanuts')], check: false });
+  const answers = (): unknown[] => QUERIES.map((query) => ({ ...memory.ask(query).told, _cal: undefined }));
+  const before = answers();
+  await memory.engine.write('flush', context, {});
+  assert.ok(memory.engine.store.index.segments > 0);
+  assert.deepEqual(answers(), before);
+  assert.ok(!JSON.stringify(before).includes('peanuts'));
+  const hash = memory.hash('dark mode');
+  assert.equal(memory.ask(`EXISTS sha256:${hash.slice(0, 9)}`).told['hash'], `sha256:${hash}`);
+});
+
+test('the first of an order are those that sorting all of them would give', async (t) => {
+  const items: AddItem[] = Array.from({ length: 400 }, (_, i) => ({
+    grainType: i % 3 === 0 ? 'event' : 'belief',
+    fields: {
+      ...(i % 3 === 0 ? { content: `said ${i}` } : { subject: `s${i % 7}`, relation: 'is', object: `o${i}` }),
+      // Ties in plenty.
+      created_at: 1_700_000_000 + (i % 5),
+      ...(i % 4 === 0 ? { confidence: (i % 3) / 4 } : {}),
+      ...(i % 6 === 0 ? { importance: (i % 5) / 5 } : {}),
+      ...(i % 11 === 0 ? { timestamp_ms: 1_650_000_000_000 + i } : {}),
+    },
+  }));
+  const memory = await CalMemory.open(t, items);
+  const { store } = memory.engine;
+  const context = contextOf(1);
+  // Half of it is sealed, half is not.
+  await memory.engine.write('flush', context, {});
+  await memory.engine.write('addBatch', context, {
+    items: items.map(({ grainType, fields }) => ({ grainType, fields: { ...fields, note: 'again' } })),
+  });
+  const bounds = { scanMax: 100_000, untilMs: Number.POSITIVE_INFINITY };
+  const all = selectGrains(store, store.memory(1), context, {
+    ...bounds,
+    filter: {},
+    tests: [{ field: 'type', op: 'present' }],
+    order: { by: 'hash' },
+    take: 10_000,
+  }).grains;
+  assert.equal(all.length, 800);
+  const orders: Order[] = [
+    { by: 'hash' },
+    ...[true, false].flatMap((descending): Order[] => [
+      { by: 'time', descending },
+      { by: 'field', field: 'confidence', descending },
+      { by: 'field', field: 'importance', descending },
+      { by: 'field', field: 'subject', descending },
+    ]),
+  ];
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...orders),
+      fc.integer({ min: 0, max: 60 }),
+      fc.constantFrom({}, { grainTypes: ['event'] }, { subject: 's3' }, { confidenceMin: 0.5 }),
+      (order, take, filter) => {
+        const matching = all.filter(
+          (view) =>
+            (!('grainTypes' in filter) || view.grainType === 'event') &&
+            (!('subject' in filter) || view.fields['subject'] === 's3') &&
+            (!('confidenceMin' in filter) || passes(calGrain(view, 1), { field: 'confidence', op: '>=', value: 0.5 })),
+        );
+        const expected = matching
+          .map((view) => ({ hash: view.hash, key: orderKey(order, calGrain(view, 1)) }))
+          .sort((a, b) => compareKeys(order, a, b))
+          .slice(0, take)
+          .map(({ hash }) => hash);
+        const selected = selectGrains(store, store.memory(1), context, { ...bounds, filter, tests: [], order, take });
+        assert.deepEqual(
+          selected.grains.map(({ hash }) => hash),
+          expected,
+        );
+        assert.equal(selected.total, matching.length);
+      },
+    ),
+    { numRuns: runs(100) },
+  );
+});
+
+test('E030, E031: a read stops at its bounds and says at which', async (t) => {
+  const memory = await CalMemory.open(t);
+  const { store } = memory.engine;
+  const select = (scanMax: number, untilMs: number) =>
+    selectGrains(store, store.memory(1), contextOf(1), {
+      filter: {},
+      tests: [{ field: 'confidence', op: '<', value: 0.5 }],
+      order: { by: 'hash' },
+      take: 5,
+      scanMax,
+      untilMs,
+    });
+  assert.equal(select(3, Number.POSITIVE_INFINITY).stopped, 'scan');
+  assert.equal(select(3, Number.POSITIVE_INFINITY).scanned, 3);
+  assert.equal(select(1_000, 0).stopped, 'time');
+  assert.equal(select(1_000, Number.POSITIVE_INFINITY).stopped, undefined);
+});
