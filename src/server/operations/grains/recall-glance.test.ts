@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import { RecallRequest } from '../../gen/memory/v1/memory.ts';
-import { packBeside, unpackBeside } from './recall-beside.ts';
 import { glanceAtJson, glanceAtMessage } from './recall-glance.ts';
 
 const json = (body: unknown) => glanceAtJson(Buffer.from(JSON.stringify(body)));
@@ -62,13 +61,4 @@ test('what is no recall has no words, and none throws', () => {
     }),
     { numRuns: runs(200) },
   );
-});
-
-test('what is made beside a recall comes back as it was', () => {
-  const vector = { bytes: new Uint8Array(Float32Array.of(0.6, 0.8).buffer), of: 'who', embedder: 'modèle/1' };
-  for (const made of [{}, { vector }, { warning: 'found by words alone: ünready' }]) {
-    const { vector: bare, ...rest } = unpackBeside(packBeside(made), 'who');
-    const back = bare === undefined ? rest : { ...rest, vector: { ...bare, bytes: new Uint8Array(bare.bytes) } };
-    assert.deepEqual(back, made);
-  }
 });
