@@ -25,8 +25,8 @@ export const scenario: Scenario = {
   aims: [
     { metric: 'second_half_precision_ratio', atLeast: 0.95 },
     { metric: 'second_half_recall_ratio', atLeast: 0.9 },
-    { metric: 'text_without_names_us', atMost: 60 },
-    { metric: 'text_us', atMost: 600 },
+    { metric: 'text_without_names_cpu_us', atMost: 60 },
+    { metric: 'text_cpu_us', atMost: 600 },
   ],
   run,
 };
@@ -67,12 +67,12 @@ async function run({ size }: Options): Promise<Measured> {
       second_half_recall_ratio: recall(scores.second),
       second_half_without_model_recall_ratio: recall(lists),
       model_load_ms: loadMs,
-      text_without_names_us: medianUs(chat.length, () => detectAll(withoutNames, chat)),
-      text_us: medianUs(chat.length, () => detectAll(detector, chat)),
-      dense_text_without_names_us: medianUs(dense.length, () => detectAll(withoutNames, dense)),
-      dense_text_us: medianUs(dense.length, () => detectAll(detector, dense)),
-      redacted_grain_us: medianUs(chat.length, () => redactAll(detector, chat)),
-      long_text_ms: medianUs(1000, () => detectAll(detector, [long])),
+      text_without_names_cpu_us: medianUs(chat.length, () => detectAll(withoutNames, chat)),
+      text_cpu_us: medianUs(chat.length, () => detectAll(detector, chat)),
+      dense_text_without_names_cpu_us: medianUs(dense.length, () => detectAll(withoutNames, dense)),
+      dense_text_cpu_us: medianUs(dense.length, () => detectAll(detector, dense)),
+      redacted_grain_cpu_us: medianUs(chat.length, () => redactAll(detector, chat)),
+      long_text_cpu_ms: medianUs(1000, () => detectAll(detector, [long])),
       slowest_hostile_ms: Math.max(...hostileMs),
     }),
   };
@@ -92,13 +92,17 @@ function redactAll(detector: PiiDetector, texts: readonly string[]): void {
   for (const content of texts) applyPiiPolicy(detector, { type: 'event', fields: { content } }, policy, writer);
 }
 
-/** Median over rounds of the microseconds that one of `count` things takes. */
+/**
+ * Median over rounds of the microseconds of CPU that one of `count` things takes: nothing here waits, and other work of
+ * the machine does not count.
+ */
 function medianUs(count: number, work: () => void): number {
   const times: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
-    const start = performance.now();
+    const start = process.cpuUsage();
     work();
-    if (round > 0) times.push(((performance.now() - start) * 1000) / count);
+    const { user, system } = process.cpuUsage(start);
+    if (round > 0) times.push((user + system) / count);
   }
   return median(times);
 }

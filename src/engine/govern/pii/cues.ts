@@ -14,7 +14,6 @@ interface Phrase {
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:_[\p{L}\p{N}]+)*/gu;
 const ASCII_WORD = /[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*/g;
-const ASCII = /^[\0-\x7f]*$/;
 /** Scripts that write no blanks between words: their phrases are looked for as they are. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
@@ -38,12 +37,11 @@ function listOf(word: string): Phrase[] {
   return list;
 }
 
-/** All cues of a normalised text by `from`; where one phrase announces several kinds, one cue each. */
-export function cuesOf(text: string): readonly Cue[] {
+/** All cues of a normalised text, which is all `ascii` or not, by `from`; where one phrase announces several kinds, one cue each. */
+export function cuesOf(text: string, ascii: boolean): readonly Cue[] {
   const cues: Cue[] = [];
   const words: string[] = [];
   const from: number[] = [];
-  const ascii = ASCII.test(text);
   for (const match of text.matchAll(ascii ? ASCII_WORD : WORD)) {
     words.push(match[0].toLowerCase());
     from.push(match.index);

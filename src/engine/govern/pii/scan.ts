@@ -3,6 +3,7 @@ import type { PiiCategory } from './categories.ts';
 import type { CueKind } from './cue-table.ts';
 import { type Cue, cuesOf } from './cues.ts';
 import type { Candidate, PiiSource } from './finding.ts';
+import { isAscii } from './view.ts';
 
 /** How sure a find is without a check digit: by its shape alone, and by what announces it. */
 export const BY_SHAPE = 0.9;
@@ -15,14 +16,17 @@ const SENTENCE_END = /[.!?](?=\s|$)|\n/;
 export class Scan {
   readonly text: string;
   readonly found: Candidate[] = [];
+  /** True when the text has no other characters: rules for other scripts are left out. */
+  readonly ascii: boolean;
   /** Digits of the text; rules that need many are left out where there are few. */
   readonly digits: number;
   readonly #byKind = new Map<CueKind, Cue[]>();
 
   constructor(text: string) {
     this.text = text;
+    this.ascii = isAscii(text);
     this.digits = digitsIn(text);
-    for (const cue of cuesOf(text)) {
+    for (const cue of cuesOf(text, this.ascii)) {
       const cues = this.#byKind.get(cue.kind);
       if (cues === undefined) this.#byKind.set(cue.kind, [cue]);
       else cues.push(cue);

@@ -25,7 +25,7 @@ const ODD =
 const CLUSTER_UNITS_MAX = 32;
 
 export function viewOf(original: string): View {
-  if (ASCII.test(original) || isPlain(original)) return { text: original, start: (from) => from, end: (to) => to };
+  if (isAscii(original) || isPlain(original)) return { text: original, start: (from) => from, end: (to) => to };
   let text = '';
   // A character of the view may stand for several of the original, or several for one (ligatures).
   const starts: number[] = [];
@@ -42,6 +42,10 @@ export function viewOf(original: string): View {
     at = end;
   }
   return { text, start: (from) => starts[from] ?? original.length, end: (to) => ends[to - 1]! };
+}
+
+export function isAscii(text: string): boolean {
+  return ASCII.test(text);
 }
 
 /** Most texts in other scripts are normal already, which the runtime tells much faster than a walk. */

@@ -51,7 +51,7 @@ export function findNames(scan: Scan, model: NameModel | undefined): void {
     return model(run);
   };
   for (const match of scan.text.matchAll(RUN)) findInRun(scan, match[0], match.index, ask);
-  if (UNSPACED.test(scan.text)) findUnspaced(scan);
+  if (!scan.ascii && UNSPACED.test(scan.text)) findUnspaced(scan);
 }
 
 interface Token {
@@ -67,7 +67,7 @@ function findInRun(scan: Scan, run: string, index: number, ask: NameModel): void
   for (const match of run.matchAll(TOKEN)) {
     const text = match[0].replace(/'s$|'$/, '');
     const token = { text, from: index + match.index, to: index + match.index + text.length, key: folded(text) };
-    if (NOT_NAMES.has(token.key.replace(/\.$/, ''))) {
+    if (namesNobody(token.key)) {
       takePart(scan, part, ask);
       part = [];
     } else if (text === match[0]) part.push(token);
@@ -77,6 +77,11 @@ function findInRun(scan: Scan, run: string, index: number, ask: NameModel): void
     }
   }
   takePart(scan, part, ask);
+}
+
+function namesNobody(key: string): boolean {
+  if (NOT_NAMES.has(key.replace(/\.$/, ''))) return true;
+  return key.includes('-') && key.split('-').every((part) => NOT_NAMES.has(part)); // "April-May"
 }
 
 const isParticle = ({ text }: Token): boolean => /^\p{Ll}/u.test(text);

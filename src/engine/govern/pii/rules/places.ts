@@ -18,10 +18,12 @@ const ADDRESSES: readonly RegExp[] = [
     'gu',
   ),
   /\bP\.? ?O\.? ?Box \d{1,7}/gi,
-  /(?:\p{Lu}[\p{L}-]{1,30}(?:straße|strasse|str\.|gasse|weg|platz|allee|ufer|damm|straat|gracht|laan|plein|kade|singel|gatan|vägen|gata|vej|veien|katu)|\p{Lu}[\p{L}]{1,20}(?:-\p{Lu}[\p{L}]{1,20}){1,3}-(?:Straße|Strasse|Str\.|Platz|Allee|Weg)|(?:Unter den|Am|An der|Im|Auf der|Zum|Zur) \p{Lu}[\p{L}]{2,24}|\p{Lu}[\p{L}]{2,20}er (?:Straße|Str\.|Allee|Platz|Weg)) \d{1,4} ?[a-z]?(?![\p{L}\d])/gu,
+  /(?:\p{Lu}[\p{L}-]{1,30}(?:straße|strasse|str\.|gasse|weg|platz|allee|ufer|damm|straat|gracht|laan|plein|kade|singel|gatan|vägen|gata|vej|veien|katu)|\p{Lu}[\p{L}]{1,20}(?:-\p{Lu}[\p{L}]{1,20}){1,3}-(?:Straße|Strasse|Str\.|Platz|Allee|Weg)|Unter den Linden|\p{Lu}[\p{L}]{2,20}er (?:Straße|Str\.|Allee|Platz|Weg)) \d{1,4} ?[a-z]?(?![\p{L}\d])/gu,
   /(?<![\p{L}\d.,-])\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|bd|place|chemin|quai|allée|impasse|cours|route|passage|square)(?: (?:de la|de l'|du|des|de|d'|la|le|les|l'))?[ ]?\p{Lu}[\p{L}'-]{1,30}(?:[ -]\p{Lu}[\p{L}'-]{1,30}){0,3}/gu,
   /(?<![\p{L}])(?:Calle|C\/|Avenida|Av\.|Avda\.|Paseo|Plaza|Carrera|Cra\.|Camino|Ronda|Via|Viale|Piazza|Corso|Largo|Vicolo|Rua|R\.|Travessa|Praça|Alameda|Estrada)(?: (?:de|del|della|delle|dei|di|do|da|dos|das|la|las|los|el)){0,3} ?\p{Lu}[\p{L}']{1,30}(?:(?: (?:de|del|di|do|da|dos|das|y|e))? \p{Lu}[\p{L}']{1,30}){0,3},? (?:n[º°.]? ?|nº ?|#)?\d{1,5}(?![\d\p{L}])/gu,
   /(?<![\p{L}])(?:ul\.|al\.|os\.|ул\.|улица|пр\.|проспект|вул\.) ?\p{Lu}[\p{L}-]{1,30}(?: \p{Lu}[\p{L}-]{1,30}){0,2},? ?(?:д\. ?)?\d{1,4}(?:\/\d{1,4})?(?: ?м\. ?\d{1,4}| ?кв\. ?\d{1,4})?/gu,
+];
+const OTHER_SCRIPTS: readonly RegExp[] = [
   /(?:\p{Script=Han}{2,3}[都道府県])\p{Script=Han}{1,8}[市区町村郡][\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{0,20}\d{1,4}(?:丁目|番地?|号|-\d{1,4}){0,3}\d{0,4}(?:番地?|号)?/gu,
   // A part ends at the first character that can end it, so that no run of them is read in many ways.
   /(?:[\p{Script=Han}--[省市区县州路街道巷弄号]]{1,7}[省市区县州]){1,4}[\p{Script=Han}--[路街道巷弄号]]{1,12}[路街道巷弄](?:[\p{Script=Han}--号]{1,4})?\d{1,5}号(?:\d{1,4}[室楼栋])?/gv,
@@ -34,6 +36,8 @@ const CITY_STATE = new RegExp(
 /** Abbreviations that are words too count with a postal code, or where somebody lives. */
 const DOUBTFUL = /, (?:OK|OR|IN|ME|HI|OH|LA|PA|MA|DE|ID|AL|AR|CO)$/;
 const DWELLING = /\b(?:in|from|to|near|at|of|live|lives|address|[sS]treet|[sS]t|Ave|Lane|Road|Rd)[:,.]? $/;
+/** States in a row are no city in a state, but for New York and Washington. */
+const STATE_FIRST = new RegExp(`^(?!New York,|Washington,)(?:${STATE_NAMES}),`);
 const LEADING =
   /^(?:In|From|To|At|Near|Live|Lives|Visit|Moved|The|And|Of|Street|St|Avenue|Ave|Road|Rd|Lane|Terrace|Drive|City) /;
 
@@ -50,7 +54,7 @@ const ANNOUNCED =
 export function findPlaces(scan: Scan): void {
   const { text } = scan;
   if (scan.digits > 0) {
-    for (const pattern of ADDRESSES)
+    for (const pattern of scan.ascii ? ADDRESSES : [...ADDRESSES, ...OTHER_SCRIPTS])
       for (const { 0: address, index } of text.matchAll(pattern)) {
         const to = index + address.length;
         scan.add('address', index, to, BY_SHAPE);
@@ -84,6 +88,8 @@ function findCities(scan: Scan): void {
     const gap = text[to] === ',' ? 2 : 1;
     const zip = /\s/.test(text[to + gap - 1] ?? '') ? matchAt(ZIP_US, text, to + gap)?.[0] : undefined;
     const from = to - place.length;
+    if (/^\p{Lu}+,|^(?:South|North|West) \p{Lu}\p{L}+, (?:South|North|West) /u.test(place) || STATE_FIRST.test(place))
+      continue;
     const sure = zip !== undefined || !DOUBTFUL.test(place) || DWELLING.test(text.slice(Math.max(0, from - 12), from));
     if (sure) scan.add('city_state', from, to, BY_SHAPE);
     if (zip !== undefined) scan.add('zip_code', to + gap, to + gap + zip.length, BY_SHAPE);
