@@ -134,9 +134,9 @@ async function overGrpc(
 ): Promise<Record<string, number>> {
   const server = await start({ dataDirectory, workers: 2, shards: 8, auth: 'api-key' as const, profile });
   try {
-    await createMemory(server, 'asked');
+    await createMemory(server, 'cal');
     for (const { items: some } of batchesOf(1, items))
-      await askJson(server, 'POST', '/memories/asked/batch-add', {
+      await askJson(server, 'POST', '/memories/cal/batch-add', {
         grains: some.map(({ grainType, fields }) => ({ grain_type: grainType, fields })),
       });
     await settled(server);
@@ -164,7 +164,7 @@ interface Connection {
 }
 
 async function connected({ grpc, key }: Target): Promise<Connection> {
-  const metadata = { 'x-memory-id': 'asked', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) };
+  const metadata = { 'x-memory-id': 'cal', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) };
   return {
     connection: await GrpcConnection.open(grpc),
     head: callHead('/memory.v1.MemoryService/CalQuery', metadata),

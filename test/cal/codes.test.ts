@@ -1,0 +1,99 @@
+// Codes and warnings that only running can cause, each by what causes it; those of reading stand beside the reader, those of a
+// server in server.test.ts.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CalError } from '../../src/engine/cal/errors.ts';
+import type { CalAnswer, CalAsk } from '../../src/engine/cal/run/asks.ts';
+import { resolveAddress } from '../../src/engine/cal/run/recall.ts';
+import { PLAIN_SESSION, type Run } from '../../src/engine/cal/run/session.ts';
+import { together } from '../../src/engine/cal/run/together.ts';
+import { CalMemory } from './memory.ts';
+
+const H = '0'.repeat(64);
+
+const REFUSED: readonly (readonly [query: string, code: string])[] = [
+  ['RECALL MY beliefs', 'CAL-E008'],
+  ['RECALL beliefs WHERE user_id = $current_user_id', 'CAL-E008'],
+  ['LET $x = RECALL beliefs LIMIT 2 | HASHES; HISTORY $x', 'CAL-E020'],
+  ['LET $x = RECALL beliefs LIMIT 5 | HASHES; RECALL beliefs WHERE hash = $x', 'CAL-E020'],
+  [`SUPERSEDE sha256:${H} SET object = "x" REASON "r"`, 'CAL-E044'],
+  [`HISTORY sha256:${H} DIFF sha256:${H}`, 'CAL-E046'],
+  ['ASSEMBLE FROM (RECALL MY beliefs)', 'CAL-E076'],
+  ['ASSEMBLE FROM (RECALL beliefs) STREAM { progress }', 'CAL-E079'],
+  ['RECALL beliefs AS TEMPLATE none', 'CAL-E085'],
+  ['ASSEMBLE FROM (RECALL beliefs) FORMAT TEMPLATE none', 'CAL-E085'],
+];
+
+test('each code that running causes is caused by a query', async (t) => {
+  const memory = await CalMemory.open(t);
+  for (const [query, code] of REFUSED) assert.equal(memory.code(query), code, query);
+});
+
+const RUN: Run = {
+  session: PLAIN_SESSION,
+  namespace: undefined,
+  userId: undefined,
+  nowMs: 0,
+  clockMs: () => 0,
+  untilMs: 1,
+  lets: new Map(),
+  vectors: new Map(),
+  spent: { scanned: 0, warnings: [] },
+};
+
+test('E015: a prefix of several grains is ambiguous', () => {
+  const running = resolveAddress('00000000', RUN);
+  const { value } = running.next();
+  assert.deepEqual(value, { kind: 'find', input: { prefix: '00000000' } });
+  assert.throws(
+    () => running.next({ kind: 'find', output: { hashes: [H, `${H.slice(1)}1`] } }),
+    (error) => error instanceof CalError && error.code === 'CAL-E015',
+  );
+});
+
+test('W005: ASSEMBLE turns to toon where the server lets it and its budget gets tight', async (t) => {
+  const memory = await CalMemory.open(t);
+  const query = 'ASSEMBLE FROM b: (RECALL beliefs LIMIT 30), e: (RECALL events) BUDGET 300 tokens';
+  const plain = memory.ask(query);
+  assert.deepEqual([plain.told['format'], plain.warnings], ['sml', []]);
+  const tight = memory.ask(query, { session: { autoToon: true } });
+  assert.equal(tight.told['format'], 'toon');
+  assert.ok(tight.warnings.some((warning) => warning.startsWith('CAL-W005: ')));
+  assert.ok(tight.told['budget'].used <= 300);
+});
+
+test('W001 and W002 of reading come with the answer', async (t) => {
+  const memory = await CalMemory.open(t);
+  const { warnings } = memory.ask('RECALL beliefs WHERE relation = "mg:likes" AND hc:age > 3');
+  assert.deepEqual(warnings.map((warning) => warning.slice(0, 8)).sort(), ['CAL-W001', 'CAL-W002']);
+});
+
+test('runs side by side ask together, and one that fails stops no other', () => {
+  function* asking(prefix: string): Generator<CalAsk, string, CalAnswer> {
+    const first = yield { kind: 'find', input: { prefix } };
+    if (first.kind === 'find' && first.output.hashes.length === 0) throw new Error(prefix);
+    yield { kind: 'history', input: { hash: prefix } };
+    return prefix;
+  }
+  const running = together([asking('a'), asking('b'), asking('c')]);
+  const found = (hashes: readonly string[]) => ({ answer: { kind: 'find' as const, output: { hashes } } });
+  const told = { answer: { kind: 'history' as const, output: { versions: [] } } };
+  const first = running.next().value as Extract<CalAsk, { kind: 'several' }>;
+  assert.deepEqual(
+    first.asks.map(({ kind }) => kind),
+    ['find', 'find', 'find'],
+  );
+  const second = running.next({ kind: 'several', settled: [found(['x']), found([]), { error: new Error('lost') }] });
+  const asks = second.value as Extract<CalAsk, { kind: 'several' }>;
+  assert.deepEqual(
+    asks.asks.map(({ input }) => input),
+    [{ hash: 'a' }],
+  );
+  const { value } = running.next({ kind: 'several', settled: [told] });
+  assert.deepEqual(
+    (value as readonly ({ value: string } | { error: Error })[]).map((one) =>
+      'value' in one ? one.value : one.error.message,
+    ),
+    ['a', 'b', 'lost'],
+  );
+});
