@@ -146,6 +146,16 @@ test('several formats hold the same grains, each within the budget, JSON as data
   assert.equal(String(sml).match(/<belief /g)?.length, included.length);
 });
 
+test('a template whose header grows with every grain still shows as many as fit', () => {
+  const sections = { header: '{{#each}}{{grain.object}}{{/each}} {{budget.used}}', element: 'x' };
+  const wanted = plan({ sources: [grains('a', beliefs(200))], renderings: [templated({ sections })] });
+  for (const value of [100, 500, 2_000]) {
+    const { grains: included, tokensUsed } = assemble({ ...wanted, budget: { value, unit: 'tokens' } });
+    // Each takes 15 tokens of header and one of its own.
+    assert.ok(tokensUsed <= value && included.length >= Math.floor(value / 17), `${included.length} of ${value}`);
+  }
+});
+
 test('W005: a server that may choose takes TOON when the budget is nearly spent, and says so', () => {
   const wanted = plan({
     ...{ sources: [grains('a', beliefs(40))], renderings: [named('sml')], autoToon: true },

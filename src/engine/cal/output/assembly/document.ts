@@ -15,7 +15,7 @@ export interface Fitting {
   readonly documents: readonly Written[];
 }
 
-/** Times that as much is given up as there is too much, before the rest is searched for. */
+/** Times that as much is given up as there is too much, before what fits is searched for. */
 const TRIMS_MAX = 4;
 
 /**
@@ -29,11 +29,18 @@ export function fitting(chosen: readonly Choice[], sources: readonly RankedSourc
     const { documents, excess } = written(chosen.slice(0, count), sources, page);
     if (excess <= 0) return { count, documents };
     if (count === 0) return undefined;
-    // Grains that cost one each say nothing of how long they are.
-    if (page.unit === 'grains') break;
-    for (let given = 0; count > 0 && given < excess; ) given += chosen[--count]!.cost;
+    const left = afterGivingUp(chosen, count, excess);
+    // Costs that say so little of the document, or are one a grain, are no guide.
+    if (left < count / 2 || page.unit === 'grains') break;
+    count = left;
   }
   return searched(chosen.slice(0, count), sources, page);
+}
+
+/** How many of the first `count` are left without the last ones that cost `tokens` together. */
+function afterGivingUp(chosen: readonly Choice[], count: number, tokens: number): number {
+  for (let given = 0; count > 0 && given < tokens; ) given += chosen[--count]!.cost;
+  return count;
 }
 
 /** By halves: what a document costs may have little to do with its elements. */
@@ -94,7 +101,7 @@ function groupsOf(chosen: readonly Choice[], format: number, sources: readonly R
 }
 
 /** A document that says how much it uses is written until what it says is so; the number grows with its own digits. */
-const MEASURES_MAX = 8;
+const MEASURES_MAX = 4;
 
 function measured(format: Format, groups: readonly Group[], { unit, value, counter }: Page): Omit<Written, 'groups'> {
   // The first guess has as many digits as the number mostly has.

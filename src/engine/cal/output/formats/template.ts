@@ -38,11 +38,13 @@ export function templateFormat(template: Template, setting: Setting, budgetToken
     const text = write(nodes, { ...scope, grain, view: viewOf(setting, manner) }, [{ grain, manner, text: undefined }]);
     return text === '' ? '' : `${text}\n`;
   };
+  // Before all is known, what is said of it is as long as it can get: then costs are no less than the document's.
   const headScope = (group: GroupHead): Scope => ({
     setting,
     sourceCount: 0,
-    grainCount: 0,
-    group: { ...group, grainCount: group.candidates, tokensUsed: 0, truncated: false },
+    grainCount: group.candidates,
+    ...(setting.shape === 'assemble' && { tally: { unit: 'tokens', total: budgetTokens, used: budgetTokens } }),
+    group: { ...group, grainCount: group.candidates, tokensUsed: budgetTokens, truncated: false },
   });
   const elementOmit = sections.element_omit;
   return {
