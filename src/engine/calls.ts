@@ -362,7 +362,7 @@ export interface MemoryCalls {
   recallStatistics: { input: RecallQuery; output: TextStatistics };
   recallCandidates: {
     input: { query: RecallQuery; statistics: TextStatistics };
-    output: { candidates: readonly Candidate[]; total: number; vectorsBehind?: true; excluded?: Excluded };
+    output: { candidates: readonly Candidate[]; total: number; vectorsBehind?: true | 'partly'; excluded?: Excluded };
   };
   fetch: { input: { hashes: readonly string[] }; output: { grains: readonly (GrainView | null)[] } };
   /** The whole recall of a memory with one partition: statistics, candidates, fusion and fetch in one call. */
@@ -372,8 +372,8 @@ export interface MemoryCalls {
       hits: readonly RecallHit[];
       total: number;
       coverage: 'none' | 'partial' | 'full' | null;
-      /** There when the query has a vector, and a good part of the memory is still to be embedded. */
-      vectorsBehind?: true;
+      /** There when the query has a vector: true when it is compared with none, `partly` when a good part of the memory has none. */
+      vectorsBehind?: true | 'partly';
       /** These are there when the query's options ask for them. */
       sources?: readonly RecallHit[];
       entities?: readonly string[];

@@ -35,9 +35,15 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
     hits,
     total: candidates.length,
     coverage: query.query === undefined ? null : coverageOf(evidence),
-    ...(answers.some(({ vectorsBehind }) => vectorsBehind === true) ? { vectorsBehind: true } : {}),
+    ...behindOf(answers),
     ...(query.tellExcluded === true ? { excluded: excludedOf(answers) } : {}),
   };
+}
+
+/** One partition that goes by words alone decides. */
+function behindOf(answers: readonly Output<'recallCandidates'>[]): Pick<Output<'recall'>, 'vectorsBehind'> {
+  if (answers.some(({ vectorsBehind }) => vectorsBehind === true)) return { vectorsBehind: true };
+  return answers.some(({ vectorsBehind }) => vectorsBehind === 'partly') ? { vectorsBehind: 'partly' } : {};
 }
 
 function excludedOf(answers: readonly Output<'recallCandidates'>[]): Excluded {

@@ -3,6 +3,7 @@
 import type { CallContext, Candidate, MemoryCalls, RecallHit, RecallQuery, TextStatistics } from '../calls.ts';
 import type { IndexPart } from '../index/part.ts';
 import { matchPairs } from '../index/text/pairs.ts';
+import { pronounsOf } from '../index/text/pronouns.ts';
 import { parseQuery, type TextQuery } from '../index/text/query.ts';
 import { type TextStatistics as BareStatistics, collectStatistics, type SearchPart } from '../index/text/search.ts';
 import type { Memory } from '../store/memory.ts';
@@ -42,7 +43,9 @@ interface Plan {
 function plan(store: Store, memory: Memory, query: RecallQuery): Plan {
   const parts = store.parts(memory.number);
   if (query.query === undefined) return { parts, text: undefined, query, facets: [] };
-  const text = parseQuery(query.query, memory.analyzer);
+  // Words alone keep them: there they say more than they disturb. So does a query of nothing else.
+  const unless = query.wordsOnly === true ? undefined : pronounsOf(memory.analyzer);
+  const text = parseQuery(query.query, memory.analyzer, unless);
   const facets = text.fields.flatMap(({ field, value, negated }) =>
     field === 'content' ? [] : [{ facet: field, value, negated }],
   );

@@ -7,8 +7,13 @@ import { VECTORS_LOADED_AT_ONCE_MAX } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
-/** Beyond this share of grains without vectors, a ranking with vectors is one of what happens to have been embedded. */
-const BEHIND_SHARE_MAX = 0.05;
+/**
+ * Beyond this share of grains without vectors words alone rank better: too few cosines to tell what a high one is. Below, a grain
+ * without a vector counts as one of usual likeness (text-leg.ts).
+ */
+const BEHIND_SHARE_MAX = 0.75;
+/** Beyond this share an answer says that some grains have none. */
+const PARTLY_SHARE_MIN = 0.05;
 
 /**
  * Why a query that has a vector is answered by words alone. `behind`: a good part of the memory is still to be embedded;
@@ -55,12 +60,18 @@ function wordsAlone(store: Store, memory: number, question: Question): WordsAlon
   const serving = store.vectors.serving(memory);
   if (serving === undefined) return store.vectorsBehind.has(memory) && hasGrains(store, memory) ? 'behind' : undefined;
   if (bytesFor(serving, question) === undefined) return 'other';
-  return isFarBehind(store, memory, serving) ? 'behind' : undefined;
+  return shareBehind(store, memory, serving) > BEHIND_SHARE_MAX ? 'behind' : undefined;
 }
 
-/** For an answer: there when the query has a vector that is compared with none, though the memory has or will have some. */
-export function vectorsNote(store: Store, memory: number, question: Question): { vectorsBehind?: true } {
-  return wordsAlone(store, memory, question) === undefined ? {} : { vectorsBehind: true };
+/**
+ * For an answer: true when the query has a vector that is compared with none, though the memory has or will have some, and
+ * `partly` when a good part of the memory has none yet.
+ */
+export function vectorsNote(store: Store, memory: number, question: Question): { vectorsBehind?: true | 'partly' } {
+  if (wordsAlone(store, memory, question) !== undefined) return { vectorsBehind: true };
+  const serving = question.vector === undefined ? undefined : store.vectors.serving(memory);
+  if (serving === undefined || question.vector?.of !== question.query) return {};
+  return shareBehind(store, memory, serving) > PARTLY_SHARE_MIN ? { vectorsBehind: 'partly' } : {};
 }
 
 /** The query's vector that can be compared with those of `serving`. */
@@ -74,8 +85,9 @@ function hasGrains(store: Store, memory: number): boolean {
   return store.parts(memory).some(({ docCount }) => docCount > 0);
 }
 
-function isFarBehind(store: Store, memory: number, serving: EmbedderStamp): boolean {
-  if (!store.vectorsBehind.has(memory)) return false;
+/** Share of the memory's grains that the embedder has still to look at. */
+function shareBehind(store: Store, memory: number, serving: EmbedderStamp): number {
+  if (!store.vectorsBehind.has(memory)) return 0;
   // Of the embedder that serves: a new one that goes over the memory holds nobody up.
   const reached = store.vectors.embeddedUpTo(memory, serving);
   let all = 0;
@@ -84,5 +96,5 @@ function isFarBehind(store: Store, memory: number, serving: EmbedderStamp): bool
     all += docCount;
     behind += docCount - lowerBound(ordinals, reached + 1, 0, docCount);
   }
-  return behind > all * BEHIND_SHARE_MAX;
+  return all === 0 ? 0 : behind / all;
 }

@@ -48,7 +48,7 @@ const score = (ordinal: number, bm25: number, cosine?: number): NeighbourScore =
 
 test('a question, its answer and a document', () => {
   // Words: best 8. Cosines from 0.2 to 0.6. Pairs: best 3.
-  const before = score(9, 4); // context alone: h = 0.5
+  const before = score(9, 4, 0.2); // context alone: h = 0.5
   const question: Candidate = {
     ...base,
     ...score(10, 8, 0.4), // bm 1, v 0.5
@@ -160,4 +160,26 @@ test('the terms add up to the relevance, which is 0 to 1', () => {
     }),
     { numRuns: runs(300) },
   );
+});
+
+test('a grain without a vector among others with theirs counts as one of the median likeness', () => {
+  const plain = (ordinal: number, cosine?: number): Candidate => ({
+    hash: `h${ordinal}`,
+    ordinal,
+    createdAtMs: 0,
+    bm25: 1,
+    ...(cosine === undefined ? {} : { cosine }),
+  });
+  const share = (candidates: readonly Candidate[], at: number) => new TextLeg(candidates).terms(candidates[at]!).vector;
+  const some = [plain(1, 0.2), plain(2, 0.3), plain(3, 0.7), plain(4)];
+  near(share(some, 3), 0.2 / 5.2);
+  near(share([plain(1, 0.2), plain(2, 0.7), plain(3)], 2), 0.5 / 5.2);
+  near(share([plain(1, 0.4), plain(2)], 1), share([plain(1, 0.4), plain(2)], 0));
+  assert.equal(share([plain(1), plain(2)], 1), 0, 'without vectors there is none');
+  const beside: Candidate = {
+    ...plain(5, 0.2),
+    turn: { marks: 0, session: 1, before: { ordinal: 9, bm25: 0 }, after: undefined },
+  };
+  const terms = new TextLeg([...some, beside]).terms(beside);
+  assert.ok(terms.near > 0, 'nor is a neighbour without one unlike the query');
 });

@@ -83,6 +83,8 @@ interface Norms {
   readonly bestWords: number;
   readonly bestPairs: number;
   readonly leastCosine: number;
+  /** 0 to 1: what a unit without a vector is given where others have theirs. Looked for when one is met. */
+  readonly neutral: () => number;
   /** 0 without vectors. */
   readonly bestCosine: number;
   readonly hasVectors: boolean;
@@ -183,7 +185,12 @@ function normsOf(candidates: readonly Scorable[]): Norms {
   }
   const hasVectors = bestCosine !== Number.NEGATIVE_INFINITY;
   const sessions = new Map<number, number>();
-  const norms = { bestWords, bestPairs, leastCosine, bestCosine, hasVectors, sessions, hasTurns };
+  let known: number | undefined;
+  const neutral = (): number => {
+    known ??= hasVectors ? normalised(medianCosine(candidates), leastCosine, bestCosine) : 0;
+    return known;
+  };
+  const norms = { bestWords, bestPairs, leastCosine, bestCosine, neutral, hasVectors, sessions, hasTurns };
   if (!hasTurns) return norms;
   for (const candidate of candidates) {
     if (candidate.turn === undefined || candidate.turn.session === 0) continue;
@@ -207,11 +214,24 @@ function pairsOf({ phrase: pairs = 0 }: Candidate, { bestPairs }: Norms): number
   return pairs <= 0 ? 0 : pairs / bestPairs;
 }
 
-/** Min-max over the candidates; the best one has 1, also where there is nothing to compare it with. */
-function cosineOf({ cosine }: NeighbourScore, { leastCosine, bestCosine }: Norms): number {
-  if (cosine === undefined) return 0;
-  if (cosine >= bestCosine) return 1;
-  return cosine <= leastCosine ? 0 : (cosine - leastCosine) / (bestCosine - leastCosine);
+/**
+ * Min-max over the candidates; the best one has 1, also where there is nothing to compare it with. One without a vector
+ * among others with theirs has the median of these: it is not known to be like the query, nor to be unlike it.
+ */
+function cosineOf({ cosine }: NeighbourScore, { leastCosine, bestCosine, neutral }: Norms): number {
+  return cosine === undefined ? neutral() : normalised(cosine, leastCosine, bestCosine);
+}
+
+function normalised(cosine: number, least: number, best: number): number {
+  if (cosine >= best) return 1;
+  return cosine <= least ? 0 : (cosine - least) / (best - least);
+}
+
+/** Some candidate has a cosine. */
+function medianCosine(candidates: readonly Scorable[]): number {
+  const cosines = Float64Array.from(candidates.flatMap(({ cosine }) => cosine ?? []));
+  cosines.sort();
+  return (cosines[(cosines.length - 1) >>> 1]! + cosines[cosines.length >>> 1]!) / 2;
 }
 
 /** Words + vector. */

@@ -52,7 +52,9 @@ function baseText({ base, rrf, legs, bm25Rank, vectorScore, reranked, terms }: S
   }
   const parts = TEXT_TERMS.flatMap((term) => {
     const amount = terms?.[term] ?? 0;
-    return amount === 0 ? [] : [`${number(amount)} for ${TERMS[term]}`];
+    const reason =
+      term === 'vector' && vectorScore === undefined ? 'a usual likeness, as it has no vector' : TERMS[term];
+    return amount === 0 ? [] : [`${number(amount)} for ${reason}`];
   });
   return parts.length === 0 ? `${number(base)}${aside}` : `${parts.join(', ')}${aside}`;
 }

@@ -41,6 +41,8 @@ const Output = Type.Object({
 });
 type Output = Static<typeof Output>;
 
+const VECTORS_PARTLY = 'a part of the memory has no vectors yet, and is ranked as if it were of usual likeness';
+
 export const recall = defineCall({
   name: 'recall',
   summary: 'Find grains by words, by structure, or by both.',
@@ -151,6 +153,7 @@ function answerOf(
       ...idleFieldWarnings(input),
       ...madeWarnings(input),
       ...(vectorsBehind === true ? [VECTORS_NOT_READY] : []),
+      ...(vectorsBehind === 'partly' ? [VECTORS_PARTLY] : []),
     ],
     ...(entities === undefined ? {} : { entityCount: entities.length, entities: [...entities] }),
     ...(exhaustive === undefined ? {} : { exhaustiveMetadata: exhaustiveOutput(exhaustive) }),
