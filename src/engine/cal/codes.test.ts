@@ -113,6 +113,8 @@ const REFUSED: Partial<Record<CalErrorCode, readonly string[]>> = {
     'RECALL actions WHERE is_error = "no"',
     'RECALL beliefs WHERE subject = 5',
     'RECALL beliefs WHERE tags INCLUDE [1]',
+    'RECALL beliefs WHERE tags INCLUDE "x"',
+    '{"statement": "recall", "where": [{"field": "tags", "op": "include", "value": "x"}]}',
     'RECALL beliefs WHERE subject > "a"',
     'RECALL beliefs WHERE tags = "x"',
     'RECALL beliefs SINCE "someday"',

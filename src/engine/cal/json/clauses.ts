@@ -60,6 +60,8 @@ function readOperands(
     }
     case 'include':
     case 'exclude':
+      if (node.has('value') && !Array.isArray(node.peek('value')))
+        throw new CalError('CAL-E020', `${node.at('value')} is no list`, { example: '["a", "b"]' });
       return { field, op, values: readValues(node) };
     default:
       return { field, op, value: asValue(node.take('value'), node, 'value') };

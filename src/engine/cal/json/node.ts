@@ -27,6 +27,11 @@ export class JsonNode {
   /** The member, or undefined where there is none. */
   take(key: string): unknown {
     this.#asked.add(key);
+    return this.peek(key);
+  }
+
+  /** As `take`, without asking for it. */
+  peek(key: string): unknown {
     return this.has(key) ? this.#value[key] : undefined;
   }
 

@@ -6,8 +6,10 @@ import {
   type Comparator,
   type Condition,
   type Recall,
+  type Value,
   type Word,
 } from '../ast.ts';
+import { CalError } from '../errors.ts';
 import type { Cursor } from './cursor.ts';
 import { takeExtractor } from './extract.ts';
 import { parseArray, parseField, parseValue } from './values.ts';
@@ -52,9 +54,7 @@ function parseCondition(cursor: Cursor, parseRecall: (cursor: Cursor) => Recall)
       case 'include':
       case 'exclude': {
         cursor.advance();
-        const open = cursor.token;
-        const values = parseArray(cursor);
-        if (values.length === 0) failEmpty(cursor, open.start);
+        const values = parseItems(cursor, lower);
         return { field, op: lower, values, at: cursor.spanFrom(first) };
       }
       case 'is':
@@ -95,8 +95,11 @@ function parseCategory(cursor: Cursor): Category {
   return lower as Category; // The set was asked.
 }
 
-function failEmpty(cursor: Cursor, start: number): never {
-  return cursor.fail(['a value'], `The array at ${start} is empty: nothing to include or exclude.`);
+/** The values of INCLUDE and EXCLUDE. Throws E020 for one value that stands there without brackets. */
+function parseItems(cursor: Cursor, operator: string): readonly Value[] {
+  if (cursor.isSymbol('[')) return parseArray(cursor);
+  const value = parseValue(cursor);
+  throw new CalError('CAL-E020', `${operator.toUpperCase()} takes an array`, { at: value.at, example: '["a", "b"]' });
 }
 
 function operatorHint(word: string): string | undefined {
