@@ -15,7 +15,7 @@ export const CUES = {
     'chart no|hospital number|nhs number|nhs no|nhs|patientennummer|número de historia clínica|health record number',
   health_plan_number:
     'member id|member number|medicare|medicare number|medicare id|medicaid|medicaid id|insurance number|' +
-    'insurance policy number|insurance id|policy number|health insurance number|health plan number|health plan id|' +
+    'insurance policy number|insurance id|policy number|policy no|health insurance number|health plan number|health plan id|' +
     'beneficiary number|beneficiary id|subscriber id|versichertennummer|krankenversichertennummer|kvnr|kvnummer|' +
     'krankenversicherungsnummer|group number|health card number|mbi',
   account_number:
@@ -54,7 +54,7 @@ export const CUES = {
   birth:
     'born|born on|date of birth|dob|birthday|birthdate|birth date|geboren|geboren am|geburtsdatum|geburtstag|née|né|' +
     'née le|né le|date de naissance|fecha de nacimiento|nacido el|nacida el|nacida|nacido|data di nascita|nato il|' +
-    'nata il|data de nascimento|nascido em|nascida em|geboortedatum|data urodzenia|födelsedatum|född|дата рождения|' +
+    'nata il|data de nascimento|nascido em|nascida em|geboortedatum|data urodzenia|födelsedatum|född|дата рождения|родился|родилась|народився|народилася|' +
     '生年月日|出生日期|생년월일|d o b|fødselsdato|syntymäaika|születési dátum|doğum tarihi',
   health_date:
     'admitted|admission|admission date|discharged|discharge|discharge date|surgery|operation|operated|biopsy|diagnosed|' +
@@ -68,6 +68,7 @@ export const CUES = {
   password:
     'password|passwd|pwd|passphrase|passcode|passwort|kennwort|contraseña|mot de passe|senha|wachtwoord|hasło|lösenord|' +
     'пароль|密码|パスワード|비밀번호|parola|şifre|salasana|adgangskode|clave',
+  pass: 'pass|pw',
   pin: 'pin|pin code|pin number|pincode pin|pin nummer|geheimzahl|código pin|code pin',
   otp:
     'verification code|one time code|one time password|one time passcode|otp|security code|login code|2fa code|auth code|' +

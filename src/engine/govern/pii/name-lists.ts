@@ -148,6 +148,11 @@ aroha hemi tane mere rangi wiremu hine kahu nikau tama moana sione mele tevita l
 siobhan siobhán niamh aoife saoirse ciara sinead sinéad roisin róisín eoin oisin oisín cillian padraig pádraig seamus
 seán tomás donal aisling orla maeve fionn conor declan eamon éamon brendan grainne gráinne deirdre
 angharad rhiannon carys gethin dafydd ioan sian siân gwyneth ffion llewellyn
+иван пётр петр сергей алексей александр дмитрий михаил николай владимир виктор игорь олег павел юрий борис анатолий
+константин максим артём артем кирилл роман руслан тимур вадим вячеслав геннадий леонид андрей евгений илья денис антон
+ольга светлана наталья наталия татьяна ирина екатерина елена анастасия марина галина людмила надежда вера оксана полина
+дарья ксения юлия лариса тамара зоя анна мария валентина тарас микола олександр володимир андрій богдан олена катерина
+γιώργος γιάννης κώστας δημήτρης νίκος παναγιώτης βασίλης χρήστος σπύρος ελένη μαρία κατερίνα σοφία δήμητρα ιωάννα
 callum hamish angus ewan iain morag mhairi catriona eilidh fergus
 `;
 
@@ -197,6 +202,8 @@ wang zhang chen liu yang huang zhao wu zhou xu zhu lin he guo luo gao zheng lian
 tian dong pan yuan cai jiang yu du ye cheng wei lu ding ren shen yao lau leung cheung kwok chan wong lam ng
 kim park lee choi jung kang cho yoon jang lim han shin kwon hwang ahn song hong
 okafor okonkwo okoye adebayo adeyemi adeleke ogunleye balogun eze nwosu obi okeke nwachukwu abubakar ibrahim bello
+иванов иванова петров петрова сидоров сидорова смирнов смирнова кузнецов кузнецова попов попова соколов соколова лебедев
+козлов новиков морозов волков павлов семёнов шевченко коваленко бондаренко ткаченко кравченко παπαδόπουλος
 mensah boateng owusu asante osei appiah agyeman amoah addo
 dlamini nkosi khumalo ndlovu mokoena zulu mthembu mahlangu molefe sithole mkhize naidoo govender botha van-der-merwe
 mwangi kamau otieno ochieng njoroge kimani kariuki wanjala kiptoo mutua moyo ncube sibanda chikwanha

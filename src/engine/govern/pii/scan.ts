@@ -11,7 +11,7 @@ export const BY_CUE = 0.8;
 
 /** No cue is farther from what it announces. */
 const REACH = 48;
-const SENTENCE_END = /[.!?](?=\s|$)|\n/;
+const SENTENCE_END = /(?<!(?<!\p{L})(?:no|nr|n|num|tel|ref|st|dr|mr|mrs|ms))[.!?](?=\s|$)|\n/iu;
 
 export class Scan {
   readonly text: string;

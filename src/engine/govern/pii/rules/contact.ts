@@ -4,6 +4,7 @@ import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/
 import { PII_PHONE_LOOKUPS_MAX } from '../../../limits.ts';
 import { isBordered } from '../borders.ts';
 import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
+import { skipLink } from './labelled.ts';
 
 const LOCAL = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-]";
 /** Bounded on both sides of the `@`, so that a long run of letters is no square of work. */
@@ -41,6 +42,7 @@ const NATIONAL_SHAPES: readonly (readonly [RegExp, CountryCode])[] = [
   [/^04\d{2} \d{3} \d{3}$/, 'AU'],
 ];
 const DIGITS_MIN = 7;
+const LINKED_WITHIN = 32;
 
 export interface PhoneOptions {
   /** Whose national notation is tried for a number that is announced as a telephone's, in this order. */
@@ -108,7 +110,7 @@ export function findPhones(scan: Scan, { regions }: PhoneOptions): void {
         ? unjudged(plus || told)
         : plus
           ? international(number)
-          : national(number, told, regions);
+          : national(number, { told, linked: told && isLinked(scan, index), regions });
     if (confidence === undefined) continue;
     const to = index + number.length;
     const extension = EXTENSION.exec(text.slice(to, to + 24));
@@ -135,11 +137,28 @@ function international(number: string): number | undefined {
   return parsed?.isValid() === true ? 0.95 : undefined;
 }
 
-function national(number: string, told: boolean, regions: readonly CountryCode[]): number | undefined {
+/** True when nothing but words like "number" and "is" stands between a label and the number. */
+function isLinked(scan: Scan, index: number): boolean {
+  return (['phone', 'fax'] as const).some((kind) => {
+    const distance = scan.distance(kind, index);
+    return distance < LINKED_WITHIN && skipLink(scan.text, index - distance) === index;
+  });
+}
+
+interface Telling {
+  readonly told: boolean;
+  readonly linked: boolean;
+  readonly regions: readonly CountryCode[];
+}
+
+function national(number: string, { told, linked, regions }: Telling): number | undefined {
   for (const [shape, region] of NATIONAL_SHAPES)
     if (shape.test(number) && isValidIn(number, region)) return told ? 0.95 : 0.85;
   if (!told) return undefined;
+  // A bare row of digits may be many things; a call, a text may be of other things than telephones.
+  if (!linked && /^\d{1,9}$/.test(number)) return undefined;
   if (regions.some((region) => isValidIn(number, region))) return BY_SHAPE;
+  if (!linked) return undefined;
   // Announced as a telephone and long enough: better one too many than a number that is let through.
   return /^\d{4}-\d{2}-\d{2}|^\d+\.\d+$/.test(number) ? undefined : 0.75;
 }

@@ -27,7 +27,8 @@ export function findDates(scan: Scan): void {
   if (scan.cues('birth').length > 0 || scan.cues('health_date').length > 0) {
     for (const { 0: date, index } of text.matchAll(DATE)) {
       if (!isWhole(text, index, index + date.length)) continue;
-      if (scan.announced('birth', index) && scan.distance('birth', index) <= NEAR_BIRTH)
+      const birth = scan.distance('birth', index);
+      if (birth <= NEAR_BIRTH && birth <= scan.distance('health_date', index) && scan.announced('birth', index))
         scan.add('date_of_birth', index, index + date.length, BY_SHAPE);
       else if (scan.announced('health_date', index)) scan.add('date', index, index + date.length, BY_CUE);
     }

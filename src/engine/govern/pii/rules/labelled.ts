@@ -64,8 +64,23 @@ const LABELS: readonly Label[] = [
   { cue: 'passport', category: 'passport', value: PASSPORT },
 ];
 
+/** "EMP00123 is my employee id" */
+const VALUE_BEFORE =
+  /(?<![\w-])(?=[A-Za-z_-]{0,12}\d)[A-Za-z0-9][A-Za-z0-9._-]{3,30}(?= (?:is|was) (?:my|his|her|their|the|our|your) $)/;
+const BEFORE_CHARS = 48;
+
 export function findLabelled(scan: Scan): void {
-  for (const label of LABELS) for (const cue of scan.cues(label.cue)) takeValue(scan, label, cue.to);
+  for (const label of LABELS)
+    for (const cue of scan.cues(label.cue)) {
+      takeValue(scan, label, cue.to);
+      if (label.strict !== true) takeValueBefore(scan, label.category, cue.from);
+    }
+}
+
+function takeValueBefore(scan: Scan, category: PiiCategory, at: number): void {
+  const start = Math.max(0, at - BEFORE_CHARS);
+  const match = VALUE_BEFORE.exec(scan.text.slice(start, at));
+  if (match !== null) scan.add(category, start + match.index, start + match.index + match[0].length, BY_CUE);
 }
 
 function takeValue(scan: Scan, { category, value, checks = [], strict }: Label, behind: number): void {

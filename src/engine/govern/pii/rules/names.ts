@@ -17,7 +17,7 @@ const TITLE =
   /(?:^|[\s(,"'])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Madam|Dame|Lady|Lord|Rev|Captain|Colonel|Sergeant|Officer|Judge|Nurse|Herr|Frau|Herrn|Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Monsieur|Madame|Mademoiselle|Mme|Mlle|Signor|Signora|Signore|Dott|Dhr|Mevrouw|Pani|Senhor|Senhora|Sheikh|Imam|Rabbi)\.? $/;
 /** What nearly always comes before a person's name. */
 const INTRODUCED =
-  /(?:\b(?:my name is|my name's|name is|named|i'm|i am called|call me|mi nombre es|me llamo|je m'appelle|ich heiße|ich bin|mi chiamo|meu nome é|je suis|mijn naam is|nazywam się|benim adım|adım)|\b(?:name|patient|customer|client|contact|employee|applicant|attendee|author|sender|recipient|attn|nombre|nom|nome|naam|signed|from|to|cc)\s?:|\b(?:dear|regards|sincerely|cheers|greetings|signed by|yours truly|yours|hola|liebe|lieber|chère|cher|querida|querido|signé)[,\n]?)\s{0,2}["']?$/i;
+  /(?:\b(?:my name is|my name's|name is|named|i'm|i am called|call me|mi nombre es|me llamo|je m'appelle|ich heiße|ich bin|mi chiamo|meu nome é|je suis|mijn naam is|nazywam się|benim adım|adım|née|né|geb\.)|(?:меня зовут|мене звати|με λένε|ονομάζομαι)|\b(?:name|patient|customer|client|contact|employee|applicant|attendee|author|sender|recipient|attn|nombre|nom|nome|naam|signed|from|to|cc)\s?:|\b(?:dear|regards|sincerely|cheers|greetings|signed by|yours truly|yours|hola|liebe|lieber|chère|cher|querida|querido|signé)[,\n]?)\s{0,2}["']?$/i;
 const RELATION =
   /\b(?:my|his|her|our|their|your|meine?|unsere?|the|ma|mon|mi|mia|mio|meu|minha|a)\s(?:(?:new|old|best|late|little|older|younger|twin|ex)\s)?(?:sister|brother|mother|father|mom|mum|dad|wife|husband|son|daughter|uncle|aunt|cousin|friend|colleague|co-?worker|boss|manager|neighbou?r|landlord|landlady|roommate|flatmate|partner|fianc[ée]e?|girlfriend|boyfriend|grandmother|grandfather|grandma|grandpa|nephew|niece|baby|doctor|dentist|lawyer|therapist|teacher|coach|notary|nanny|assistant|patient|client|tenant|plumber|cleaner|witness|accountant|nurse|kollegin|kollege|freundin|freund|schwester|bruder|chef|chefin|frau|mann|sœur|soeur|frère|femme|mari|amie?|collègue|hermana|hermano|esposa|esposo|amiga|amigo|jefe|chefe|sorella|fratello|moglie|marito|irmã|irmão)\s?[,:]?\s$/i;
 /** Weaker: what often comes before a name, so that an unknown run of two words is believed. */
@@ -41,7 +41,10 @@ const JAPANESE_CUED = /(?:名前は|氏名[:は]?|担当者[:は]|私は)\s?([\p
 const NO_JAPANESE_NAME = /^(?:お?客|皆|神|王|奥|患者|先生|会員|株主|生徒|母|父|兄|姉|社員|店員|業者)/;
 const KOREAN =
   /(?<!\p{Script=Hangul})([김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염여추도소석선설마길연위표명기반왕금옥육인맹제모탁국어은편용]\p{Script=Hangul}{2})(?= ?(?:씨|님|선생님|선생|군|양|대리|과장|부장|사장|교수)(?!\p{Script=Hangul}{2}))/gu;
-const UNSPACED = /[\p{Script=Han}\p{Script=Hangul}]/u;
+/** "my name is" in scripts without capitals. */
+const ARABIC = /(?:اسمي|اسمه|اسمها)\s+(\p{Script=Arabic}{2,20}(?: \p{Script=Arabic}{2,20}){0,2})/gu;
+const HEBREW = /(?:שמי|קוראים לי)\s+(\p{Script=Hebrew}{2,20}(?: \p{Script=Hebrew}{2,20})?)/gu;
+const CASELESS = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
 export function findNames(scan: Scan, model: NameModel | undefined): void {
   let lookups = 0;
@@ -51,7 +54,7 @@ export function findNames(scan: Scan, model: NameModel | undefined): void {
     return model(run);
   };
   for (const match of scan.text.matchAll(RUN)) findInRun(scan, match[0], match.index, ask);
-  if (!scan.ascii && UNSPACED.test(scan.text)) findUnspaced(scan);
+  if (!scan.ascii && CASELESS.test(scan.text)) findCaseless(scan);
 }
 
 interface Token {
@@ -96,7 +99,15 @@ function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel): void {
   const from = name[0]!.from;
   const to = name.at(-1)!.to;
   const judged = judge(scan.text, name, from, to, ask);
-  if (judged !== undefined) scan.add('person_name', from, to, judged.confidence, judged.source);
+  if (judged !== undefined)
+    scan.add('person_name', inverted(scan.text, name, from), to, judged.confidence, judged.source);
+}
+
+/** Where a name begins whose family name comes first, with a comma: "Kowalski, Anna". */
+function inverted(text: string, name: readonly Token[], from: number): number {
+  if (name.length > 2 || !text.startsWith(', ', from - 2)) return from;
+  const family = /(?<![\p{L}'-])\p{Lu}[\p{L}'-]{2,30}(?=, $)/u.exec(text.slice(Math.max(0, from - 34), from));
+  return family !== null && isGiven(name[0]!.key) && isFamily(folded(family[0])) ? from - 2 - family[0].length : from;
 }
 
 interface Judged {
@@ -193,9 +204,9 @@ function isAddressed(before: string, after: string): boolean {
   );
 }
 
-function findUnspaced(scan: Scan): void {
+function findCaseless(scan: Scan): void {
   const { text } = scan;
-  for (const pattern of [CHINESE_CUED, CHINESE_TITLED, JAPANESE_CUED, JAPANESE, KOREAN]) {
+  for (const pattern of [CHINESE_CUED, CHINESE_TITLED, JAPANESE_CUED, JAPANESE, KOREAN, ARABIC, HEBREW]) {
     for (const { 0: all, 1: name = '', index } of text.matchAll(pattern)) {
       const from = index + all.lastIndexOf(name);
       if (name.length >= 2 || pattern === CHINESE_TITLED)

@@ -19,6 +19,8 @@ const ADDRESSES: readonly RegExp[] = [
   ),
   /\bP\.? ?O\.? ?Box \d{1,7}/gi,
   /(?:\p{Lu}[\p{L}-]{1,30}(?:straße|strasse|str\.|gasse|weg|platz|allee|ufer|damm|straat|gracht|laan|plein|kade|singel|gatan|vägen|gata|vej|veien|katu)|\p{Lu}[\p{L}]{1,20}(?:-\p{Lu}[\p{L}]{1,20}){1,3}-(?:Straße|Strasse|Str\.|Platz|Allee|Weg)|Unter den Linden|\p{Lu}[\p{L}]{2,20}er (?:Straße|Str\.|Allee|Platz|Weg)) \d{1,4} ?[a-z]?(?![\p{L}\d])/gu,
+  // Whatever street: a number, a postal code of five digits and a city follow it.
+  /(?<![\p{L}-])\p{Lu}[\p{L}.'-]{1,30}(?: [\p{L}.'-]{1,30}){0,3} \d{1,4} ?[a-z]?(?=,? (?:[A-Z]{1,2}-)?\d{5} \p{Lu}\p{L})/gu,
   /(?<![\p{L}\d.,-])\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|bd|place|chemin|quai|allée|impasse|cours|route|passage|square)(?: (?:de la|de l'|du|des|de|d'|la|le|les|l'))?[ ]?\p{Lu}[\p{L}'-]{1,30}(?:[ -]\p{Lu}[\p{L}'-]{1,30}){0,3}/gu,
   /(?<![\p{L}])(?:Calle|C\/|Avenida|Av\.|Avda\.|Paseo|Plaza|Carrera|Cra\.|Camino|Ronda|Via|Viale|Piazza|Corso|Largo|Vicolo|Rua|R\.|Travessa|Praça|Alameda|Estrada)(?: (?:de|del|della|delle|dei|di|do|da|dos|das|la|las|los|el)){0,3} ?\p{Lu}[\p{L}']{1,30}(?:(?: (?:de|del|di|do|da|dos|das|y|e))? \p{Lu}[\p{L}']{1,30}){0,3},? (?:n[º°.]? ?|nº ?|#)?\d{1,5}(?![\d\p{L}])/gu,
   /(?<![\p{L}])(?:ul\.|al\.|os\.|ул\.|улица|пр\.|проспект|вул\.) ?\p{Lu}[\p{L}-]{1,30}(?: \p{Lu}[\p{L}-]{1,30}){0,2},? ?(?:д\. ?)?\d{1,4}(?:\/\d{1,4})?(?: ?м\. ?\d{1,4}| ?кв\. ?\d{1,4})?/gu,

@@ -12,7 +12,7 @@ const BASIC = /\bBasic ([A-Za-z0-9+/]{12,400}={0,2})(?![\w+/=])/g;
 /** What binds a password to its label: a sign, or a verb at most a few words behind. */
 const SIGN = /["']?\s{0,3}[:=]>?\s{0,3}["'`]?/y;
 const VERB =
-  /(?:\s(?!(?:is|are|was|lautet|ist|est|es|é)\s)[\p{L}\p{N}_'-]{1,24}){0,5}\s(?:is|are|was|lautet|ist|est|es|é|to)(?:\s(?:now|still|set to))?:?\s["'`]?/uy;
+  /(?:\s(?!(?:is|are|was|lautet|ist|est|es|é)\s)[\p{L}\p{N}_'-]{1,24}){0,5}(?:\s(?:is|are|was|lautet|ist|est|es|é|to)(?:\s(?:now|still|set to))?:?|\s?[:=])\s["'`]?/uy;
 const WORD = /[^\s"'`<>]{3,128}/y;
 const LOOSE_WORD = /[^\s"'`<>,]{3,128}/y;
 const TOKEN = /[A-Za-z0-9+/_.~-]{16,512}={0,2}/y;
@@ -25,7 +25,12 @@ const EXPRESSION = /[[({]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^[a-z]+(?:_[a-z]+)+$
 const LETTERS_OF_TWO_KINDS = /\d|[^\p{L}\p{N}]|\p{Ll}\p{Lu}/u;
 
 const PIN = /\d{4,8}(?![\d.,:/-]*\d)/y;
-const CODE = /(?:[A-Z]{1,2}-)?\d{4,8}(?![\d.,:/-]*\d)/y;
+const CODE = /(?:(?:[A-Z]{1,2}-)?\d{4,8}|\d{3}[ -]\d{3})(?![\d.,:/-]*\d)/y;
+/** "Your Uber code is 4471", but no code of a place, a sale or a program. */
+const YOUR_CODE =
+  /\byour (?:(?!zip|area|postal|promo|discount|coupon|dress|country|error|status|qr|bar|source|product|exit|color|colour|tax|dial)[\w-]{1,20} ){0,2}code(?: is|:) (\d{4,8})(?![\d.,:/-]*\d)/gi;
+const PASSWORD_BEFORE =
+  /(?<!\S)([^\s"'`<>]{4,64}) (?:is|ist|est|es|è|é) (?:the|my|our|your|his|her|das|mein|unser|le|la|el|il|o|a)\s(?:[\p{L}-]{1,16} ){0,2}(?:password|passcode|passphrase|passwort|kennwort|mot de passe|contraseña|senha)/giu;
 const CODE_BEFORE =
   /(?<![\w.,:/-])(?:[A-Z]{1,2}-)?\d{4,8}(?=\s(?:is|ist|est|es|è|é)\s(?:your|the|my|ihr|dein|votre|su|tu|il)\b)/gi;
 const CODE_TO_VERIFY =
@@ -58,9 +63,14 @@ function findTokens(scan: Scan): void {
 }
 
 function findPasswords(scan: Scan): void {
-  for (const cue of scan.cues('password')) {
+  if (scan.cues('password').length > 0)
+    for (const { 0: all, 1: word = '', index } of scan.text.matchAll(PASSWORD_BEFORE))
+      if (all !== word && LETTERS_OF_TWO_KINDS.test(word) && !EXPRESSION.test(word))
+        scan.add('password', index, index + word.length, BY_CUE);
+  for (const cue of [...scan.cues('password'), ...scan.cues('pass')]) {
     const sign = behindSign(scan.text, cue.to);
-    const from = sign ?? behindVerb(scan.text, cue.to);
+    // "pass" is a word of its own: only a sign makes it a label.
+    const from = sign ?? (cue.kind === 'pass' ? undefined : behindVerb(scan.text, cue.to));
     if (from === undefined) continue;
     let word = matchAt(sign === undefined ? WORD : LOOSE_WORD, scan.text, from);
     if (word === undefined) continue;
@@ -80,10 +90,11 @@ function findCodes(scan: Scan): void {
   for (const { 0: code, index } of text.matchAll(CODE_BEFORE))
     if (scan.explained('otp', index)) scan.add('otp', index, index + code.length, BY_CUE);
     else if (scan.explained('pin', index)) scan.add('pin', index, index + code.length, BY_CUE);
-  for (const { 0: all, 1: code = '', index } of text.matchAll(CODE_TO_VERIFY)) {
-    const from = index + all.indexOf(code);
-    scan.add('otp', from, from + code.length, BY_CUE);
-  }
+  for (const pattern of [CODE_TO_VERIFY, YOUR_CODE])
+    for (const { 0: all, 1: code = '', index } of text.matchAll(pattern)) {
+      const from = index + all.lastIndexOf(code);
+      scan.add('otp', from, from + code.length, BY_CUE);
+    }
 }
 
 function takeCode(scan: Scan, category: 'pin' | 'otp', behind: number, shape: RegExp): void {
