@@ -3,6 +3,7 @@
 // ranking is held against.
 import { asks, asksForTime, holdsTime, leadingName, speaksOfSelf } from '../../src/engine/index/surroundings/signs.ts';
 import type { Analyzer } from '../../src/engine/index/text/analyze.ts';
+import { pronounsOf } from '../../src/engine/index/text/pronouns.ts';
 
 const K1 = 1.2;
 const B = 0.75;
@@ -39,7 +40,7 @@ export class Formula {
 
   /** Ids of the best units; without the query's vector by words and surroundings alone. */
   rank(query: string, vector: Float32Array | undefined, limit: number): string[] {
-    const asked = counted(query, this.#analyzer);
+    const asked = counted(query, this.#analyzer, pronounsOf(this.#analyzer));
     const words = byBest(this.#bm25([...asked.terms.keys()], ({ terms }) => terms));
     const pairs = byBest(this.#bm25([...asked.pairs.keys()], ({ pairs: own }) => own));
     const cosines = minMax(this.#units.map((unit) => (vector === undefined ? Number.NaN : nearest(unit, vector))));
@@ -105,8 +106,11 @@ export class Formula {
   }
 }
 
-function counted(text: string, analyzer: Analyzer): Counted {
-  const { terms, positions } = analyzer.analyze(text);
+function counted(text: string, analyzer: Analyzer, unless: ReadonlySet<string> = new Set()): Counted {
+  const analyzed = analyzer.analyze(text);
+  const kept = analyzed.terms.map((_, i) => i).filter((i) => !unless.has(analyzed.terms[i]!));
+  const terms = kept.map((i) => analyzed.terms[i]!);
+  const positions = kept.map((i) => analyzed.positions[i]!);
   const counts = new Map<string, number>();
   const pairs = new Map<string, number>();
   for (const [i, term] of terms.entries()) {

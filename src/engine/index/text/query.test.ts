@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../limits.ts';
 import { analyzer } from './analyze.ts';
+import { pronounsOf } from './pronouns.ts';
 import { parseQuery } from './query.ts';
 
 const parse = (text: string) => parseQuery(text, analyzer('en'));
@@ -21,6 +22,24 @@ test('a question is text: distinct terms in order', () => {
 test('a query of stop words has no terms', () => {
   assert.deepEqual(parse('who is it?').terms, []);
   assert.deepEqual(parse('').terms, []);
+});
+
+test('pronouns are left out of what is ranked, unless they are all or an operator stands before them', () => {
+  const english = analyzer('en');
+  const read = (text: string) => parseQuery(text, english, pronounsOf(english));
+  const query = read('Did they paint my yellow boat for me?');
+  assert.deepEqual(query.terms, ['paint', 'yellow', 'boat']);
+  assert.deepEqual(query.pairs, [
+    { first: 'paint', second: 'yellow', distance: 2 },
+    { first: 'yellow', second: 'boat', distance: 1 },
+  ]);
+  assert.deepEqual(read('who are you').terms, ['you']);
+  assert.deepEqual(read('"you and me" boat').terms, ['you', 'me', 'boat']);
+  assert.deepEqual(read('mining in the US').terms, parse('mining in the US').terms);
+});
+
+test('pronouns of a language without a list are words', () => {
+  assert.equal(pronounsOf(analyzer('de')).size, 0);
 });
 
 test('phrases keep the distance over stop words', () => {

@@ -44,15 +44,25 @@ export interface TextQuery {
   readonly truncated: boolean;
 }
 
-/** Reads a query. Never throws; linear in the text's length. Stop words alone give no terms. */
-export function parseQuery(text: string, analyzer: Analyzer): TextQuery {
-  const reading = new QueryReader(text.slice(0, QUERY_CHARS_MAX), analyzer);
-  return reading.read(text.length > QUERY_CHARS_MAX);
+/**
+ * Reads a query. Never throws; linear in the text's length. Stop words alone give no terms. Terms of `unless` are left out
+ * of what scores, where anything else is asked for; what an operator stands before is always looked for.
+ */
+export function parseQuery(text: string, analyzer: Analyzer, unless: ReadonlySet<string> = NO_TERMS): TextQuery {
+  const truncated = text.length > QUERY_CHARS_MAX;
+  const start = text.slice(0, QUERY_CHARS_MAX);
+  const query = new QueryReader(start, analyzer, unless).read(truncated);
+  return query.terms.length > 0 || unless.size === 0
+    ? query
+    : new QueryReader(start, analyzer, NO_TERMS).read(truncated);
 }
+
+const NO_TERMS: ReadonlySet<string> = new Set();
 
 class QueryReader {
   readonly #text: string;
   readonly #analyzer: Analyzer;
+  readonly #unless: ReadonlySet<string>;
   readonly #terms = new Set<string>();
   readonly #pairs = new Map<string, QueryPair>();
   readonly #clauses: TextClause[] = [];
@@ -61,9 +71,10 @@ class QueryReader {
   /** No closing quote stands behind this offset: a search for one before it always ends well, so reading is linear. */
   readonly #lastQuote: number;
 
-  constructor(text: string, analyzer: Analyzer) {
+  constructor(text: string, analyzer: Analyzer, unless: ReadonlySet<string>) {
     this.#text = text;
     this.#analyzer = analyzer;
+    this.#unless = unless;
     this.#lastQuote = Math.max(text.lastIndexOf('"'), text.lastIndexOf('”'));
   }
 
@@ -126,15 +137,17 @@ class QueryReader {
   }
 
   #plain(start: number, end: number): void {
-    if (start < end) this.#score(this.#text.slice(start, end));
+    if (start < end) this.#score(this.#text.slice(start, end), this.#unless);
   }
 
   /** Adds a text's terms and pairs to what scores. False when the terms did not all find room. */
-  #score(text: string): { terms: readonly string[]; positions: readonly number[]; complete: boolean } {
+  #score(text: string, unless: ReadonlySet<string>): { readonly complete: boolean } {
     const { terms, positions } = this.#analyzer.analyze(text);
     let complete = true;
+    let before = -1;
     for (let i = 0; i < terms.length; i++) {
       const term = terms[i]!;
+      if (unless.has(term)) continue;
       if (!this.#terms.has(term)) {
         if (this.#terms.size >= QUERY_TERMS_MAX) {
           complete = false;
@@ -143,11 +156,13 @@ class QueryReader {
         }
         this.#terms.add(term);
       }
-      if (i === 0) continue;
-      const pair = { first: terms[i - 1]!, second: term, distance: positions[i]! - positions[i - 1]! };
-      this.#pairs.set(`${pair.first} ${pair.second}`, this.#pairs.get(`${pair.first} ${pair.second}`) ?? pair);
+      if (before >= 0) {
+        const pair = { first: terms[before]!, second: term, distance: positions[i]! - positions[before]! };
+        this.#pairs.set(`${pair.first} ${pair.second}`, this.#pairs.get(`${pair.first} ${pair.second}`) ?? pair);
+      }
+      before = i;
     }
-    return { terms, positions, complete };
+    return { complete };
   }
 
   #clause(value: string, required: boolean): void {
@@ -158,7 +173,7 @@ class QueryReader {
       return;
     }
     // A clause that could not be checked for want of room is left out as a whole, not cut.
-    if (required && !this.#score(value).complete) return;
+    if (required && !this.#score(value, NO_TERMS).complete) return;
     this.#clauses.push({ required, terms, offsets: positions.map((position) => position - positions[0]!) });
   }
 
