@@ -76,8 +76,9 @@ test('the text of a section runs to its brace, over pairs and nested braces', ()
   assert.equal(rawEnd('{{a}', 0), -1);
 });
 
-test('a section loses one line break at each end, and the blanks beside it', () => {
-  assert.equal(trimSection('\n  - {{x}}\n  '), '- {{x}}');
+test('a section loses one line break at each end, with the blanks up to the brace, and keeps its indentation', () => {
+  assert.equal(trimSection('\n  - {{x}}\n  '), '  - {{x}}');
+  assert.equal(trimSection('  \n- {{x}} \n'), '- {{x}} ');
   assert.equal(trimSection(' - {{x}} '), ' - {{x}} ');
   assert.equal(trimSection('\r\n\r\nx\n\n'), '\r\nx\n');
   assert.equal(trimSection(' \n'), '');

@@ -247,9 +247,9 @@ export function rawEnd(source: string, at: number): number {
   return -1;
 }
 
-/** Without one line break at each end, and the blanks beside it. */
+/** Without one line break at each end, and the blanks between it and the brace; the indentation of its lines stays. */
 export function trimSection(text: string): string {
-  return text.replace(/^[ \t]*(?:\r\n|\n|\r)[ \t]*/, '').replace(/(?<![ \t])[ \t]*(?:\r\n|\n|\r)[ \t]*$/, '');
+  return text.replace(/^[ \t]*(?:\r\n|\n|\r)/, '').replace(/(?:\r\n|\n|\r)[ \t]*$/, '');
 }
 
 function token(kind: TokenKind, start: number, end: number, text: string): Token {

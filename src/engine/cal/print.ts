@@ -274,8 +274,8 @@ function printSections(sections: Sections): string {
 
 /** A section's text loses one line break at each end when it is read: one that has some is given one more. */
 function braced(text: string): string {
-  const before = /^[\r\n]/.test(text) ? '\n' : '';
-  const after = text.endsWith('\r') ? '\r' : text.endsWith('\n') ? '\n' : '';
+  const before = /^[ \t]*[\r\n]/.test(text) ? '\n' : '';
+  const after = /[\r\n][ \t]*$/.test(text) ? (text.endsWith('\r') ? '\r' : '\n') : '';
   return `${before}${text}${after}`;
 }
 

@@ -247,16 +247,11 @@ export function readSections(node: JsonNode): Sections {
     const text = inner.string(name);
     if (text === undefined) continue;
     if (rawEnd(`${text}}`, 0) !== text.length) throw new CalError('CAL-E094', `${inner.at(name)}: braces do not pair`);
-    sections[name] = blanksTrimmed(text);
+    sections[name] = text;
   }
   inner.end();
   if (Object.keys(sections).length === 0) throw refused(inner.path, 'an object of one section or more', SECTIONS);
   return sections;
-}
-
-/** Without blanks before a first or after a last line break, which no section of the text form can have. */
-function blanksTrimmed(text: string): string {
-  return text.replace(/^[ \t]+(?=[\r\n])/, '').replace(/(?<=[\r\n])[ \t]+$/, '');
 }
 
 /** A word, or an object of one key: its name, and what stands under it. */

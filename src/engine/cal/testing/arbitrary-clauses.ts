@@ -169,8 +169,20 @@ export function stagesOf(fields: readonly Word[] | undefined, isWild: boolean): 
 
 /** Bodies that a section in braces can have. */
 const bodies = fc
-  .oneof(fc.constantFrom('- {{grain.content}}', '{{grain.subject}}: {a}', '\n', ' \t', '\n x\n\n'), texts)
-  .filter((text) => rawEnd(`${text}}`, 0) === text.length && !/^[ \t]+[\r\n]|[\r\n][ \t]+$/.test(text));
+  .oneof(
+    fc.constantFrom(
+      '- {{grain.content}}',
+      '{{grain.subject}}: {a}',
+      '\n',
+      ' \t',
+      '\n x\n\n',
+      ' \r\n\t',
+      'x\r',
+      '\r\n  x\n ',
+    ),
+    texts,
+  )
+  .filter((text) => rawEnd(`${text}}`, 0) === text.length);
 export const sections = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...SECTIONS), bodies), {
     minLength: 1,
