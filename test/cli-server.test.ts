@@ -70,6 +70,30 @@ test('a grain is added, found, shown, followed through its versions, and forgott
   assert.match(String(erased['key_fingerprint']), /^[0-9a-f]{16}$/);
 });
 
+test('recall explains why each hit is there and what was left out, for people and as JSON', async () => {
+  for (const [object, namespace] of [
+    ['violins', 'music'],
+    ['violin strings', 'music'],
+    ['a violin case', 'home'],
+  ] as const)
+    await granaryJson(here('add', 'ines', 'sells', object, '--namespace', namespace));
+  const words = ['recall', 'who sells a violin', '--namespace', 'music', '-n', '1', '--explain'];
+  const [people, json] = await Promise.all([granary(here(...words)), granaryJson(here(...words))]);
+  assert.equal(people.code, 0, people.stderr);
+  assert.match(people.stdout, /^1\. {3}found by words \(rank 1\)/m);
+  assert.match(people.stdout, /it says sells, violins?/);
+  assert.match(people.stdout, /Score 0\.\d{3}: 0\.\d{3} for its words/);
+  assert.match(
+    people.stdout,
+    /Left out: (?:1 of another namespace; 1 behind the limit|1 behind the limit; 1 of another namespace)\./,
+  );
+  assert.deepEqual(json['excluded'], { namespace_mismatch: 1, limit_exceeded: 1 });
+  const [hit] = json['results'] as { explanation: string; score: number; score_breakdown: { final_score: number } }[];
+  assert.equal(hit!.score_breakdown.final_score, hit!.score);
+  const nothing = await granary(here('recall', 'violins last 7 days', '--type', 'goal', '--explain'));
+  assert.match(nothing.stdout, /Nothing was found\.\n\nLeft out: 3 of another type\./);
+});
+
 test('a text is remembered: at once with --sync, which shows what it says, else after the answer', async () => {
   const words = ['I live in Paris and I work at Acme.', '--user', 'grace'];
   const shown = await granary(here('remember', ...words, '--sync'));
