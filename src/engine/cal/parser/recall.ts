@@ -182,6 +182,7 @@ export function unknownType(
   return new CalError('CAL-E003', `unknown grain type ${word}`, {
     at,
     ...(suggestion !== undefined && { suggestion }),
+    example: plural ? 'RECALL beliefs WHERE subject = "alice"' : 'DESCRIBE fields belief',
     validValues: valid,
   });
 }
