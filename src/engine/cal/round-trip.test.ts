@@ -13,7 +13,7 @@ test('what is printed reads back as the same tree', () => {
     fc.property(anyQueries, (query) => {
       assert.deepEqual(withoutPlaces(parseText(printQuery(query)).query), query);
     }),
-    { numRuns: runs(400) },
+    { numRuns: runs(150) },
   );
 });
 
@@ -25,7 +25,7 @@ test('D-37: the JSON form reads back as the same tree, and text to JSON to text 
       const text = printQuery(readJson(json));
       assert.deepEqual(withoutPlaces(parseText(text).query), query);
     }),
-    { numRuns: runs(400) },
+    { numRuns: runs(150) },
   );
 });
 
@@ -34,6 +34,6 @@ test('trees that the validator passes print to queries that it passes', () => {
     fc.property(validQueries, (query) => {
       assert.ok(isValid(parseText(printQuery(query)).query));
     }),
-    { numRuns: runs(200) },
+    { numRuns: runs(80) },
   );
 });

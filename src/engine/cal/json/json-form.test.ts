@@ -182,7 +182,7 @@ test('a member in a place that is not its own is read or refused with a code', (
       codes.add(code);
       assert.match(code, /^(read|CAL-E\d{3})$/);
     }),
-    { numRuns: runs(800) },
+    { numRuns: runs(300) },
   );
   assert.ok(codes.has('CAL-E002'));
 });
