@@ -1,6 +1,6 @@
 // Sentences with their personal data marked as `{category|text}`, in two sets: rules were written with the first in
-// view; the second was written before them, by the same hand, and is only ever counted. Neither is text from outside:
-// read its figures as an upper bound.
+// view, the end of it from what they missed at first; the second was written before them, by the same hand, and is only
+// ever counted. Neither is text from outside: read its figures as an upper bound.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPiiCategory, type PiiCategory } from '../../src/engine/govern/pii/categories.ts';

@@ -48,7 +48,8 @@ mobile cell whatsapp fingerprint serial driver's license national social insuran
 medicare employee transfer bank login blocked authorization bearer token meine meinen mein ich meu minha mon ma mi mio il
 elle vivo abito habite lives vive wohnt telefono teléfono móvil anschrift adresse address dirección rua calle via avenue
 street road lane monsieur notary applicant winner contract office home museum train password temperature population price
-meeting battery children latitude longitude monday's hiring selection admissions recruiting sir/madam
+meeting battery children latitude longitude monday's attorney lawyer detective agent president senator governor mayor coach chef artist author actor actress director producer
+long-term short-term public hiring selection admissions recruiting sir/madam
 `;
 
 /** A run of capitals that holds or comes before one of these is a company, a place, a work. */

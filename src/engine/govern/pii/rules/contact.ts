@@ -154,6 +154,8 @@ interface Telling {
 function national(number: string, { told, linked, regions }: Telling): number | undefined {
   for (const [shape, region] of NATIONAL_SHAPES)
     if (shape.test(number) && isValidIn(number, region)) return told ? 0.95 : 0.85;
+  // Brackets around an area code are unmistakable, whether such a number was ever given out or not.
+  if (/^(?:1[-. ])?\(\d{3}\) ?\d{3}[-. ]\d{4}$/.test(number)) return 0.85;
   if (!told) return undefined;
   // A bare row of digits may be many things; a call, a text may be of other things than telephones.
   if (!linked && /^\d{1,9}$/.test(number)) return undefined;

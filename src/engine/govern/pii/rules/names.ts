@@ -10,7 +10,7 @@ export type NameModel = (run: string) => boolean;
 
 const PARTICLES =
   'de|del|della|da|do|dos|das|di|du|des|la|le|van|von|der|den|ten|ter|zu|bin|bint|ibn|al|el|y|e|af|av|ap';
-const NAME = "(?:\\p{Lu}\\.|(?:[dlDLO]')?\\p{Lu}[\\p{L}\\p{M}']{0,30}(?:-[\\p{L}\\p{M}']{1,30}){0,3})";
+const NAME = "(?:(?:\\p{Lu}\\.){1,3}|(?:[dlDLO]')?\\p{Lu}[\\p{L}\\p{M}']{0,30}(?:-[\\p{L}\\p{M}']{1,30}){0,3})";
 const RUN = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_@#/.'-])${NAME}(?: (?:(?:${PARTICLES}) ){0,3}${NAME}){0,6}`, 'gu');
 const TOKEN = /[^ ]+/g;
 const TITLE =
@@ -70,7 +70,9 @@ function findInRun(scan: Scan, run: string, index: number, ask: NameModel): void
   for (const match of run.matchAll(TOKEN)) {
     const text = match[0].replace(/'s$|'$/, '');
     const token = { text, from: index + match.index, to: index + match.index + text.length, key: folded(text) };
-    if (namesNobody(token.key)) {
+    const last = part.at(-1);
+    const surname = last !== undefined && isGiven(last.key) && SURNAMES_TOO.has(token.key);
+    if ((namesNobody(token.key) && !surname) || ABBREVIATION.test(text)) {
       takePart(scan, part, ask);
       part = [];
     } else if (text === match[0]) part.push(token);
@@ -81,6 +83,12 @@ function findInRun(scan: Scan, run: string, index: number, ask: NameModel): void
   }
   takePart(scan, part, ask);
 }
+
+const ABBREVIATION = /^\p{Lu}{2,3}$/u;
+/** Words that are no names by themselves, but are behind a given name: Stephen King. */
+const SURNAMES_TOO: ReadonlySet<string> = new Set(
+  'king prince judge bishop pope page case west north ford may march young day summer winter baker'.split(' '),
+);
 
 function namesNobody(key: string): boolean {
   if (NOT_NAMES.has(key.replace(/\.$/, ''))) return true;
@@ -95,6 +103,9 @@ function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel): void {
   while (first <= last && isParticle(tokens[first]!)) first += 1;
   while (last >= first && (isParticle(tokens[last]!) || tokens[last]!.text.length < 2)) last -= 1;
   if (first > last) return;
+  // "Allow David": a sentence's first word and a name.
+  const [head, next] = [tokens[first]!, tokens[first + 1]];
+  if (next !== undefined && !isKnown(head.key) && isGiven(next.key) && !AMBIGUOUS.has(next.key)) first += 1;
   const name = tokens.slice(first, last + 1);
   const from = name[0]!.from;
   const to = name.at(-1)!.to;
@@ -163,17 +174,25 @@ function several(
   return ask() ? { confidence: 0.75, source: 'ner' } : undefined;
 }
 
+function isKnown(key: string): boolean {
+  return isGiven(key) || isFamily(key) || key.endsWith('.');
+}
+
+/** Beginnings and ends that only family names have. */
+const FAMILY_SHAPE =
+  /^(?:o'|mc)\p{L}{4,}$|(?:opoulos|opoulou|iewicz|owska|owski|enko|ovich|shvili|sson|dottir|escu|ovic|oglu)$/u;
+
 function isGiven(key: string): boolean {
-  return GIVEN_NAMES.has(key) || (key.includes('-') && partsOf(key).some((part) => GIVEN_NAMES.has(part)));
+  if (GIVEN_NAMES.has(key)) return true;
+  if (!key.includes('-')) return false;
+  const [first = '', ...others] = partsOf(key);
+  return GIVEN_NAMES.has(first) && (!AMBIGUOUS.has(first) || others.every((part) => GIVEN_NAMES.has(part)));
 }
 
 function isFamily(key: string): boolean {
   if (FAMILY_NAMES.has(key)) return true;
   if (key.includes('-') && partsOf(key).some((part) => part.length > 2 && FAMILY_NAMES.has(part))) return true;
-  return (
-    /^(?:o'|mc|mac(?=[b-df-hj-np-tv-z]))\p{L}{4,}$/u.test(key) ||
-    /(?:opoulos|opoulou|iewicz|owska|owski|enko|ovich|shvili|yan|sson|dottir|escu|ovic|oglu)$/.test(key)
-  );
+  return FAMILY_SHAPE.test(key);
 }
 
 function partsOf(key: string): string[] {
