@@ -14,7 +14,7 @@ interface Service {
   /** What it was sent, by path. */
   readonly asked: { readonly path: string; readonly key: string | undefined; readonly body: Json }[];
   /** What it answers from now on; undefined: it answers 500. */
-  answer: ((path: string, body: Json) => unknown) | undefined;
+  answer: ((path: string, body: Json) => unknown) | 'never' | undefined;
 }
 
 async function service(t: TestContext): Promise<Service> {
@@ -25,12 +25,16 @@ async function service(t: TestContext): Promise<Service> {
     const body = JSON.parse(Buffer.concat(pieces).toString()) as Json;
     const path = request.url ?? '';
     made.asked.push({ path, key: request.headers.authorization, body });
+    if (made.answer === 'never') return;
     response.writeHead(made.answer === undefined ? 500 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(made.answer?.(path, body) ?? {}));
   };
   const server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   return Object.assign(made, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }
 
@@ -180,4 +184,17 @@ test('without a query there is nothing for a model to judge', async (t) => {
   const { warnings } = await post(server, memory, 'recall', { subject: 'Ada', llm_rerank: true, hyde: true });
   assert.deepEqual(warnings, ['hyde was ignored: it needs query', 'llm_rerank was ignored: it needs query']);
   assert.equal(models.asked.length, 0);
+});
+
+test('a model that never answers is given up in time for the ranking without it', async (t) => {
+  const models = await service(t);
+  models.answer = 'never';
+  const flags = { modelUrl: models.url, model: 'chatty', rerankModel: 'orderly', requestTimeoutMs: '2600' };
+  const server = await startTestServer({ auth: 'none', ...flags });
+  t.after(() => server.close());
+  const memory = await memoryOf(server, 1, DRINKS);
+  const plain = await post(server, memory, 'recall', { query: 'Ada drinks' });
+  const asked = await post(server, memory, 'recall', { query: 'Ada drinks', rerank: true });
+  assert.deepEqual(objectsOf(asked), objectsOf(plain));
+  assert.match(String(asked['warnings']), /^rerank was ignored: the reranker did not answer within \d+ ms$/);
 });
