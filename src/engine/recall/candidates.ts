@@ -22,7 +22,7 @@ import { Conversations } from './conversations.ts';
 import { type PartFilter, visibleIn } from './filter.ts';
 import type { NamedRanking } from './fuse.ts';
 import { isTurn, type PlacedCode, QueryMarks } from './marks.ts';
-import { inOrder } from './ordered.ts';
+import { inOrder, type PartDoc } from './ordered.ts';
 import { removedDocs } from './removed.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
@@ -108,9 +108,10 @@ export function findCandidates(search: CandidateSearch): Found {
 
 function ranked(search: CandidateSearch, hashes: readonly string[], units: Units): LocalCandidate[] {
   const { store, parts, filters, memory } = search;
+  const placeOf = placesIn(parts);
   return hashes.flatMap((hash) => {
     const ordinal = store.findOrdinal(memory, hash);
-    const place = ordinal === undefined ? undefined : placeOf(parts, ordinal);
+    const place = ordinal === undefined ? undefined : placeOf(ordinal);
     if (place === undefined) return [];
     const { docs, test } = filters[place.part]!;
     if (!test(place.doc) || (docs !== undefined && !holds(docs, place.doc))) return [];
@@ -239,8 +240,9 @@ class Matching {
 
 function vectorHits({ parts, filters, query, vectors }: CandidateSearch, matching: Matching, units: Units): void {
   if (vectors === undefined) return;
+  const placeOf = placesIn(parts);
   const isAllowed = (ordinal: Ordinal): boolean => {
-    const place = placeOf(parts, ordinal);
+    const place = placeOf(ordinal);
     return place !== undefined && matching.lets(place.part, place.doc);
   };
   const lists = filters.map(({ docs }) => docs);
@@ -251,7 +253,7 @@ function vectorHits({ parts, filters, query, vectors }: CandidateSearch, matchin
     ...(isListed ? { allowedOrdinals: ordinalsOf(parts, lists) } : {}),
   });
   for (const { ordinal, cosine } of hits) {
-    const place = placeOf(parts, ordinal);
+    const place = placeOf(ordinal);
     if (place === undefined) continue;
     const unit = units.at(place.part, place.doc);
     unit.cosine = cosine;
@@ -268,15 +270,18 @@ function ordinalsOf(parts: readonly IndexPart[], lists: readonly (Uint32Array | 
   return ordinals;
 }
 
-/** Where a grain stands; undefined for one that is in none of the parts. */
-export function placeOf(parts: readonly IndexPart[], ordinal: Ordinal): { part: number; doc: Doc } | undefined {
-  for (let part = parts.length - 1; part >= 0; part--) {
-    const { ordinals, docCount } = parts[part]!;
-    if (docCount === 0 || ordinals[0]! > ordinal) continue;
-    const doc = lowerBound(ordinals, ordinal, 0, docCount);
-    return doc < docCount && ordinals[doc] === ordinal ? { part, doc } : undefined;
-  }
-  return undefined;
+/** Says where grains stand, undefined for one that is in none of the parts. Columns of the parts are asked for once, as a chunk looks in its cache every time. */
+export function placesIn(parts: readonly IndexPart[]): (ordinal: Ordinal) => PartDoc | undefined {
+  const columns = parts.map(({ ordinals, docCount }) => ({ ordinals, docCount }));
+  return (ordinal) => {
+    for (let part = columns.length - 1; part >= 0; part--) {
+      const { ordinals, docCount } = columns[part]!;
+      if (docCount === 0 || ordinals[0]! > ordinal) continue;
+      const doc = lowerBound(ordinals, ordinal, 0, docCount);
+      return doc < docCount && ordinals[doc] === ordinal ? { part, doc } : undefined;
+    }
+    return undefined;
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Doc, IndexPart } from '../index/part.ts';
 import type { TextQuery } from '../index/text/query.ts';
 import { docBits, searchText, type TextStatistics } from '../index/text/search.ts';
 import type { Store } from '../store/store.ts';
-import { placeOf } from './candidates.ts';
+import { placesIn } from './candidates.ts';
 import { type FacetTerm, filterPart, visibleIn } from './filter.ts';
 import { inOrder } from './ordered.ts';
 import { type Excluded, type ExclusionReason, Exclusions } from './stages/excluded.ts';
@@ -60,9 +60,10 @@ function* found(
     }));
     yield* searchText(searched, text, statistics, limit);
     if (vectors !== undefined && query.wordsOnly !== true) {
+      const placeOf = placesIn(parts);
       const places = new Map<number, { part: number; doc: Doc }>();
       const isAllowed = (ordinal: number): boolean => {
-        const place = placeOf(parts, ordinal);
+        const place = placeOf(ordinal);
         if (place === undefined || !seen[place.part]!(place.doc)) return false;
         places.set(ordinal, place);
         return true;
