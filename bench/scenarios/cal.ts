@@ -120,6 +120,7 @@ async function inEngine(
 
 function answered({ engine }: OpenShard, query: string): number {
   const reply = engine.read('cal', CONTEXT, { query, session: PLAIN_SESSION, vectors: [] });
+  if ('tooLong' in reply) throw new Error(`too long: ${query}`);
   if (isRefused(reply)) throw new Error(`${reply.refused}: ${reply.message}`);
   return reply.resultCount;
 }

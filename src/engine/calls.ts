@@ -399,9 +399,11 @@ export interface MemoryCalls {
     output: { embedder: string; vectors: readonly (Uint8Array | null)[] };
   };
   /** The whole of a CAL query on a memory with one partition; it changes nothing. */
-  cal: { input: CalCall; output: CalReply };
+  cal: { input: CalCall; output: CalReply | { readonly tooLong: true } };
   /** What a partition is asked of a CAL query over several, or of one that changes something. */
   calRead: { input: PartitionRead; output: PartitionAnswer };
+  /** The same in slices, for what may have to open many grains. */
+  calScan: { input: PartitionRead; output: PartitionAnswer };
   supersede: {
     input: { oldHash: string; grainType?: string; fields: JsonObject };
     output: { oldHash: string; newHash: string; warnings: readonly string[] };

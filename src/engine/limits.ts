@@ -155,6 +155,8 @@ export const MODEL_QUESTION_CHARS_MAX = 4_000;
 export const MODEL_PASSAGE_CHARS_MAX = 2_000;
 export const MODEL_ANSWER_CHARS_MAX = 2_000;
 
+/** Grains that a CAL query opens in one go; one that has to look at more does so in slices, between others' calls. */
+export const SHORT_READ_GRAINS_MAX = 1_024;
 /** Audit entries of CAL queries on their way to the log; beyond, a query waits for its own. */
 export const CAL_AUDITS_MAX = 1_024;
 /** Checked CAL queries that are kept by their text. */
@@ -322,8 +324,11 @@ assert(VECTORS_SEAL < VECTORS_UNSEALED_MAX, 'vectors are sealed before adding th
 assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');
 
 /** Grains that the follower takes from a shard at once, to be embedded, and characters of their texts at which it is enough. */
-export const FOLLOW_PAGE_GRAINS = 64;
-export const EMBED_PAGE_CHARS = 65_536;
+export const FOLLOW_PAGE_GRAINS = 256;
+export const EMBED_PAGE_CHARS = 262_144;
+/** Grains, or vectors, of such a page at which those that were made are handed to the shard. */
+export const FOLLOW_STRETCH_GRAINS = 64;
+export const FOLLOW_STRETCH_VECTORS = 256;
 /** Windows of grains that an embedder gets in one call; one more call is made ready meanwhile. */
 export const EMBED_CALL_WINDOWS_MAX = 64;
 /** Texts are cut into windows on the thread that answers requests: so long at a time. */

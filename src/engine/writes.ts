@@ -1,4 +1,5 @@
 // The engine's writes and long calls, one row a method. All answer with a promise.
+import { calReadSteps } from './cal/reads/memory.ts';
 import type { AddOutcome, CallContext, MemoryCalls, MemorySettings, ShardWideCalls } from './calls.ts';
 import { EngineError } from './errors.ts';
 import { backup } from './maintain/backup.ts';
@@ -102,6 +103,8 @@ export function writeCalls(services: WriteServices) {
     users: async (context: CallContext, _input: In<'users'>): Out<'users'> => ({
       hashes: await inSlices(userHashes(store, store.memory(context.memory), context)),
     }),
+    calScan: async (context: CallContext, input: In<'calScan'>): Out<'calScan'> =>
+      inSlices(calReadSteps(store, store.memory(context.memory), context, input)),
     verifyAudit: (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> =>
       verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit),
     rebuildIndexes: async (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>

@@ -1,21 +1,23 @@
 // A CAL query over all partitions, and one that changes something: run here, each of its questions as a call on the memory.
 import { unreachable } from '../engine/assert.ts';
 import { answerCal, type CalCall, type CalReply } from '../engine/cal/run/answer.ts';
-import type {
-  CalAnswer,
-  CalAsk,
-  PartitionAnswer,
-  PartitionRead,
-  Settled,
-  SingleAnswer,
-  SingleAsk,
+import {
+  type CalAnswer,
+  type CalAsk,
+  type GroupView,
+  isLongRead,
+  type PartitionAnswer,
+  type PartitionRead,
+  type Settled,
+  type SingleAnswer,
+  type SingleAsk,
 } from '../engine/cal/run/asks.ts';
 import { calGrain } from '../engine/cal/run/grain-of.ts';
-import { compareKeys, orderKey } from '../engine/cal/run/order.ts';
+import { compareCodePoints, compareKeys, orderKey } from '../engine/cal/run/order.ts';
 import { type Clock, systemClock } from '../engine/clock.ts';
 import { EngineError } from '../engine/errors.ts';
 import { type Fan, isNotFound } from './fan.ts';
-import type { CallContext, Input, MemoryCalls, Output } from './protocol.ts';
+import type { CallContext, GrainView, Input, MemoryCalls, Output } from './protocol.ts';
 
 /** Calls one memory, whatever its partitions. `reason` goes into the audit of a change. */
 export type CallMemory = <M extends keyof MemoryCalls>(
@@ -63,9 +65,10 @@ async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer
   switch (ask.kind) {
     case 'select':
     case 'count':
+    case 'group':
     case 'find':
     case 'estimate':
-      return call('calRead', ask);
+      return call(isLongRead(ask) ? 'calScan' : 'calRead', ask);
     case 'search': {
       const { hits, total } = await call('recall', ask.input);
       return { kind: 'search', output: { hits, total } };
@@ -97,8 +100,12 @@ async function versionsOf(call: CallMemory, hash: string) {
 }
 
 /** The answers of all partitions as one partition that holds all of it would give it. */
-export async function gatherCalRead(fan: Fan, ask: PartitionRead): Promise<PartitionAnswer> {
-  const answers = await fan.all('calRead', ask);
+export async function gatherCalRead(
+  fan: Fan,
+  method: 'calRead' | 'calScan',
+  ask: PartitionRead,
+): Promise<PartitionAnswer> {
+  const answers = await fan.all(method, ask);
   switch (ask.kind) {
     case 'select': {
       const { order, take } = ask.input;
@@ -114,6 +121,10 @@ export async function gatherCalRead(fan: Fan, ask: PartitionRead): Promise<Parti
     }
     case 'count':
       return { kind: 'count', output: added(outputs(answers, 'count')) };
+    case 'group': {
+      const parts = outputs(answers, 'group');
+      return { kind: 'group', output: { groups: mergeGroups(parts, ask.input.shown), ...added(parts) } };
+    }
     case 'find': {
       const hashes = new Set(outputs(answers, 'find').flatMap((one) => one.hashes));
       return { kind: 'find', output: { hashes: [...hashes].slice(0, 2) } };
@@ -129,6 +140,25 @@ export async function gatherCalRead(fan: Fan, ask: PartitionRead): Promise<Parti
     default:
       return unreachable(ask);
   }
+}
+
+function mergeGroups(parts: readonly OutputOf<'group'>[], shown: number): GroupView[] {
+  const merged = new Map<string, { count: number; grains: GrainView[] }>();
+  for (const { key, count, grains } of parts.flatMap((part) => part.groups)) {
+    const group = merged.get(key);
+    if (group === undefined) merged.set(key, { count, grains: [...grains] });
+    else {
+      group.count += count;
+      group.grains.push(...grains);
+    }
+  }
+  return [...merged]
+    .sort(([a], [b]) => compareCodePoints(a, b))
+    .map(([key, { count, grains }]) => ({
+      key,
+      count,
+      grains: grains.sort((a, b) => (a.hash < b.hash ? -1 : 1)).slice(0, shown),
+    }));
 }
 
 type OutputOf<K extends PartitionAnswer['kind']> = Extract<PartitionAnswer, { kind: K }>['output'];

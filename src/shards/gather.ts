@@ -55,7 +55,8 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   recall: gatherStagedRecall,
   namespaces: gatherNamespaces,
   cal: (fan, input, tools) => runCal((method, asked) => GATHER[method](fan, asked, tools), fan.context, input),
-  calRead: gatherCalRead,
+  calRead: (fan, ask) => gatherCalRead(fan, 'calRead', ask),
+  calScan: (fan, ask) => gatherCalRead(fan, 'calScan', ask),
   alike: gatherAlike,
   meanings: gatherMeanings,
   supersede: (fan, input) =>

@@ -58,6 +58,7 @@ export const METHOD_KINDS = {
   namespaces: 'read',
   cal: 'read',
   calRead: 'read',
+  calScan: 'long',
   supersede: 'write',
   accumulate: 'write',
   forget: 'write',

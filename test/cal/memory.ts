@@ -50,11 +50,13 @@ export class CalMemory {
   }
 
   reply(query: string, { session, ...context }: Asking = {}) {
-    return this.engine.read(
+    const reply = this.engine.read(
       'cal',
       { ...contextOf(1), ...context },
       { query, session: { ...PLAIN_SESSION, ...session }, vectors: [] },
     );
+    if ('tooLong' in reply) assert.fail(`${query} looks at more than the fixture has`);
+    return reply;
   }
 
   ask(query: string, asking: Asking = {}): Answered {

@@ -3,11 +3,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { selectGrains } from '../../src/engine/cal/reads/select.ts';
+import { drained, selectGrains } from '../../src/engine/cal/reads/select.ts';
+import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { passes } from '../../src/engine/cal/run/field-test.ts';
 import { calGrain } from '../../src/engine/cal/run/grain-of.ts';
 import { compareKeys, type Order, orderKey } from '../../src/engine/cal/run/order.ts';
+import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import type { AddItem } from '../../src/engine/calls.ts';
+import { SHORT_READ_GRAINS_MAX } from '../../src/engine/limits.ts';
+import { type CallMemory, runCal } from '../../src/shards/gather-cal.ts';
+import { METHOD_KINDS } from '../../src/shards/protocol.ts';
 import { runs } from '../support/runs.ts';
 import { contextOf } from '../support/shard.ts';
 import { CalMemory } from './memory.ts';
@@ -64,13 +69,15 @@ test('the first of an order are those that sorting all of them would give', asyn
     items: items.map(({ grainType, fields }) => ({ grainType, fields: { ...fields, note: 'again' } })),
   });
   const bounds = { scanMax: 100_000, untilMs: Number.POSITIVE_INFINITY };
-  const all = selectGrains(store, store.memory(1), context, {
-    ...bounds,
-    filter: {},
-    tests: [{ field: 'type', op: 'present' }],
-    order: { by: 'hash' },
-    take: 10_000,
-  }).grains;
+  const all = drained(
+    selectGrains(store, store.memory(1), context, {
+      ...bounds,
+      filter: {},
+      tests: [{ field: 'type', op: 'present' }],
+      order: { by: 'hash' },
+      take: 10_000,
+    }),
+  ).grains;
   assert.equal(all.length, 800);
   const orders: Order[] = [
     { by: 'hash' },
@@ -98,7 +105,9 @@ test('the first of an order are those that sorting all of them would give', asyn
           .sort((a, b) => compareKeys(order, a, b))
           .slice(0, take)
           .map(({ hash }) => hash);
-        const selected = selectGrains(store, store.memory(1), context, { ...bounds, filter, tests: [], order, take });
+        const selected = drained(
+          selectGrains(store, store.memory(1), context, { ...bounds, filter, tests: [], order, take }),
+        );
         assert.deepEqual(
           selected.grains.map(({ hash }) => hash),
           expected,
@@ -114,16 +123,79 @@ test('E030, E031: a read stops at its bounds and says at which', async (t) => {
   const memory = await CalMemory.open(t);
   const { store } = memory.engine;
   const select = (scanMax: number, untilMs: number) =>
-    selectGrains(store, store.memory(1), contextOf(1), {
-      filter: {},
-      tests: [{ field: 'confidence', op: '<', value: 0.5 }],
-      order: { by: 'hash' },
-      take: 5,
-      scanMax,
-      untilMs,
-    });
+    drained(
+      selectGrains(store, store.memory(1), contextOf(1), {
+        filter: {},
+        tests: [{ field: 'confidence', op: '<', value: 0.5 }],
+        order: { by: 'hash' },
+        take: 5,
+        scanMax,
+        untilMs,
+      }),
+    );
   assert.equal(select(3, Number.POSITIVE_INFINITY).stopped, 'scan');
-  assert.equal(select(3, Number.POSITIVE_INFINITY).scanned, 3);
+  // The indexes tell beforehand that it would be too many.
+  assert.equal(select(3, Number.POSITIVE_INFINITY).scanned, 0);
   assert.equal(select(1_000, 0).stopped, 'time');
   assert.equal(select(1_000, Number.POSITIVE_INFINITY).stopped, undefined);
+});
+
+test('what would hold up a shard is said to be too long, and done in slices from outside', async (t) => {
+  const items: AddItem[] = Array.from({ length: SHORT_READ_GRAINS_MAX + 76 }, (_, i) => ({
+    grainType: 'belief',
+    fields: {
+      subject: `s${i % 3}`,
+      relation: 'is',
+      object: `o${i}`,
+      confidence: (i % 10) / 10,
+      created_at: 1_700_000_000 + i,
+    },
+  }));
+  const memory = await CalMemory.open(t, items);
+  const { engine } = memory;
+  const context = contextOf(1);
+  let scans = 0;
+  const call: CallMemory = async (method, input) => {
+    if (method === 'calScan') scans += 1;
+    const isLong = METHOD_KINDS[method] === 'long';
+    // Both sides of the table go by the same method.
+    return (
+      isLong
+        ? engine.write(method as 'flush', context, input as never)
+        : engine.read(method as 'get', context, input as never)
+    ) as never;
+  };
+  for (const [query, result] of [
+    ['RECALL beliefs WHERE confidence < 0.1 | COUNT', { count: 110 }],
+    ['RECALL beliefs WHERE object != "o3" ORDER BY object LIMIT 1', { total: 1_099 }],
+    ['RECALL beliefs ORDER BY object LIMIT 1', { total: 1_100 }],
+  ] as const) {
+    const input = { query, session: PLAIN_SESSION, vectors: [] };
+    assert.deepEqual(engine.read('cal', context, input), { tooLong: true }, query);
+    const reply = await runCal(call, context, input);
+    assert.ok(!isRefused(reply), query);
+    assert.partialDeepStrictEqual(JSON.parse(reply.resultJson), result);
+  }
+  const { resultJson } = (await runCal(call, context, {
+    query: 'RECALL | GROUP BY subject',
+    session: PLAIN_SESSION,
+    vectors: [],
+  })) as {
+    readonly resultJson: string;
+  };
+  const { groups } = JSON.parse(resultJson) as { groups: { key: string; count: number; grains: { hash: string }[] }[] };
+  assert.deepEqual(
+    groups.map(({ key, count, grains }) => [key, count, grains.length]),
+    [
+      ['s0', 367, 20],
+      ['s1', 367, 20],
+      ['s2', 366, 20],
+    ],
+  );
+  for (const { grains } of groups)
+    assert.deepEqual(
+      grains,
+      grains.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)),
+    );
+  assert.equal(scans, 4);
 });

@@ -225,6 +225,8 @@ export class FakeEngine implements EngineDoor {
           replies.delete(`${partitions > 1 ? 'claim' : 'call'} ${context.idempotency?.key}`);
         }
         return {};
+      case 'calScan':
+        throw new EngineError('SYS-E002', 'the model reads no queries');
       case 'users': {
         const users = [...this.#partition(context).grains.values()].map((grain) => grain.fields['user_id']);
         const named = [...new Set(users.filter((user) => typeof user === 'string'))];

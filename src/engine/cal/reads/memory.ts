@@ -2,6 +2,8 @@
 import { unreachable } from '../../assert.ts';
 import type { CallContext, MemoryCalls } from '../../calls.ts';
 import { EngineError } from '../../errors.ts';
+import type { Sliced } from '../../index/section.ts';
+import { SHORT_READ_GRAINS_MAX } from '../../limits.ts';
 import { history } from '../../recall/history.ts';
 import { recall } from '../../recall/recall.ts';
 import { shardVectors } from '../../recall/shard-vectors.ts';
@@ -19,8 +21,9 @@ import type {
   SingleAsk,
 } from '../run/asks.ts';
 import { findAddresses } from './find.ts';
-import { countGrains, estimateGrains, selectGrains } from './select.ts';
+import { countGrains, drained, estimateGrains, groupGrains, selectGrains } from './select.ts';
 
+/** `tooLong` where it would hold up the shard: then its questions are asked one by one, from outside. */
 export function cal(
   store: Store,
   memory: Memory,
@@ -29,9 +32,14 @@ export function cal(
 ): MemoryCalls['cal']['output'] {
   const running = answerCal(input, context, store.clock);
   const ask = (one: SingleAsk): SingleAnswer => answer(store, memory, context, one);
-  let step = running.next();
-  while (step.done !== true) step = proceed(running, step.value, ask);
-  return step.value;
+  try {
+    let step = running.next();
+    while (step.done !== true) step = proceed(running, step.value, ask);
+    return step.value;
+  } catch (error) {
+    if (error instanceof TooLong) return { tooLong: true };
+    throw error;
+  }
 }
 
 type Queries = ReturnType<typeof answerCal>;
@@ -68,8 +76,24 @@ function answer(store: Store, memory: Memory, context: CallContext, ask: SingleA
     case 'supersede':
       throw new CalError('CAL-E044', 'a read changes nothing');
     default:
-      return calRead(store, memory, context, ask);
+      return shortRead(store, memory, context, ask);
   }
+}
+
+/** Thrown where a query has to look at more than is done in one go. */
+class TooLong extends Error {
+  override name = 'TooLong';
+}
+
+function shortRead(store: Store, memory: Memory, context: CallContext, ask: PartitionRead): PartitionAnswer {
+  if (ask.kind === 'find' || ask.kind === 'estimate') return calRead(store, memory, context, ask);
+  const { scanMax } = ask.input;
+  // The kind stays with its input.
+  const short = { kind: ask.kind, input: { ...ask.input, scanMax: Math.min(scanMax, SHORT_READ_GRAINS_MAX) } };
+  const answer = calRead(store, memory, context, short as PartitionRead);
+  const { stopped } = answer.output as { readonly stopped?: string };
+  if (stopped === 'scan' && scanMax > SHORT_READ_GRAINS_MAX) throw new TooLong();
+  return answer;
 }
 
 function versionsOf(store: Store, memory: Memory, context: CallContext, hash: string) {
@@ -81,13 +105,25 @@ function versionsOf(store: Store, memory: Memory, context: CallContext, hash: st
   }
 }
 
-/** What one partition is asked of a query over several. */
+/** What one partition is asked of a query over several, at once. */
 export function calRead(store: Store, memory: Memory, context: CallContext, ask: PartitionRead): PartitionAnswer {
+  return drained(calReadSteps(store, memory, context, ask));
+}
+
+/** The same in steps of some grains each. */
+export function* calReadSteps(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  ask: PartitionRead,
+): Sliced<PartitionAnswer> {
   switch (ask.kind) {
     case 'select':
-      return { kind: 'select', output: selectGrains(store, memory, context, ask.input) };
+      return { kind: 'select', output: yield* selectGrains(store, memory, context, ask.input) };
     case 'count':
-      return { kind: 'count', output: countGrains(store, memory, context, ask.input) };
+      return { kind: 'count', output: yield* countGrains(store, memory, context, ask.input) };
+    case 'group':
+      return { kind: 'group', output: yield* groupGrains(store, memory, context, ask.input) };
     case 'find':
       return { kind: 'find', output: findAddresses(store, memory, context, ask.input) };
     case 'estimate':

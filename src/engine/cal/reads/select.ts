@@ -3,17 +3,20 @@
 
 import type { CallContext, GrainFilter, GrainView } from '../../calls.ts';
 import { intersect } from '../../index/docset.ts';
-import type { Doc, IndexPart, NumberField } from '../../index/part.ts';
+import type { Doc, IndexPart, NumberField, Ordinal } from '../../index/part.ts';
+import type { Sliced } from '../../index/section.ts';
 import { lowerBound } from '../../index/text/tail.ts';
 import { filterPart, type PartFilter, timesOf } from '../../recall/filter.ts';
 import { inOrder, type PartDoc } from '../../recall/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { viewGrain } from '../../store/view.ts';
-import type { Bounds, PartitionReads, Selected, Selection } from '../run/asks.ts';
+import { fieldValue } from '../output/fields.ts';
+import type { CalGrain } from '../output/grain.ts';
+import type { Bounds, GroupView, PartitionReads, Selected, Selection, Stopped } from '../run/asks.ts';
 import { passes } from '../run/field-test.ts';
 import { calGrain } from '../run/grain-of.ts';
-import { compareKeys, type Keyed, type Order, orderKey } from '../run/order.ts';
+import { BY_HASH, compareCodePoints, compareKeys, type Keyed, type Order, orderKey } from '../run/order.ts';
 import { goneDocs } from './gone.ts';
 
 interface Search {
@@ -24,37 +27,81 @@ interface Search {
   readonly filter: GrainFilter;
 }
 
-export function selectGrains(
+/**
+ * The first of an order. Which grains are opened is settled before the first yield, by the indexes as they are then; what is
+ * removed on the way is left out.
+ */
+export function* selectGrains(
   store: Store,
   memory: Memory,
   context: CallContext,
   input: PartitionReads['select']['input'],
-): Selected {
+): Sliced<Selected> {
   const search = searchOf(store, memory, context, input.filter);
-  const places = input.hashes === undefined ? undefined : placesOf(search, input.hashes);
-  if (input.tests.length > 0) return openAll(search, places ?? allPlaces(search), input);
-  const total = places?.length ?? countAll(search);
-  const first = places === undefined ? firstPlaces(search, input.order, input.take) : undefined;
-  if (first === undefined) return openAll(search, places ?? allPlaces(search), input);
-  const grains = first.flatMap((place) => viewAt(search, place) ?? []);
-  return { grains, total, scanned: grains.length };
+  const { order, take, tests, hashes } = input;
+  const places = hashes === undefined ? undefined : placesOf(search, hashes);
+  const first = tests.length > 0 || places !== undefined ? undefined : firstPlaces(search, order, take);
+  if (first === undefined) return yield* chosen(search, places ?? allPlaces(search), input);
+  const total = countAll(search);
+  // In their order: nothing is left to choose.
+  const opened = yield* chosen(search, first, { ...input, order: undefined });
+  return opened.stopped === undefined ? { ...opened, total } : opened;
 }
 
-export function countGrains(
+export function* countGrains(
   store: Store,
   memory: Memory,
   context: CallContext,
   input: PartitionReads['count']['input'],
-): PartitionReads['count']['output'] {
+): Sliced<PartitionReads['count']['output']> {
   const search = searchOf(store, memory, context, input.filter);
   const places = input.hashes === undefined ? undefined : placesOf(search, input.hashes);
   if (input.tests.length === 0) return { total: places?.length ?? countAll(search), scanned: 0 };
-  const { total, scanned, stopped } = openAll(search, places ?? allPlaces(search), {
-    ...input,
-    order: { by: 'hash' },
-    take: 0,
+  let total = 0;
+  const opened = yield* openEach(search, places ?? allPlaces(search), input, () => {
+    total += 1;
   });
-  return { total, scanned, ...(stopped === undefined ? {} : { stopped }) };
+  return { total, ...opened };
+}
+
+/** The groups of a field's values; of each as many grains as are shown, the first by address. */
+export function* groupGrains(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  input: PartitionReads['group']['input'],
+): Sliced<PartitionReads['group']['output']> {
+  const search = searchOf(store, memory, context, input.filter);
+  const places = input.hashes === undefined ? allPlaces(search) : placesOf(search, input.hashes);
+  const { field, shown } = input;
+  const groups = new Map<string, { count: number; first: Held[] }>();
+  let total = 0;
+  const opened = yield* openEach(search, places, input, (grain, ordinal) => {
+    total += 1;
+    const value = fieldValue(grain, field);
+    if (value === undefined) return;
+    const key = String(value);
+    const held: Held = { hash: grain.hash, key: undefined, ordinal };
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, { count: 1, first: [held] });
+      return;
+    }
+    group.count += 1;
+    group.first.push(held);
+    if (group.first.length >= 2 * shown) group.first = firstOf(group.first, BY_HASH, shown);
+  });
+  if (opened.stopped !== undefined) return { groups: [], total, ...opened };
+  let room = input.shownMax;
+  const sorted = [...groups].sort(([a], [b]) => compareCodePoints(a, b));
+  const answer: GroupView[] = [];
+  for (const [key, { count, first }] of sorted) {
+    const held = firstOf(first, BY_HASH, Math.min(shown, room));
+    room -= held.length;
+    answer.push({ key, count, grains: held.flatMap(({ ordinal }) => viewAt(search, ordinal) ?? []) });
+    yield;
+  }
+  return { groups: answer, total, ...opened };
 }
 
 /** How many grains the index lists for each condition, the caller's own alone where it is bound. */
@@ -77,8 +124,8 @@ function searchOf(store: Store, memory: Memory, context: CallContext, filter: Gr
   return { store, memory, parts, filter, filters: parts.map((part) => filterPart(store, part, filter, context)) };
 }
 
-function viewAt({ store, memory, parts }: Search, { part, doc }: PartDoc): GrainView | undefined {
-  const stored = store.readGrain(memory, parts[part]!.ordinals[doc]!);
+function viewAt({ store, memory }: Search, ordinal: Ordinal): GrainView | undefined {
+  const stored = store.readGrain(memory, ordinal);
   return stored === undefined ? undefined : viewGrain(store, memory, stored);
 }
 
@@ -241,37 +288,67 @@ function tiesByAddress(store: Store, parts: readonly IndexPart[], places: readon
   return places.toSorted((a, b) => a.key - b.key || (addresses.get(a)! < addresses.get(b)! ? -1 : 1));
 }
 
-/** Grains between two looks at the clock. */
-const CLOCK_GRAINS = 64;
+/** Grains that are opened between two yields, and between two looks at the clock. */
+const STEP_GRAINS = 16;
 
-/** Opens every place, keeps what passes, and of that the first of the order. */
-function openAll(
+type Found = (grain: CalGrain, ordinal: Ordinal, view: GrainView) => void;
+
+/** Opens every place and tells of what passes. More places than may be opened: none is. */
+function* openEach(
   search: Search,
   places: Iterable<PartDoc>,
-  input: Selection & Bounds & { readonly order: Order; readonly take: number },
-): Selected {
-  const { tests, order, take, scanMax, untilMs } = input;
-  const clock = search.store.clock;
-  let kept: (Keyed & { readonly grain: GrainView })[] = [];
-  let total = 0;
-  let scanned = 0;
-  const prune = (): void => {
-    kept.sort((a, b) => compareKeys(order, a, b));
-    kept = kept.slice(0, take);
-  };
-  for (const place of places) {
-    if (scanned >= scanMax) return { grains: [], total, scanned, stopped: 'scan' };
-    if (scanned % CLOCK_GRAINS === 0 && clock.nowMs() > untilMs) return { grains: [], total, scanned, stopped: 'time' };
-    scanned += 1;
-    const view = viewAt(search, place);
+  { tests, scanMax, untilMs }: Pick<Selection, 'tests'> & Bounds,
+  found: Found,
+): Sliced<Stopped> {
+  const ordinals: Ordinal[] = [];
+  for (const { part, doc } of places) {
+    if (ordinals.length >= scanMax) return { scanned: 0, stopped: 'scan' };
+    ordinals.push(search.parts[part]!.ordinals[doc]!);
+  }
+  for (const [i, ordinal] of ordinals.entries()) {
+    if (i % STEP_GRAINS === 0) {
+      if (i > 0) yield;
+      if (search.store.clock.nowMs() > untilMs) return { scanned: i, stopped: 'time' };
+    }
+    const view = viewAt(search, ordinal);
     if (view === undefined) continue;
     const grain = calGrain(view, 1);
-    if (!tests.every((test) => passes(grain, test))) continue;
-    total += 1;
-    if (take === 0) continue;
-    kept.push({ grain: view, hash: view.hash, key: orderKey(order, grain) });
-    if (kept.length >= 2 * take + 64) prune();
+    if (tests.every((test) => passes(grain, test))) found(grain, ordinal, view);
   }
-  prune();
-  return { grains: kept.map(({ grain }) => grain), total, scanned };
+  return { scanned: ordinals.length };
+}
+
+/** What passes of the places, and of that the first of the order; without an order all of it, as it comes. */
+function* chosen(
+  search: Search,
+  places: Iterable<PartDoc>,
+  input: Pick<Selection, 'tests'> & Bounds & { readonly order: Order | undefined; readonly take: number },
+): Sliced<Selected> {
+  const { order, take } = input;
+  let kept: (Keyed & { readonly view: GrainView })[] = [];
+  let total = 0;
+  const opened = yield* openEach(search, places, input, (grain, _ordinal, view) => {
+    total += 1;
+    if (take === 0) return;
+    kept.push({ view, hash: view.hash, key: order === undefined ? undefined : orderKey(order, grain) });
+    if (order !== undefined && kept.length >= 2 * take + 64) kept = firstOf(kept, order, take);
+  });
+  if (opened.stopped !== undefined) return { grains: [], total, ...opened };
+  const grains = order === undefined ? kept : firstOf(kept, order, take);
+  return { grains: grains.map(({ view }) => view), total, ...opened };
+}
+
+interface Held extends Keyed {
+  readonly ordinal: Ordinal;
+}
+
+function firstOf<K extends Keyed>(all: readonly K[], order: Order, count: number): K[] {
+  return all.toSorted((a, b) => compareKeys(order, a, b)).slice(0, count);
+}
+
+/** All of the steps at once. */
+export function drained<T>(steps: Sliced<T>): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
 }

@@ -1,6 +1,7 @@
 // All that a running query can ask of a store: a closed union. The executor yields one of these and gets its answer; it
 // never holds the store, and nothing here takes a grain away or changes one.
 import type { GrainFilter, GrainView, JsonObject, RecallHit, RecallQuery, VersionView } from '../../calls.ts';
+import { SHORT_READ_GRAINS_MAX } from '../../limits.ts';
 import type { FieldTest } from './field-test.ts';
 import type { Order } from './order.ts';
 
@@ -35,10 +36,27 @@ export interface Selected extends Stopped {
   readonly total: number;
 }
 
+export interface GroupView {
+  readonly key: string;
+  readonly count: number;
+  readonly grains: readonly GrainView[];
+}
+
 /** What each partition is asked. */
 export interface PartitionReads {
   select: { input: Selection & Bounds & { readonly order: Order; readonly take: number }; output: Selected };
   count: { input: Selection & Bounds; output: Stopped & { readonly total: number } };
+  /** Groups by key in the order of code points; grains without the field are in none. */
+  group: {
+    input: Selection &
+      Bounds & {
+        readonly field: string;
+        /** Grains of each group, the first by address, and of all of them. */
+        readonly shown: number;
+        readonly shownMax: number;
+      };
+    output: Stopped & { readonly groups: readonly GroupView[]; readonly total: number };
+  };
   /** Addresses that begin so (8 to 64 hex digits), versions of every standing; at most two are told. */
   find: { input: { readonly prefix: string }; output: { readonly hashes: readonly string[] } };
   /** How many grains each condition's index lists, by the condition's name; no grain is looked at. */
@@ -50,6 +68,22 @@ export interface PartitionReads {
 export type PartitionRead = {
   [K in keyof PartitionReads]: { readonly kind: K; readonly input: PartitionReads[K]['input'] };
 }[keyof PartitionReads];
+/**
+ * True for what may have to open many grains: asked of a partition in slices, so that its shard goes on with others' calls.
+ */
+export function isLongRead({ kind, input }: PartitionRead): boolean {
+  switch (kind) {
+    case 'select':
+      return input.tests.length > 0 || input.order.by === 'field' || input.take > SHORT_READ_GRAINS_MAX;
+    case 'count':
+      return input.tests.length > 0;
+    case 'group':
+      return true;
+    default:
+      return false;
+  }
+}
+
 export type PartitionAnswer = {
   [K in keyof PartitionReads]: { readonly kind: K; readonly output: PartitionReads[K]['output'] };
 }[keyof PartitionReads];

@@ -155,12 +155,45 @@ function* select(
     const left = Math.max(0, counted.total - page.skip);
     return { kind: 'count', total: counted.total, count: Math.min(left, page.take ?? left) };
   }
+  const [next, ...after] = page.rest;
+  if (
+    next?.stage === 'group_by' &&
+    after.length === 0 &&
+    page.take === undefined &&
+    page.skip === 0 &&
+    page.order === undefined &&
+    reducer === undefined
+  )
+    return yield* groups(selection, next.field.word, run);
   const order = page.order ?? BY_HASH;
   const wanted = page.take === undefined || reducer !== undefined ? CAL_LIMITS.grainsScannedMax : page.skip + page.take;
   const selected = yield* ask('select', { ...selection, ...bounds(run), order, take: wanted });
   account(run, selected);
   const grains = selected.grains.map((view) => calGrain(view, 1));
   return paged({ kind: 'grains', grains, total: selected.total }, page, reducer);
+}
+
+/** Of all that matches: the store counts, and gives the grains that are shown. */
+function* groups(selection: Selection, field: string, run: Run): Running<Outcome> {
+  const grouped = yield* ask('group', {
+    ...selection,
+    ...bounds(run),
+    field,
+    shown: CAL_LIMITS.limitDefault,
+    shownMax: CAL_LIMITS.limitMax,
+  });
+  account(run, grouped);
+  let room: number = CAL_LIMITS.limitMax;
+  return {
+    kind: 'groups',
+    field,
+    total: grouped.total,
+    groups: grouped.groups.map(({ key, count, grains }) => {
+      const shown = grains.slice(0, room);
+      room -= shown.length;
+      return { key, count, grains: shown.map((view) => calGrain(view, 1)) };
+    }),
+  };
 }
 
 type Reducer = (grains: readonly CalGrain[]) => readonly CalGrain[];

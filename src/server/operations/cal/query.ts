@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { CalError } from '../../../engine/cal/errors.ts';
 import { type CheckedQuery, hashOf } from '../../../engine/cal/query.ts';
-import { type CalReply, isRefused, refusal } from '../../../engine/cal/run/answer.ts';
+import { type CalCall, type CalReply, isRefused, refusal } from '../../../engine/cal/run/answer.ts';
 import { planOf } from '../../../engine/cal/run/plans.ts';
 import { tierOf } from '../../../engine/cal/run/query.ts';
 import { searchedTexts } from '../../../engine/cal/run/searched.ts';
@@ -111,13 +111,14 @@ async function answer(query: string, context: Context): Promise<Told> {
 
 async function answerChecked(source: string, { query }: CheckedQuery, context: Context): Promise<Told> {
   const { statement } = query;
-  const { cal, clock } = context.services;
+  const { cal } = context.services;
   const texts = searchedTexts(query);
   const { vectors, warnings } = texts.length === 0 ? NO_VECTORS : await vectorsOf(texts, context);
   const call = { query: source, session: sessionOf(source, context), vectors };
   const { session } = call;
   if (tierOf(statement) === 0 || session.tier === 0) {
-    const reply = await context.call('cal', call);
+    const whole = await context.call('cal', call);
+    const reply = 'tooLong' in whole ? await runHere(call, context) : whole;
     if (statement.kind === 'define_template' && !isRefused(reply)) {
       const { name, extends: parent, body } = statement;
       const place = { memory: context.memory.number, namespace: context.namespace };
@@ -127,6 +128,11 @@ async function answerChecked(source: string, { query }: CheckedQuery, context: C
   }
   if (statement.kind === 'add' || statement.kind === 'supersede' || statement.kind === 'revert')
     cal.take(statement.kind, context.principal.keyId ?? context.principal.actor);
+  return { reply: await runHere(call, context), warnings };
+}
+
+/** Its questions one by one: it changes something, or would hold up the shard of its memory. */
+function runHere(call: CalCall, context: Context): Promise<CalReply> {
   const asker = {
     memory: context.memory.number,
     actor: context.principal.actor,
@@ -135,7 +141,7 @@ async function answerChecked(source: string, { query }: CheckedQuery, context: C
     ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
     ...(context.userId === undefined ? {} : { userId: context.userId }),
   };
-  return { reply: await runCal(context.call, asker, call, clock), warnings };
+  return runCal(context.call, asker, call, context.services.clock);
 }
 
 const NO_VECTORS: { readonly vectors: readonly QueryVector[]; readonly warnings: readonly string[] } = {
