@@ -37,7 +37,9 @@ function embedder(): Embedder & { readonly texts: string[]; callsMax: number; wi
 test('windows of all texts go in calls of a bounded number, two at a time, and come back in order', async () => {
   const made = embedder();
   const texts = [SENTENCE.repeat(2_000), 'short', '', SENTENCE.repeat(900)];
-  const vectors = await embedGrains(made, texts, FOREVER);
+  const vectors: (readonly Float32Array[])[] = [];
+  await embedGrains(made, texts, FOREVER, (own) => vectors.push(own));
+  assert.equal(vectors.length, texts.length);
   assert.deepEqual(
     made.texts,
     texts.flatMap((text) => windowsOf(text)),
@@ -62,7 +64,7 @@ test('other work has its turn while long texts are cut', async () => {
   };
   setImmediate(count);
   const instant: Embedder = { ...embedder(), embed: async (asked) => asked.map(() => undefined) };
-  await embedGrains(instant, Array<string>(20).fill(long), FOREVER);
+  await embedGrains(instant, Array<string>(20).fill(long), FOREVER, () => undefined);
   done = true;
   assert.ok(turns >= 3, `${turns} turns`);
 });
@@ -80,7 +82,12 @@ test('a call that fails ends the other, and nothing is under way afterwards', as
       return made.embed(asked, options);
     },
   };
-  await assert.rejects(embedGrains(failing, [SENTENCE.repeat(2_000)], FOREVER), /gone/);
+  const done: unknown[] = [];
+  await assert.rejects(
+    embedGrains(failing, [SENTENCE.repeat(2_000)], FOREVER, (own) => done.push(own)),
+    /gone/,
+  );
+  assert.deepEqual(done, []);
   assert.equal(given?.aborted, true);
   assert.equal(made.underWay, 0);
   assert.equal(calls, 2);
@@ -91,6 +98,12 @@ test('a call that fails ends the other, and nothing is under way afterwards', as
     embed: (_asked, options) =>
       options?.signal?.aborted ? Promise.reject(options.signal.reason) : Promise.resolve([]),
   };
-  await assert.rejects(embedGrains(listening, ['a'], controller.signal), /given up/);
-  await assert.rejects(embedGrains(listening, ['a'], FOREVER), /0 vectors for 1 texts/);
+  await assert.rejects(
+    embedGrains(listening, ['a'], controller.signal, () => undefined),
+    /given up/,
+  );
+  await assert.rejects(
+    embedGrains(listening, ['a'], FOREVER, () => undefined),
+    /0 vectors for 1 texts/,
+  );
 });

@@ -15,15 +15,21 @@ interface Window {
 }
 
 /**
- * The vectors of each text's windows, in order; windows without words have none. Rejects with EmbedError, also for what is
- * no unit vector of the embedder's dimensions, or with the reason of the signal; then nothing of it is under way.
+ * Calls `done` for each text in order with the vectors of its windows, in order; windows without words have none. Rejects
+ * with EmbedError, also for what is no unit vector of the embedder's dimensions, or with the reason of the signal; then
+ * nothing of it is under way, and `done` was called for the texts before.
  */
 export async function embedGrains(
   embedder: Embedder,
   texts: readonly string[],
   signal: AbortSignal,
-): Promise<readonly (readonly Float32Array[])[]> {
+  done: (vectors: readonly Float32Array[]) => void,
+): Promise<void> {
   const made = texts.map((): Float32Array[] => []);
+  let told = 0;
+  const tell = (count: number): void => {
+    for (; told < count; told++) done(made[told]!);
+  };
   const call = async (windows: readonly Window[], before: Promise<void>, given: AbortSignal): Promise<void> => {
     const vectors = await embedder.embed(
       windows.map(({ text }) => text),
@@ -35,6 +41,8 @@ export async function embedGrains(
     vectors.forEach((vector, i) => {
       if (vector !== undefined) made[windows[i]!.grain]!.push(checked(vector, embedder));
     });
+    // The last one may go on in the next call.
+    tell(windows.at(-1)!.grain);
   };
   const failed = new AbortController();
   const given = AbortSignal.any([signal, failed.signal]);
@@ -53,7 +61,7 @@ export async function embedGrains(
     await Promise.allSettled([last]);
     throw error;
   }
-  return made;
+  tell(texts.length);
 }
 
 /** The windows of all texts, as many at a time as one call has. */

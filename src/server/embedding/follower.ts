@@ -6,7 +6,8 @@ import { FOLLOW_PAGE_GRAINS, FOLLOW_REST_MS, FOLLOW_RETRY_MAX_MS, FOLLOW_RETRY_M
 import type { Logger } from '../log.ts';
 import type { Backlog, BacklogPage, StampOf } from './backlog.ts';
 import { embedGrains } from './embed-grains.ts';
-import { type EmbeddedApart, Suspects } from './suspects.ts';
+import { PageKeeper } from './page-keeper.ts';
+import { Suspects } from './suspects.ts';
 
 export interface FollowerOptions {
   /** One a shard. */
@@ -146,43 +147,40 @@ export class Follower {
   }
 
   async #page({ backlog, suspects }: Shard, page: BacklogPage, embedder: Embedder): Promise<boolean> {
-    let embedded: EmbeddedApart;
+    const { memory } = page;
+    const keeper = new PageKeeper(backlog, page, embedder);
+    let isWhole = true;
     try {
-      embedded = await this.#embed(suspects, page, embedder);
+      await this.#embed(suspects, page, embedder, keeper);
       this.#outage = undefined;
     } catch (error) {
+      isWhole = false;
       if (!this.#stop.signal.aborted) this.#failed(error);
-      return false;
     }
-    const { memory, after, upTo } = page;
-    const grains = page.grains
-      .map(({ ordinal }, i) => ({ ordinal, vectors: embedded.vectors[i]! }))
-      .filter(({ vectors }) => vectors.length > 0);
-    const { name, dimensions } = embedder;
     try {
-      await backlog.store({ memory, embedder: { name, dimensions }, after, upTo, grains });
+      const { stored, passedOver } = await keeper.finish();
+      if (isWhole) suspects.clear(page);
+      this.#embedded += stored;
+      this.#passedOver += passedOver.length;
+      for (const { ordinal, error } of passedOver)
+        this.#options.log.warn(
+          { err: error, memory, ordinal, embedder: embedder.name },
+          'a grain cannot be embedded: it is found by its words alone',
+        );
     } catch (error) {
       this.#options.log.warn({ err: error, memory }, 'vectors could not be kept; they are made again');
       return false;
     }
-    suspects.clear(page);
-    this.#embedded += grains.length;
-    this.#passedOver += embedded.passedOver.length;
-    for (const { ordinal, error } of embedded.passedOver)
-      this.#options.log.warn(
-        { err: error, memory, ordinal, embedder: name },
-        'a grain cannot be embedded: it is found by its words alone',
-      );
-    return true;
+    return isWhole;
   }
 
   /** The page as a whole, or grain by grain where that failed. */
-  async #embed(suspects: Suspects, page: BacklogPage, embedder: Embedder): Promise<EmbeddedApart> {
+  async #embed(suspects: Suspects, page: BacklogPage, embedder: Embedder, keeper: PageKeeper): Promise<void> {
     const { signal } = this.#stop;
     if (!suspects.has(page)) {
+      const texts = page.grains.map(({ text }) => text);
       try {
-        const texts = page.grains.map(({ text }) => text);
-        return { vectors: await embedGrains(embedder, texts, signal), passedOver: [] };
+        return await embedGrains(embedder, texts, signal, (vectors) => keeper.add(vectors));
       } catch (error) {
         signal.throwIfAborted();
         suspects.add(page);
@@ -192,7 +190,7 @@ export class Follower {
         );
       }
     }
-    return suspects.embedApart(embedder, page, signal);
+    await suspects.embedApart(embedder, page, keeper, signal);
   }
 
   #failed(error: unknown): void {

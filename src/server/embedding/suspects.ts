@@ -6,15 +6,10 @@ import type { Embedder } from '../../embed/embedder.ts';
 import { FOLLOW_SUSPECTS_MAX, FOLLOW_TRIES_ALONE } from '../../engine/limits.ts';
 import type { BacklogPage } from './backlog.ts';
 import { embedGrains } from './embed-grains.ts';
+import type { PageKeeper } from './page-keeper.ts';
 
 /** Nobody's text. */
 const PROBE = 'a word';
-
-export interface EmbeddedApart {
-  /** By grain of the page; none for one that was passed over. */
-  readonly vectors: readonly (readonly Float32Array[])[];
-  readonly passedOver: readonly { readonly ordinal: number; readonly error: unknown }[];
-}
 
 interface Failures {
   count: number;
@@ -45,19 +40,18 @@ export class Suspects {
   }
 
   /**
-   * The page's grains one by one. Rejects with the embedder's error when it does not work for our own text either: then
-   * the embedder is out of order, and nothing was passed over.
+   * What is left of the page, grain by grain. Rejects with the embedder's error when it does not work for our own text either:
+   * then the embedder is out of order.
    */
-  async embedApart(embedder: Embedder, page: BacklogPage, signal: AbortSignal): Promise<EmbeddedApart> {
+  async embedApart(embedder: Embedder, page: BacklogPage, keeper: PageKeeper, signal: AbortSignal): Promise<void> {
     await probe(embedder, signal);
-    const vectors: (readonly Float32Array[])[] = [];
-    const passedOver: { ordinal: number; error: unknown }[] = [];
-    for (const { ordinal, text } of page.grains) {
+    for (const { ordinal, text } of keeper.rest) {
       const failures = this.#failuresOf(`${page.memory} ${ordinal}`);
-      let own: readonly Float32Array[] | undefined;
-      while (own === undefined && failures.count < FOLLOW_TRIES_ALONE) {
+      let isDone = false;
+      while (!isDone && failures.count < FOLLOW_TRIES_ALONE) {
         try {
-          [own] = await embedGrains(embedder, [text], signal);
+          await embedGrains(embedder, [text], signal, (vectors) => keeper.add(vectors));
+          isDone = true;
         } catch (error) {
           signal.throwIfAborted();
           failures.count += 1;
@@ -65,10 +59,8 @@ export class Suspects {
           await probe(embedder, signal);
         }
       }
-      if (own === undefined) passedOver.push({ ordinal, error: failures.error });
-      vectors.push(own ?? []);
+      if (!isDone) keeper.passOver(failures.error);
     }
-    return { vectors, passedOver };
   }
 
   #failuresOf(key: string): Failures {
@@ -86,5 +78,5 @@ export class Suspects {
 }
 
 async function probe(embedder: Embedder, signal: AbortSignal): Promise<void> {
-  await embedGrains(embedder, [PROBE], signal);
+  await embedGrains(embedder, [PROBE], signal, () => undefined);
 }
