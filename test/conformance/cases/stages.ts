@@ -129,6 +129,23 @@ export const STAGES: readonly Case[] = [
     },
   },
   {
+    name: 'with explanations it is told why others were left out, over however many partitions',
+    async run(memory) {
+      await drinks(memory, (at) => ({
+        namespace: at < 3 ? 'home' : 'away',
+        session_id: `s${at}`,
+        confidence: 1 - at / 10,
+      }));
+      const query = { query: 'Ada drinks', namespace: 'home', confidence_threshold: 0.85, limit: 1, explanation: true };
+      const { told, hits } = await memory.recall(query);
+      assert.equal(hits.length, 1);
+      // The messages of gRPC have no place for it.
+      if (told['excluded'] !== undefined)
+        assert.deepEqual(told['excluded'], { namespace_mismatch: 1, below_confidence: 1, limit_exceeded: 1 });
+      assert.equal((await memory.recall({ ...query, explanation: false })).told['excluded'], undefined);
+    },
+  },
+  {
     name: 'score_breakdown accounts for every score: base and changes add up',
     async run(memory) {
       await drinks(memory, (at) => ({ temporal_type: 'event', namespace: at < 3 ? 'home' : 'away' }));

@@ -85,7 +85,7 @@ test('what is missing or mistyped is named as the caller wrote it', async () => 
     ['forget', { blob_hash: sha256('nothing') }, 'MEM-E001', ''],
     ['app/exec', {}, 'VAL-E003', 'missing field `command`'],
     ['app/exec', { command: 'dance' }, 'EXE-E001', 'dance'],
-    ['app/exec', { command: 'cal', args: { query: 'x' } }, 'SYS-E002', 'cal'],
+    ['app/exec', { command: 'metrics' }, 'SYS-E002', 'metrics'],
     ['app/exec', { command: 'history', args: {} }, 'VAL-E003', 'missing field `hash`'],
   ] as const) {
     const told = await post(parts, path, json);
