@@ -36,6 +36,15 @@ export const AUDIT_EVENTS = {
   'auth.key_created': 30,
   'auth.key_revoked': 31,
   'auth.failed': 32,
+  'policy.sealed': 33,
+  'policy.upgraded': 34,
+  'policy.downgraded': 35,
+  'policy.enforced': 36,
+  'policy.simulated': 37,
+  'retention.enforced': 38,
+  'retention.held': 39,
+  'pii.detected': 40,
+  'pii.blocked': 41,
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 

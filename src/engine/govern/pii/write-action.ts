@@ -167,8 +167,12 @@ function walkFields(walk: Walk, type: GrainType, fields: ValueMap): ValueMap {
   return changed ?? fields;
 }
 
+/** Fields and keys whose name says nothing of what is in them. */
 const TEXTS: ReadonlySet<string> = new Set(
-  'subject object relation content description criteria conclusion premises thinking_content agreed_content'.split(' '),
+  (
+    'subject object relation content description criteria conclusion premises thinking_content agreed_content ' +
+    'embedding_text text body message note notes summary title value context data extra_fields'
+  ).split(' '),
 );
 
 /** What is read before a field's text: nothing where the name says nothing of it. */
@@ -209,7 +213,7 @@ function walkMap(walk: Walk, map: ValueMap, path: string): ValueMap {
     const value = map[key];
     if (value === undefined) continue;
     const newKey = freeKey(walkText(walk, key, `${path}.${key}#key`, undefined), key, { map, walked, numbers });
-    const newValue = walkValue(walk, value, `${path}.${key}`, key);
+    const newValue = walkValue(walk, value, `${path}.${key}`, TEXTS.has(key) ? undefined : key);
     changed ||= newKey !== key || newValue !== value;
     setOwn(walked, newKey, newValue);
   }

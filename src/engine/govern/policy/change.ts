@@ -74,6 +74,25 @@ export function applyChange(
   return { decision, policy: sealNext(current, presets, overrides, { ...context, reason: change.reason }) };
 }
 
+/**
+ * A decision as simulating shows it (service contract 10.5), without the impact on what is stored: `current`, `proposed`
+ * with the seal that applying would give, `diff`, `change`, `allowed`, `errors`.
+ */
+export function decisionJson(current: SealedPolicy, { proposed, diff, change, errors }: Decision): PolicyValue {
+  const next =
+    change === 'unchanged'
+      ? current
+      : sealNext(current, proposed.presets, proposed.overrides, { nowSeconds: 0, sealedBy: '' });
+  return {
+    current: { presets: current.presets, seal_hash: current.sealHash },
+    proposed: { presets: next.presets, rules: next.sealedRules, seal_hash: next.sealHash },
+    diff: diff.map(({ path, from, to, direction }) => ({ path, from, to, direction })),
+    change,
+    allowed: errors.length === 0,
+    errors: errors.map(({ code, message }) => ({ code, message })),
+  };
+}
+
 /** The rules that differ, by path in the order of the table. */
 export function differences(from: Rules, to: Rules): readonly RuleDifference[] {
   const differing: RuleDifference[] = [];

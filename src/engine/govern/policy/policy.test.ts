@@ -3,11 +3,20 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import { EngineError } from '../../errors.ts';
-import { applyChange, decideChange, differences, type PolicyChange } from './change.ts';
+import { applyChange, decideChange, decisionJson, differences, type PolicyChange } from './change.ts';
 import { compose, type Overrides, readOverrides } from './compose.ts';
 import { PRESETS, type PresetName } from './presets.ts';
-import { RULE_PATHS, RULES, type RulePath, type Rules, withLoosest } from './rules.ts';
-import { firstBroken, isIntact, policyJson, type SealedPolicy, sealHash, sealNext, unsetPolicy } from './seal.ts';
+import { nested, RULE_PATHS, RULES, type RulePath, type Rules } from './rules.ts';
+import {
+  firstBroken,
+  isIntact,
+  policyJson,
+  policyOfJson,
+  type SealedPolicy,
+  sealHash,
+  sealNext,
+  unsetPolicy,
+} from './seal.ts';
 import { canonicalJson, type PolicyValue } from './values.ts';
 
 const NAMES = Object.keys(PRESETS) as PresetName[]; // Its own keys.
@@ -23,7 +32,9 @@ const VALUES: { readonly [P in RulePath]?: fc.Arbitrary<PolicyValue> } = {
   'deletion.min_age_days': fc.integer({ min: 1, max: 400 }),
   'supersede.protected_types': fc.subarray(['goal', 'belief', 'event']),
   'retention.default_ttl_days': fc.integer({ min: 1, max: 400 }),
-  'retention.by_namespace': fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 400 })),
+  'retention.by_namespace': fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 400 }), {
+    noNullPrototype: true,
+  }),
   'retention.audit_days': fc.integer({ min: 1, max: 4000 }),
   'pii.write_action': fc.constantFrom('allow', 'flag', 'redact', 'require_consent', 'block'),
   'pii.categories': fc.oneof(fc.constant('*'), fc.subarray(['email', 'phone', 'ssn'])),
@@ -32,7 +43,7 @@ const VALUES: { readonly [P in RulePath]?: fc.Arbitrary<PolicyValue> } = {
   'guardrail.patterns': fc.subarray(['x', 'y', 'z']),
   'tiering.baa_acknowledged': fc.boolean(),
 };
-const someOverrides: fc.Arbitrary<Overrides> = fc.record(VALUES, { requiredKeys: [] });
+const someOverrides: fc.Arbitrary<Overrides> = fc.record(VALUES, { requiredKeys: [], noNullPrototype: true });
 const somePresets = fc.subarray(NAMES);
 
 /** True when nothing in `to` is looser than in `from`. */
@@ -102,7 +113,7 @@ test('simulating says what applying does', () => {
       overrides: someOverrides,
       reason: fc.constantFrom('', 'why', 'release: done'),
     },
-    { requiredKeys: [] },
+    { requiredKeys: [], noNullPrototype: true },
   ) as fc.Arbitrary<PolicyChange>; // Overrides are values of rules.
   fc.assert(
     fc.property(fc.array(change, { maxLength: 6 }), (changes) => {
@@ -120,6 +131,10 @@ test('simulating says what applying does', () => {
         assert.deepEqual(policy.rules, decision.proposed.rules);
         assert.deepEqual(differences(current.rules, policy.rules), decision.diff);
         assert.equal(policy.version, current.version + 1);
+        const json = JSON.parse(JSON.stringify(policyJson(policy))) as PolicyValue; // JSON by construction.
+        assert.deepEqual(policyOfJson(json), policy);
+        const shown = decisionJson(current, decision) as { proposed: { seal_hash: string } }; // Its own shape.
+        assert.equal(shown.proposed.seal_hash, policy.sealHash);
         versions.push(policy);
         current = policy;
       }
@@ -132,17 +147,40 @@ test('simulating says what applying does', () => {
 test('the seal does not depend on the order of members, and tells every change', () => {
   const policy = sealNext(unsetPolicy(), ['soc2', 'gdpr'], { 'retention.audit_days': 4000 }, WHO);
   assert.ok(isIntact(policy));
-  const turned = { ...policy, rules: Object.fromEntries(Object.entries(policy.rules).reverse()) as unknown as Rules }; // The same members.
+  const turned = { ...policy, sealedRules: Object.fromEntries(Object.entries(nested(policy.rules)!).reverse()) };
   assert.equal(sealHash(turned), policy.sealHash);
   const tampered: readonly Partial<SealedPolicy>[] = [
     { version: 2 },
     { presets: ['gdpr'] },
     { overrides: {} },
     { prevSealHash: 'a' },
-    { rules: withLoosest({ ...policy.rules, 'audit.reads': false }) },
+    { sealedRules: nested({ ...policy.rules, 'audit.reads': false }) },
   ];
   for (const part of tampered) assert.ok(!isIntact({ ...policy, ...part }), JSON.stringify(part).slice(0, 40));
   assert.equal(policy.sealHash, 'b1ca71903a229ce81cc16086f16a7f2c3e118219478ffaf4575eb3d76c847ac9');
+});
+
+test('simulating no change shows no difference and the rules that hold', () => {
+  const policy = sealNext(unsetPolicy(), ['pipl'], { 'residency.regions': ['cn'] }, WHO);
+  assert.deepEqual(decisionJson(policy, decideChange(policy, {}, { isAdmin: false })), {
+    current: { presets: ['pipl'], seal_hash: policy.sealHash },
+    proposed: { presets: ['pipl'], rules: policy.sealedRules, seal_hash: policy.sealHash },
+    diff: [],
+    change: 'unchanged',
+    allowed: true,
+    errors: [],
+  });
+});
+
+test('a policy that was sealed before a rule existed stays intact', () => {
+  const policy = sealNext(unsetPolicy(), ['gdpr'], {}, WHO);
+  const { breach: _, ...older } = nested(policy.rules) as Record<string, PolicyValue>; // An object by construction.
+  const draft = { ...policy, sealedRules: older };
+  const kept = policyOfJson({ ...(policyJson(draft) as object), seal_hash: sealHash(draft) });
+  assert.ok(kept !== undefined && isIntact(kept));
+  assert.equal(kept.rules['breach.notify_hours'], null);
+  assert.equal(policyOfJson({ version: 1 }), undefined);
+  assert.equal(policyOfJson('policy'), undefined);
 });
 
 test('versions name the one before, and a break in them is found', () => {
@@ -153,7 +191,7 @@ test('versions name the one before, and a break in them is found', () => {
   assert.equal(third.prevSealHash, second.sealHash);
   assert.equal(firstBroken([first, second, third]), undefined);
   assert.equal(firstBroken([first, third]), 3);
-  assert.equal(firstBroken([first, { ...second, rules: first.rules }, third]), 2);
+  assert.equal(firstBroken([first, { ...second, sealedRules: first.sealedRules }, third]), 2);
 });
 
 test('adding and tightening upgrade, removing and loosening downgrade, nothing is unchanged', () => {

@@ -14,6 +14,7 @@ import {
   factBoolean,
   factObject,
   factTexts,
+  isObject,
   type Kind,
   more,
   oneOf,
@@ -180,6 +181,19 @@ export function nested(some: Readonly<Partial<Record<RulePath, PolicyValue>>>): 
     groups[group][name] = value;
   }
   return groups;
+}
+
+/** The way back from `nested`; members that are no rule are left out. */
+export function flat(groups: PolicyValue): Readonly<Partial<Record<RulePath, PolicyValue>>> {
+  const rules: Partial<Record<RulePath, PolicyValue>> = {};
+  if (!isObject(groups)) return rules;
+  for (const path of RULE_PATHS) {
+    const [group = '', name = ''] = path.split('.');
+    const members = groups[group];
+    const value = members !== undefined && isObject(members) ? members[name] : undefined;
+    if (value !== undefined) rules[path] = value;
+  }
+  return rules;
 }
 
 function oneOfTrue(): Kind {

@@ -1,9 +1,9 @@
 // Sealed versions of a memory's policy: each is never changed, and names the one before it (service contract 10.1).
 import { hash } from 'node:crypto';
 import { compose, type Overrides } from './compose.ts';
-import type { PresetName } from './presets.ts';
-import { nested, type Rules } from './rules.ts';
-import { canonicalJson, type PolicyValue } from './values.ts';
+import { type PresetName, presetsNamed } from './presets.ts';
+import { flat, nested, type Rules, withLoosest } from './rules.ts';
+import { canonicalJson, isObject, type PolicyValue } from './values.ts';
 
 export interface SealedPolicy {
   /** From 1; 0 is the baseline of a memory whose policy nobody has set, which is not kept. */
@@ -11,7 +11,10 @@ export interface SealedPolicy {
   /** Sorted. */
   readonly presets: readonly PresetName[];
   readonly overrides: Overrides;
+  /** All of them: a rule that came into the product later is at its loosest in older versions. */
   readonly rules: Rules;
+  /** The rules as they were sealed, in their wire form: what `sealHash` is made of. */
+  readonly sealedRules: PolicyValue;
   /** 64 hex digits. */
   readonly sealHash: string;
   /** The seal of the version before; null for the first. */
@@ -22,17 +25,17 @@ export interface SealedPolicy {
   readonly reason: string | null;
 }
 
-type Sealable = Pick<SealedPolicy, 'version' | 'presets' | 'overrides' | 'rules' | 'prevSealHash'>;
+type Sealable = Pick<SealedPolicy, 'version' | 'presets' | 'overrides' | 'sealedRules' | 'prevSealHash'>;
 
 /**
  * SHA-256, in hex, of the canonical JSON of `{version, presets, rules, overrides, prev_seal_hash}` with the members as
  * `policyJson` shows them, so that whoever holds an answer can compute it.
  */
-export function sealHash({ version, presets, overrides, rules, prevSealHash }: Sealable): string {
+export function sealHash({ version, presets, overrides, sealedRules, prevSealHash }: Sealable): string {
   const sealed: PolicyValue = {
     version,
     presets: [...presets].sort(),
-    rules: nested(rules),
+    rules: sealedRules,
     overrides: nested(overrides),
     prev_seal_hash: prevSealHash,
   };
@@ -42,7 +45,7 @@ export function sealHash({ version, presets, overrides, rules, prevSealHash }: S
 /** What holds where nobody has set a policy: version 0, the baseline. */
 export function unsetPolicy(): SealedPolicy {
   const { presets, overrides, rules } = compose([]);
-  const draft = { version: 0, presets, overrides, rules, prevSealHash: null };
+  const draft = { version: 0, presets, overrides, rules, sealedRules: nested(rules), prevSealHash: null };
   return { ...draft, sealHash: sealHash(draft), sealedAt: 0, sealedBy: '', reason: null };
 }
 
@@ -63,6 +66,7 @@ export function sealNext(
   const composed = compose(presets, overrides);
   const draft = {
     ...composed,
+    sealedRules: nested(composed.rules),
     version: current.version + 1,
     prevSealHash: current.version === 0 ? null : current.sealHash,
   };
@@ -91,12 +95,35 @@ export function policyJson(policy: SealedPolicy): PolicyValue {
     version: policy.version,
     sealed: true,
     presets: policy.presets,
-    rules: nested(policy.rules),
+    rules: policy.sealedRules,
     overrides: nested(policy.overrides),
     seal_hash: policy.sealHash,
     prev_seal_hash: policy.prevSealHash,
     sealed_at: policy.sealedAt,
     sealed_by: policy.sealedBy,
     reason: policy.reason,
+  };
+}
+
+/**
+ * The policy of what `policyJson` gave, as it was kept; undefined when it is none. Its seal is not judged here: ask
+ * `isIntact`.
+ */
+export function policyOfJson(json: PolicyValue): SealedPolicy | undefined {
+  if (!isObject(json) || !isObject(json['rules'] ?? null) || !isObject(json['overrides'] ?? null)) return undefined;
+  const { version, presets, seal_hash, prev_seal_hash, sealed_at, sealed_by, reason } = json;
+  if (typeof version !== 'number' || !Array.isArray(presets)) return undefined;
+  if (typeof seal_hash !== 'string' || typeof sealed_at !== 'number' || typeof sealed_by !== 'string') return undefined;
+  return {
+    version,
+    presets: presetsNamed(presets.filter((name) => typeof name === 'string')),
+    overrides: flat(json['overrides']!),
+    rules: withLoosest(flat(json['rules']!)),
+    sealedRules: json['rules']!,
+    sealHash: seal_hash,
+    prevSealHash: typeof prev_seal_hash === 'string' ? prev_seal_hash : null,
+    sealedAt: sealed_at,
+    sealedBy: sealed_by,
+    reason: typeof reason === 'string' ? reason : null,
   };
 }

@@ -174,15 +174,18 @@ export const factBoolean: Kind = fact(isBoolean);
 export const factTexts: Kind = fact(texts);
 export const factObject: Kind = fact((value) => {
   if (value !== null && !isObject(value)) return 'is no object or null';
-  if (isDeeper(value, FACT_DEPTH_MAX)) return `is nested deeper than ${FACT_DEPTH_MAX}`;
+  if (!isPlain(value, FACT_DEPTH_MAX))
+    return `is nested deeper than ${FACT_DEPTH_MAX} or holds a number that is too large`;
   return canonicalJson(value).length > POLICY_FACT_CHARS_MAX ? 'is too large' : undefined;
 });
 
 const FACT_DEPTH_MAX = 16;
 
-function isDeeper(value: PolicyValue, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((inner: PolicyValue) => isDeeper(inner, depth - 1));
+/** Integers that a request's JSON carries as `bigint` are not kept. */
+function isPlain(value: unknown, depth: number): boolean {
+  if (typeof value === 'bigint') return false;
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner: unknown) => isPlain(inner, depth - 1));
 }
 
 export function isObject(value: PolicyValue): value is { readonly [key: string]: PolicyValue } {
