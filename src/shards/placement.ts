@@ -15,6 +15,7 @@
 import { hash } from 'node:crypto';
 import { assert } from '../engine/assert.ts';
 import { SHARDS_MAX } from '../engine/limits.ts';
+import { toNfc } from '../engine/nfc.ts';
 import type { JsonObject } from './protocol.ts';
 
 /** What of a grain decides its partition. */
@@ -49,7 +50,7 @@ export function keyPartition(key: string, partitions: number): number {
 /** The partition, of `partitions`, that a new grain belongs to. A new version of a grain stays where its chain is. */
 export function partitionFor(grain: Placed, partitions: number, narrowing: Narrowing = {}): number {
   assert(partitions >= 1 && partitions <= SHARDS_MAX, 'the number of partitions is in range');
-  return partitions === 1 ? 0 : hash32(placementKey(grain, narrowing).normalize('NFC')) % partitions;
+  return partitions === 1 ? 0 : hash32(toNfc(placementKey(grain, narrowing))) % partitions;
 }
 
 function placementKey({ grainType, fields }: Placed, narrowing: Narrowing): string {

@@ -7,6 +7,7 @@
 import { createCipheriv, hash, type KeyObject } from 'node:crypto';
 import { assert } from '../assert.ts';
 import { BLIND_KINDS_MAX } from '../limits.ts';
+import { toNfc } from '../nfc.ts';
 import { deriveBlindKey } from './derive.ts';
 import { KEY_BYTES, sealKey } from './envelope.ts';
 import { HmacSha256 } from './hmac.ts';
@@ -33,11 +34,12 @@ export type BlindKind =
   | 'term'
   | 'long-term'
   | 'identity'
-  | 'reply';
+  | 'reply'
+  | 'purpose';
 
 /** HMAC-SHA256 over the UTF-8 of NFC(`value`): 32 bytes. */
 export function blindToken(blindKey: Uint8Array, value: string): Buffer {
-  return new HmacSha256(blindKey).bytes(value.normalize('NFC'));
+  return new HmacSha256(blindKey).bytes(toNfc(value));
 }
 
 /**
@@ -127,7 +129,7 @@ export class BlindTokens {
 
   /** The whole token, 32 bytes. The Buffer is the caller's. */
   full(kind: BlindKind, value: string): Buffer {
-    return this.#hash(kind).bytes(value.normalize('NFC'));
+    return this.#hash(kind).bytes(toNfc(value));
   }
 
   /** The facet of a user id. */
@@ -170,7 +172,7 @@ function writeShort(text: string, blocks: Buffer, at: number): number {
 }
 
 function writeShortUnicode(text: string, blocks: Buffer, at: number): number {
-  const bytes = Buffer.from(text.normalize('NFC'), 'utf8');
+  const bytes = Buffer.from(toNfc(text), 'utf8');
   blocks.fill(0, at, at + TERM_BLOCK_BYTES);
   if (bytes.length >= TERM_BLOCK_BYTES) return -1;
   blocks.set(bytes, at);
@@ -198,12 +200,12 @@ function keyedHash(key: Uint8Array, bytes: Uint8Array): string {
 /** The same of NFC(`text`)'s UTF-8. */
 function keyedTextHash(key: Uint8Array, text: string): string {
   // A UTF-16 unit takes at most 3 bytes of UTF-8.
-  if (KEY_BYTES + text.length * 3 > scratch.length) return keyedHash(key, Buffer.from(text.normalize('NFC'), 'utf8'));
+  if (KEY_BYTES + text.length * 3 > scratch.length) return keyedHash(key, Buffer.from(toNfc(text), 'utf8'));
   scratch.set(key, 0);
   const length = scratch.write(text, KEY_BYTES, 'utf8');
   // As many bytes as characters: ASCII, which is composed already. Composing may make a text longer.
   if (length !== text.length) {
-    const composed = text.normalize('NFC');
+    const composed = toNfc(text);
     if (composed !== text) return keyedTextHash(key, composed);
   }
   return hash('sha256', scratch.subarray(0, KEY_BYTES + length), 'hex');

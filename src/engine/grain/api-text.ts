@@ -1,5 +1,6 @@
 // What the indexes read from a grain: the words of its text, its triple, its session.
 import { unreachable } from '../assert.ts';
+import { toNfc } from '../nfc.ts';
 import type { GrainFields } from './api-output.ts';
 import { isMap } from './validate.ts';
 import { Float, type Value, type ValueMap } from './value.ts';
@@ -13,7 +14,7 @@ export interface Triple {
 
 /** How a subject, relation or object is compared: NFC, trimmed, case kept. Queries go through it too. */
 export function tripleForm(text: string): string {
-  return text.normalize('NFC').trim();
+  return toNfc(text).trim();
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { CallContext, GrainFilter, ScopeView } from '../calls.ts';
 import { DocSet, intersect, union } from '../index/docset.ts';
 import { type Doc, type Facet, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
+import { toNfc } from '../nfc.ts';
 import type { Store } from '../store/store.ts';
 import { isInScope } from './scope.ts';
 
@@ -180,5 +181,5 @@ function facetValue(facet: Facet, value: string): string {
 
 /** Structural values match exactly after NFC and trim (service contract 4.2). */
 function exact(value: string): string {
-  return value.normalize('NFC').trim();
+  return toNfc(value).trim();
 }

@@ -4,6 +4,7 @@ import type { CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { mayInvalidate } from '../grain/api-invalidation.ts';
 import type { Ordinal } from '../index/part.ts';
+import { toNfc } from '../nfc.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { isWithin } from '../store/within.ts';
@@ -75,7 +76,7 @@ function findTargets(group: Group, memory: Memory, context: CallContext, input: 
     if (ordinal === undefined || !found(ordinal)) notFound.push(hash);
   }
   if (input.subject !== undefined)
-    for (const ordinal of ordinalsOf(store, memory, 'subject', input.subject.normalize('NFC').trim())) found(ordinal);
+    for (const ordinal of ordinalsOf(store, memory, 'subject', toNfc(input.subject).trim())) found(ordinal);
   return { targets, notFound };
 }
 

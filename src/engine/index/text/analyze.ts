@@ -3,6 +3,7 @@
 // that a phrase means what it says. This is the hottest code of ingest: most text is Latin, so a hand-written
 // scanner reads that and looks each word up as it stands; everything else goes through the regular expression.
 import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../limits.ts';
+import { toNfkc } from '../../nfc.ts';
 import { type AnalyzedText, NO_NUMBER } from '../part.ts';
 import { BIGRAM_CLASS, DICTIONARY_CLASS, eachBigram, eachDictionaryWord } from './cjk.ts';
 import { type Language, language, languageCode } from './languages.ts';
@@ -67,7 +68,7 @@ class LanguageAnalyzer implements Analyzer {
       positions.push(position++);
     };
     // A dot above is what lower-casing leaves of the Turkish capital I; nobody types it in a query.
-    const plain = text.normalize('NFKC').toLowerCase().replaceAll('i\u0307', 'i');
+    const plain = toNfkc(text).toLowerCase().replaceAll('i\u0307', 'i');
     const pattern = this.#apostropheJoins ? JOINED_WORDS : SPLIT_WORDS;
     pattern.lastIndex = 0;
     for (let match = pattern.exec(plain); match !== null; match = pattern.exec(plain)) {

@@ -3,6 +3,7 @@
 // Built from a memory's vocabulary when first needed; the caller keeps it under the heap budget.
 import { Index } from 'flexsearch';
 import { VOCABULARY_CANDIDATES_MAX, VOCABULARY_WORDS_MAX } from '../../limits.ts';
+import { toNfkc } from '../../nfc.ts';
 import type { Sliced } from '../section.ts';
 import { editDistance } from './edit-distance.ts';
 import { phoneticKey } from './phonetic.ts';
@@ -175,7 +176,7 @@ function slipsAllowed(length: number): number {
 }
 
 function fold(word: string): string {
-  return word.normalize('NFKC').toLowerCase();
+  return toNfkc(word).toLowerCase();
 }
 
 /** Letter pairs with the word's edges, and its sound. */

@@ -1,5 +1,6 @@
 // Conditions on a grain's text that no index answers: substrings of the subject and of the object.
 import type { GrainView } from '../../calls.ts';
+import { toNfc } from '../../nfc.ts';
 import { textField } from './hit.ts';
 import type { RecallOptions } from './options.ts';
 
@@ -17,5 +18,5 @@ export function containsTest({
 }
 
 function folded(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  return toNfc(text).toLowerCase();
 }

@@ -1,5 +1,6 @@
 // A hit on its way through the stages, with the account of its score: what fusion gave it, and what each stage changed.
 import type { GrainView, JsonValue } from '../../calls.ts';
+import { toNfc } from '../../nfc.ts';
 
 /** The stages that change a score, in the order in which they do; a score is the sum in this order. */
 export const CHANGES = [
@@ -160,7 +161,7 @@ export function tripleGroups(hits: readonly StageHit[]): StageHit[][] {
 
 /** As structural values are matched: NFC, without the space around them. */
 export function exact(value: string): string {
-  return value.normalize('NFC').trim();
+  return toNfc(value).trim();
 }
 
 export function objectOf(hit: StageHit): string {
