@@ -62,6 +62,7 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
       index.publishKeyed(memory, 'reply', Buffer.from(record.token).toString('hex'), sequence);
       return false;
     case 'setting':
+    case 'rule':
       return false; // the state names the current one
   }
 }

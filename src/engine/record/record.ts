@@ -10,10 +10,22 @@
 //   5 setting   memory u32 | blob key u32 | token key u32 | index key u32 | dropped u8 | sealed JSON of MemorySettings
 //   6 audit     see govern/audit-codec.ts
 //   7 reply     memory u32 | token 16 | at ms u48 | sealed {bodyHash, output}
+//   8 rule      memory u32 | about u8 | key u32 | at ms u48 | sealed JSON: a policy version, a restriction, a consent
+//               key: the user's key that it is sealed under, 0 for the memory's own small key. The state names those
+//               that hold (store/rules.ts); the others tell what held before.
 import { assert, unreachable } from '../assert.ts';
 import type { Address } from '../grain/grain.ts';
 
-export const RECORD_KINDS = { grain: 1, standing: 2, removal: 3, key: 4, setting: 5, audit: 6, reply: 7 } as const;
+export const RECORD_KINDS = {
+  grain: 1,
+  standing: 2,
+  removal: 3,
+  key: 4,
+  setting: 5,
+  audit: 6,
+  reply: 7,
+  rule: 8,
+} as const;
 export type RecordKind = keyof typeof RECORD_KINDS;
 
 export const KEY_KINDS = { blob: 1, token: 2, index: 3, user: 4, scope: 5 } as const;
@@ -88,6 +100,20 @@ export interface AuditRecord {
   /** After the kind and memory; decoded by govern/audit-codec.ts. */
   readonly body: Uint8Array;
 }
+/** What a rule record is about. On disk. */
+export const RULE_TOPICS = { policy: 1, restriction: 2, consent: 3 } as const;
+export type RuleTopic = keyof typeof RULE_TOPICS;
+const RULE_TOPIC_NAMES: readonly (RuleTopic | undefined)[] = [undefined, 'policy', 'restriction', 'consent'];
+
+export interface RuleRecord {
+  readonly kind: 'rule';
+  readonly memory: number;
+  readonly about: RuleTopic;
+  /** 0: sealed under the memory's small key. */
+  readonly key: number;
+  readonly atMs: number;
+  readonly sealed: Uint8Array;
+}
 export interface ReplyRecord {
   readonly kind: 'reply';
   readonly memory: number;
@@ -102,7 +128,8 @@ export type EngineRecord =
   | KeyRecord
   | SettingRecord
   | AuditRecord
-  | ReplyRecord;
+  | ReplyRecord
+  | RuleRecord;
 
 /** Bytes that a grain record adds to its blob: header and seal. */
 export const GRAIN_RECORD_OVERHEAD = 13 + 32 + 28;
@@ -174,6 +201,15 @@ export function encodeRecord(record: EngineRecord): Buffer {
       bytes.set(record.token, 5);
       bytes.writeUIntBE(record.atMs, 21, 6);
       bytes.set(record.sealed, 27);
+      return bytes;
+    }
+    case 'rule': {
+      const bytes = Buffer.allocUnsafe(16 + record.sealed.length);
+      start(bytes, 'rule', record.memory);
+      bytes[5] = RULE_TOPICS[record.about];
+      bytes.writeUInt32BE(record.key, 6);
+      bytes.writeUIntBE(record.atMs, 10, 6);
+      bytes.set(record.sealed, 16);
       return bytes;
     }
     default:
@@ -260,6 +296,18 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
         atMs: buffer.readUIntBE(21, 6),
         sealed: buffer.subarray(27),
       };
+    case RECORD_KINDS.rule: {
+      const about = RULE_TOPIC_NAMES[buffer[5]!];
+      assert(about !== undefined, 'a rule record has a known topic');
+      return {
+        kind: 'rule',
+        memory,
+        about,
+        key: buffer.readUInt32BE(6),
+        atMs: buffer.readUIntBE(10, 6),
+        sealed: buffer.subarray(16),
+      };
+    }
     default:
       throw new Error(`unknown record kind ${buffer[0]}`);
   }
