@@ -14,6 +14,7 @@ import {
 } from '../engine/cal/run/asks.ts';
 import { calGrain } from '../engine/cal/run/grain-of.ts';
 import { compareCodePoints, compareKeys, orderKey } from '../engine/cal/run/order.ts';
+import { withoutRepeats } from '../engine/cal/run/repeats.ts';
 import { type Clock, systemClock } from '../engine/clock.ts';
 import { EngineError } from '../engine/errors.ts';
 import { type Fan, isNotFound } from './fan.ts';
@@ -108,15 +109,16 @@ export async function gatherCalRead(
   const answers = await fan.all(method, ask);
   switch (ask.kind) {
     case 'select': {
-      const { order, take } = ask.input;
+      const { order, take, dedup } = ask.input;
       const parts = outputs(answers, 'select');
       // A grain that two partitions hold counts once.
       const distinct = new Map(parts.flatMap(({ grains }) => grains).map((view) => [view.hash, view]));
-      const grains = [...distinct.values()]
+      const sorted = [...distinct.values()]
         .map((view) => ({ view, hash: view.hash, key: orderKey(order, calGrain(view, 1)) }))
         .sort((a, b) => compareKeys(order, a, b))
-        .slice(0, take)
         .map(({ view }) => view);
+      const kept = dedup === undefined ? sorted : withoutRepeats(sorted, (view) => calGrain(view, 1), dedup);
+      const grains = kept.slice(0, take);
       return { kind: 'select', output: { grains, ...added(parts) } };
     }
     case 'count':

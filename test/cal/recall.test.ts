@@ -193,6 +193,11 @@ describe('RECALL', () => {
   test('section 9: dedup keeps the first grain of a value; grains without the field stay', () => {
     assert.equal(said('RECALL beliefs WITH dedup(subject) LIMIT 100').length, 6);
     assert.equal(said('RECALL beliefs WITH dedup(importance) LIMIT 100').length, 14);
+    assert.deepEqual(said('RECALL beliefs ORDER BY time LIMIT 2 OFFSET 1 WITH dedup(subject)'), ['light mode']);
+    const count = (query: string): unknown => opened.memory.ask(query, { namespace: 'home' }).told['count'];
+    assert.equal(count('RECALL beliefs WITH dedup(subject) | COUNT'), 6);
+    assert.equal(count('RECALL beliefs WITH dedup(importance) | COUNT'), 14);
+    assert.equal(count('RECALL beliefs LIKE "mode" WITH dedup(subject) | COUNT'), 2);
   });
 
   test('section 9: options add what they promise, and W004 says which have no effect', () => {

@@ -17,6 +17,7 @@ import type { Bounds, GroupView, PartitionReads, Selected, Selection, Stopped } 
 import { passes } from '../run/field-test.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { BY_HASH, compareCodePoints, compareKeys, type Keyed, type Order, orderKey } from '../run/order.ts';
+import { repeatKey } from '../run/repeats.ts';
 import { goneDocs } from './gone.ts';
 
 interface Search {
@@ -38,8 +39,9 @@ export function* selectGrains(
   input: PartitionReads['select']['input'],
 ): Sliced<Selected> {
   const search = searchOf(store, memory, context, input.filter);
-  const { order, take, tests, hashes } = input;
+  const { order, take, tests, hashes, dedup } = input;
   const places = hashes === undefined ? undefined : placesOf(search, hashes);
+  if (dedup !== undefined) return yield* distinct(search, places ?? allPlaces(search), { ...input, dedup });
   const first = tests.length > 0 || places !== undefined ? undefined : firstPlaces(search, order, take);
   if (first === undefined) return yield* chosen(search, places ?? allPlaces(search), input);
   const total = countAll(search);
@@ -336,6 +338,38 @@ function* chosen(
   if (opened.stopped !== undefined) return { grains: [], total, ...opened };
   const grains = order === undefined ? kept : firstOf(kept, order, take);
   return { grains: grains.map(({ view }) => view), total, ...opened };
+}
+
+/** As `chosen`, of each value of a field the first alone. Holds places, not grains: there may be as many values as grains. */
+function* distinct(
+  search: Search,
+  places: Iterable<PartDoc>,
+  input: PartitionReads['select']['input'] & { readonly dedup: string },
+): Sliced<Selected> {
+  const { order, take, dedup } = input;
+  const firsts = new Map<string, Held>();
+  let rest: Held[] = [];
+  let total = 0;
+  const opened = yield* openEach(search, places, input, (grain, ordinal) => {
+    total += 1;
+    const held: Held = { hash: grain.hash, key: orderKey(order, grain), ordinal };
+    const value = repeatKey(grain, dedup);
+    if (value === undefined) {
+      rest.push(held);
+      if (rest.length >= 2 * take + 64) rest = firstOf(rest, order, take);
+      return;
+    }
+    const known = firsts.get(value);
+    if (known === undefined || compareKeys(order, held, known) < 0) firsts.set(value, held);
+  });
+  if (opened.stopped !== undefined) return { grains: [], total, ...opened };
+  const grains: GrainView[] = [];
+  for (const { ordinal } of firstOf([...firsts.values(), ...rest], order, take)) {
+    const view = viewAt(search, ordinal);
+    if (view !== undefined) grains.push(view);
+    if (grains.length % STEP_GRAINS === 0) yield;
+  }
+  return { grains, total, ...opened };
 }
 
 interface Held extends Keyed {

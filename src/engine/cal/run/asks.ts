@@ -32,7 +32,7 @@ export interface Stopped {
 export interface Selected extends Stopped {
   /** The first of the order, as many as were wanted. */
   readonly grains: readonly GrainView[];
-  /** All that were let through. */
+  /** All that were let through, before any was left out as a repeat. */
   readonly total: number;
 }
 
@@ -44,7 +44,16 @@ export interface GroupView {
 
 /** What each partition is asked. */
 export interface PartitionReads {
-  select: { input: Selection & Bounds & { readonly order: Order; readonly take: number }; output: Selected };
+  select: {
+    input: Selection &
+      Bounds & {
+        readonly order: Order;
+        readonly take: number;
+        /** Of grains with the same value of this field the first alone; those without it stay. */
+        readonly dedup?: string;
+      };
+    output: Selected;
+  };
   count: { input: Selection & Bounds; output: Stopped & { readonly total: number } };
   /** Groups by key in the order of code points; grains without the field are in none. */
   group: {
@@ -74,7 +83,12 @@ export type PartitionRead = {
 export function isLongRead({ kind, input }: PartitionRead): boolean {
   switch (kind) {
     case 'select':
-      return input.tests.length > 0 || input.order.by === 'field' || input.take > SHORT_READ_GRAINS_MAX;
+      return (
+        input.tests.length > 0 ||
+        input.order.by === 'field' ||
+        input.dedup !== undefined ||
+        input.take > SHORT_READ_GRAINS_MAX
+      );
     case 'count':
       return input.tests.length > 0;
     case 'group':

@@ -12,8 +12,9 @@ import { passes } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import { BY_HASH, byScore, ordered } from './order.ts';
 import { type Page, type PlainStage, pageOf } from './page.ts';
+import { withoutRepeats } from './repeats.ts';
 import type { Run } from './session.ts';
-import { extracted, type GrainOutcome, type Outcome, runStages, withoutRepeats } from './stages.ts';
+import { extracted, type GrainOutcome, type Outcome, runStages } from './stages.ts';
 import { threadOf } from './thread.ts';
 
 /** What two queries have in common: the answer of a recall, whose subqueries ran first. */
@@ -147,30 +148,40 @@ function* select(
 ): Running<Outcome> {
   const stages = plainStages(recall.stages, run);
   const page = pageOf(recall, stages);
-  const reducer = reducerOf(recall.with);
   const selection: Selection = { filter, tests, ...(addresses.size === 0 ? {} : { hashes: [...addresses] }) };
-  if (page.countsOnly && reducer === undefined) {
-    const counted = yield* ask('count', { ...selection, ...bounds(run) });
-    account(run, counted);
-    const left = Math.max(0, counted.total - page.skip);
-    return { kind: 'count', total: counted.total, count: Math.min(left, page.take ?? left) };
+  const repeats = dedupOf(recall.with);
+  if (page.countsOnly) {
+    const total = yield* countOf(selection, repeats, run);
+    const left = Math.max(0, total - page.skip);
+    return { kind: 'count', total, count: Math.min(left, page.take ?? left) };
   }
   const [next, ...after] = page.rest;
-  if (
-    next?.stage === 'group_by' &&
-    after.length === 0 &&
-    page.take === undefined &&
-    page.skip === 0 &&
-    page.order === undefined &&
-    reducer === undefined
-  )
+  const isPlain = page.take === undefined && page.skip === 0 && page.order === undefined && repeats === undefined;
+  if (isPlain && next?.stage === 'group_by' && after.length === 0)
     return yield* groups(selection, next.field.word, run);
-  const order = page.order ?? BY_HASH;
-  const wanted = page.take === undefined || reducer !== undefined ? CAL_LIMITS.grainsScannedMax : page.skip + page.take;
-  const selected = yield* ask('select', { ...selection, ...bounds(run), order, take: wanted });
+  const selected = yield* ask('select', {
+    ...selection,
+    ...bounds(run),
+    order: page.order ?? BY_HASH,
+    take: page.take === undefined ? CAL_LIMITS.grainsScannedMax : page.skip + page.take,
+    ...(repeats === undefined ? {} : { dedup: repeats }),
+  });
   account(run, selected);
   const grains = selected.grains.map((view) => calGrain(view, 1));
-  return paged({ kind: 'grains', grains, total: selected.total }, page, reducer);
+  return paged({ kind: 'grains', grains, total: selected.total }, page);
+}
+
+/** How many match; of repeats each once. */
+function* countOf(selection: Selection, repeats: string | undefined, run: Run): Running<number> {
+  if (repeats === undefined) {
+    const counted = yield* ask('count', { ...selection, ...bounds(run) });
+    account(run, counted);
+    return counted.total;
+  }
+  const grouped = yield* ask('group', { ...selection, ...bounds(run), field: repeats, shown: 0, shownMax: 0 });
+  account(run, grouped);
+  const { groups: of, total } = grouped;
+  return total - of.reduce((sum, { count }) => sum + count - 1, 0);
 }
 
 /** Of all that matches: the store counts, and gives the grains that are shown. */
@@ -196,27 +207,26 @@ function* groups(selection: Selection, field: string, run: Run): Running<Outcome
   };
 }
 
-type Reducer = (grains: readonly CalGrain[]) => readonly CalGrain[];
+function dedupOf(options: readonly WithOption[]): string | undefined {
+  return options.find((one) => one.option === 'dedup')?.field.word;
+}
 
-/** What options leave out before the stages; undefined: nothing does. */
-function reducerOf(options: readonly WithOption[]): Reducer | undefined {
-  const dedup = options.find((one) => one.option === 'dedup');
-  return dedup === undefined ? undefined : (grains) => withoutRepeats(grains, dedup.field.word);
+function unrepeated(grains: readonly CalGrain[], recall: Recall): readonly CalGrain[] {
+  const field = dedupOf(recall.with);
+  return field === undefined ? grains : withoutRepeats(grains, (grain) => grain, field);
 }
 
 /** Skips and takes, and runs the stages that are left. `start` holds the beginning of the order. */
-function paged(start: GrainOutcome, page: Page, reducer: Reducer | undefined): Outcome {
-  const kept = reducer === undefined ? start.grains : reducer(start.grains);
-  const total = reducer === undefined ? start.total : kept.length;
+function paged(start: GrainOutcome, page: Page): Outcome {
   const end = page.take === undefined ? undefined : page.skip + page.take;
-  return runStages({ ...start, total, grains: kept.slice(page.skip, end) }, page.rest, page.take === undefined);
+  return runStages({ ...start, grains: start.grains.slice(page.skip, end) }, page.rest, page.take === undefined);
 }
 
 /** As `paged`, of grains that are all here and in the order of a query that names none. */
 function finish(start: GrainOutcome, recall: Recall, run: Run): Outcome {
   const page = pageOf(recall, plainStages(recall.stages, run));
   const inOrder = page.order === undefined ? start.grains : ordered(page.order, start.grains);
-  return paged({ ...start, grains: inOrder }, page, reducerOf(recall.with));
+  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page);
 }
 
 /** Candidates that are looked at for one hit that is wanted, and at least. */
@@ -262,8 +272,8 @@ function* search(
     );
   const found = byScore(grains);
   const start: GrainOutcome = { kind: 'grains', grains: found, total: looksAtAll ? found.length : total };
-  const inOrder = { ...start, grains: page.order === undefined ? varied(found, recall) : ordered(page.order, found) };
-  return paged(inOrder, page, reducerOf(recall.with));
+  const inOrder = page.order === undefined ? varied(found, recall) : ordered(page.order, found);
+  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page);
 }
 
 function varied(found: readonly CalGrain[], recall: Recall): readonly CalGrain[] {

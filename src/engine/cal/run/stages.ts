@@ -127,16 +127,3 @@ function grouped(grains: readonly CalGrain[], field: string): Group[] {
       return { key, count: members.length, grains: shown };
     });
 }
-
-/** The first grain of each value of a field; grains without it stay. */
-export function withoutRepeats(grains: readonly CalGrain[], field: string): CalGrain[] {
-  const seen = new Set<string>();
-  return grains.filter((grain) => {
-    const value = fieldValue(grain, field);
-    if (value === undefined) return true;
-    const key = `${typeof value}:${String(value)}`;
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
-}
