@@ -17,9 +17,9 @@ export const CUES = {
     'member id|member number|medicare|medicare number|medicare id|medicaid|medicaid id|insurance number|' +
     'insurance policy number|insurance id|policy number|policy no|health insurance number|health plan number|health plan id|' +
     'beneficiary number|beneficiary id|subscriber id|versichertennummer|krankenversichertennummer|kvnr|kvnummer|' +
-    'krankenversicherungsnummer|group number|health card number|mbi',
+    'krankenversicherungsnummer|group number|health card number|health card|mbi',
   account_number:
-    'account|account number|account no|acct|acct number|acct no|bank account|bank account number|routing|' +
+    'account|account number|kontonr|konto|checking account|savings account|account no|acct|acct number|acct no|bank account|bank account number|routing|' +
     'routing number|aba|sort code|kontonummer|konto nr|bankleitzahl|blz|iban number|número de cuenta|' +
     'numéro de compte|conta corrente|número da conta|numero di conto|rekeningnummer|numer konta|account num',
   license_number:
@@ -32,7 +32,7 @@ export const CUES = {
   vin: 'vin|vin number|vehicle identification number|chassis number|fahrgestellnummer',
   plate:
     'license plate|licence plate|number plate|plate number|registration plate|license plate number|reg plate|kennzeichen|' +
-    'nummernschild|plaque d immatriculation|immatriculation|matrícula|targa|kenteken|license tag|vehicle registration',
+    'nummernschild|plaque d immatriculation|immatriculation|matrícula|targa|kenteken|license tag|vehicle registration|registration number|reg no|vehicle reg',
   imei: 'imei|imei number|imsi|iccid|meid',
   device_id:
     'serial number|serial no|serial|sn|s n|device id|device identifier|device udid|udid|android id|android device id|' +
@@ -52,7 +52,7 @@ export const CUES = {
     'passaporte|passaporto|paspoort|paspoortnummer|paszport|паспорт|护照|护照号|パスポート|여권|pass nr|numéro de passeport|' +
     'número de pasaporte|pass no|旅券番号',
   birth:
-    'born|born on|date of birth|dob|birthday|birthdate|birth date|geboren|geboren am|geburtsdatum|geburtstag|née|né|' +
+    'born|born on|bday|geb|geb am|date of birth|dob|birthday|birthdate|birth date|geboren|geboren am|geburtsdatum|geburtstag|née|né|' +
     'née le|né le|date de naissance|fecha de nacimiento|nacido el|nacida el|nacida|nacido|data di nascita|nato il|' +
     'nata il|data de nascimento|nascido em|nascida em|geboortedatum|data urodzenia|födelsedatum|född|дата рождения|родился|родилась|народився|народилася|' +
     '生年月日|出生日期|생년월일|d o b|fødselsdato|syntymäaika|születési dátum|doğum tarihi',
@@ -69,7 +69,7 @@ export const CUES = {
     'password|passwd|pwd|passphrase|passcode|passwort|kennwort|contraseña|mot de passe|senha|wachtwoord|hasło|lösenord|' +
     'пароль|密码|パスワード|비밀번호|parola|şifre|salasana|adgangskode|clave',
   pass: 'pass|pw',
-  pin: 'pin|pin code|pin number|pincode pin|pin nummer|geheimzahl|código pin|code pin',
+  pin: 'door code|gate code|alarm code|entry code|lock code|safe code|pin|pin code|pin number|pincode pin|pin nummer|geheimzahl|código pin|code pin',
   otp:
     'verification code|one time code|one time password|one time passcode|otp|security code|login code|2fa code|auth code|' +
     'authentication code|sms code|access code|bestätigungscode|code de vérification|código de verificación|sign in code|' +
@@ -139,7 +139,7 @@ export const CUES = {
   'ph-tin': 'philsys|umid',
   'ng-nin': 'nin|national identification number|bvn',
   'us-itin': 'itin|individual taxpayer identification number',
-  'hu-tax': 'adóazonosító|adóazonosító jel|taj szám|személyi szám',
+  'hu-tax': 'adóazonosító|adóazonosító jel|taj szám|személyi szám|személyi száma|személyi számom',
   'co-cc': 'cédula de ciudadanía|c c|cédula',
   'pe-dni': 'dni',
   'ar-dni': 'dni',

@@ -55,7 +55,7 @@ guillaume mathieu matthieu julien sylvain antoine etienne étienne benoit benoî
 baptiste bastien theo théo amelie amélie celine céline helene hélène elodie élodie aurelie aurélie camille manon lea léa
 chloe chloé margaux mathilde clemence clémence sylvie brigitte isabelle nathalie veronique véronique dominique francoise
 françoise genevieve geneviève solene solène anais anaïs ines inès oceane océane lucie fleur gaelle gaëlle
-giovanni giuseppe luca lorenzo matteo alessandro francesco davide riccardo federico stefano paolo pietro giorgio salvatore
+giovanni giuseppe guido dante luca lorenzo matteo alessandro francesco davide riccardo federico stefano paolo pietro giorgio salvatore
 vincenzo antonella alessandra giulia chiara francesca martina silvia elisa ilaria valentina giovanna paola simona sara
 donatella ornella raffaella massimo maurizio enzo fabrizio gianni gianluca luigi carlo umberto nicola emanuele
 carmela concetta rosaria beatrice ludovica
@@ -132,7 +132,7 @@ min-jun minjun ji-hoon jihoon seo-yeon seoyeon ji-woo jiwoo min-seo minseo hyun-
 hye-jin hyejin dong-hyun donghyun sung-min sungmin young-ho youngho jae-hyun jaehyun yoon-ah min-ho minho ji-young
 jiyoung kyung-soo
 kwame kofi kwesi kojo yaw akosua abena ama adwoa efua esi akua nana nkrumah
-chidi chinedu chinua chiamaka chioma ngozi nkechi obinna emeka ifeoma amara adaeze uchenna ikechukwu kelechi obi
+adaobi chidi chukwuemeka chinedu chinua chiamaka chioma ngozi nkechi obinna emeka ifeoma amara adaeze uchenna ikechukwu kelechi obi
 oluwaseun olumide oluwatobi babatunde ayodele adebayo adewale folake funmilayo titilayo yetunde temitope tunde segun
 femi kehinde taiwo wale bola sade simisola damilola ayo dayo
 aminu musa sani garba bello halima hadiza zainab

@@ -10,6 +10,7 @@ const DATE = new RegExp(
     `${YEAR}[-/.]\\d{1,2}[-/.]\\d{1,2}`,
     `${DAY}[/.-]${DAY}[/.-](?:${YEAR}|\\d{2})`,
     `${DAY}(?:st|nd|rd|th|er|\\.)?(?: of| de)? ${MONTH}(?:,? (?:de )?${YEAR})?`,
+    `${DAY}[-/]${MONTH}[-/]${YEAR}`,
     `${MONTH} ${DAY}(?:st|nd|rd|th)?(?:,? ${YEAR})?`,
     `${YEAR}[年년] ?\\d{1,2}[月월] ?\\d{1,2}[日일]`,
   ].join('|'),
@@ -18,6 +19,8 @@ const DATE = new RegExp(
 const YEARS_OLD =
   /\b(?:9\d|1[01]\d)(?:[ -](?:years?|yrs?)[ -]old|[ -]?y\/?o\b|[ -]year[ -]olds?| Jahre alt| ans\b(?= |$|[.,])| años de edad| anni\b)/gi;
 const AGED = /\b(?:aged|age|age:|âgée? de|edad:?)\s(?:9\d|1[01]\d)(?![\d%])/gi;
+/** Between a date and the word for what it is. */
+const BIRTHDAY = /^ (?:is|was) (?:my|his|her|their|the|your|our) /;
 /** A date that is announced stands nearer than this. */
 const NEAR_BIRTH = 24;
 
@@ -28,7 +31,10 @@ export function findDates(scan: Scan): void {
     for (const { 0: date, index } of text.matchAll(DATE)) {
       if (!isWhole(text, index, index + date.length)) continue;
       const birth = scan.distance('birth', index);
-      if (birth <= NEAR_BIRTH && birth <= scan.distance('health_date', index) && scan.announced('birth', index))
+      const to = index + date.length;
+      if (BIRTHDAY.test(text.slice(to, to + NEAR_BIRTH)) && scan.explained('birth', to))
+        scan.add('date_of_birth', index, to, BY_SHAPE);
+      else if (birth <= NEAR_BIRTH && birth <= scan.distance('health_date', index) && scan.announced('birth', index))
         scan.add('date_of_birth', index, index + date.length, BY_SHAPE);
       else if (scan.announced('health_date', index)) scan.add('date', index, index + date.length, BY_CUE);
     }

@@ -31,10 +31,10 @@ const LINK =
 const LINK_TURNS_MAX = 8;
 
 /** A code with at least one digit; blanks only before groups of digits. */
-const CODE = /(?=[A-Za-z_-]{0,12}\d)[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?: \d{2,}(?![\w.,:/]*[A-Za-z]))*/y;
+const CODE = /(?=[A-Za-z_./-]{0,12}\d)[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?: \d{2,}(?![\w.,:/]*[A-Za-z]))*/y;
 const SHORTEST_CODE = 4;
 const NUMBER = /\d(?:[ -]?\d){3,33}/y;
-const PLATE = /(?=[A-Z0-9 -]{0,8}\d)[A-ZÄÖÜ0-9]{1,4}(?:[- ]?[A-Z0-9]{1,4}){1,2}(?![\w-])/y;
+const PLATE = /(?=[A-Z0-9 -]{0,8}\d)[A-ZÄÖÜ0-9]{1,4}(?:[- ]?[A-Z0-9]{1,4}){1,3}(?![\w-])/y;
 const SERIAL = /(?=[A-Za-z:_-]{0,16}\d)[A-Za-z0-9]+(?:[-:_.][A-Za-z0-9]+)*/y;
 const PASSPORT = /(?=[A-Z]{0,3}\d)[A-Z0-9]{6,12}(?![A-Za-z0-9])/y;
 

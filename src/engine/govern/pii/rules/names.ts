@@ -17,7 +17,7 @@ const TITLE =
   /(?:^|[\s(,"'])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Madam|Dame|Lady|Lord|Rev|Captain|Colonel|Sergeant|Officer|Judge|Nurse|Herr|Frau|Herrn|Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Monsieur|Madame|Mademoiselle|Mme|Mlle|Signor|Signora|Signore|Dott|Dhr|Mevrouw|Pani|Senhor|Senhora|Sheikh|Imam|Rabbi)\.? $/;
 /** What nearly always comes before a person's name. */
 const INTRODUCED =
-  /(?:\b(?:my name is|my name's|name is|named|i'm|i am called|call me|mi nombre es|me llamo|je m'appelle|ich heiße|ich bin|mi chiamo|meu nome é|je suis|mijn naam is|nazywam się|benim adım|adım|née|né|geb\.)|(?:меня зовут|мене звати|με λένε|ονομάζομαι)|\b(?:name|patient|customer|client|contact|employee|applicant|attendee|author|sender|recipient|attn|nombre|nom|nome|naam|signed|from|to|cc)\s?:|\b(?:dear|regards|sincerely|cheers|greetings|signed by|yours truly|yours|hola|liebe|lieber|chère|cher|querida|querido|signé)[,\n]?)\s{0,2}["']?$/i;
+  /(?:\b(?:my name is|my name's|name (?:is|was)|named|i'm|i am called|call me|mi nombre es|me llamo|je m'appelle|ich heiße|ich bin|mi chiamo|meu nome é|je suis|mijn naam is|nazywam się|benim adım|adım|née|né|geb\.)|(?:меня зовут|мене звати|με λένε|ονομάζομαι)|\b(?:name|patient|customer|client|contact|employee|applicant|attendee|author|sender|recipient|attn|nombre|nom|nome|naam|signed|from|to|cc)\s?:|\b(?:dear|regards|sincerely|cheers|greetings|signed by|yours truly|yours|hola|liebe|lieber|chère|cher|querida|querido|signé)[,\n]?)\s{0,2}["']?$/i;
 const RELATION =
   /\b(?:my|his|her|our|their|your|meine?|unsere?|the|ma|mon|mi|mia|mio|meu|minha|a)\s(?:(?:new|old|best|late|little|older|younger|twin|ex)\s)?(?:sister|brother|mother|father|mom|mum|dad|wife|husband|son|daughter|uncle|aunt|cousin|friend|colleague|co-?worker|boss|manager|neighbou?r|landlord|landlady|roommate|flatmate|partner|fianc[ée]e?|girlfriend|boyfriend|grandmother|grandfather|grandma|grandpa|nephew|niece|baby|doctor|dentist|lawyer|therapist|teacher|coach|notary|nanny|assistant|patient|client|tenant|plumber|cleaner|witness|accountant|nurse|kollegin|kollege|freundin|freund|schwester|bruder|chef|chefin|frau|mann|sœur|soeur|frère|femme|mari|amie?|collègue|hermana|hermano|esposa|esposo|amiga|amigo|jefe|chefe|sorella|fratello|moglie|marito|irmã|irmão)\s?[,:]?\s$/i;
 /** Weaker: what often comes before a name, so that an unknown run of two words is believed. */
@@ -47,14 +47,48 @@ const HEBREW = /(?:שמי|קוראים לי)\s+(\p{Script=Hebrew}{2,20}(?: \p{Sc
 const CASELESS = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
 export function findNames(scan: Scan, model: NameModel | undefined): void {
+  const unknown: Span[] = [];
   let lookups = 0;
   const ask = (run: string): boolean => {
     if (model === undefined || lookups >= PII_NAME_LOOKUPS_MAX) return false;
     lookups += 1;
     return model(run);
   };
-  for (const match of scan.text.matchAll(RUN)) findInRun(scan, match[0], match.index, ask);
+  for (const match of scan.text.matchAll(RUN)) findInRun(scan, { run: match[0], index: match.index, ask, unknown });
+  findBesideNames(scan, unknown);
   if (!scan.ascii && CASELESS.test(scan.text)) findCaseless(scan);
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Run {
+  readonly run: string;
+  readonly index: number;
+  readonly ask: NameModel;
+  /** Takes runs of several words that nothing speaks for. */
+  readonly unknown: Span[];
+}
+
+const CONJUNCTION = /^(?:,|,? (?:and|&|or|und|et|y|e|i|en|och|ve))? $/;
+
+/** "Adaobi Nwankwo and Stefan": what is listed with a name is one. */
+function findBesideNames(scan: Scan, unknown: readonly Span[]): void {
+  const named = scan.found.filter(({ category }) => category === 'person_name');
+  const starts = new Set(named.map(({ from }) => from));
+  const ends = new Set(named.map(({ to }) => to));
+  for (const { from, to } of unknown) {
+    // The gap is short, so each of its lengths is tried.
+    for (let gap = 2; gap <= 6; gap++) {
+      const follows = starts.has(to + gap) && CONJUNCTION.test(scan.text.slice(to, to + gap));
+      const precedes = ends.has(from - gap) && CONJUNCTION.test(scan.text.slice(from - gap, from));
+      if (!follows && !precedes) continue;
+      scan.add('person_name', from, to, 0.7, 'ner');
+      break;
+    }
+  }
 }
 
 interface Token {
@@ -65,7 +99,7 @@ interface Token {
 }
 
 /** A run of capitals, cut where a word stands that names nobody: "Please", "Dr", "Monday". */
-function findInRun(scan: Scan, run: string, index: number, ask: NameModel): void {
+function findInRun(scan: Scan, { run, index, ask, unknown }: Run): void {
   let part: Token[] = [];
   for (const match of run.matchAll(TOKEN)) {
     const text = match[0].replace(/'s$|'$/, '');
@@ -73,15 +107,15 @@ function findInRun(scan: Scan, run: string, index: number, ask: NameModel): void
     const last = part.at(-1);
     const surname = last !== undefined && isGiven(last.key) && SURNAMES_TOO.has(token.key);
     if ((namesNobody(token.key) && !surname) || ABBREVIATION.test(text)) {
-      takePart(scan, part, ask);
+      takePart(scan, part, ask, unknown);
       part = [];
     } else if (text === match[0]) part.push(token);
     else {
-      takePart(scan, [...part, token], ask);
+      takePart(scan, [...part, token], ask, unknown);
       part = [];
     }
   }
-  takePart(scan, part, ask);
+  takePart(scan, part, ask, unknown);
 }
 
 const ABBREVIATION = /^\p{Lu}{2,3}$/u;
@@ -97,12 +131,13 @@ function namesNobody(key: string): boolean {
 
 const isParticle = ({ text }: Token): boolean => /^\p{Ll}/u.test(text);
 
-function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel): void {
+function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel, unknown: Span[]): void {
   let first = 0;
   let last = tokens.length - 1;
   while (first <= last && isParticle(tokens[first]!)) first += 1;
   while (last >= first && (isParticle(tokens[last]!) || tokens[last]!.text.length < 2)) last -= 1;
   if (first > last) return;
+  if (BRAND_NAMES.has(tokens.map(({ key }) => key).join(' '))) return;
   // "Allow David": a sentence's first word and a name.
   const [head, next] = [tokens[first]!, tokens[first + 1]];
   if (next !== undefined && !isKnown(head.key) && isGiven(next.key) && !AMBIGUOUS.has(next.key)) first += 1;
@@ -112,6 +147,16 @@ function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel): void {
   const judged = judge(scan.text, name, from, to, ask);
   if (judged !== undefined)
     scan.add('person_name', inverted(scan.text, name, from), to, judged.confidence, judged.source);
+  else if (name.length > 1 && unknown.length < UNKNOWN_MAX && isLikeName(scan.text, name, from, to))
+    unknown.push({ from, to });
+}
+
+/** Runs that are remembered until the text's names are known. */
+const UNKNOWN_MAX = 1_024;
+
+function isLikeName(text: string, name: readonly Token[], from: number, to: number): boolean {
+  if (name.length > 4 || isThing(text, name, text.slice(Math.max(0, from - 16), from), to)) return false;
+  return name.every((token) => isParticle(token) || /^\p{Lu}[\p{Ll}'.-]/u.test(token.text));
 }
 
 /** Where a name begins whose family name comes first, with a comma: "Kowalski, Anna". */

@@ -15,7 +15,7 @@ const CHECKED = COMPILED.filter(({ valid }) => valid !== undefined);
 const SSN = /(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}/g;
 const SSN_LOOSE = /(?!000|666|9)\d{3}[ -]?(?!00)\d{2}[ -]?(?!0000)\d{4}/g;
 /** What is taken for an identity number that is announced without a country. */
-const ANY = /[A-Z]{0,3}\d(?:[ -]?\d){4,15}[A-Z]{0,2}/g;
+const ANY = /[A-Z]{0,3}\d(?:[ -]?\d){4,15}(?:[A-Z]{1,2}\d{0,2})?/g;
 /** No number of the table has fewer digits. */
 const DIGITS_MIN = 4;
 

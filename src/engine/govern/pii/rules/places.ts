@@ -17,6 +17,10 @@ const ADDRESSES: readonly RegExp[] = [
     `(?:\\b(?:Flat|Apt|Apartment|Unit|Suite|Studio) [A-Za-z0-9]{1,5},? )?(?<![\\p{L}\\d.,-])\\d{1,5}[A-Za-z]?(?:-\\d{1,5})? (?:[NSEW]\\.? )?(?:(?:${CAPITAL}|\\d{1,3}(?:st|nd|rd|th)) ){1,4}(?:${STREET_ENDS})(?![\\p{L}])\\.?(?: [NSEW]{1,2}(?![\\p{L}]))?${UNIT}`,
     'gu',
   ),
+  new RegExp(
+    `\\b(?:Plot|House|Block|No\\.?) ?\\d{1,5}[A-Za-z]?,? (?:${CAPITAL} ){1,4}(?:${STREET_ENDS})(?![\\p{L}])`,
+    'gu',
+  ),
   /\bP\.? ?O\.? ?Box \d{1,7}/gi,
   /(?:\p{Lu}[\p{L}-]{1,30}(?:straße|strasse|str\.|gasse|weg|platz|allee|ufer|damm|straat|gracht|laan|plein|kade|singel|gatan|vägen|gata|vej|veien|katu)|\p{Lu}[\p{L}]{1,20}(?:-\p{Lu}[\p{L}]{1,20}){1,3}-(?:Straße|Strasse|Str\.|Platz|Allee|Weg)|Unter den Linden|\p{Lu}[\p{L}]{2,20}er (?:Straße|Str\.|Allee|Platz|Weg)) \d{1,4} ?[a-z]?(?![\p{L}\d])/gu,
   // Whatever street: a number, a postal code of five digits and a city follow it.

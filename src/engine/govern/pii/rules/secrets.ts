@@ -29,6 +29,8 @@ const CODE = /(?:(?:[A-Z]{1,2}-)?\d{4,8}|\d{3}[ -]\d{3})(?![\d.,:/-]*\d)/y;
 /** "Your Uber code is 4471", but no code of a place, a sale or a program. */
 const YOUR_CODE =
   /\byour (?:(?!zip|area|postal|promo|discount|coupon|dress|country|error|status|qr|bar|source|product|exit|color|colour|tax|dial)[\w-]{1,20} ){0,2}code(?: is|:) (\d{4,8})(?![\d.,:/-]*\d)/gi;
+/** "Instagram code: 389 204" */
+const SENT_CODE = /\b[A-Z][a-z]{2,20} code:? (\d{3}[ -]\d{3})(?![\d.,:/-]*\d)/g;
 const PASSWORD_BEFORE =
   /(?<!\S)([^\s"'`<>]{4,64}) (?:is|ist|est|es|è|é) (?:the|my|our|your|his|her|das|mein|unser|le|la|el|il|o|a)\s(?:[\p{L}-]{1,16} ){0,2}(?:password|passcode|passphrase|passwort|kennwort|mot de passe|contraseña|senha)/giu;
 const CODE_BEFORE =
@@ -90,7 +92,7 @@ function findCodes(scan: Scan): void {
   for (const { 0: code, index } of text.matchAll(CODE_BEFORE))
     if (scan.explained('otp', index)) scan.add('otp', index, index + code.length, BY_CUE);
     else if (scan.explained('pin', index)) scan.add('pin', index, index + code.length, BY_CUE);
-  for (const pattern of [CODE_TO_VERIFY, YOUR_CODE])
+  for (const pattern of [CODE_TO_VERIFY, YOUR_CODE, SENT_CODE])
     for (const { 0: all, 1: code = '', index } of text.matchAll(pattern)) {
       const from = index + all.lastIndexOf(code);
       scan.add('otp', from, from + code.length, BY_CUE);
