@@ -102,6 +102,14 @@ export class GrainRows {
     return this.#ordinals[row] === ordinal && !this.isDead(row) ? row : NONE;
   }
 
+  /** First row of the grain that a row is of, which is not dead. */
+  firstOf(row: number): number {
+    const ordinal = this.#ordinals[row]!;
+    let first = row;
+    while (first > 0 && this.#ordinals[first - 1] === ordinal && !this.isDead(first - 1)) first -= 1;
+    return first;
+  }
+
   /** One past the last row of the grain that begins at `first`. */
   endOf(first: number): number {
     const ordinal = this.#ordinals[first]!;

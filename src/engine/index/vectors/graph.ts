@@ -8,7 +8,7 @@
 import { createRequire } from 'node:module';
 import type { Index, MetricKind, ScalarKind } from 'usearch';
 import { assert } from '../../assert.ts';
-import { VECTOR_GRAPH_COST } from '../../limits.ts';
+import { VECTOR_CANDIDATES_MIN, VECTOR_GRAPH_COST } from '../../limits.ts';
 import type { Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
 import type { Near } from './near.ts';
@@ -80,6 +80,15 @@ export class Graph implements Near {
 
   get stepRows(): number {
     return STEP_ROWS;
+  }
+
+  get candidatesMin(): number {
+    return VECTOR_CANDIDATES_MIN;
+  }
+
+  /** As a graph misses some, less is believed of what it names late than of a list. */
+  get settledPart(): number {
+    return 0.25;
   }
 
   costOf(candidates: number): number {

@@ -5,7 +5,6 @@
 // as much more as the filter is selective, and again for twice as many while what it named last still got among the best.
 // As soon as the next round would cost more than a scan, a scan is made: whenever `limit` vectors are allowed, as many
 // are found.
-import { VECTOR_CANDIDATES_MIN } from '../../limits.ts';
 import { BestGrains, type VectorHit } from './best-grains.ts';
 import type { GrainRows } from './grain-rows.ts';
 import type { Near } from './near.ts';
@@ -30,22 +29,21 @@ export interface Searched {
 
 /** How a search weighs candidates against a scan. */
 export interface SearchTuning {
-  /** Candidates that are asked for at least. */
-  readonly candidatesMin: number;
+  /** Candidates that are asked for at least; absent: as many as what names them says. */
+  readonly candidatesMin?: number;
   /** What their cost is multiplied by. */
   readonly costFactor: number;
 }
 
-export const SEARCH_TUNING: SearchTuning = { candidatesMin: VECTOR_CANDIDATES_MIN, costFactor: 1 };
+export const SEARCH_TUNING: SearchTuning = { costFactor: 1 };
 
 /** Rows that are computed at once. */
 const BATCH_ROWS = 2_048;
 /**
- * Nearly all of the best must have been named in the first quarter of the candidates for a search to end. Where sketches tell little
- * (sparse vectors, neighbours hardly nearer than others) that asks for four times as many as where they tell much.
+ * Nearly all of the best must have been named early among the candidates for a search to end. Where sketches tell little
+ * (sparse vectors, neighbours hardly nearer than others) that asks for several times as many as where they tell much.
  */
 const SETTLED_SHARE = 0.95;
-const SETTLED_PART = 0.25;
 const CANDIDATES_PER_HIT = 8;
 /** What a row costs that lies apart from the others that are compared: the processor waits for its memory. */
 const SCATTERED_COST = 3;
@@ -112,7 +110,7 @@ function searchNear(
 ): boolean {
   const { best, tuning } = plan;
   const isAllowed = predicateOf(filter);
-  const wanted = Math.max(tuning.candidatesMin, CANDIDATES_PER_HIT * filter.limit);
+  const wanted = Math.max(tuning.candidatesMin ?? near.candidatesMin, CANDIDATES_PER_HIT * filter.limit);
   /** Grains that were compared, and at which place of the candidates they were named. */
   const places = new Map<number, number>();
   let isTailScanned = false;
@@ -131,10 +129,10 @@ function searchNear(
       if (places.has(ordinal) || isAllowed?.(ordinal) === false) continue;
       places.set(ordinal, at);
       passed += 1;
-      scan.grain(grains.firstRow(ordinal));
+      scan.grain(grains.firstOf(row));
     }
     scan.finish();
-    if (best.isFull && isSettled(best.hits(), places, count)) return true;
+    if (best.isFull && isSettled(best.hits(), places, count * near.settledPart)) return true;
     if (filter.allowedShare !== undefined || isAllowed === undefined || plan.share < 1) continue;
     // The first round has told what the filter leaves.
     plan.share = Math.max(passed, 1) / count;
@@ -144,8 +142,8 @@ function searchNear(
 }
 
 /** True when nearly all of the best were named early: what comes after the last candidate is then unlikely to be better. */
-function isSettled(hits: readonly VectorHit[], places: ReadonlyMap<number, number>, count: number): boolean {
-  const late = hits.filter(({ ordinal }) => (places.get(ordinal) ?? 0) >= SETTLED_PART * count).length;
+function isSettled(hits: readonly VectorHit[], places: ReadonlyMap<number, number>, early: number): boolean {
+  const late = hits.filter(({ ordinal }) => (places.get(ordinal) ?? 0) >= early).length;
   return late <= (1 - SETTLED_SHARE) * hits.length;
 }
 

@@ -1,6 +1,7 @@
 // The sketches of a generation's rows, one behind the other: give it a vector, it gives the numbers of the rows whose sketches
 // differ least. All are compared (6 ns each), so nothing has to be made but the sketches, and of a removed row nothing is left.
 import { assert } from '../../assert.ts';
+import { VECTOR_CANDIDATES_MIN } from '../../limits.ts';
 import { type Arena, PAGE_BYTES, type Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
 import { SKETCH_ROUND_BYTES } from './hamming.ts';
@@ -18,8 +19,8 @@ export class SketchList implements Near {
   readonly #rotated: Float32Array;
   readonly #sketch: Uint16Array;
   #count = 0;
-  /** Of the query that was asked last: it is asked again for more. */
-  #asked: Float32Array | undefined;
+  /** The query that was asked last, which is asked again for more, and rows by their distance from it. */
+  #asked: { readonly query: Float32Array; readonly rows: Uint32Array } | undefined;
 
   constructor(arena: Arena, dimensions: number) {
     this.#arena = arena;
@@ -38,6 +39,14 @@ export class SketchList implements Near {
 
   get stepRows(): number {
     return STEP_ROWS;
+  }
+
+  get candidatesMin(): number {
+    return VECTOR_CANDIDATES_MIN / 2;
+  }
+
+  get settledPart(): number {
+    return 0.5;
   }
 
   /** A removed row leaves nothing. */
@@ -77,20 +86,13 @@ export class SketchList implements Near {
   }
 
   search(query: Float32Array, count: number): Uint32Array {
-    if (this.#asked !== query || distances.length < this.#count || lastList !== this) this.#compare(query);
     const wanted = Math.min(count, this.#count);
-    // By distance, as many as there are of each: the place where those of it begin, up to the one where enough are together.
-    let last = 0;
-    for (let together = histogram[0]!; together < wanted; together += histogram[last]!) last += 1;
-    const places = new Uint32Array(last + 2);
-    for (let distance = 0; distance <= last; distance++)
-      places[distance + 1] = places[distance]! + histogram[distance]!;
-    const rows = new Uint32Array(places[last + 1]!);
-    for (let row = 0; row < this.#count; row++) {
-      const distance = distances[row]!;
-      if (distance <= last) rows[places[distance]!++] = row;
-    }
-    return rows.subarray(0, wanted);
+    const isAsked = this.#asked?.query === query && lastList === this;
+    if (!isAsked) this.#compare(query);
+    // Who asks for more asks for twice as many: they are put in order at once.
+    if (!isAsked || this.#asked!.rows.length < wanted)
+      this.#asked = { query, rows: this.#nearest(Math.min(ASKED_AHEAD * wanted, this.#count)) };
+    return this.#asked!.rows.subarray(0, wanted);
   }
 
   drop(): void {
@@ -113,8 +115,23 @@ export class SketchList implements Near {
       distances.set(some, at);
       for (let i = 0; i < some.length; i++) histogram[some[i]!]! += 1;
     }
-    this.#asked = query;
     lastList = this;
+  }
+
+  /** At least so many rows, by distance. */
+  #nearest(wanted: number): Uint32Array {
+    // How many rows there are up to each distance, up to the one where enough are together.
+    let last = 0;
+    for (let together = histogram[0]!; together < wanted; together += histogram[last]!) last += 1;
+    const places = new Uint32Array(last + 2);
+    for (let distance = 0; distance <= last; distance++)
+      places[distance + 1] = places[distance]! + histogram[distance]!;
+    const rows = new Uint32Array(places[last + 1]!);
+    for (let row = 0; row < this.#count; row++) {
+      const distance = distances[row]!;
+      if (distance <= last) rows[places[distance]!++] = row;
+    }
+    return rows;
   }
 
   /** The sketch of a vector: a bit for each of its rotated components, set where that is positive. */
@@ -135,6 +152,7 @@ export class SketchList implements Near {
   }
 }
 
+const ASKED_AHEAD = 4;
 /** About a third of a millisecond. */
 const STEP_ROWS = 16;
 /** What one sketch costs, and a look at one candidate, in rows compared one after the other. */
