@@ -242,6 +242,18 @@ export const PII_DECODE_DEPTH_MAX = 2;
 /** Members of a list or a map in a policy, and characters of each. */
 export const POLICY_LIST_MAX = 1_024;
 export const POLICY_TEXT_CHARS_MAX = 1_024;
+/** Of a memory, known without asking the log: what users said of a purpose. */
+export const CONSENTS_CACHED_MAX = 16_384;
+/** Users of a memory whose processing is restricted. */
+export const RESTRICTIONS_MAX = 100_000;
+/** Characters of a purpose. */
+export const PURPOSE_CHARS_MAX = 128;
+/** Consents of one request. */
+export const CONSENTS_BULK_MAX = 1_000;
+/** Words of a text that are compared with a guardrail that is not taken literally. */
+export const GUARDRAIL_WORDS_MAX = 4_096;
+/** Expired grains that are removed in one transaction. */
+export const RETENTION_BATCH_MAX = 1_000;
 /** Characters of what a policy records as JSON: an impact assessment, a controller. */
 export const POLICY_FACT_CHARS_MAX = 65_536;
 /** The text of a remember. */
@@ -324,8 +336,8 @@ assert(VECTORS_SEAL < VECTORS_UNSEALED_MAX, 'vectors are sealed before adding th
 assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');
 
 /** Grains that the follower takes from a shard at once, to be embedded, and characters of their texts at which it is enough. */
-export const FOLLOW_PAGE_GRAINS = 256;
-export const EMBED_PAGE_CHARS = 262_144;
+export const FOLLOW_PAGE_GRAINS = 128;
+export const EMBED_PAGE_CHARS = 131_072;
 /** Grains, or vectors, of such a page at which those that were made are handed to the shard. */
 export const FOLLOW_STRETCH_GRAINS = 64;
 export const FOLLOW_STRETCH_VECTORS = 256;
