@@ -21,7 +21,7 @@ import { type View, viewOf } from './view.ts';
 export interface DetectorOptions {
   /** Asked about capitalised words that no list knows; see `loadNameModel`. Without it lists and wording decide. */
   readonly names?: NameModel;
-  /** False: names of people are not looked for, which takes a third of the time. */
+  /** False: names of people are not looked for, which takes a quarter to a half less time. */
   readonly findNames?: boolean;
   /** Countries whose national notation of telephone numbers is tried where one is announced. */
   readonly regions?: readonly CountryCode[];
