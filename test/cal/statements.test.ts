@@ -218,6 +218,22 @@ describe('statements', () => {
     assert.ok(!('content' in formats.told));
   });
 
+  test('section 9: options of ASSEMBLE reach its grains, and those that cannot are told', () => {
+    const { told, warnings } = ask(
+      'ASSEMBLE FROM (RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers") BUDGET 9 grains WITH contradiction_detection, provenance, superseded, diversity(mmr)',
+    );
+    assert.deepEqual(
+      warnings.map((warning) => warning.slice(0, 8)),
+      ['CAL-W004'],
+    );
+    for (const grain of told['grains'])
+      assert.deepEqual([grain.contested_by.length, grain.derived_from, grain.superseded_by], [1, [], null]);
+    const coalesced = ask(
+      'COALESCE (RECALL beliefs WHERE subject = "x", RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers" WITH contradiction_detection)',
+    );
+    assert.equal(coalesced.told['grains'][0].contested_by.length, 1);
+  });
+
   test('D-26: a grain of several sources is in the one of the highest rank alone', () => {
     const { told } = ask(
       'ASSEMBLE FROM low: (RECALL beliefs WHERE subject = "bob"), high: (RECALL beliefs WHERE relation = "works_at") PRIORITY high > low',

@@ -2,7 +2,7 @@
 import { assert } from '../../assert.ts';
 import type { JsonObject } from '../../calls.ts';
 import type { Assemble, AssembleSource, FormatChoice } from '../ast.ts';
-import { CalError } from '../errors.ts';
+import { CalError, calWarning } from '../errors.ts';
 import { assemble } from '../output/assembly/assemble.ts';
 import { levelOf } from '../output/disclosure.ts';
 import { resolveFormats } from '../output/formats/choice.ts';
@@ -11,6 +11,7 @@ import type { Project } from '../output/projection.ts';
 import { tokenCounter } from '../output/tokenizer.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
+import { contested } from './contested.ts';
 import { asCalError } from './failure.ts';
 import { type Answer, disclosureOf, formatted, grainJson, has, lookUp, projectOf, shownHash } from './payload.ts';
 import { checkTime, runRecall } from './recall.ts';
@@ -24,6 +25,9 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   if (statement.stream !== undefined)
     throw new CalError('CAL-E079', 'this method gives one answer, it does not stream', { at: statement.stream.at });
   const renderings = resolveFormats(statement.format ?? DEFAULT_FORMAT, (name) => lookUp(run, name));
+  for (const { option } of statement.with)
+    if (option === 'diversity' || option === 'explanation')
+      run.spent.warnings.push(calWarning('CAL-W004', `${option} has no effect on ASSEMBLE: write it in a source`));
   const sources = yield* runSources(statement, run);
   const failed = sources.flatMap(({ label, error }) => (error === undefined ? [] : [{ label, error }]));
   const [first] = failed;
@@ -67,6 +71,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   });
   run.spent.warnings.push(...assembled.warnings);
   const shown = { options };
+  const grains = has(options, 'contradiction_detection') ? yield* contested(assembled.grains, run) : assembled.grains;
   const { type: _, ...contents } = formatted(statement.format?.kind === 'list', renderings, assembled.renderings);
   // The server chose the format for who chose none.
   if (assembled.warnings.some((warning) => warning.startsWith('CAL-W005'))) contents['format'] = 'toon';
@@ -75,7 +80,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
     context: statement.name ?? null,
     intent: statement.for ?? null,
     ...contents,
-    grains: assembled.grains.map((grain) => grainJson(grain, shown)),
+    grains: grains.map((grain) => grainJson(grain, shown)),
     sources: assembled.sources.map((source) => ({
       label: source.label,
       rank: source.rank,
@@ -101,10 +106,11 @@ interface Resolved {
   readonly error: CalError | undefined;
 }
 
-function* runSources({ sources }: Assemble, run: Run): Running<Resolved[]> {
+function* runSources(statement: Assemble, run: Run): Running<Resolved[]> {
+  const { sources } = statement;
   const share = Math.min(run.session.assembleTimeoutMs / sources.length, CAL_LIMITS.sourceTimeoutMs);
   const within: Run = { ...run, untilMs: Math.min(run.untilMs, run.clockMs() + share) };
-  const ended = yield* together(sources.map((source) => runSource(source, within)));
+  const ended = yield* together(sources.map((source) => runSource(withOptions(source, statement.with), within)));
   return ended.map((one, i): Resolved => {
     const source = sources[i];
     assert(source !== undefined, 'every source has ended');
@@ -112,6 +118,14 @@ function* runSources({ sources }: Assemble, run: Run): Running<Resolved[]> {
     if ('value' in one) return { label, ...one.value, error: undefined };
     return { label, grains: [], project: undefined, error: asCalError(one.error) };
   });
+}
+
+/** Old versions are wanted of all sources. */
+function withOptions(source: AssembleSource, options: Assemble['with']): AssembleSource {
+  const { from } = source;
+  const old = options.find(({ option }) => option === 'superseded');
+  if (from.kind !== 'recall' || old === undefined || has(from.with, 'superseded')) return source;
+  return { ...source, from: { ...from, with: [...from.with, old] } };
 }
 
 function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 'grains' | 'project'>> {

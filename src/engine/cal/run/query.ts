@@ -141,9 +141,10 @@ function* runBatch(
 /** The first branch with a grain; the later ones are not run. */
 function* runCoalesce({ branches }: Coalesce, run: Run): Running<Answer> {
   for (const [branch, recall] of branches.entries()) {
-    const outcome = yield* runRecall(recall, run);
+    const found = yield* runRecall(recall, run);
     checkTime(run);
-    if (outcome.total === 0) continue;
+    if (found.total === 0) continue;
+    const outcome = yield* detected(found, recall.with, recall.contradictions, run);
     const answer = outcomeAnswer(outcome, recall, run, whyOf(recall));
     return { ...answer, payload: { ...answer.payload, branch }, extra: { ...answer.extra, branch } };
   }
