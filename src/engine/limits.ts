@@ -195,8 +195,10 @@ export const ENCODER_QUERY_BATCHES_OUT_MAX = 64;
 /** Texts of each kind that wait for the encoder or are with it; beyond: a retryable EmbedError. */
 export const ENCODER_QUERY_TEXTS_MAX = 4_096;
 export const ENCODER_BACKLOG_TEXTS_MAX = 16_384;
-/** Texts of a backlog at which queries get a thread of their own, and how long it stays when nobody asks. */
+/** Texts of a backlog at which queries get a thread of their own, how long one takes at which they do too, and how long it
+ * stays when nobody asks. */
 export const QUERY_THREAD_BACKLOG_TEXTS = 16;
+export const QUERY_THREAD_SLOW_MS = 60;
 export const QUERY_THREAD_IDLE_MS = 120_000;
 /** An encoder's thread that owes an answer and says nothing for this long is ended. */
 export const ENCODER_SILENCE_MS = 60_000;

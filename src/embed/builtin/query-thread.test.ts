@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS } from '../../engine/limits.ts';
+import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS, QUERY_THREAD_SLOW_MS } from '../../engine/limits.ts';
 import { type Embedder, EmbedError } from '../embedder.ts';
 import { type BuiltinEmbedder, openBuiltinEmbedder } from './builtin.ts';
 import { withQueryThread } from './query-thread.ts';
@@ -25,7 +25,7 @@ interface Both {
   readonly timers: { readonly run: () => void; readonly ms: number }[];
 }
 
-function both(t: TestContext): Both {
+function both(t: TestContext, nowMs: () => number = () => 0): Both {
   const [mainGate, queryGate] = [1, 2].map(() => new Int32Array(new SharedArrayBuffer(12))) as [Int32Array, Int32Array]; // of two
   mainGate[0] = OPEN;
   queryGate[0] = OPEN;
@@ -33,6 +33,7 @@ function both(t: TestContext): Both {
   const opened: BuiltinEmbedder[] = [];
   const timers: Both['timers'] = [];
   const embedder = withQueryThread(main, {
+    nowMs,
     open: () => {
       opened.push(fake(queryGate));
       return opened.at(-1)!;
@@ -93,6 +94,20 @@ test('no second thread for a short backlog, or for nobody', async (t) => {
   const long = embedder.embed(texts(10 * QUERY_THREAD_BACKLOG_TEXTS));
   await long;
   assert.equal(opened.length, 0);
+});
+
+test('a query that took long on a busy machine is the last one to do so', async (t) => {
+  let nowMs = 0;
+  const { embedder, opened } = both(t, () => nowMs);
+  await embedder.embed(['loads']);
+  await ask(embedder);
+  assert.equal(opened.length, 0);
+  const slow = ask(embedder);
+  nowMs += QUERY_THREAD_SLOW_MS + 1;
+  await slow;
+  assert.equal(opened.length, 1);
+  await opened[0]!.load();
+  assert.equal((await ask(embedder))[0]![0], 0, 'the first text of its thread');
 });
 
 test('a text that hangs costs queries one wait: then they have a thread of their own', async (t) => {

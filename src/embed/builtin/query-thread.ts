@@ -1,8 +1,9 @@
 // The encoder with a thread for queries: one text of a backlog takes up to 50 ms, and a query that comes meanwhile would wait
-// for it. So while a good deal waits to be embedded and somebody asks, a second thread holds the encoder for queries alone. It
-// costs its memory again, so it is opened by need and closed when nobody asked for a while.
+// for it. So while a good deal waits to be embedded and somebody asks, or a query took long, a second thread holds the
+// encoder for queries alone, at the priority of all. It costs its memory again, so it is opened by need and closed when
+// nobody asked for a while.
 import { assert } from '../../engine/assert.ts';
-import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS } from '../../engine/limits.ts';
+import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS, QUERY_THREAD_SLOW_MS } from '../../engine/limits.ts';
 import type { Embedder, EmbedOptions } from '../embedder.ts';
 import type { BuiltinEmbedder } from './builtin.ts';
 
@@ -11,6 +12,8 @@ export interface QueryThreadOptions {
   readonly open: () => BuiltinEmbedder;
   /** Runs its argument after this many ms; returns what takes that back. */
   readonly delay?: (run: () => void, ms: number) => () => void;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
 }
 
 /** `main`, which must be a built-in encoder, with that second thread. Closing it closes both. */
@@ -24,33 +27,41 @@ class TwoThreads implements Embedder {
   readonly #main: BuiltinEmbedder;
   readonly #open: () => BuiltinEmbedder;
   readonly #delay: (run: () => void, ms: number) => () => void;
+  readonly #nowMs: () => number;
   #queries: BuiltinEmbedder | undefined;
   #cancelIdle: (() => void) | undefined;
   #closing: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(main: BuiltinEmbedder, { open, delay = timer }: QueryThreadOptions) {
+  constructor(main: BuiltinEmbedder, { open, delay = timer, nowMs = () => performance.now() }: QueryThreadOptions) {
     this.name = main.name;
     this.dimensions = main.dimensions;
     this.#main = main;
     this.#open = open;
     this.#delay = delay;
+    this.#nowMs = nowMs;
   }
 
   async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<readonly (Float32Array | undefined)[]> {
-    const isBusy = this.#main.backlogTexts > 0 || this.#main.status.state === 'down';
-    if (options.priority !== 'query' || !isBusy) return this.#main.embed(texts, options);
+    if (options.priority !== 'query') return this.#main.embed(texts, options);
     const queries = this.#queries;
     if (queries !== undefined) this.#rest();
     else if (this.#main.backlogTexts >= QUERY_THREAD_BACKLOG_TEXTS) this.#begin();
     // Where it dies, the text may be why: the other thread is not tried on it.
-    return queries?.status.state === 'ready' ? queries.embed(texts, options) : this.#patient(texts, options);
+    return queries?.status.state === 'ready' ? queries.embed(texts, options) : this.#byMain(texts, options);
   }
 
-  /** By the busy thread. One that gives no answer in time hangs over a text, perhaps for long. */
-  async #patient(texts: readonly string[], options: EmbedOptions): Promise<readonly (Float32Array | undefined)[]> {
+  /**
+   * By the first thread, which is there for the backlog: where shards take all of the machine it gets little of it. One that
+   * gives no answer in time may hang over a text, for long.
+   */
+  async #byMain(texts: readonly string[], options: EmbedOptions): Promise<readonly (Float32Array | undefined)[]> {
+    const isLoaded = this.#main.status.state === 'ready';
+    const start = this.#nowMs();
     try {
-      return await this.#main.embed(texts, options);
+      const vectors = await this.#main.embed(texts, options);
+      if (isLoaded && this.#nowMs() - start > QUERY_THREAD_SLOW_MS) this.#begin();
+      return vectors;
     } catch (error) {
       this.#begin();
       throw error;

@@ -1,7 +1,7 @@
 // The encoder's thread: takes batches, embeds their texts one by one, queries before backlog. It looks at its port before
 // every text, so a query waits for one text of the backlog at most; the owner's thread is not asked in between, since it
 // may be busy.
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { EmbedError } from '../embedder.ts';
 import type { FromThread, Priority, ToThread } from './messages.ts';
@@ -14,8 +14,8 @@ export interface TextEncoder {
   encode(text: string): Promise<Float32Array | undefined>;
 }
 
-/** A busy shard gets three times the time of this thread. Lower would make queries wait, who are embedded here too. */
-const NICE = 5;
+/** A busy shard gets nine times the time of this thread. Where that makes queries wait, they get a thread of their own. */
+const NICE = 10;
 
 interface Batch {
   readonly id: number;
@@ -87,7 +87,7 @@ export async function serveTexts(
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(0, NICE);
+    setPriority(0, Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + NICE));
   } catch {
     // Some sandboxes forbid it. The thread works all the same.
   }
