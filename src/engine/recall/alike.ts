@@ -10,8 +10,8 @@ import { VOCABULARY_WORDS_MAX } from '../limits.ts';
 /** Words of a query that are looked for; a query with more of them is not a slip of the keyboard. */
 const WORDS_MAX = 4;
 const WORD_CHARS_MIN = 3;
-/** Words of the memory that spelling decides among, for each one that is looked for: some milliseconds. */
-const NEAREST_MAX = 128;
+/** Words of the memory that spelling decides among, for each one that is looked for: a millisecond. */
+const NEAREST_MAX = 48;
 /** Letters that one word may have and the other not, and how much longer either may be, to be looked at closer. */
 const LETTERS_APART_MAX = 6;
 const CHARS_APART_MAX = 6;
@@ -34,8 +34,12 @@ export function alikeWords(
     if (!sought.has(term) && sought.size < WORDS_MAX) sought.set(term, new Nearest(term));
     return { known: false, term };
   });
-  if (sought.size > 0)
-    for (const [word, frequency] of wordsOf(parts)) for (const near of sought.values()) near.look(word, frequency);
+  const nearest = [...sought.values()];
+  if (nearest.length > 0)
+    for (const [word, frequency] of wordsOf(parts)) {
+      const letters = lettersOf(word);
+      for (const near of nearest) near.look(word, letters, frequency);
+    }
   const found = new Map([...sought].map(([term, near]) => [term, near.meant(analyzer, limit)]));
   return {
     words: asked.map(({ known, term }) => ({ known, alike: (term === undefined ? undefined : found.get(term)) ?? [] })),
@@ -63,9 +67,9 @@ class Nearest {
     this.#letters = lettersOf(term);
   }
 
-  look(word: string, frequency: number): void {
+  look(word: string, letters: number, frequency: number): void {
     if (Math.abs(word.length - this.#term.length) > CHARS_APART_MAX) return;
-    const apart = bitCount(lettersOf(word) ^ this.#letters);
+    const apart = bitCount(letters ^ this.#letters);
     const among = this.#found[apart];
     if (among !== undefined && among.length < NEAREST_MAX) among.push([word, frequency]);
   }
