@@ -162,12 +162,16 @@ export class VectorFile {
     const expected = Math.min(blockRows(dimensions), entry.rows - number * blockRows(dimensions));
     if (count !== expected || plain.length !== plainBytes(count, dimensions))
       throw new CorruptBlock(this.name, entry.offset, `block ${number} does not hold what the directory says`);
-    // Copies, since the parts are not aligned.
+    // Copies where a part is not aligned: it is of the ordinals, and of what lies in a pool.
     const part = (from: number, to: number): ArrayBuffer =>
       plain.buffer.slice(plain.byteOffset + from, plain.byteOffset + to) as ArrayBuffer; // Of a Buffer: never shared.
     const ordinals = new Uint32Array(part(2, 2 + 4 * count));
     const chunks = new Uint16Array(part(2 + 4 * count, 2 + 6 * count));
-    const halves = new Uint16Array(part(2 + 6 * count, plain.length));
+    const at = 2 + 6 * count;
+    const halves =
+      plain.byteOffset % 2 === 0
+        ? new Uint16Array(plain.buffer, plain.byteOffset + at, (plain.length - at) / 2)
+        : new Uint16Array(part(at, plain.length));
     return { count, ordinals, chunks, halves };
   }
 }
