@@ -1,0 +1,34 @@
+// A search in CAL goes by likeness too, where the server makes vectors: in a memory of one partition and of several.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HttpClient } from '../conformance/http-client.ts';
+import { startTestServer } from '../support/server.ts';
+
+const LOOKS_MAX = 600;
+
+for (const partitions of [1, 2])
+  test(`LIKE, ABOUT and sources of ASSEMBLE find by likeness, ${partitions} partitions`, async (t) => {
+    const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '2' });
+    t.after(() => server.close());
+    const client = new HttpClient(server.http, '');
+    await client.post('/memories', { id: 'm', partitions });
+    const grains = ['photographers', 'carpentry', 'navigation'].map((object) => ({
+      grain_type: 'belief',
+      fields: { subject: 'it', relation: 'is', object },
+    }));
+    await client.post('/memories/m/batch-add', { grains });
+    for (let look = 0; (await client.get('/memories/m/stats')).vectors < grains.length; look++) {
+      assert.ok(look < LOOKS_MAX, 'the grains are embedded in time');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const ask = async (query: string) =>
+      (await client.post('/memories/m/app/exec', { command: 'cal', args: { query } })).result;
+    const { result, warnings } = await ask('RECALL beliefs LIKE "fotographer" LIMIT 1 WITH score_breakdown');
+    assert.equal(result.grains[0].fields.object, 'photographers');
+    assert.ok(result.grains[0].score_breakdown.vector > 0);
+    assert.deepEqual(warnings, []);
+    const about = await ask('RECALL beliefs ABOUT "fotographer" LIMIT 1');
+    assert.deepEqual([about.result._cal.about, about.result.grains[0].fields.object], ['query', 'photographers']);
+    const nested = await ask('ASSEMBLE FROM (RECALL beliefs LIKE "carpenters" LIMIT 1) FORMAT text');
+    assert.match(nested.result.content, /carpentry/);
+  });
