@@ -9,6 +9,8 @@ test('matched words are those of the text, by their stems, each once, without th
     'bike',
   ]);
   assert.deepEqual(matchedWords('tea -milk', 'milk in tea', 'en'), ['tea']);
+  assert.deepEqual(matchedWords('what did I plan', 'I had a plan', 'en'), ['plan']);
+  assert.deepEqual(matchedWords('you', 'are you there', 'en'), ['you']);
   assert.deepEqual(matchedWords('the of and', 'the of and', 'en'), []);
   assert.deepEqual(matchedWords('', 'x'.repeat(10_000), 'en'), []);
   assert.equal(matchedWords('a1 b2 '.repeat(50), 'a1 b2', 'xx').length, 2);

@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
 import { type Analyzer, analyzer } from '../engine/index/text/analyze.ts';
+import { pronounsOf } from '../engine/index/text/pronouns.ts';
 import type { ExclusionReason } from '../engine/recall/stages/excluded.ts';
 import { sayingOf } from './grain-view.ts';
 import { number, printable, printLine, terminalColumns } from './output.ts';
@@ -55,7 +56,9 @@ const REASONS: Readonly<Record<ExclusionReason, string>> = {
 /** The hit's own words that the query asks for, each once, in the order of the text. */
 export function matchedWords(query: string, text: string, language: string): string[] {
   const spoken = analyzer(language);
-  const asked = new Set(spoken.analyze(query.replace(/(?:^|\s)-\S+/g, ' ')).terms);
+  const all = new Set(spoken.analyze(query.replace(/(?:^|\s)-\S+/g, ' ')).terms);
+  const scored = all.difference(pronounsOf(spoken));
+  const asked = scored.size > 0 ? scored : all;
   const matched = new Map<string, string>();
   for (const [word] of text.matchAll(/[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{N}\p{M}]+)*/gu)) {
     const term = termOf(spoken, word, asked);
