@@ -45,6 +45,12 @@ test('a bad value is refused by the name of its option', () => {
     [{ shards: '0' }, '--shards'],
     [{ auth: 'password' }, '--auth wants one of none, api-key'],
     [{ tlsCert: 'cert.pem' }, '--tls-key'],
+    [{ model: 'm' }, '--model wants --model-url'],
+    [{ modelUrl: 'http://127.0.0.1' }, '--model-url wants --model or --rerank-model'],
+    [{ modelUrl: 'file:///etc', model: 'm' }, '--model-url wants an http or https address'],
+    [{ rerankUrl: 'nowhere', rerankModel: 'r' }, '--rerank-url wants an http or https address'],
+    [{ rerankUrl: 'http://127.0.0.1' }, '--rerank-url wants --rerank-model'],
+    [{ rerankModel: 'r' }, '--rerank-model wants --rerank-url or --model-url'],
   ] as const)
     assert.throws(() => readConfig(flags, {}), { code: 'VAL-E001', message: new RegExp(text) });
   assert.throws(() => readConfig({}, { GRANARY_INSECURE: 'maybe' }), { code: 'VAL-E001', message: /--insecure/ });
