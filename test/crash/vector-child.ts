@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
-import { embedSome } from '../support/letters.ts';
+import { embedderOf, embedSome } from '../support/letters.ts';
 import { addBelief, contextOf, openShard, settingsOf } from '../support/shard.ts';
 import { armCut, CutLog, watchFileSystem } from './cut.ts';
 
@@ -39,7 +39,7 @@ for (let turn = 0; turn < TURNS_MAX; turn++) {
   const object = `${LETTERS[turn % 26]!.repeat(1 + (turn % 7))}${LETTERS[(turn * 7) % 26]} ${life} ${turn}`;
   const fields = { subject: 's', object, ...(user === undefined ? {} : { user_id: user }) };
   say({ did: 'add', memory, hash: await addBelief(engine, memory, fields), object, user });
-  if (turn % 4 === 3) await embedSome(engine);
+  if (turn % 4 === 3) await embedSome(engine, { '': embedderOf(life) });
   if (turn % 24 === 23) {
     const erased = `user-${life}-${Math.floor(turn / 24) * 2}`;
     await engine.write('eraseUser', contextOf(memory), { userId: erased });

@@ -1,4 +1,4 @@
-// Killed while vectors are made, sealed, merged and purged: every grain has its vector once again, and nobody erased has any.
+// Killed while vectors are made, by an embedder that is another than before, sealed, merged and purged: every grain has its vector once again, and nobody erased has any.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
 import { writeHalves } from '../../src/engine/index/vectors/half-float.ts';
 import { generator } from '../../src/engine/index/vectors/testing.ts';
-import { embedAll, lettersOf } from '../support/letters.ts';
+import { embedAll, embedderOf, lettersOf } from '../support/letters.ts';
 import { contextOf, openShard, until } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import type { Acknowledged, VectorChildOptions } from './vector-child.ts';
@@ -48,7 +48,7 @@ test('killed at any step, vectors come back, none twice and none of the erased',
       if (one.did === 'add') added.set(one.hash, one);
       else erased.add(`${one.memory}/${one.user}`);
     const engine = await openShard(root);
-    await checkAfterKill(t, engine, { added, erased, what });
+    await checkAfterKill(t, engine, { added, erased, what, life });
     // The next life begins where vectors are in files, or where some are not.
     await (life % 2 === 0 ? engine.close() : engine.abandon());
     lookIntoFiles(root, added, what);
@@ -64,15 +64,17 @@ async function checkAfterKill(
     added,
     erased,
     what,
+    life,
   }: {
     added: Map<string, { memory: number; object: string; user: string | undefined }>;
     erased: Set<string>;
     what: string;
+    life: number;
   },
 ): Promise<void> {
   assert.deepEqual(engine.store.vectors.problems, [], `${what}: a kill damages nothing`);
   const before = MEMORIES.reduce((sum, memory) => sum + engine.store.vectors.count(memory), 0);
-  const again = await embedAll(engine, undefined, 32);
+  const again = await embedAll(engine, { '': embedderOf(life) }, 32);
   t.diagnostic(`${what}: ${before} vectors were in files, ${again.length} were made again`);
   for (const memory of MEMORIES) {
     if (!engine.store.holds(memory)) continue;

@@ -7,6 +7,11 @@ import { contextOf } from './shard.ts';
 
 export const LETTERS: EmbedderStamp = { name: 'letters/1', dimensions: 26 };
 
+/** The embedders of one process after the other: they take turns. */
+export function embedderOf(life: number): EmbedderStamp {
+  return { ...LETTERS, name: `letters/${1 + (life % 2)}` };
+}
+
 const ROUNDS_MAX = 1_000;
 
 /** As a unit vector. */
