@@ -38,7 +38,7 @@ const RUN: Run = {
   untilMs: 1,
   lets: new Map(),
   vectors: new Map(),
-  spent: { scanned: 0, warnings: [] },
+  spent: { scanned: 0, warnings: [], withoutVector: new Set() },
 };
 
 test('E015: a prefix of several grains is ambiguous', () => {

@@ -29,6 +29,9 @@ for (const partitions of [1, 2])
     assert.deepEqual(warnings, []);
     const about = await ask('RECALL beliefs ABOUT "fotographer" LIMIT 1');
     assert.deepEqual([about.result._cal.about, about.result.grains[0].fields.object], ['query', 'photographers']);
+    assert.ok(about.result.grains[0].score > 0);
+    const named = await ask('RECALL beliefs ABOUT "it" COUNT');
+    assert.deepEqual([named.result._cal.about, named.result.count], ['subject', 3]);
     const nested = await ask('ASSEMBLE FROM (RECALL beliefs LIKE "carpenters" LIMIT 1) FORMAT text');
     assert.match(nested.result.content, /carpentry/);
   });

@@ -30,6 +30,8 @@ export interface CalAnswered {
   readonly resultCount: number;
   readonly warnings: readonly string[];
   readonly tier: 0 | 1;
+  /** Texts that were searched for by their words alone: no vector of theirs came with the call. */
+  readonly withoutVector: readonly string[];
 }
 
 export interface CalRefused {
@@ -72,7 +74,7 @@ function* answerChecked(
     untilMs: deadlineMs === undefined ? own : Math.min(own, deadlineMs),
     lets: new Map(),
     vectors: new Map(vectors.map((vector) => [vector.of, vector])),
-    spent: { scanned: 0, warnings: [] },
+    spent: { scanned: 0, warnings: [], withoutVector: new Set() },
   };
   const { payload, count, tokensUsed, grainsReturned, extra } = yield* runQuery(checked.query, run);
   const type = statementType(statement);
@@ -92,6 +94,7 @@ function* answerChecked(
     resultCount: count,
     warnings: [...new Set([...checked.warnings, ...run.spent.warnings])],
     tier,
+    withoutVector: [...run.spent.withoutVector],
   };
 }
 

@@ -374,11 +374,14 @@ class Builder {
   }
 }
 
-/**
- * What a recall searches for without its values: undefined, nothing. `about` is a search only where its subject matched
- * nothing.
- */
-export function searchTextsOf(recall: Recall): string[] {
+/** What a recall searches for, known before it runs. */
+export interface SearchTexts {
+  readonly text: string | undefined;
+  /** Searched for only where the subject of ABOUT matches nothing. */
+  readonly fallback: string | undefined;
+}
+
+export function searchTextsOf(recall: Recall): SearchTexts {
   const texts: string[] = [];
   if (recall.like !== undefined) texts.push(recall.like);
   for (const { field, ...condition } of recall.where) {
@@ -386,7 +389,8 @@ export function searchTextsOf(recall: Recall): string[] {
     if (known?.search === true && condition.op === '=' && condition.value.kind === 'string')
       texts.push(condition.value.value);
   }
-  const text = texts.join(' ');
-  const about = recall.about === undefined ? [] : [[recall.about, ...texts].join(' ')];
-  return text === '' ? about : [text, ...about];
+  return {
+    text: texts.length === 0 ? undefined : texts.join(' '),
+    fallback: recall.about === undefined ? undefined : [recall.about, ...texts].join(' '),
+  };
 }

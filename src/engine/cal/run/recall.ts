@@ -252,6 +252,7 @@ function* search(
     ? CANDIDATE_LIMIT_MAX
     : Math.min(CANDIDATE_LIMIT_MAX, Math.max(CANDIDATES_MIN, CANDIDATES_A_HIT * wanted));
   const vector = run.vectors.get(text);
+  if (vector === undefined) run.spent.withoutVector.add(text);
   const { hits, total } = yield* ask('search', {
     query: text,
     filter,

@@ -2,20 +2,35 @@
 import type { Query, Recall, Statement } from '../ast.ts';
 import { searchTextsOf } from './conditions.ts';
 
-/** Each text once, in the order of the query; those of subqueries too. Bounded by the query's own length. */
-export function searchedTexts({ lets, statement }: Query): string[] {
-  const texts = new Set<string>();
-  for (const { recall } of lets) collect(recall, texts);
-  collect(statement, texts);
-  return [...texts];
+export interface Searched {
+  /** Searched for whenever the query runs. */
+  readonly texts: readonly string[];
+  /** Searched for where an ABOUT finds no subject of that name: the answer tells (`withoutVector`). */
+  readonly fallbacks: readonly string[];
 }
 
-function collect(statement: Statement, texts: Set<string>): void {
+interface Texts {
+  readonly texts: Set<string>;
+  readonly fallbacks: Set<string>;
+}
+
+/** Each text once, in the order of the query; those of subqueries too. Bounded by the query's own length. */
+export function searchedTexts({ lets, statement }: Query): Searched {
+  const found: Texts = { texts: new Set(), fallbacks: new Set() };
+  for (const { recall } of lets) collect(recall, found);
+  collect(statement, found);
+  return { texts: [...found.texts], fallbacks: [...found.fallbacks].filter((text) => !found.texts.has(text)) };
+}
+
+function collect(statement: Statement, texts: Texts): void {
   switch (statement.kind) {
-    case 'recall':
-      for (const text of searchTextsOf(statement)) texts.add(text);
+    case 'recall': {
+      const { text, fallback } = searchTextsOf(statement);
+      if (text !== undefined) texts.texts.add(text);
+      if (fallback !== undefined) texts.fallbacks.add(fallback);
       for (const inner of subqueries(statement)) collect(inner, texts);
       return;
+    }
     case 'set_op':
       for (const operand of statement.operands) collect(operand, texts);
       return;

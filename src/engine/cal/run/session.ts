@@ -64,4 +64,6 @@ export interface Spent {
   /** Grains opened to look at. */
   scanned: number;
   readonly warnings: string[];
+  /** Texts that were searched for by their words alone, for want of a vector. */
+  readonly withoutVector: Set<string>;
 }

@@ -112,13 +112,22 @@ async function answer(query: string, context: Context): Promise<Told> {
 async function answerChecked(source: string, { query }: CheckedQuery, context: Context): Promise<Told> {
   const { statement } = query;
   const { cal } = context.services;
-  const texts = searchedTexts(query);
-  const { vectors, warnings } = texts.length === 0 ? NO_VECTORS : await vectorsOf(texts, context);
+  const { texts, fallbacks } = searchedTexts(query);
+  const { vectors, warnings } = await vectorsOf(texts, context);
   const call = { query: source, session: sessionOf(source, context), vectors };
   const { session } = call;
   if (tierOf(statement) === 0 || session.tier === 0) {
-    const whole = await context.call('cal', call);
-    const reply = 'tooLong' in whole ? await runHere(call, context) : whole;
+    const reply = await runThere(call, context);
+    const missing = isRefused(reply) ? [] : fallbacks.filter((text) => reply.withoutVector.includes(text));
+    if (missing.length > 0) {
+      // Most of what is asked about is there by name; only what is not is worth a vector.
+      const more = await vectorsOf(missing, context);
+      const again =
+        more.vectors.length === 0
+          ? reply
+          : await runThere({ ...call, vectors: [...vectors, ...more.vectors] }, context);
+      return { reply: again, warnings: [...warnings, ...more.warnings] };
+    }
     if (statement.kind === 'define_template' && !isRefused(reply)) {
       const { name, extends: parent, body } = statement;
       const place = { memory: context.memory.number, namespace: context.namespace };
@@ -129,6 +138,12 @@ async function answerChecked(source: string, { query }: CheckedQuery, context: C
   if (statement.kind === 'add' || statement.kind === 'supersede' || statement.kind === 'revert')
     cal.take(statement.kind, context.principal.keyId ?? context.principal.actor);
   return { reply: await runHere(call, context), warnings };
+}
+
+/** In the shard of the memory, or here where that would hold it up. */
+async function runThere(call: CalCall, context: Context): Promise<CalReply> {
+  const whole = await context.call('cal', call);
+  return 'tooLong' in whole ? runHere(call, context) : whole;
 }
 
 /** Its questions one by one: it changes something, or would hold up the shard of its memory. */
@@ -153,6 +168,7 @@ const NO_VECTORS: { readonly vectors: readonly QueryVector[]; readonly warnings:
 const VECTORS_MAX = 16;
 
 async function vectorsOf(texts: readonly string[], context: Context): Promise<typeof NO_VECTORS> {
+  if (texts.length === 0) return NO_VECTORS;
   const { queryVectors, clock } = context.services;
   const waitMs = context.deadlineMs - clock.nowMs();
   const made = await Promise.all(
