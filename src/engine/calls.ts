@@ -4,6 +4,7 @@
 import type { CalCall, CalReply } from './cal/run/answer.ts';
 import type { PartitionAnswer, PartitionRead } from './cal/run/asks.ts';
 import type { WireError } from './errors.ts';
+import type { ConsentFact } from './govern/consent.ts';
 import type { JsonObject, JsonValue } from './grain/api-json.ts';
 import type { Facet } from './index/part.ts';
 import type { CensusMetadata } from './recall/stages/census.ts';
@@ -14,7 +15,7 @@ import type { RecallOptions } from './recall/stages/options.ts';
 import type { MemorySettings } from './store/settings.ts';
 
 /** Integers past 2^53 are `bigint`: read and write such texts with `parseJson` and `stringifyJson` of that file. */
-export type { JsonObject, JsonValue, MemorySettings };
+export type { ConsentFact, JsonObject, JsonValue, MemorySettings };
 
 /** Who asks, where, under which narrowing. Every call has one. */
 export interface CallContext {
@@ -259,6 +260,33 @@ export interface MemoryStatistics {
   readonly indexLag: number;
 }
 
+/** Which entries of the audit trail; all given conditions hold. Times in seconds, inclusive. */
+export interface AuditFilter {
+  /** The person concerned or acting. */
+  readonly user?: string;
+  /** Names of event types, or beginnings of them like `memory.*`; an entry has one of them. */
+  readonly events?: readonly string[];
+  readonly grainHash?: string;
+  readonly actor?: string;
+  readonly since?: number;
+  readonly until?: number;
+}
+
+/** An entry of the audit trail. What its hash is over is as kept, but for erased persons: they are `erased:<fingerprint>`. */
+export interface AuditView {
+  readonly partition: number;
+  readonly seq: number;
+  /** Seconds. */
+  readonly timestamp: number;
+  readonly eventType: string;
+  readonly actor: string;
+  readonly subject: string;
+  readonly grainHash?: string;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly prevHash: string;
+  readonly hash: string;
+}
+
 export interface AuditCheck {
   readonly valid: boolean;
   readonly checked: number;
@@ -317,6 +345,60 @@ export interface AlikeWords {
     /** The likeliest first; `similarity` from 0 to 1. */
     readonly alike: readonly { readonly word: string; readonly similarity: number }[];
   }[];
+}
+
+/** A change of a policy, as a caller wishes it. */
+export interface PolicyChange {
+  readonly addPolicies?: readonly string[];
+  readonly removePolicies?: readonly string[];
+  /** By path or nested; null takes an override back. */
+  readonly overrides?: JsonObject;
+  readonly reason?: string;
+}
+
+/** What rules mean for what one partition holds. */
+export interface PolicyImpact {
+  readonly grainsTotal: number;
+  /** Grains that are there and whose time is over under the rules. */
+  readonly grainsExpiring: number;
+  /** Users with grains and without a grant that the rules want; the hash of each, as `users` has them. */
+  readonly usersWithoutConsent: Uint8Array;
+  /** Grains with personal data that the rules keep out, of those looked at. */
+  readonly grainsWithBlockedPii: number;
+}
+
+export interface RestrictionView {
+  readonly userId: string;
+  readonly reason: string;
+  /** Seconds. */
+  readonly restrictedAt: number;
+  readonly restrictedBy: string;
+}
+
+/** What a user says of a purpose. */
+export interface ConsentItem {
+  readonly userId: string;
+  readonly purpose: string;
+  readonly granted: boolean;
+  readonly basis?: string;
+  readonly jurisdiction?: string;
+  readonly granteeDid?: string;
+  readonly reason?: string;
+  /** Seconds: a grant is none from then on. */
+  readonly expiresAt?: number;
+}
+export type ConsentOutcome = { readonly fact: ConsentFact } | { readonly error: WireError };
+
+export interface RetentionNamespace {
+  readonly namespace: string;
+  readonly ttlDays: number | null;
+  /** Where that comes from; '' where nothing ends a grain but its own `expires_at`. */
+  readonly source: 'namespace' | 'type' | 'default' | '';
+  readonly grains: number;
+  readonly expired: number;
+  readonly held: number;
+  readonly nextExpiryMs?: number;
+  readonly oldestCreatedMs?: number;
 }
 
 /** Calls on one memory's partition in one shard. `kind` tells how the router treats several partitions. */
@@ -439,6 +521,14 @@ export interface MemoryCalls {
     };
   };
   verifyAudit: { input: { limit?: number }; output: AuditCheck };
+  /**
+   * Entries of the audit trail, by seq; of several partitions by time. `from`: the first seq of each partition that may be
+   * given; without it a page begins at an end of the chain. `next` is what the following page has as `from`.
+   */
+  auditPage: {
+    input: { filter: AuditFilter; limit: number; order: 'asc' | 'desc'; from?: readonly number[] };
+    output: { entries: readonly AuditView[]; total: number | null; next?: readonly number[] };
+  };
   rebuildIndexes: {
     input: Record<never, never>;
     output: { grainsScanned: number; ftsIndexed: number; vectorsIndexed: number; errors: number; elapsedMs: number };
@@ -454,6 +544,50 @@ export interface MemoryCalls {
       details: Readonly<Record<string, number | string>>;
     };
     output: Record<never, never>;
+  };
+  /** The policy that holds, or an earlier version of it, as the wire has it; null: there is no such version. */
+  policy: { input: { version?: number }; output: { policy: JsonObject | null } };
+  /** What a change would come to, as the wire has it, but for its impact. Throws POL-E009, VAL-E001. */
+  simulatePolicy: { input: { change: PolicyChange; isAdmin: boolean }; output: { decision: JsonObject } };
+  /** What rules would mean for what is stored here; absent: those that hold. */
+  policyImpact: { input: { rules?: JsonObject }; output: PolicyImpact };
+  /**
+   * Seals the next version; what changes nothing is answered with the version that holds. `check`: only decides. `sealed`:
+   * a version that another partition decided, taken over as it is. Throws POL-E009, POL-E010, VAL-E001.
+   */
+  setPolicy: {
+    input:
+      | { change: PolicyChange; isAdmin: boolean; check?: true }
+      | { sealed: JsonObject; change: 'upgraded' | 'downgraded' | 'unchanged' };
+    output: { policy: JsonObject; change: 'upgraded' | 'downgraded' | 'unchanged' };
+  };
+  /** Freezes a user's data, or lifts that. Either may be repeated. `timestamp` in seconds. */
+  restrict: {
+    input: { userId: string; restricted: boolean; reason?: string };
+    output: { restricted: boolean; timestamp: number };
+  };
+  /** Users whose data is frozen, those first who have been longest. */
+  restrictions: { input: { userId?: string }; output: { restrictions: readonly RestrictionView[] } };
+  /** Writes a consent grain for each item, and what it says. Items answer one by one. */
+  consent: { input: { items: readonly ConsentItem[] }; output: { outcomes: readonly ConsentOutcome[] } };
+  /** What consents say whose grains lie in another partition. */
+  consentFacts: { input: { facts: readonly ConsentFact[] }; output: Record<never, never> };
+  /** The last that users said of purposes, by user, then purpose. */
+  consents: { input: { userId?: string; purpose?: string }; output: { facts: readonly ConsentFact[] } };
+  /** What the policy's times to live mean for what is here, by namespace in their order. Times in ms. */
+  retentionStatus: {
+    input: { namespace?: string };
+    output: { namespaces: readonly RetentionNamespace[]; defaultTtlDays: number | null; lastEnforcedMs?: number };
+  };
+  /** Removes what has expired; `dryRun` only counts. POL-E003 never: what a hold keeps is counted as held. */
+  enforceRetention: {
+    input: { namespace?: string; dryRun: boolean };
+    output: {
+      expired: number;
+      forgotten: number;
+      held: number;
+      byNamespace: Readonly<Record<string, { expired: number; forgotten: number; held: number }>>;
+    };
   };
   /** Grains in ordinal order, for exports. `after` is the last ordinal of the page before. */
   exportPage: {

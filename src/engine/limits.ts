@@ -159,6 +159,8 @@ export const MODEL_ANSWER_CHARS_MAX = 2_000;
 export const SHORT_READ_GRAINS_MAX = 1_024;
 /** Audit entries of CAL queries on their way to the log; beyond, a query waits for its own. */
 export const CAL_AUDITS_MAX = 1_024;
+/** Entries of an audit chain that are looked at to say how many a filter lets through. */
+export const AUDIT_COUNTED_MAX = 100_000;
 /** Checked CAL queries that are kept by their text. */
 export const CAL_PLANS_MAX = 512;
 /** Words of a memory that are kept for guessing at a mistyped one (the most frequent), and guesses that are checked. */

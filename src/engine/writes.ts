@@ -2,6 +2,7 @@
 import { calReadSteps } from './cal/reads/memory.ts';
 import type { AddOutcome, CallContext, MemoryCalls, MemorySettings, ShardWideCalls } from './calls.ts';
 import { EngineError } from './errors.ts';
+import { auditPage } from './maintain/audit-page.ts';
 import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
 import { keepVectors } from './maintain/embed.ts';
@@ -107,6 +108,8 @@ export function writeCalls(services: WriteServices) {
       inSlices(calReadSteps(store, store.memory(context.memory), context, input)),
     verifyAudit: (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> =>
       verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit),
+    auditPage: async (context: CallContext, input: In<'auditPage'>): Out<'auditPage'> =>
+      auditPage(store, store.memory(context.memory), context, input),
     rebuildIndexes: async (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>
       rebuild(services, store.memory(context.memory).number),
     compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),

@@ -1,6 +1,7 @@
 // Every call of a memory, over several partitions. A memory of one partition never comes here.
 import { EngineError } from '../engine/errors.ts';
 import { type Fan, isNotFound, valuesOf } from './fan.ts';
+import { gatherAuditPage } from './gather-audit.ts';
 import { gatherAddBatch, gatherImport, type PlacementOf } from './gather-batch.ts';
 import { gatherCalRead, runCal } from './gather-cal.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
@@ -89,6 +90,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   },
   statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
   verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),
+  auditPage: gatherAuditPage,
   rebuildIndexes: async (fan, input) => {
     const answers = await fan.all('rebuildIndexes', input);
     return {

@@ -6,6 +6,8 @@ export type {
   AddItem,
   AddOutcome,
   AuditCheck,
+  AuditFilter,
+  AuditView,
   CallContext,
   Candidate,
   EmbedderStamp,
@@ -84,6 +86,7 @@ export const METHOD_KINDS = {
   vectorState: 'read',
   alike: 'read',
   meanings: 'read',
+  auditPage: 'long',
 } as const satisfies Record<Method, 'read' | 'write' | 'long' | 'host'>;
 
 type MethodOf<K> = { [M in Method]: (typeof METHOD_KINDS)[M] extends K ? M : never }[Method];

@@ -18,6 +18,7 @@ import {
 } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { NEXT_KEY_STATE, purgeState, type Store, type StoredGrain } from '../store/store.ts';
+import { auditActor } from './actor.ts';
 import { writeSetting } from './attach.ts';
 import type { PreparedGrain } from './prepare.ts';
 
@@ -248,7 +249,8 @@ export class Group {
   }
 
   audit(memory: Memory, draft: AuditDraft): void {
-    this.overlay(memory).audit.push(draft);
+    const actor = auditActor(memory, draft.actor);
+    this.overlay(memory).audit.push(actor === draft.actor ? draft : { ...draft, actor });
   }
 
   /** For a memory that this very group makes: there is nothing to open yet. */

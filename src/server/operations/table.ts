@@ -35,6 +35,7 @@ import { remember } from './grains/remember.ts';
 import { search } from './grains/search.ts';
 import { supersede } from './grains/supersede.ts';
 import { openApiOperation } from './openapi.ts';
+import { audit } from './trail/audit.ts';
 
 const ROWS: readonly Operation[] = [
   add,
@@ -68,6 +69,7 @@ const ROWS: readonly Operation[] = [
   stats,
   statsHistory,
   tierInfo,
+  audit,
   verifyAuditChain,
   rebuildIndexes,
   compact,

@@ -34,7 +34,6 @@ const ROUTES = `
 19 GET M/compliance/impact R
 20 GET M/compliance/export R
 21 POST M/detect-pii R
-22 GET M/audit R
 23 GET M/retention/status R
 24 POST M/retention/enforce A
 25 GET M/export/{user_id} R

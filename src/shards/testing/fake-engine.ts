@@ -255,6 +255,8 @@ export class FakeEngine implements EngineDoor {
         return { flushed: this.#partition(context).grains.size, pending: 0 };
       case 'verifyAudit':
         return { valid: true, checked: this.#partition(context).audit, partition: context.partition };
+      case 'auditPage':
+        throw new EngineError('SYS-E002', 'the model keeps no entries');
       case 'rebuildIndexes': {
         const { size } = this.#partition(context).grains;
         return { grainsScanned: size, ftsIndexed: size, vectorsIndexed: 0, errors: 0, elapsedMs: 1 };

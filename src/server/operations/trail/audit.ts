@@ -1,0 +1,89 @@
+import Type, { type Static } from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import { AUDIT_EVENTS } from '../../../engine/govern/audit.ts';
+import type { AuditFilter, AuditView } from '../../../shards/protocol.ts';
+import { defineOperation } from '../define.ts';
+import { Hash } from '../grains/view.ts';
+import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+
+const Input = Type.Object({
+  ...PAGE_INPUT,
+  user: Type.Optional(Type.String()),
+  eventType: Type.Optional(Type.Array(Type.String())),
+  grainHash: Type.Optional(Hash),
+  actor: Type.Optional(Type.String()),
+  since: Type.Optional(Type.Integer()),
+  until: Type.Optional(Type.Integer()),
+  verify: Type.Optional(Type.Boolean()),
+});
+
+const Entry = Type.Object({
+  partition: Type.Integer(),
+  seq: Type.Integer(),
+  timestamp: Type.Integer(),
+  eventType: Type.String(),
+  actor: Type.String(),
+  subject: Type.String(),
+  grainHash: Type.Optional(Type.String()),
+  details: Type.Unsafe<AuditView['details']>({ type: 'object' }),
+  prevHash: Type.String(),
+  hash: Type.String(),
+});
+
+const SCOPE = 'audit';
+
+export const audit = defineOperation({
+  name: 'audit',
+  summary: 'Pages of the audit trail of a memory, newest first.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  paged: true,
+  input: Input,
+  output: Type.Object({ entries: Type.Array(Entry), ...PAGE_OUTPUT, chainValid: Type.Optional(Type.Boolean()) }),
+  errors: ['VAL-E001', 'VAL-E004', 'AUT-E001'],
+  http: [{ verb: 'GET', path: 'M/audit' }],
+  async run(input, context) {
+    const { limit, offset, order, after } = readPage(input, SCOPE);
+    const page = await context.call('auditPage', {
+      filter: filterOf(input),
+      order,
+      limit: offset + limit,
+      ...(after === undefined ? {} : { from: placesOf(after.id) }),
+    });
+    const chainValid = input.verify === true ? (await context.call('verifyAudit', {})).valid : undefined;
+    return {
+      entries: page.entries.slice(offset),
+      total: page.total,
+      nextCursor: page.next === undefined ? null : writeCursor({ timeMs: 0, id: page.next.join('.') }, SCOPE),
+      ...(chainValid === undefined ? {} : { chainValid }),
+    };
+  },
+});
+
+function filterOf(input: Static<typeof Input>): AuditFilter {
+  const { user, eventType, grainHash, actor, since, until } = input;
+  for (const name of eventType ?? [])
+    if (!name.endsWith('*') && !Object.hasOwn(AUDIT_EVENTS, name))
+      throw new EngineError('VAL-E001', `there is no event type ${JSON.stringify(name)}`, {
+        details: [{ field: 'event_type', issue: 'unknown' }],
+      });
+  if (since !== undefined && until !== undefined && since > until)
+    throw new EngineError('VAL-E001', 'since is after until', { details: [{ field: 'since', issue: 'after until' }] });
+  return {
+    ...(user === undefined ? {} : { user }),
+    ...(eventType === undefined ? {} : { events: eventType }),
+    ...(grainHash === undefined ? {} : { grainHash }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+/** The first seq of each partition, from the cursor that this list made. */
+function placesOf(text: string): number[] {
+  const places = text.split('.').map(Number);
+  if (!places.every((place) => Number.isSafeInteger(place) && place >= 0))
+    throw new EngineError('VAL-E004', 'bad cursor', { details: [{ field: 'cursor', issue: 'not of this list' }] });
+  return places;
+}
