@@ -246,7 +246,7 @@ describe('RECALL', () => {
     assert.equal(said('RECALL beliefs WHERE user_id = $current_user_id', { userId: 'ann' }).length, 2);
   });
 
-  test('section 1.1: result_count is of what stands at the top of the payload', () => {
+  test('section 1.1, D-3: statement_type is of the table, and result_count is of what stands at the top of the payload', () => {
     for (const [query, type, payload, count] of [
       ['RECALL beliefs LIMIT 3', 'recall', 'grains', 3],
       ['RECALL beliefs | COUNT', 'recall', 'count', 1],
@@ -267,7 +267,7 @@ describe('RECALL', () => {
     }
   });
 
-  test('sections 14 and 12.1: content is the text, grains the envelope; json is data', () => {
+  test('sections 14 and 12.1, D-38: content is the text, grains the envelope; json is data', () => {
     const { told } = opened.memory.ask('RECALL beliefs WHERE subject = "bob" ORDER BY time LIMIT 1 AS sml');
     assert.equal(told['format'], 'sml');
     assert.match(told['content'], /<belief subject="bob" confidence="0.55">prefers light mode<\/belief>/);

@@ -218,6 +218,12 @@ describe('statements', () => {
     assert.ok(!('content' in formats.told));
   });
 
+  test('D-42: without BUDGET there are 4000 tokens', () => {
+    const { budget } = ask('ASSEMBLE FROM (RECALL goals)').told;
+    assert.deepEqual([budget.total, budget.unit], [4_000, 'tokens']);
+    assert.equal(budget.used + budget.remaining, 4_000);
+  });
+
   test('section 9: options of ASSEMBLE reach its grains, and those that cannot are told', () => {
     const { told, warnings } = ask(
       'ASSEMBLE FROM (RECALL beliefs WHERE subject = "alice" AND relation = "mg:prefers") BUDGET 9 grains WITH contradiction_detection, provenance, superseded, diversity(mmr)',
