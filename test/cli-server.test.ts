@@ -65,9 +65,15 @@ test('a grain is added, found, shown, followed through its versions, and forgott
   const refused = await granary(here('forget', '--user', 'ada'));
   assert.deepEqual([refused.code, refused.stdout], [2, '']);
   assert.match(refused.stderr, /^granary: USAGE: this cannot be taken back/);
-  const erased = await granaryJson(here('forget', '--user', 'ada', '--yes'));
+  const proof = join(directory, 'proof.json');
+  const erased = await granaryJson(here('forget', '--user', 'ada', '--yes', '--proof', proof));
   assert.equal(erased['count'], 1);
   assert.match(String(erased['key_fingerprint']), /^[0-9a-f]{16}$/);
+  assert.deepEqual(JSON.parse(readFileSync(proof, 'utf8')), { memory: 'default', ...erased });
+  // A proof is never written over, and nothing is erased without it.
+  const twice = await granary(here('forget', '--user', 'bob', '--yes', '--proof', proof));
+  assert.match(twice.stderr, /^granary: FILE: no proof can be written/);
+  assert.deepEqual(JSON.parse(readFileSync(proof, 'utf8')), { memory: 'default', ...erased });
 });
 
 test('recall explains why each hit is there and what was left out, for people and as JSON', async () => {

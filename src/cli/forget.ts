@@ -4,6 +4,7 @@ import type { JsonObject } from '../engine/grain/api-json.ts';
 import { EXIT, Failure, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { number, printJson, printLine, printPairs, utc } from './output.ts';
+import { withProofFile } from './proof-file.ts';
 
 interface ForgetOptions extends ServerOptions {
   readonly memory: string;
@@ -11,6 +12,7 @@ interface ForgetOptions extends ServerOptions {
   readonly user?: string;
   readonly reason?: string;
   readonly yes?: true;
+  readonly proof?: string;
 }
 
 export function registerForget(program: Command): void {
@@ -21,7 +23,8 @@ export function registerForget(program: Command): void {
     .option('--subject <text>', 'every grain about this subject')
     .option('--user <id>', 'alone: erase the user, whose key is destroyed; else: only grains of this user')
     .option('--reason <text>', 'why, for the audit trail')
-    .option('--yes', 'really erase the user');
+    .option('--yes', 'really erase the user')
+    .option('--proof <file>', 'a new file for the proof of the erasure, as JSON');
   withServerOptions(withMemoryOption(command)).action(forget);
 }
 
@@ -32,6 +35,8 @@ async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
   const erases = hashes.length === 0 && subject === undefined;
   if (erases && options.yes !== true)
     throw new Failure('USAGE', `this cannot be taken back: say --yes to erase user ${user}`);
+  const { proof } = options;
+  if (proof !== undefined && !erases) throw usage('--proof goes with the erasure of a user: --user alone');
   const { withConnection } = await import('./connection.ts');
   const json: JsonObject = {
     ...(hashes.length === 0 ? {} : { hashes }),
@@ -39,9 +44,12 @@ async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
     ...(user === undefined ? {} : { user_id: user }),
     ...(reason === undefined ? {} : { reason }),
   };
-  const answer = await withConnection(options, (connection) =>
-    connection.json('POST', `/memories/${encodeURIComponent(memory)}/forget`, { json }),
-  );
+  const perform = (): Promise<JsonObject> =>
+    withConnection(options, (connection) =>
+      connection.json('POST', `/memories/${encodeURIComponent(memory)}/forget`, { json }),
+    );
+  const proven = async (): Promise<JsonObject> => ({ memory, ...(await perform()) });
+  const answer = await (proof === undefined ? perform() : withProofFile(proof, proven));
   const missing = Array.isArray(answer['not_found']) ? answer['not_found'] : [];
   if (missing.length > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(answer);

@@ -17,6 +17,7 @@ import { verify } from './admin/verify.ts';
 import { calQuery } from './cal/query.ts';
 import { calSwitch } from './cal/switch.ts';
 import type { Operation } from './define.ts';
+import { forgetUser } from './erasure/forget-user.ts';
 import { execOperation } from './exec.ts';
 import { accumulate } from './grains/accumulate.ts';
 import { add } from './grains/add.ts';
@@ -50,6 +51,7 @@ const ROWS: readonly Operation[] = [
   supersede,
   accumulate,
   forget,
+  forgetUser,
   flush,
   history,
   importFile,

@@ -1,0 +1,23 @@
+// ForgetUser: the same erasure that `forget` does for a user alone, as a call of its own.
+import Type from 'typebox';
+import { ErasureProofResponse, ForgetUserRequest } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+
+export const forgetUser = defineOperation({
+  name: 'forget_user',
+  summary: 'Erase a user: the key is destroyed before the answer, which is the proof.',
+  needs: 'admin',
+  on: 'memory',
+  mutates: true,
+  input: Type.Object({ userId: Type.String({ minLength: 1 }), reason: Type.Optional(Type.String()) }),
+  output: Type.Object({
+    userId: Type.String(),
+    count: Type.Integer(),
+    keyFingerprint: Type.String(),
+    timestamp: Type.Integer(),
+  }),
+  errors: ['AUT-E001', 'POL-E003'],
+  grpc: rpc({ rpc: 'ForgetUser', request: ForgetUserRequest, response: ErasureProofResponse }),
+  exec: { command: 'forget_user' },
+  run: ({ userId, reason }, context) => context.call('eraseUser', { userId }, reason === undefined ? {} : { reason }),
+});
