@@ -1,16 +1,19 @@
-// Vectors for texts that nobody has encoded, as an encoder could have made them: drawn near pairs of real ones. A hundred
-// thousand grains have theirs in seconds, and searching among them costs what it costs among real ones.
+// Vectors for texts that nobody has encoded, as an encoder could have made them: a real one, moved by the difference of two
+// others. A hundred thousand grains have theirs in seconds, and searching among them costs what it costs among real ones
+// (noise the same in all directions, which no encoder makes, would tell little apart and cost many times that).
 import { createHash } from 'node:crypto';
+import { encoderFile, encoderFolder } from '../../src/embed/builtin/package-files.ts';
 import type { Embedder } from '../../src/embed/embedder.ts';
-import { grainSource } from './grains.ts';
+import { unitVector } from '../../src/embed/unit-vector.ts';
+import type { AddItem } from '../../src/engine/calls.ts';
+import { type GrainSource, grainSource } from './grains.ts';
 import { KeptVectors, keeping } from './kept-vectors.ts';
 import { generator } from './random.ts';
 
-const REAL = 256;
+const REAL = 512;
 const SEED = 99;
-/** Of the second vector of a pair, and the length of what is added at random. */
-const SECOND = 0.5;
-const NOISE = 0.5;
+/** Of the difference. */
+const SHARE = 0.5;
 
 /** One vector a text, always the same. */
 export type DrawVector = (text: string) => Float32Array;
@@ -31,21 +34,32 @@ export function keptDrawnVectors(folder: string, name: string, dimensions: numbe
 }
 
 function realTexts(): string[] {
-  return grainSource(SEED)
-    .take(REAL)
-    .map(({ fields }) => `${fields['subject']} ${fields['relation']} ${fields['object']}`);
+  return englishSource(SEED).take(REAL).map(textOf);
+}
+
+let english: readonly string[] | undefined;
+
+/** Grains and questions of the encoder's own English words: what is made of words that are none it thinks alike. */
+export function englishSource(seed: number): GrainSource {
+  if (english === undefined) {
+    const pieces = JSON.parse(encoderFile(encoderFolder(), 'vocab.json').toString()) as [string, number][]; // the package's format
+    english = pieces.flatMap(([piece]) => /^\u2581([a-z]{4,})$/.exec(piece)?.[1] ?? []);
+  }
+  return grainSource(seed, english);
+}
+
+/** What words and vectors of such a grain are made of. */
+export function textOf({ fields }: AddItem): string {
+  return `${fields['subject']} ${fields['relation']} ${fields['object']}`;
 }
 
 function drawFrom(real: readonly Float32Array[]): DrawVector {
   return (text) => {
     const random = generator(createHash('sha256').update(text).digest().readInt32LE());
     const pick = (): Float32Array => real[Math.floor(random() * real.length)]!;
-    const [first, second] = [pick(), pick()];
-    // Uniform noise has a third of its range's square as variance.
-    const noise = NOISE * Math.sqrt(3 / first.length);
-    const vector = first.map((value, d) => value + SECOND * second[d]! + noise * (2 * random() - 1));
-    const length = Math.hypot(...vector);
-    return vector.map((value) => value / length);
+    const [near, to, from] = [pick(), pick(), pick()];
+    const vector = near.map((value, d) => value + SHARE * (to[d]! - from[d]!));
+    return unitVector(vector) ?? vector;
   };
 }
 

@@ -19,12 +19,12 @@ export interface GrainSource {
   subject(): string;
 }
 
-/** Sources of different seeds give different grains over one vocabulary. */
-export function grainSource(seed: number): GrainSource {
-  vocabulary ??= makeWords(WORDS, generator(7));
-  const words = vocabulary;
+/** Sources of different seeds give different grains over one vocabulary: made-up words, or those that are given. */
+export function grainSource(seed: number, given?: readonly string[]): GrainSource {
+  if (given === undefined) vocabulary ??= makeWords(WORDS, generator(7));
+  const words = given ?? vocabulary!; // just made
   const random = generator(seed);
-  const rank = zipf(WORDS, random);
+  const rank = zipf(words.length, random);
   const below = (bound: number): number => Math.floor(random() * bound);
   const subject = (): string => `customer-${below(SUBJECTS)}`;
   const grain = (): AddItem => {

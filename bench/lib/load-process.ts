@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { BUILTIN_NAME } from '../../src/embed/builtin/builtin.ts';
 import { ENCODER_DIMENSIONS } from '../../src/embed/builtin/graph.ts';
 import { AddRequest, BatchAddRequest, RecallRequest } from '../../src/server/gen/memory/v1/memory.ts';
-import { type DrawVector, keptDrawnVectors } from './drawn-vectors.ts';
+import { type DrawVector, englishSource, keptDrawnVectors } from './drawn-vectors.ts';
 import { type GrainSource, grainSource } from './grains.ts';
 import { callHead, framed, GrpcConnection } from './grpc-client.ts';
 import { HttpConnection, postRequest } from './http-client.ts';
@@ -72,7 +72,7 @@ interface Open {
 }
 
 async function overGrpc(job: PlacedJob): Promise<Open> {
-  const source = grainSource(job.seed);
+  const source = job.english === true ? englishSource(job.seed) : grainSource(job.seed);
   const draw =
     job.vectorsFrom === undefined ? undefined : keptDrawnVectors(job.vectorsFrom, BUILTIN_NAME, ENCODER_DIMENSIONS);
   const messages = Array.from({ length: job.calls }, () => framed(messageOf(job, source, draw)));

@@ -15,6 +15,8 @@ export interface LoadJob {
   readonly what: 'add' | 'batchAdd' | 'recall';
   /** Of `batchAdd`: grains of a call. */
   readonly batchGrains?: number;
+  /** Over gRPC: grains and questions of English words, not of made-up ones. */
+  readonly english?: boolean;
   /** Of `recall` over gRPC: brings vectors drawn near those that this folder keeps. */
   readonly vectorsFrom?: string | undefined;
   /** Memories that the calls go to in turn. */

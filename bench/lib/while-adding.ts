@@ -9,7 +9,7 @@ const ADD_SECONDS_MAX = 60;
 /** Adds at a rate for as long as `work` takes; adds a second that were really acknowledged. */
 export async function whileAdding(
   { server, adder }: { readonly server: Target; readonly adder: LoadClient },
-  { perSecond, seed, memories }: { readonly perSecond: number } & Pick<LoadJob, 'seed' | 'memories'>,
+  { perSecond, ...which }: { readonly perSecond: number } & Pick<LoadJob, 'seed' | 'memories' | 'english'>,
   work: () => Promise<void>,
 ): Promise<number> {
   const job: LoadJob = {
@@ -20,9 +20,8 @@ export async function whileAdding(
       calls: perSecond * ADD_SECONDS_MAX,
       perSecond,
       what: 'add',
-      seed,
     },
-    memories,
+    ...which,
   };
   const begun = Promise.withResolvers<void>();
   const running = adder.run(server, job, begun.resolve);

@@ -6,8 +6,8 @@ import { openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { windowsOf } from '../../src/embed/windows.ts';
 import { FOLLOW_PAGE_GRAINS } from '../../src/engine/limits.ts';
+import { englishSource, textOf } from '../lib/drawn-vectors.ts';
 import { inFolder } from '../lib/folder.ts';
-import { grainSource } from '../lib/grains.ts';
 import { cacheFolder } from '../lib/kept-vectors.ts';
 import { LoadClient, type LoadJob } from '../lib/load.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
@@ -66,6 +66,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
         calls,
         what: 'add',
         memories: ADDED,
+        english: true,
         seed: 2,
       };
       const added = await inTurns(rounds, {
@@ -100,7 +101,14 @@ async function fill(
   try {
     for (const id of [WAITING, ...ADDED]) await createMemory(server, id);
     const batchGrains = Math.min(count, 200);
-    const job = { protocol: 'grpc', connections: 1, inFlight: 4, memories: [WAITING], seed: SEED } as const;
+    const job = {
+      protocol: 'grpc',
+      connections: 1,
+      inFlight: 4,
+      memories: [WAITING],
+      seed: SEED,
+      english: true,
+    } as const;
     await client.run(server, { ...job, what: 'batchAdd', batchGrains, calls: count / batchGrains });
     await settled(server, looks);
   } finally {
@@ -111,9 +119,7 @@ async function fill(
 /** Texts a second of the encoder in its thread, given the windows of as many grains at once as the server gives it. */
 async function encoderAlone(runtime: RuntimeName, folder: string, count: number): Promise<number> {
   const encoder = openBuiltinEmbedder({ cacheFolder: join(folder, 'models'), runtime });
-  const texts = grainSource(SEED)
-    .take(count)
-    .map(({ fields }) => `${fields['subject']} ${fields['relation']} ${fields['object']}`);
+  const texts = englishSource(SEED).take(count).map(textOf);
   try {
     await encoder.load();
     const start = performance.now();

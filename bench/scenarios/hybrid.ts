@@ -6,8 +6,8 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
+import { englishSource } from '../lib/drawn-vectors.ts';
 import { inFolder } from '../lib/folder.ts';
-import { grainSource } from '../lib/grains.ts';
 import { cacheFolder } from '../lib/kept-vectors.ts';
 import { LoadClient, type LoadJob, type ServedLoad } from '../lib/load.ts';
 import type { Aim, Measured, Options, Scenario } from '../lib/scenario.ts';
@@ -55,7 +55,14 @@ async function run({ size, profile }: Options): Promise<Measured> {
     const echo = await startEcho('grpc');
     const asker = LoadClient.start();
     const adder = LoadClient.start();
-    const ask = { protocol: 'grpc', connections: 1, inFlight: 1, calls: questions, what: 'recall' } as const;
+    const ask = {
+      protocol: 'grpc',
+      connections: 1,
+      inFlight: 1,
+      calls: questions,
+      what: 'recall',
+      english: true,
+    } as const;
     let seed = 1;
     const asked = (): LoadJob => ({ ...ask, memories: ASKED, seed: ++seed });
     try {
@@ -99,9 +106,13 @@ async function run({ size, profile }: Options): Promise<Measured> {
           }
           for (let round = 0; round <= rounds; round++)
             adds.push(
-              await whileAdding({ server, adder }, { perSecond, seed: ++seed, memories: MEMORIES }, async () => {
-                loads.beside.push(await asker.run(server, { ...asked(), calls: besideQuestions }));
-              }),
+              await whileAdding(
+                { server, adder },
+                { perSecond, seed: ++seed, memories: MEMORIES, english: true },
+                async () => {
+                  loads.beside.push(await asker.run(server, { ...asked(), calls: besideQuestions }));
+                },
+              ),
             );
           metrics[`${runtime}_embedded_in_the_end_ratio`] = await embeddedShare(server);
           // The first round warms up.
@@ -150,7 +161,7 @@ async function fill(
   try {
     for (const id of MEMORIES) await createMemory(server, id);
     const batchGrains = Math.min(grains, 1_000);
-    const job = { protocol: 'grpc', connections: 1, inFlight: 4, memories: ASKED, seed: 1 } as const;
+    const job = { protocol: 'grpc', connections: 1, inFlight: 4, memories: ASKED, seed: 1, english: true } as const;
     await filler.run(server, { ...job, what: 'batchAdd', batchGrains, calls: grains / batchGrains });
     await settled(server, looks);
   } finally {
@@ -162,7 +173,7 @@ async function fill(
 /** Median milliseconds of a question like those that are asked. */
 async function encoderAlone(runtime: RuntimeName, folder: string, count: number, seed: number): Promise<number> {
   const encoder = openBuiltinEmbedder({ cacheFolder: join(folder, 'models'), runtime });
-  const source = grainSource(seed);
+  const source = englishSource(seed);
   const times: number[] = [];
   try {
     await encoder.load();

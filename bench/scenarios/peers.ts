@@ -7,9 +7,8 @@ import { BUILTIN_NAME, openBuiltinEmbedder } from '../../src/embed/builtin/built
 import { ENCODER_DIMENSIONS } from '../../src/embed/builtin/graph.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { windowsOf } from '../../src/embed/windows.ts';
-import { keptDrawnVectors } from '../lib/drawn-vectors.ts';
+import { englishSource, keptDrawnVectors, textOf } from '../lib/drawn-vectors.ts';
 import { inFolder } from '../lib/folder.ts';
-import { grainSource } from '../lib/grains.ts';
 import { abstracts, type Collection, DEPTH, missingData, quality } from '../lib/judged.ts';
 import { importCorpus, recallAll } from '../lib/judged-client.ts';
 import { cacheFolder, keeping } from '../lib/kept-vectors.ts';
@@ -60,7 +59,7 @@ async function run({ size, profile }: Options): Promise<Measured | Skipped> {
     try {
       await createMemory(server, MEMORY);
       const batchGrains = Math.min(grains, 1_000);
-      const job = { protocol: 'grpc', connections: 1, memories: [MEMORY] } as const;
+      const job = { protocol: 'grpc', connections: 1, memories: [MEMORY], english: true } as const;
       const added = {
         ...job,
         inFlight: 4,
@@ -90,13 +89,13 @@ async function run({ size, profile }: Options): Promise<Measured | Skipped> {
       await server.stop();
     }
     const draw = keptDrawnVectors(folder, BUILTIN_NAME, ENCODER_DIMENSIONS);
-    const rows = grainSource(SEED)
+    const rows = englishSource(SEED)
       .take(grains)
-      .map(({ fields }, id): PeerRow => {
-        const text = `${fields['subject']} ${fields['relation']} ${fields['object']}`;
+      .map((grain, id): PeerRow => {
+        const text = textOf(grain);
         return { id, text, vector: draw(text) };
       });
-    const source = grainSource(QUESTIONS_SEED);
+    const source = englishSource(QUESTIONS_SEED);
     const texts = Array.from({ length: questions }, () => source.question());
     for (const name of NAMES) {
       const times = await peerTimes(INSTALLED[name]!, join(data, name), rows, texts, draw);
