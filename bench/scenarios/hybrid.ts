@@ -42,7 +42,7 @@ export const scenario: Scenario = {
 async function run({ size, profile }: Options): Promise<Measured> {
   const grains = sized(size, { full: 100_000, quick: 30_000, smoke: 100 });
   const rounds = sized(size, { full: 3, quick: 2, smoke: 1 });
-  const questions = sized(size, { full: 2_000, quick: 500, smoke: 5 });
+  const questions = sized(size, { full: 1_000, quick: 500, smoke: 5 });
   const besideQuestions = sized(size, { full: 400, quick: 200, smoke: 5 });
   const perSecond = sized(size, { full: 2_000, quick: 2_000, smoke: 50 });
   const looks = sized(size, { full: undefined, quick: undefined, smoke: 1 });
