@@ -45,6 +45,7 @@ export const AUDIT_EVENTS = {
   'retention.held': 39,
   'pii.detected': 40,
   'pii.blocked': 41,
+  'scope.tree_changed': 42,
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 

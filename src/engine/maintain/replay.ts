@@ -50,8 +50,10 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
       for (const ordinal of record.ordinals) index.markRemoved(memory, ordinal);
       return false;
     case 'key':
-      if (record.keyKind === 'user')
-        index.publishKeyed(memory, 'userKey', Buffer.from(record.token).toString('hex'), sequence);
+      if (record.keyKind === 'user' || record.keyKind === 'scope') {
+        const kind = record.keyKind === 'user' ? 'userKey' : 'scopeKey';
+        index.publishKeyed(memory, kind, Buffer.from(record.token).toString('hex'), sequence);
+      }
       if (record.action === 'destroyed' && store.keys.state(record.key) === 'live')
         store.keys.destroy([record.key], record.atMs);
       return false;
@@ -83,10 +85,10 @@ function openOrNote(store: Store, memory: number): Memory | undefined {
  * anew and destroyed the old key: what the log holds now decides.
  */
 function underLiveKey(store: Store, sequence: Sequence, record: GrainRecord): GrainRecord | undefined {
-  if (store.keys.state(record.key) !== 'destroyed') return record;
+  if (!store.isErased(record)) return record;
   const bytes = store.log.read(sequence);
   const now = bytes === undefined ? undefined : decodeRecord(bytes);
-  return now?.kind === 'grain' && store.keys.state(now.key) !== 'destroyed' ? now : undefined;
+  return now?.kind === 'grain' && !store.isErased(now) ? now : undefined;
 }
 
 /** Replays records after what `index` holds, up to `to` (exclusive; default: what the serving index has published, or

@@ -114,10 +114,10 @@ function verifyGrain(
   { found, damaged }: { readonly found: Found; readonly damaged: Set<number> },
 ): void {
   const where = `sequence ${sequence} hash ${record.address}`;
-  const state = store.keys.state(record.key);
-  if (state === 'destroyed') return;
-  if (state === 'missing') {
-    found('key', where, `key ${record.key} is missing without a tombstone`);
+  if (store.isErased(record)) return;
+  const missing = [record.key, record.scopeKey].find((key) => key !== 0 && store.keys.state(key) === 'missing');
+  if (missing !== undefined) {
+    found('key', where, `key ${missing} is missing without a tombstone`);
     return;
   }
   try {

@@ -12,6 +12,7 @@ import type { MemorySettings } from './settings.ts';
 /** Derived grain keys and user keys kept by a memory; both are cheap to find again. */
 const GRAIN_KEYS_MAX = 1_024;
 const USER_KEYS_MAX = 4_096;
+const SCOPE_KEYS_MAX = 4_096;
 
 export interface MemoryKeyIds {
   readonly blob: number;
@@ -32,6 +33,8 @@ export class Memory {
   keyIds: MemoryKeyIds;
   /** user_id to key id, for users whose key is live; a user that is not here is looked up in the index. */
   readonly userKeys = new BoundedMap<string, number>(USER_KEYS_MAX);
+  /** Scope path to key id, as `userKeys`. */
+  readonly scopeKeys = new BoundedMap<string, number>(SCOPE_KEYS_MAX);
   readonly #userTokens = new BoundedMap<string, string>(USER_KEYS_MAX);
   readonly #keys: KeyStore;
   readonly #grainKeys = new BoundedMap<string, KeyObject>(GRAIN_KEYS_MAX);
@@ -65,6 +68,7 @@ export class Memory {
   dropKeys(): void {
     this.#grainKeys.clear();
     this.userKeys.clear();
+    this.scopeKeys.clear();
   }
 
   /** The token under which a user's key is indexed and the audit chain names the user: 32 hex. */
@@ -74,6 +78,11 @@ export class Memory {
     const token = this.tokens.user(userId).toString('hex');
     this.#userTokens.set(userId, token);
     return token;
+  }
+
+  /** The token under which a scope's key is indexed and the audit chain names the scope: 32 hex. */
+  scopeToken(path: string): string {
+    return this.tokens.facet('scope', `path:${path}`).toString('hex');
   }
 
   /** A small text of this memory (a stored reply), sealed under a key that no rotation changes. */

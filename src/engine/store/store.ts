@@ -57,7 +57,8 @@ export interface StoredGrain {
   readonly grain: Grain;
 }
 
-export interface UserKey {
+/** The key of a user or a scope. */
+export interface NamedKey {
   readonly key: number;
   readonly live: boolean;
   readonly record: KeyRecord;
@@ -247,8 +248,14 @@ export class Store {
     if (this.index.removed.get(ordinal)) throw new EngineError('MEM-E001');
     const bytes = this.#readRecord(ordinal);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
-    if (record?.kind === 'grain' && this.keys.state(record.key) === 'destroyed') throw new EngineError('MEM-E006');
+    if (record?.kind === 'grain' && this.isErased(record)) throw new EngineError('MEM-E006');
     throw new EngineError('STO-E001', `the record of this grain is damaged (sequence ${ordinal})`);
+  }
+
+  /** True when one of the keys that a grain lies under was destroyed: its user's (or the memory's), or its scope's. */
+  isErased({ key, scopeKey }: Pick<GrainRecord, 'key' | 'scopeKey'>): boolean {
+    if (this.keys.state(key) === 'destroyed') return true;
+    return scopeKey !== 0 && this.keys.state(scopeKey) === 'destroyed';
   }
 
   /** The plaintext blob of a grain record, checked against its address. CRY-E001, CRY-E002. */
@@ -294,8 +301,17 @@ export class Store {
   }
 
   /** The newest key of a user in this memory, live or destroyed; undefined for a user never seen. */
-  userKey(memory: Memory, userId: string): UserKey | undefined {
-    const sequence = this.newestKeyed(memory.number, 'userKey', memory.userToken(userId));
+  userKey(memory: Memory, userId: string): NamedKey | undefined {
+    return this.#namedKey(memory.number, 'userKey', memory.userToken(userId));
+  }
+
+  /** The newest key of a scope in this memory, live or destroyed; undefined for one that nothing was written in. */
+  scopeKey(memory: Memory, path: string): NamedKey | undefined {
+    return this.#namedKey(memory.number, 'scopeKey', memory.scopeToken(path));
+  }
+
+  #namedKey(memory: number, kind: 'userKey' | 'scopeKey', token: string): NamedKey | undefined {
+    const sequence = this.newestKeyed(memory, kind, token);
     const bytes = sequence === undefined ? undefined : this.log.read(sequence);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     if (record?.kind !== 'key') return undefined;
@@ -309,8 +325,17 @@ export class Store {
 
   /** Key ids of every user of the memory whose key is live. */
   liveUserKeys(memory: Memory): number[] {
+    return this.#liveKeys(memory, 'userKey');
+  }
+
+  /** Key ids of every scope of the memory whose key is live. */
+  liveScopeKeys(memory: Memory): number[] {
+    return this.#liveKeys(memory, 'scopeKey');
+  }
+
+  #liveKeys(memory: Memory, kind: 'userKey' | 'scopeKey'): number[] {
     const keys = new Set<number>();
-    for (const sequence of this.allKeyed(memory.number, 'userKey')) {
+    for (const sequence of this.allKeyed(memory.number, kind)) {
       const bytes = this.log.read(sequence);
       const record = bytes === undefined ? undefined : decodeRecord(bytes);
       if (record?.kind === 'key' && this.keys.state(record.key) === 'live') keys.add(record.key);

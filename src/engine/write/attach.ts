@@ -43,7 +43,7 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
   const { store } = group;
   const keyFingerprint = store.keys.proof(memory.keyIds.blob);
   const { blob, token, index } = memory.keyIds;
-  const users = store.liveUserKeys(memory);
+  const named = [...store.liveUserKeys(memory), ...store.liveScopeKeys(memory)];
   group.record({
     kind: 'setting',
     memory: memory.number,
@@ -59,7 +59,7 @@ export function planDrop(group: Group, memory: Memory): { readonly keyFingerprin
   for (const id of indexKeys) group.setState(purgeState(memory.number, id), null);
   for (const id of blobKeys) group.setState(oldBlobKeyState(memory.number, id), null);
   // The list is kept until every key is gone and every record removed: a crash on the way is finished at open.
-  const doomed = [blob, token, index, ...users, ...indexKeys, ...blobKeys];
+  const doomed = [blob, token, index, ...named, ...indexKeys, ...blobKeys];
   const value = Buffer.alloc(4 * doomed.length);
   for (let i = 0; i < doomed.length; i++) value.writeUInt32BE(doomed[i]!, 4 * i);
   group.setState(`drop/${memory.number}`, value);

@@ -26,6 +26,13 @@ import type { PreparedGrain } from './prepare.ts';
 const NOTED = Uint8Array.of(1);
 /** Entries of one audit record; a group with more writes several. */
 const AUDIT_ENTRIES_MAX = 4_096;
+/** Where grains lie that name no namespace: no scope of anybody's. */
+const NAMESPACE_DEFAULT = 'default';
+/** Where keys that have a name are kept and found. */
+const KEY_NAMES = {
+  user: { cache: 'userKeys', keyed: 'userKey' },
+  scope: { cache: 'scopeKeys', keyed: 'scopeKey' },
+} as const;
 
 export interface PlannedGrain {
   readonly ordinal: Ordinal;
@@ -40,6 +47,7 @@ interface Overlay {
   readonly supersededBy: Map<Ordinal, { readonly ordinal: Ordinal; readonly address: Address }>;
   readonly predecessorOf: Map<Ordinal, Ordinal>;
   readonly userKeys: Map<string, number>;
+  readonly scopeKeys: Map<string, number>;
   readonly replies: Map<string, { readonly bodyHash: string; readonly output: unknown }>;
   readonly audit: AuditDraft[];
 }
@@ -88,6 +96,7 @@ export class Group {
         supersededBy: new Map(),
         predecessorOf: new Map(),
         userKeys: new Map(),
+        scopeKeys: new Map(),
         replies: new Map(),
         audit: [],
       };
@@ -149,15 +158,16 @@ export class Group {
     return this.#first + this.#records.length - 1;
   }
 
-  /** Grants a new grain: sealed under its user's key (made now if the user has none) or the memory's. */
+  /** Grants a new grain: sealed under its user's key (made now if the user has none) or the memory's, and its scope's. */
   addGrain(memory: Memory, prepared: PreparedGrain): PlannedGrain {
     const overlay = this.overlay(memory);
     const key = prepared.userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, prepared.userId);
     const { address, blob, indexed } = prepared;
-    const record = startGrainRecord({ memory: memory.number, key, scopeKey: 0, address }, blob.length + SEAL_BYTES);
+    const scopeKey = this.keyOfScope(memory, indexed.namespace);
+    const record = startGrainRecord({ memory: memory.number, key, scopeKey, address }, blob.length + SEAL_BYTES);
     // Sealed where it stays, and bound to the address before it.
     const bound = record.subarray(GRAIN_ADDRESS_AT, GRAIN_SEALED_AT);
-    sealInto(record, GRAIN_SEALED_AT, memory.grainKey(key, 0), blob, bound);
+    sealInto(record, GRAIN_SEALED_AT, memory.grainKey(key, scopeKey), blob, bound);
     const ordinal = this.#push(record);
     indexed.ordinal = ordinal;
     const planned = { ordinal, prepared };
@@ -295,32 +305,43 @@ export class Group {
 
   /** The id of the user's key, made with this group if the user has none. */
   keyOfUser(memory: Memory, userId: string): number {
-    const overlay = this.overlay(memory);
-    const known = overlay.userKeys.get(userId) ?? memory.userKeys.get(userId);
+    return this.#keyOf(memory, 'user', userId);
+  }
+
+  /** The id of the scope's key, made as a user's is; 0 for the namespace of grains that name none. */
+  keyOfScope(memory: Memory, namespace: string): number {
+    return namespace === '' || namespace === NAMESPACE_DEFAULT ? 0 : this.#keyOf(memory, 'scope', namespace);
+  }
+
+  #keyOf(memory: Memory, keyKind: 'user' | 'scope', name: string): number {
+    const kind = KEY_NAMES[keyKind];
+    const planned = this.overlay(memory)[kind.cache];
+    const held = memory[kind.cache];
+    const known = planned.get(name) ?? held.get(name);
     if (known !== undefined) return known;
-    const committed = this.store.userKey(memory, userId);
+    const committed = keyKind === 'user' ? this.store.userKey(memory, name) : this.store.scopeKey(memory, name);
     if (committed?.live === true) {
-      memory.userKeys.set(userId, committed.key);
+      held.set(name, committed.key);
       return committed.key;
     }
-    const { id, key } = this.store.keys.allocate('user');
+    const { id, key } = this.store.keys.allocate(keyKind);
     this.#newKeys = true;
-    const token = memory.tokens.user(userId);
+    const token = keyKind === 'user' ? memory.userToken(name) : memory.scopeToken(name);
     const sequence = this.record({
       kind: 'key',
       memory: memory.number,
       key: id,
-      keyKind: 'user',
+      keyKind,
       action: 'made',
       atMs: this.nowMs,
-      token,
+      token: Buffer.from(token, 'hex'),
       fingerprint: Buffer.alloc(8),
-      sealedName: seal(key, Buffer.from(userId), Buffer.from(`key-name:${id}`)),
+      sealedName: seal(key, Buffer.from(name), Buffer.from(`key-name:${id}`)),
     });
-    overlay.userKeys.set(userId, id);
+    planned.set(name, id);
     this.#publish.push(() => {
-      this.store.index.publishKeyed(memory.number, 'userKey', token.toString('hex'), sequence);
-      memory.userKeys.set(userId, id);
+      this.store.index.publishKeyed(memory.number, kind.keyed, token, sequence);
+      held.set(name, id);
     });
     return id;
   }

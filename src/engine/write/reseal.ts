@@ -22,6 +22,8 @@ export const resealPlan: WritePlan<
         const bytes = store.log.read(sequence);
         const record = bytes === undefined ? undefined : decodeRecord(bytes);
         if (record?.kind !== 'grain' || !keys.has(record.key)) continue;
+        // Of an erased scope, in an older copy of the data: nobody will ever need its other key.
+        if (store.isErased(record)) continue;
         const blob = store.openBlob(memory, record);
         const { blob: key } = memory.keyIds;
         const sealed = seal(memory.grainKey(key, record.scopeKey), blob, Buffer.from(record.address, 'hex'));
