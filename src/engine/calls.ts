@@ -404,8 +404,11 @@ export interface RetentionNamespace {
 /** Calls on one memory's partition in one shard. `kind` tells how the router treats several partitions. */
 export interface MemoryCalls {
   attachMemory: { input: { settings: MemorySettings }; output: Record<never, never> };
-  /** Destroys the memory's keys in this shard and removes its records. */
-  dropMemory: { input: Record<never, never>; output: { keyFingerprint: string } };
+  /**
+   * Destroys the memory's keys in this shard and removes its records. `check`: only whether its policy lets it go, POL-E003;
+   * what was begun is finished without asking again.
+   */
+  dropMemory: { input: { check?: true }; output: { keyFingerprint: string } };
   /**
    * Remembers the call's idempotency key with the hash of its body, and does nothing else; VAL-E005 for another body.
    * Of several partitions one keeps the keys, as another body may go to another partition. `release`: the call under

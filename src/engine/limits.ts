@@ -23,6 +23,10 @@ export const GRAIN_FIELDS_MAX = 10_000;
 export const TAGS_MAX = 64;
 export const TAG_CHARS_MAX = 128;
 export const NAMESPACE_CHARS_MAX = 256;
+/** Levels of a memory's scopes below the root, and all its scopes; beyond: SCP-E002. */
+export const SCOPE_DEPTH_MAX = 8;
+export const SCOPE_NODES_MAX = 10_000;
+export const SCOPE_NAME_CHARS_MAX = 64;
 export const USER_ID_CHARS_MAX = 256;
 export const EMBEDDING_TEXT_BYTES_MAX = 8_192;
 /** A JSON body or a gRPC message; beyond: LIM-E003. */
@@ -161,6 +165,15 @@ export const SHORT_READ_GRAINS_MAX = 1_024;
 export const CAL_AUDITS_MAX = 1_024;
 /** Entries of an audit chain that are looked at to say how many a filter lets through. */
 export const AUDIT_COUNTED_MAX = 100_000;
+/** What reads leave behind is written after so long, or once there are so many entries: also what one group takes. */
+export const READ_TRAIL_MS = 100;
+export const READ_TRAIL_GROUP = 1_024;
+/** Entries that wait while the log takes nothing; more are lost, and counted in health. */
+export const READ_TRAIL_MAX = 8_192;
+/** Records of recalls are kept so long where no policy says otherwise. */
+export const RECALL_RECORD_DAYS = 180;
+/** Records that are looked at to say how many a filter lets through. */
+export const RECALL_RECORDS_COUNTED_MAX = 20_000;
 /** Checked CAL queries that are kept by their text. */
 export const CAL_PLANS_MAX = 512;
 /** Words of a memory that are kept for guessing at a mistyped one (the most frequent), and guesses that are checked. */
@@ -256,6 +269,8 @@ export const PURPOSE_CHARS_MAX = 128;
 export const CONSENTS_BULK_MAX = 1_000;
 /** Words of a text that are compared with a guardrail that is not taken literally. */
 export const GUARDRAIL_WORDS_MAX = 4_096;
+/** Grains that are opened to tell what a policy would make of their personal data. */
+export const IMPACT_OPENED_MAX = 5_000;
 /** Expired grains that are removed in one transaction. */
 export const RETENTION_BATCH_MAX = 1_000;
 /** Characters of what a policy records as JSON: an impact assessment, a controller. */

@@ -1,8 +1,13 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
 
 import { cal, calRead } from './cal/reads/memory.ts';
-import type { CallContext, GrainView, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
+import type { CallContext, GrainFilter, GrainView, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
 import { EngineError } from './errors.ts';
+import { decideLimit, refuseRestricted } from './govern/decide.ts';
+import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
+import { policyJson } from './govern/policy/seal.ts';
+import { consentsOf, restrictionsOf } from './govern/told.ts';
+import type { JsonObject } from './grain/api-json.ts';
 import { embedPages, vectorState } from './maintain/embed.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
@@ -16,6 +21,8 @@ import { recallCandidates, recallStatistics } from './recall/recall.ts';
 import { shardVectors, vectorsNote } from './recall/shard-vectors.ts';
 import { stagedRecall } from './recall/staged.ts';
 import type { Memory } from './store/memory.ts';
+import { refuseRead } from './store/readable.ts';
+import { policyVersion } from './store/rules.ts';
 import type { Store, StoredGrain } from './store/store.ts';
 import { viewGrain } from './store/view.ts';
 import { isWithin } from './store/within.ts';
@@ -38,11 +45,11 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       return { held: input.hashes.map((hash) => store.findOrdinal(memory.number, hash) !== undefined) };
     },
     list: (context: CallContext, input: In<'list'>): Out<'list'> =>
-      list(store, store.memory(context.memory), context, input),
+      list(store, readable(store, context, input.filter), context, input),
     recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
-      recallStatistics(store, store.memory(context.memory), input),
+      recallStatistics(store, readable(store, context, input.filter), input),
     recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> => ({
-      ...recallCandidates(store, store.memory(context.memory), context, input.query, input.statistics, {
+      ...recallCandidates(store, readable(store, context, input.query.filter), context, input.query, input.statistics, {
         vectors: shardVectors(store, context.memory, input.query),
       }),
       ...vectorsNote(store, context.memory, input.query),
@@ -52,7 +59,8 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       return { grains: input.hashes.map((hash) => viewed(store, memory, context, hash)) };
     },
     recall: (context: CallContext, input: In<'recall'>): Out<'recall'> => {
-      const memory = store.memory(context.memory);
+      const memory = readable(store, context, input.filter);
+      allowLimit(memory, input.limit);
       const found = stagedRecall(store, memory, context, input, (hash) => viewed(store, memory, context, hash));
       return { ...found, ...vectorsNote(store, context.memory, input) };
     },
@@ -68,10 +76,34 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       const { serving, lag } = vectorState(store, store.memory(context.memory).number);
       return { serving: serving === undefined ? [] : [serving], lag };
     },
-    cal: (context: CallContext, input: In<'cal'>): Out<'cal'> =>
-      cal(store, store.memory(context.memory), context, input),
+    cal: (context: CallContext, input: In<'cal'>): Out<'cal'> => cal(store, readable(store, context), context, input),
     calRead: (context: CallContext, input: In<'calRead'>): Out<'calRead'> =>
-      calRead(store, store.memory(context.memory), context, input),
+      calRead(store, readable(store, context), context, input),
+    policy: (context: CallContext, { version }: In<'policy'>): Out<'policy'> => {
+      const memory = store.memory(context.memory);
+      const policy = version === undefined ? memory.governed.policy : policyVersion(store.log, memory, version);
+      return { policy: policy === undefined ? null : (policyJson(policy) as JsonObject) }; // a policy is an object
+    },
+    simulatePolicy: (context: CallContext, { change, isAdmin }: In<'simulatePolicy'>): Out<'simulatePolicy'> => {
+      const { policy } = store.memory(context.memory).governed;
+      const decision = decideChange(policy, change as PolicyChange, { isAdmin }); // its overrides are JSON
+      return { decision: decisionJson(policy, decision) as JsonObject }; // a decision is an object
+    },
+    restrictions: (context: CallContext, input: In<'restrictions'>): Out<'restrictions'> => ({
+      restrictions: restrictionsOf(store.memory(context.memory).governed, context.userId ?? input.userId).map(
+        ({ userId, reason, atMs, by }) => ({
+          userId,
+          reason,
+          restrictedAt: Math.floor(atMs / 1000),
+          restrictedBy: by,
+        }),
+      ),
+    }),
+    consents: (context: CallContext, input: In<'consents'>): Out<'consents'> => {
+      const userId = context.userId ?? input.userId;
+      const wanted = { ...input, ...(userId === undefined ? {} : { userId }) };
+      return { facts: consentsOf(store.memory(context.memory).governed, wanted) };
+    },
     history: (context: CallContext, input: In<'history'>): Out<'history'> =>
       history(store, store.memory(context.memory), context, input.hash),
     statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {
@@ -96,12 +128,29 @@ function viewed(store: Store, memory: Memory, context: CallContext, hash: string
 function find(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain | undefined {
   const ordinal = store.findOrdinal(memory.number, hash);
   const stored = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
-  return stored !== undefined && isWithin(context, stored.grain) ? stored : undefined;
+  if (stored === undefined || !isWithin(context, stored.grain)) return undefined;
+  return refuseRead(memory, context, stored.grain, store.clock.nowMs()) === undefined ? stored : undefined;
 }
 
 function named(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain {
   const ordinal = store.findOrdinal(memory.number, hash);
   const stored = ordinal === undefined ? undefined : store.readNamed(memory, ordinal);
   if (stored === undefined || !isWithin(context, stored.grain)) throw new EngineError('MEM-E001');
+  const refusal = refuseRead(memory, context, stored.grain, store.clock.nowMs());
+  if (refusal !== undefined) throw refusal;
   return stored;
+}
+
+function allowLimit(memory: Memory, limit: number): void {
+  const refusal = decideLimit(memory.governed, limit);
+  if (refusal !== undefined) throw refusal;
+}
+
+/** A memory for a read that may be about one user: POL-E008 while that user's processing is restricted. */
+function readable(store: Store, context: CallContext, filter?: GrainFilter): Memory {
+  const memory = store.memory(context.memory);
+  const refusal =
+    refuseRestricted(memory.governed, context.userId) ?? refuseRestricted(memory.governed, filter?.userId);
+  if (refusal !== undefined) throw refusal;
+  return memory;
 }

@@ -7,7 +7,9 @@ import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
 import { keepVectors } from './maintain/embed.ts';
 import { exportPage } from './maintain/export.ts';
+import { policyImpact } from './maintain/policy-impact.ts';
 import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
+import { enforceRetention, retentionStatus } from './maintain/retention.ts';
 import { rewrapKeys } from './maintain/rewrap.ts';
 import { inSlices } from './maintain/slices.ts';
 import { userHashes } from './maintain/users.ts';
@@ -94,6 +96,20 @@ export function writeCalls(services: WriteServices) {
       changed(context, queue.push('forget', plans.forgetPlan, context, input)),
     eraseUser: (context: CallContext, input: In<'eraseUser'>): Out<'eraseUser'> =>
       changed(context, queue.push('eraseUser', plans.eraseUserPlan, context, input)),
+    setPolicy: (context: CallContext, input: In<'setPolicy'>): Out<'setPolicy'> =>
+      queue.push('setPolicy', plans.setPolicyPlan, context, input),
+    restrict: (context: CallContext, input: In<'restrict'>): Out<'restrict'> =>
+      queue.push('restrict', plans.restrictPlan, context, input),
+    consent: (context: CallContext, input: In<'consent'>): Out<'consent'> =>
+      changed(context, queue.push('consent', plans.consentPlan, context, input)),
+    consentFacts: (context: CallContext, input: In<'consentFacts'>): Out<'consentFacts'> =>
+      queue.push('consentFacts', plans.consentFactsPlan, context, input),
+    policyImpact: async (context: CallContext, input: In<'policyImpact'>): Out<'policyImpact'> =>
+      policyImpact(store, store.memory(context.memory), context, input),
+    retentionStatus: async (context: CallContext, input: In<'retentionStatus'>): Out<'retentionStatus'> =>
+      retentionStatus(store, store.memory(context.memory), context, input),
+    enforceRetention: (context: CallContext, input: In<'enforceRetention'>): Out<'enforceRetention'> =>
+      changed(context, enforceRetention({ store, queue }, context, input)),
     flush: async (context: CallContext, _input: In<'flush'>): Out<'flush'> => {
       store.memory(context.memory);
       await queue.idle();

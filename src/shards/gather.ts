@@ -4,6 +4,16 @@ import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { gatherAuditPage } from './gather-audit.ts';
 import { gatherAddBatch, gatherImport, type PlacementOf } from './gather-batch.ts';
 import { gatherCalRead, runCal } from './gather-cal.ts';
+import {
+  gatherConsent,
+  gatherConsents,
+  gatherEnforceRetention,
+  gatherPolicyImpact,
+  gatherRestrict,
+  gatherRestrictions,
+  gatherRetentionStatus,
+  gatherSetPolicy,
+} from './gather-govern.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
 import {
   countDistinct,
@@ -110,6 +120,20 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
       fingerprint: mergeFingerprints(answers.map(({ fingerprint }) => fingerprint)),
     };
   },
+  policy: (fan, input) => fan.one(0, 'policy', input),
+  simulatePolicy: (fan, input) => fan.one(0, 'simulatePolicy', input),
+  policyImpact: gatherPolicyImpact,
+  setPolicy: gatherSetPolicy,
+  restrict: gatherRestrict,
+  restrictions: gatherRestrictions,
+  consent: gatherConsent,
+  consentFacts: async (fan, input) => {
+    await fan.all('consentFacts', input);
+    return {};
+  },
+  consents: gatherConsents,
+  retentionStatus: gatherRetentionStatus,
+  enforceRetention: gatherEnforceRetention,
   note: (fan, input) => fan.one(0, 'note', input),
   exportPage: gatherExportPage,
 };

@@ -3,6 +3,7 @@
 import type { Sliced } from '../index/section.ts';
 import type { SegmentChange } from '../index/shard-index.ts';
 import { CorruptRecord, type Sequence } from '../log/log.ts';
+import { governingStates, policyState } from '../store/rules.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
 
@@ -28,6 +29,18 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
     yield;
   }
   remove(sequences);
+  // What governed it is named in the state alone from here on.
+  let entries: [string, null][] = [[policyState(memory), null]];
+  for (const prefix of governingStates(memory))
+    for (const [name] of store.log.scanState(prefix)) {
+      entries.push([name, null]);
+      if (entries.length >= REMOVALS_MAX) {
+        void queue.commitState(entries).catch(() => undefined);
+        entries = [];
+      }
+      yield;
+    }
+  void queue.commitState(entries).catch(() => undefined);
   const change = yield* store.index.dropMemory(memory);
   store.dropPending.delete(memory);
   return { ...change, state: [...change.state, [key, null]] };

@@ -9,7 +9,7 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 
 /** Of the SHA-256 of a user's id: enough to tell users apart, within this process. */
-const HASH_BYTES = 6;
+export const USER_HASH_BYTES = 6;
 const NOTHING = new Uint32Array(0);
 
 /** What a caller is bound or narrowed to; of both absent it sees the whole memory. */
@@ -39,7 +39,7 @@ export function countUsers(store: Store, memory: Memory, binding: Binding): numb
 export function* userHashes(store: Store, memory: Memory, binding: Binding): Generator<void, Buffer, void> {
   const hashes: Buffer[] = [];
   for (const name of seenUsers(store, memory, binding)) {
-    if (name !== undefined) hashes.push(hash('sha256', name, 'buffer').subarray(0, HASH_BYTES));
+    if (name !== undefined) hashes.push(hash('sha256', name, 'buffer').subarray(0, USER_HASH_BYTES));
     yield;
   }
   return Buffer.concat(hashes);
@@ -62,7 +62,8 @@ function hasSeenGrain(store: Store, memory: Memory, name: string, binding: Bindi
     );
 }
 
-function* userNames(store: Store, memory: Memory): Generator<string | undefined, void, void> {
+/** The names of users whose key is live; undefined stands for a record that names none. */
+export function* userNames(store: Store, memory: Memory): Generator<string | undefined, void, void> {
   const seen = new Set<number>();
   for (const sequence of store.allKeyed(memory.number, 'userKey')) {
     const bytes = store.log.read(sequence);

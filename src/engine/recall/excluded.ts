@@ -8,6 +8,7 @@ import { docBits, searchText, type TextStatistics } from '../index/text/search.t
 import type { Store } from '../store/store.ts';
 import { placesIn } from './candidates.ts';
 import { type FacetTerm, filterPart, visibleIn } from './filter.ts';
+import { hiddenIn, hiddenReasons } from './hidden.ts';
 import { inOrder } from './ordered.ts';
 import { type Excluded, type ExclusionReason, Exclusions } from './stages/excluded.ts';
 import type { VectorLeg } from './vector-leg.ts';
@@ -28,8 +29,8 @@ export interface ExclusionSearch {
 export function excludedByConditions(search: ExclusionSearch): Excluded {
   const { store, context, parts, query } = search;
   const everything = { ...query, filter: { includeSuperseded: true } };
-  // Expired grains are hidden from everybody; they are looked for here alone.
-  const seen = parts.map((part) => visibleOrExpired(store, part, everything.filter, context));
+  // What has expired, and what a policy keeps back, is hidden from everybody; it is looked for here alone.
+  const seen = parts.map((part) => visibleOrHidden(store, part, everything.filter, context));
   const reasons = parts.map((part) => reasonsIn(search, part));
   const excluded = new Exclusions();
   const met = new Set<number>();
@@ -91,35 +92,28 @@ function listOf(store: Store, part: IndexPart, filter: GrainFilter): Uint32Array
   return filterPart(store, part, filter, NOBODY).docs;
 }
 
-function visibleOrExpired(
+function visibleOrHidden(
   store: Store,
   part: IndexPart,
   filter: GrainFilter,
   context: CallContext,
 ): (doc: Doc) => boolean {
   const visible = visibleIn(store, part, filter, context);
-  const expired = expiredIn(store, part);
-  if (expired === undefined) return visible;
+  const hidden = hiddenIn(store, part, context);
+  if (hidden === undefined) return visible;
   const { removed } = store.index;
   const within = filterPart(store, part, {}, context).docs;
   const set = within === undefined ? undefined : DocSet.of(part.docCount, within);
   return (doc) =>
-    visible(doc) || (expired(doc) && !removed.get(part.ordinals[doc]!) && (set === undefined || set.has(doc)));
-}
-
-function expiredIn(store: Store, part: IndexPart): ((doc: Doc) => boolean) | undefined {
-  const expires = part.numbers('expiresAtMs');
-  if (expires === undefined) return undefined;
-  const nowMs = store.clock.nowMs();
-  return (doc) => expires[doc]! <= nowMs;
+    visible(doc) || (hidden(doc) && !removed.get(part.ordinals[doc]!) && (set === undefined || set.has(doc)));
 }
 
 /** Why a doc that the caller may see is kept out: the first condition that it fails, in the contract's order. */
 function reasonsIn(
-  { store, query, facets }: ExclusionSearch,
+  { store, context, query, facets }: ExclusionSearch,
   part: IndexPart,
 ): (doc: Doc) => ExclusionReason | undefined {
-  const expired = expiredIn(store, part);
+  const hiding = hiddenReasons(store, part, context);
   const conditions = conditionsOf(query.filter, facets).map(({ reason, filter, terms }) => {
     const { docs, test } = filterPart(store, part, { includeSuperseded: true, ...filter }, NOBODY, terms);
     const bits = docs === undefined ? undefined : docBits(docs, part.docCount);
@@ -129,7 +123,8 @@ function reasonsIn(
   });
   const { superseded } = store.index;
   return (doc) => {
-    if (expired?.(doc) === true) return 'ttl_expired';
+    const hidden = hiding.find(({ hides }) => hides(doc));
+    if (hidden !== undefined) return hidden.reason;
     const failed = conditions.find(({ holds }) => !holds(doc));
     if (failed !== undefined) return failed.reason;
     return query.filter.includeSuperseded !== true && superseded.get(part.ordinals[doc]!) ? 'superseded' : undefined;

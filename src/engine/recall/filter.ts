@@ -5,6 +5,7 @@ import { DocSet, intersect, union } from '../index/docset.ts';
 import { type Doc, type Facet, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
 import { toNfc } from '../nfc.ts';
 import type { Store } from '../store/store.ts';
+import { hiddenIn } from './hidden.ts';
 import { isInScope } from './scope.ts';
 
 export interface PartFilter {
@@ -32,12 +33,12 @@ export function filterPart(
   context: CallContext,
   terms: readonly FacetTerm[] = [],
 ): PartFilter {
-  return { docs: facetDocs(part, filter, context, terms), test: docTest(store, part, filter, terms) };
+  return { docs: facetDocs(part, filter, context, terms), test: docTest(store, part, filter, context, terms) };
 }
 
 /**
- * What of a part the caller may see at all, whatever else the query asks for: not removed, not expired, current unless
- * old versions are wanted, and inside the caller's namespace and user.
+ * What of a part the caller may see at all, whatever else the query asks for: not removed, not expired, kept back by no
+ * policy, current unless old versions are wanted, and inside the caller's namespace and user.
  */
 export function visibleIn(
   store: Store,
@@ -47,7 +48,7 @@ export function visibleIn(
 ): (doc: Doc) => boolean {
   const { namespace, userId } = context;
   const standing: GrainFilter = filter.includeSuperseded === true ? { includeSuperseded: true } : {};
-  const test = docTest(store, part, standing, []);
+  const test = docTest(store, part, standing, context, []);
   if (namespace === undefined && userId === undefined) return test;
   const docs = facetDocs(part, {}, context, []) ?? NOTHING;
   const set = DocSet.of(part.docCount, docs);
@@ -108,6 +109,7 @@ function docTest(
   store: Store,
   part: IndexPart,
   filter: GrainFilter,
+  context: CallContext,
   terms: readonly FacetTerm[],
 ): (doc: Doc) => boolean {
   const { removed, superseded } = store.index;
@@ -115,11 +117,8 @@ function docTest(
   const tests: ((doc: Doc) => boolean)[] = [];
   if (removed.count > 0) tests.push((doc) => !removed.get(ordinals[doc]!));
   if (filter.includeSuperseded !== true && superseded.count > 0) tests.push((doc) => !superseded.get(ordinals[doc]!));
-  const expires = part.numbers('expiresAtMs');
-  if (expires !== undefined) {
-    const nowMs = store.clock.nowMs();
-    tests.push((doc) => !(expires[doc]! <= nowMs));
-  }
+  const hides = hiddenIn(store, part, context);
+  if (hides !== undefined) tests.push((doc) => !hides(doc));
   const excludedTags = (filter.excludeTags ?? []).map((value) => ({ facet: 'tag' as const, value }));
   for (const { facet, value } of [...excludedTags, ...terms.filter(({ negated }) => negated)]) {
     const docs = part.facet(facet, facetValue(facet, value));

@@ -3,13 +3,15 @@ import type { CallContext, MemoryCalls, VersionView } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { Ordinal } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
+import { refuseRead } from '../store/readable.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
 import { isWithin } from '../store/within.ts';
 
 /**
  * The whole chain of versions that a grain belongs to, oldest first, from any member's hash. Labels go by the place in
- * the chain (root `original`, tip `supersedes`, between `superseded`); removed and erased members leave no entry. MEM-E001, MEM-E006.
+ * the chain (root `original`, tip `supersedes`, between `superseded`); removed, erased and expired members leave no entry.
+ * MEM-E001, MEM-E006, and POL-E002, POL-E008 as for any read of the grain that is named.
  */
 export function history(
   store: Store,
@@ -21,11 +23,15 @@ export function history(
   const named = ordinal === undefined ? undefined : store.readNamed(memory, ordinal);
   if (ordinal === undefined || named === undefined || !isWithin(context, named.grain))
     throw new EngineError('MEM-E001');
+  const nowMs = store.clock.nowMs();
+  const refusal = refuseRead(memory, context, named.grain, nowMs);
+  if (refusal !== undefined) throw refusal;
   const chain = chainOf(store, memory, ordinal);
   const versions: VersionView[] = [];
   chain.forEach((member, i) => {
     const stored = store.readGrain(memory, member);
     if (stored === undefined || !isWithin(context, stored.grain)) return;
+    if (refuseRead(memory, context, stored.grain, nowMs) !== undefined) return;
     const { hash: address, grainType, fields, createdAt } = viewGrain(store, memory, stored);
     const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
     versions.push({ hash: address, grainType, fields, createdAt, relation });

@@ -3,10 +3,13 @@ import type { KeyObject } from 'node:crypto';
 import { BlindTokens } from '../crypto/blind-tokens.ts';
 import { deriveBlindKey, deriveGrainKey } from '../crypto/derive.ts';
 import { open, seal, sealKey } from '../crypto/envelope.ts';
+import type { Governed } from '../govern/governed.ts';
 import { type Analyzer, analyzer } from '../index/text/analyze.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import type { Log } from '../log/log.ts';
 import type { SettingRecord } from '../record/record.ts';
 import { BoundedMap } from './bounded-map.ts';
+import { governedBy } from './rules.ts';
 import type { MemorySettings } from './settings.ts';
 
 /** Derived grain keys and user keys kept by a memory; both are cheap to find again. */
@@ -39,9 +42,12 @@ export class Memory {
   readonly #keys: KeyStore;
   readonly #grainKeys = new BoundedMap<string, KeyObject>(GRAIN_KEYS_MAX);
   readonly #smallKey: KeyObject;
+  readonly #log: Log;
+  #governed: Governed | undefined;
 
-  constructor(record: SettingRecord, keys: KeyStore) {
+  constructor(record: SettingRecord, keys: KeyStore, log: Log) {
     this.number = record.memory;
+    this.#log = log;
     this.keyIds = { blob: record.blobKey, token: record.tokenKey, index: record.indexKey };
     this.#keys = keys;
     this.sealedSettings = record.sealed;
@@ -62,6 +68,12 @@ export class Memory {
     const derived = sealKey(deriveGrainKey(this.#keys.get(key), salt));
     this.#grainKeys.set(id, derived);
     return derived;
+  }
+
+  /** Policy, restrictions and consents, read at the first use. STO-E001, CRY-E001 when they cannot be. */
+  get governed(): Governed {
+    this.#governed ??= governedBy(this.#log, this);
+    return this.#governed;
   }
 
   /** Forgets every derived key that could open what a destroyed key sealed. */

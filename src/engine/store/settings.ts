@@ -1,3 +1,5 @@
+import type { JsonObject } from '../grain/api-json.ts';
+
 /** Settings of a memory that its shards need. Made by the control log, sent to every shard that holds a partition. */
 export interface MemorySettings {
   /** The memory's number: given once by the control log, never reused. Shards know memories by it. */
@@ -11,4 +13,13 @@ export interface MemorySettings {
   readonly createdAtMs: number;
   /** Whose vectors it has: a name that the server knows embedders by. Absent: the deployment's own. */
   readonly vectorBackend?: string;
+  /** Where it lies, as its maker said: what a policy's regions are held against. */
+  readonly region?: string;
+  /** What it was made with: the first version of its policy. Absent: the baseline, until somebody sets a policy. */
+  readonly policy?: {
+    readonly presets: readonly string[];
+    /** By path. */
+    readonly overrides: JsonObject;
+    readonly sealedBy: string;
+  };
 }

@@ -129,7 +129,7 @@ export class Store {
 
   #open(number: number, sequence: Sequence): Memory {
     try {
-      const opened = new Memory(this.#readSetting(number, sequence), this.keys);
+      const opened = new Memory(this.#readSetting(number, sequence), this.keys, this.log);
       this.unopened.delete(number);
       return opened;
     } catch (error) {

@@ -1,12 +1,13 @@
 // Plans an add: a duplicate is answered with what is there, anything else is granted.
 import type { AddItem, CallContext } from '../calls.ts';
 import { EngineError } from '../errors.ts';
-import { mayInvalidate } from '../grain/api-invalidation.ts';
 import { tripleForm } from '../grain/api-text.ts';
-import { pairKey } from '../index/part.ts';
+import { type Doc, type IndexPart, pairKey } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
+import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
+import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { isSimilar } from './similarity.ts';
@@ -29,19 +30,12 @@ export function planAdd(
   prepared: PreparedGrain,
   event: 'memory.added' | 'memory.imported' | NonNullable<AddItem['event']> = 'memory.added',
 ): Added {
+  allowWrite(group, memory, context, prepared);
   if (event === 'memory.extracted') checkSource(group, memory, prepared);
   const duplicate = findDuplicate(group, memory, prepared);
   if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings: prepared.warnings };
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
-  if (replaced !== undefined) {
-    const refusal = mayInvalidate(replaced.grain, {
-      actor: context.actor,
-      act: 'supersede',
-      nowMs: group.nowMs,
-      ...(context.reason === undefined ? {} : { reason: context.reason }),
-    });
-    if (refusal !== undefined) throw refusal;
-  }
+  if (replaced !== undefined) allowSupersede(group, memory, context, replaced.grain);
   const planned = group.addGrain(memory, prepared);
   if (replaced !== undefined) group.supersede(memory, replaced.ordinal, planned);
   group.audit(memory, {
@@ -54,6 +48,7 @@ export function planAdd(
       ...(replaced === undefined ? {} : { old_hash: replaced.address }),
     },
   });
+  auditPii(group, memory, context, prepared);
   return { hash: prepared.address, duplicate: false, warnings: prepared.warnings };
 }
 
@@ -107,11 +102,19 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
     for (const doc of part.identity(identity)) {
       const ordinal = part.ordinals[doc]!;
       if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) continue;
+      if (isGone(group, memory, part, doc)) continue;
       const address = store.addressAt(ordinal);
       if (address !== undefined) return address;
     }
   }
   return undefined;
+}
+
+/** What has expired is gone for every caller: nothing that is added is a duplicate of it. */
+function isGone(group: Group, memory: Memory, part: IndexPart, doc: Doc): boolean {
+  if (memory.governed.hidesNothing) return (part.numbers('expiresAtMs')?.[doc] ?? Number.NaN) <= group.nowMs;
+  const stored = group.store.readGrain(memory, part.ordinals[doc]!);
+  return stored === undefined || hasExpired(memory, stored.grain, group.nowMs);
 }
 
 /** Current beliefs of the same subject, relation, namespace and user, newest first. */
@@ -134,7 +137,7 @@ function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] 
   for (const ordinal of ordinals) {
     if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) continue;
     const stored = group.read(memory, ordinal);
-    if (stored === undefined) continue;
+    if (stored === undefined || hasExpired(memory, stored.grain, group.nowMs)) continue;
     const { fields, type: storedType } = stored.grain;
     const same =
       storedType === 'belief' && fields['namespace'] === namespace && (fields['user_id'] ?? undefined) === user;

@@ -1,7 +1,9 @@
 // Plans the life of a memory in this shard: attached with keys of its own, its settings changed, dropped for good.
 import type { CallContext, MemorySettings } from '../calls.ts';
 import { EngineError } from '../errors.ts';
+import { refuseHeld } from '../govern/decide.ts';
 import { type Memory, sealSettings } from '../store/memory.ts';
+import { firstPolicy } from '../store/rules.ts';
 import { oldBlobKeyState, purgeState } from '../store/store.ts';
 import type { Group } from './group.ts';
 
@@ -33,6 +35,21 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
     subject: '',
     details: { partitions: settings.partitions },
   });
+  if (existing !== undefined || settings.policy === undefined) return;
+  const { version, sealHash, presets } = firstPolicy(settings);
+  group.auditLater(settings.number, {
+    event: 'policy.sealed',
+    actor: context.actor,
+    subject: '',
+    details: { version, seal_hash: sealHash, presets: presets.join(',') },
+  });
+}
+
+/** POL-E003 when the memory's policy keeps it. */
+export function checkDrop(memory: Memory): { readonly keyFingerprint: string } {
+  const held = refuseHeld(memory.governed);
+  if (held !== undefined) throw held;
+  return { keyFingerprint: '' };
 }
 
 /**

@@ -2,13 +2,15 @@
 // Both need the settled index, so the engine never plans them after other writes of the same memory in one group.
 import type { CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
-import { mayInvalidate } from '../grain/api-invalidation.ts';
+import { refuseHeld } from '../govern/decide.ts';
 import type { Ordinal } from '../index/part.ts';
 import { toNfc } from '../nfc.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { isWithin } from '../store/within.ts';
 import { pseudonym, reasonDetail } from './actor.ts';
+import { allowForget } from './decided.ts';
+import { dropGoverned } from './govern.ts';
 import type { Group } from './group.ts';
 
 interface Target {
@@ -55,13 +57,7 @@ function findTargets(group: Group, memory: Memory, context: CallContext, input: 
     if (stored === undefined || !isWithin(context, stored.grain)) return false;
     const userId = stored.grain.fields['user_id'];
     if (input.userId !== undefined && userId !== input.userId) return false;
-    const refusal = mayInvalidate(stored.grain, {
-      actor: context.actor,
-      act: 'forget',
-      nowMs: group.nowMs,
-      ...(context.reason === undefined ? {} : { reason: context.reason }),
-    });
-    if (refusal !== undefined) throw refusal;
+    allowForget(group, memory, context, stored.grain);
     ordinals.add(ordinal);
     targets.push({
       ordinal,
@@ -101,6 +97,8 @@ export function planEraseUser(group: Group, memory: Memory, context: CallContext
   const { store } = group;
   if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
     throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
+  const held = refuseHeld(memory.governed);
+  if (held !== undefined) throw held;
   const known = store.userKey(memory, userId);
   if (known === undefined) return { userId, count: 0, keyFingerprint: '', timestamp: Math.floor(group.nowMs / 1000) };
   // A key that was lost is no erasure yet: the grains, and their words in the index, are to go all the same.
@@ -116,6 +114,7 @@ export function planEraseUser(group: Group, memory: Memory, context: CallContext
   const fingerprint = store.keys.proof(known.key);
   const timestamp = Math.floor(group.nowMs / 1000);
   if (ordinals.length > 0) group.remove(memory, ordinals, 'erased');
+  dropGoverned(group, memory, userId);
   const sequence = group.record({
     kind: 'key',
     memory: memory.number,

@@ -1,16 +1,19 @@
 // Every write of the engine: how it is prepared and planned. One row a method; the engine and the queue know no more.
-import type { AddItem, CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
+import type { AddItem, CallContext, ConsentOutcome, ErasureProof, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { AuditDraft } from '../govern/audit.ts';
+import type { Ordinal } from '../index/part.ts';
 import { VERIFICATION_STATES } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
 import { type Added, planAdd } from './add.ts';
-import { planAttach, planDrop, planDropped, writeSetting } from './attach.ts';
+import { checkDrop, planAttach, planDrop, planDropped, writeSetting } from './attach.ts';
+import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
+import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './govern.ts';
 import { bindFields } from './narrow.ts';
-import { prepareBlob, prepareGrain } from './prepare.ts';
+import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
 import type { MemoryWrite, WritePlan } from './queue.ts';
 import { releaseReply, storedReply } from './reply.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
@@ -29,23 +32,37 @@ export const renewIndexKeyPlan: WritePlan<{ readonly memory: number }, void> = {
 };
 
 export const addPlan: WritePlan<AddItem, Added> = {
-  prepare: (memory, context, input, nowMs) =>
-    prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs),
-  plan: (group, memory, context, { event }, prepared) => planAdd(group, known(memory), context, prepared!, event),
+  prepare: prepareAdd,
+  plan: (group, memory, context, input, prepared) => {
+    const held = known(memory);
+    const current = isCurrent(held, prepared!) ? prepared! : prepareAdd(held, context, input, group.nowMs);
+    return planAdd(group, held, context, current, input.event);
+  },
 };
+
+function prepareAdd(memory: Memory, context: CallContext, input: AddItem, nowMs: number): PreparedGrain {
+  return prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs, context.purpose);
+}
+
+/** False when the policy was changed since. */
+function isCurrent(memory: Memory, { policySeal }: PreparedGrain): boolean {
+  return policySeal === memory.governed.policy.sealHash;
+}
 
 /** One blob of an import. */
 export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, Added & { readonly grainType: string }> = {
-  prepare: (memory, _context, input) => prepareBlob(memory, input.blob, input.hash),
-  plan: (group, memory, context, _input, prepared) => {
-    const { fields, type } = prepared!.grain;
+  prepare: (memory, context, input) => prepareBlob(memory, input.blob, input.hash, context.purpose),
+  plan: (group, memory, context, input, before) => {
+    const held = known(memory);
+    const prepared = isCurrent(held, before!) ? before! : prepareBlob(held, input.blob, input.hash, context.purpose);
+    const { fields, type } = prepared.grain;
     for (const [name, bound] of [
       ['namespace', context.namespace],
       ['user_id', context.userId],
     ] as const)
       if (bound !== undefined && fields[name] !== bound)
         throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`);
-    return { ...planAdd(group, known(memory), context, prepared!, 'memory.imported'), grainType: type };
+    return { ...planAdd(group, held, context, prepared, 'memory.imported'), grainType: type };
   },
 };
 
@@ -77,6 +94,53 @@ export const eraseUserPlan: MemoryWrite<'eraseUser'> = {
   },
   settled: true,
   plan: (group, memory, context, { userId }) => planEraseUser(group, known(memory), context, userId),
+};
+
+export const setPolicyPlan: MemoryWrite<'setPolicy'> = {
+  reply: { isKept: (input) => !('check' in input) && !('sealed' in input) },
+  settled: true,
+  plan: (group, memory, context, input) => planSetPolicy(group, known(memory), context, input),
+};
+
+export const restrictPlan: MemoryWrite<'restrict'> = {
+  settled: true,
+  plan: (group, memory, context, input) => planRestrict(group, known(memory), context, input),
+};
+
+/** Kept for a repeat without what it says of whom: the request says that again. */
+export const consentPlan: MemoryWrite<'consent'> = {
+  reply: { strip: stripConsents, restore: restoreConsents },
+  settled: true,
+  plan: (group, memory, context, input) => planConsent(group, known(memory), context, input),
+};
+
+export const consentFactsPlan: MemoryWrite<'consentFacts'> = {
+  settled: true,
+  plan: (group, memory, _context, input) => planConsentFacts(group, known(memory), input),
+};
+
+function stripConsents({ outcomes }: MemoryCalls['consent']['output']): unknown {
+  return outcomes.map((outcome) => {
+    if ('error' in outcome) return outcome;
+    const { userId: _, purpose: __, ...fact } = outcome.fact;
+    return { fact };
+  });
+}
+
+function restoreConsents(kept: unknown, { items }: MemoryCalls['consent']['input']): MemoryCalls['consent']['output'] {
+  const outcomes = (kept as readonly ConsentOutcome[]).map((outcome, at): ConsentOutcome => {
+    // as `strip` left them
+    const item = items[at];
+    if ('error' in outcome || item === undefined) return outcome;
+    return { fact: { ...outcome.fact, userId: item.userId, purpose: item.purpose } };
+  });
+  return { outcomes };
+}
+
+/** A stretch of what has expired; what a hold keeps is left. */
+export const expirePlan: WritePlan<{ readonly ordinals: readonly Ordinal[] }, { readonly removed: number }> = {
+  settled: true,
+  plan: (group, memory, context, { ordinals }) => planExpire(group, known(memory), context, ordinals),
 };
 
 export const attachPlan: MemoryWrite<'attachMemory'> = {
@@ -118,8 +182,10 @@ export const releasePlan: WritePlan<NonNullable<CallContext['idempotency']>, Rec
 
 export const dropPlan: MemoryWrite<'dropMemory'> = {
   settled: true,
-  plan: (group, memory, context) =>
-    memory === undefined ? planDropped(group, context.memory) : planDrop(group, memory),
+  plan: (group, memory, context, { check }) => {
+    if (check === true) return checkDrop(known(memory));
+    return memory === undefined ? planDropped(group, context.memory) : planDrop(group, memory);
+  },
 };
 
 /** Of whose grains it was, when the caller was narrowed to a person. */
@@ -127,6 +193,18 @@ export const notePlan: MemoryWrite<'note'> = {
   plan: (group, memory, context, { event, details }) => {
     const held = known(memory);
     group.audit(held, { event, actor: context.actor, subject: pseudonym(held, context.userId), details });
+    return {};
+  },
+};
+
+/** Notes when retention was last enforced, with its audit entry. */
+export const enforcedPlan: WritePlan<{ readonly key: string; readonly forgotten: number }, Record<never, never>> = {
+  plan: (group, memory, context, { key, forgotten }) => {
+    const at = Buffer.alloc(6);
+    at.writeUIntBE(group.nowMs, 0, 6);
+    group.setState(key, at);
+    const details = { forgotten };
+    group.audit(known(memory), { event: 'retention.enforced', actor: context.actor, subject: '', details });
     return {};
   },
 };

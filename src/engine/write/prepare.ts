@@ -1,6 +1,8 @@
 // The first step of a write, pure: what a caller sent becomes a blob, its address, and what the indexes keep of it.
 // Nothing here reads the store, so a worker prepares the next group while the last one is being committed.
 import type { JsonObject } from '../calls.ts';
+import { DEFAULT_PURPOSE } from '../govern/consent.ts';
+import { checkPii, type PiiNeeds } from '../govern/pii-needs.ts';
 import { addressOf } from '../grain/address.ts';
 import { fromApi } from '../grain/api-input.ts';
 import { decodeGrain, encodeGrain } from '../grain/blob.ts';
@@ -17,52 +19,78 @@ export interface PreparedGrain {
   readonly userId: string | undefined;
   readonly verification: VerificationState;
   readonly warnings: readonly string[];
+  /** The seal of the policy that it was prepared under: under another one it is prepared again. */
+  readonly policySeal: string;
+  /** What was found of personal data that counts under that policy. */
+  readonly pii: PiiNeeds | undefined;
   /** Its ordinal is 0 until a group has given it one. */
   readonly indexed: NewlyIndexed;
 }
 
-/** A grain from the API's fields. Every refusal is an EngineError with a code of the contract. */
-export function prepareGrain(memory: Memory, grainType: string, fields: JsonObject, nowMs: number): PreparedGrain {
-  const api = fromApi(grainType, fields, { nowMs });
+/**
+ * A grain from the API's fields, with what the memory's policy makes of the personal data in it. Every refusal is an
+ * EngineError with a code of the contract. `purpose`: what it is written for.
+ */
+export function prepareGrain(
+  memory: Memory,
+  grainType: string,
+  given: JsonObject,
+  nowMs: number,
+  purpose: string = DEFAULT_PURPOSE,
+): PreparedGrain {
+  const api = fromApi(grainType, given, { nowMs });
+  const { rules, sealHash } = memory.governed.policy;
+  const { fields, needs } = checkPii(rules, api, purpose);
   try {
     const encoded = encodeGrain(
       api.type,
-      api.fields,
+      fields,
       api.sensitivity === undefined ? {} : { sensitivity: api.sensitivity },
     );
-    const grain = { type: api.type, typeString: api.type, fields: api.fields };
+    const grain = { type: api.type, typeString: api.type, fields };
     // fromApi has checked that it is one of the states.
     const verification = (api.verificationStatus ?? '') as VerificationState;
-    return assemble(memory, grain, encoded.blob, encoded.address, verification, [...api.warnings, ...encoded.warnings]);
+    const warnings = [...api.warnings, ...encoded.warnings];
+    const made = { grain, blob: encoded.blob, address: encoded.address, verification, warnings };
+    return assemble(memory, { ...made, policySeal: sealHash, pii: needs });
   } catch (error) {
     if (error instanceof GrainError) throw toEngineError(error, 'api');
     throw error;
   }
 }
 
-/** A grain from a blob made elsewhere: strictly decoded, kept byte for byte. FMT-E001, FMT-E003. */
-export function prepareBlob(memory: Memory, bytes: Uint8Array, expected?: string): PreparedGrain {
+/**
+ * A grain from a blob made elsewhere: strictly decoded, kept byte for byte. Only where the memory's policy has personal
+ * data taken out is it written anew, under another address; nothing is tagged. FMT-E001, FMT-E003.
+ */
+export function prepareBlob(
+  memory: Memory,
+  bytes: Uint8Array,
+  expected?: string,
+  purpose: string = DEFAULT_PURPOSE,
+): PreparedGrain {
   try {
     const blob = Buffer.from(bytes);
     const grain = decodeGrain(blob, {
       verifyReencode: true,
       ...(expected === undefined ? {} : { expectedAddress: expected }),
     });
-    return assemble(memory, grain, blob, addressOf(blob), '', []);
+    const { rules, sealHash } = memory.governed.policy;
+    const { fields, needs } = checkPii(rules, grain, purpose);
+    const checked = { verification: '', policySeal: sealHash, pii: needs } as const;
+    if (fields === grain.fields || rules['pii.write_action'] !== 'redact')
+      return assemble(memory, { grain, blob, address: addressOf(blob), warnings: [], ...checked });
+    const encoded = encodeGrain(grain.type, fields);
+    const warnings = ['personal data was taken out: the grain has another hash'];
+    return assemble(memory, { grain: { ...grain, fields }, ...encoded, ...checked, warnings });
   } catch (error) {
     if (error instanceof GrainError) throw toEngineError(error, 'import');
     throw error;
   }
 }
 
-function assemble(
-  memory: Memory,
-  grain: PreparedGrain['grain'],
-  blob: Buffer,
-  address: Address,
-  verification: VerificationState,
-  warnings: readonly string[],
-): PreparedGrain {
+function assemble(memory: Memory, made: Omit<PreparedGrain, 'indexed' | 'userId'>): PreparedGrain {
+  const { grain, blob, address, verification, warnings, policySeal, pii } = made;
   const indexed = indexedOf(memory, grain, blob, address);
-  return { blob, address, grain, userId: indexed.user, verification, warnings, indexed };
+  return { blob, address, grain, userId: indexed.user, verification, warnings, policySeal, pii, indexed };
 }

@@ -8,6 +8,7 @@ import { GROUP_BYTES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../limits.ts';
 import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
+import { pseudonym } from './actor.ts';
 import { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { type ReplyKeeping, storedReply, storeReply } from './reply.ts';
@@ -210,8 +211,9 @@ export class WriteQueue {
         continue;
       }
       const bytesBefore = group.bytes;
+      let memory: Memory | undefined;
       try {
-        const memory = this.#store.holds(job.context.memory) ? this.#store.memory(job.context.memory) : undefined;
+        memory = this.#store.holds(job.context.memory) ? this.#store.memory(job.context.memory) : undefined;
         if (memory !== undefined) this.#checkWhole(memory);
         const isSettled = job.write.settled === true;
         if (memory !== undefined && (closed.has(memory) || (isSettled && group.touches(memory)))) break;
@@ -227,6 +229,7 @@ export class WriteQueue {
           job.settle(error, undefined as never);
           return undefined;
         }
+        if (memory !== undefined) auditRefusal(group, memory, job, error);
         granted.push({ job, error, output: undefined });
       }
       this.#shift();
@@ -339,6 +342,17 @@ export class WriteQueue {
       }
     }
   }
+}
+
+/** What a policy refused is told with the group: by its code, and of no grain, as there is none. */
+function auditRefusal(group: Group, memory: Memory, { method, context }: Job, { code }: EngineError): void {
+  if (!code.startsWith('POL-')) return;
+  group.audit(memory, {
+    event: code === 'POL-E005' ? 'pii.blocked' : 'policy.enforced',
+    actor: context.actor,
+    subject: pseudonym(memory, context.userId),
+    details: { code, operation: method },
+  });
 }
 
 export function damagedMemory(): EngineError {

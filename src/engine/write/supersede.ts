@@ -2,16 +2,17 @@
 // tip of a chain). Both link the new grain to the old one in the same transaction.
 import type { Accumulated, CallContext, JsonObject, JsonValue, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
-import { mayInvalidate } from '../grain/api-invalidation.ts';
 import { accumulateFields, supersedeFields } from '../grain/api-merge.ts';
 import { toApi } from '../grain/api-output.ts';
 import { tripleForm } from '../grain/api-text.ts';
 import { intersect } from '../index/docset.ts';
 import { type Ordinal, pairKey } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
+import { refuseRead } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { isWithin } from '../store/within.ts';
 import { pseudonym, reasonDetail } from './actor.ts';
+import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
@@ -46,10 +47,12 @@ export function planAccumulate(
   return { oldHash: old.address, newHash: version.hash, applied, fields: version.fields };
 }
 
-/** MEM-E001 unless there is such a grain within the caller's binding. */
+/** MEM-E001 unless there is such a grain within the caller's binding; POL-E002, POL-E008 when it may not be read. */
 function versionAt(group: Group, memory: Memory, context: CallContext, ordinal: Ordinal | undefined): Version {
   const stored = ordinal === undefined ? undefined : group.read(memory, ordinal);
   if (stored === undefined || !isWithin(context, stored.grain)) throw new EngineError('MEM-E001');
+  const refusal = refuseRead(memory, context, stored.grain, group.nowMs);
+  if (refusal !== undefined) throw refusal;
   return stored;
 }
 
@@ -61,20 +64,15 @@ function writeVersion(
   fields: JsonObject,
   event: 'memory.corrected' | 'memory.accumulated',
 ): { readonly hash: string; readonly fields: JsonObject; readonly warnings: readonly string[] } {
-  const refusal = mayInvalidate(old.grain, {
-    actor: context.actor,
-    act: 'supersede',
-    nowMs: group.nowMs,
-    ...(context.reason === undefined ? {} : { reason: context.reason }),
-  });
-  if (refusal !== undefined) throw refusal;
+  allowSupersede(group, memory, context, old.grain);
   const versionFields: JsonObject = {
     ...bindFields(context, fields),
     derived_from: [...sourcesOf(fields), old.address],
   };
   if (context.reason !== undefined && context.reason !== '')
     versionFields['supersession_justification'] = context.reason;
-  const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs);
+  const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs, context.purpose);
+  allowWrite(group, memory, context, prepared);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
   const planned = group.addGrain(memory, prepared);
   group.supersede(memory, old.ordinal, planned);
@@ -89,6 +87,7 @@ function writeVersion(
       ...reasonDetail(context.reason),
     },
   });
+  auditPii(group, memory, context, prepared);
   const shown = toApi({ ...prepared.grain, header: EMPTY_HEADER }, { predecessor: old.address });
   return { hash: prepared.address, fields: shown, warnings: prepared.warnings };
 }

@@ -159,6 +159,11 @@ export class FakeEngine implements EngineDoor {
       case 'cal':
       case 'calRead':
         throw new EngineError('SYS-E002', 'the model reads no queries');
+      case 'policy':
+      case 'simulatePolicy':
+      case 'restrictions':
+      case 'consents':
+        throw new EngineError('SYS-E002', 'the model is not governed');
       case 'history':
         return { versions: this.#chain(context, call.input.hash) };
       case 'statistics':
@@ -261,6 +266,14 @@ export class FakeEngine implements EngineDoor {
         const { size } = this.#partition(context).grains;
         return { grainsScanned: size, ftsIndexed: size, vectorsIndexed: 0, errors: 0, elapsedMs: 1 };
       }
+      case 'policyImpact':
+      case 'setPolicy':
+      case 'restrict':
+      case 'consent':
+      case 'consentFacts':
+      case 'retentionStatus':
+      case 'enforceRetention':
+        throw new EngineError('SYS-E002', 'the model is not governed');
       case 'note':
         this.#partition(context).audit += 1;
         return {};

@@ -2,6 +2,7 @@
 
 import type { CallContext } from '../../calls.ts';
 import type { Memory } from '../../store/memory.ts';
+import { refuseRead } from '../../store/readable.ts';
 import type { Store } from '../../store/store.ts';
 import { isWithin } from '../../store/within.ts';
 import type { PartitionReads } from '../run/asks.ts';
@@ -32,7 +33,8 @@ export function findAddresses(
       if (address === undefined || !address.startsWith(prefix) || hashes.has(address)) continue;
       if (opened++ >= OPENED_MAX) return { hashes: [...hashes] };
       const stored = store.readGrain(memory, ordinal);
-      if (stored !== undefined && isWithin(context, stored.grain)) hashes.add(address);
+      if (stored === undefined || !isWithin(context, stored.grain)) continue;
+      if (refuseRead(memory, context, stored.grain, store.clock.nowMs()) === undefined) hashes.add(address);
       if (hashes.size === 2) return { hashes: [...hashes] };
     }
   }

@@ -164,7 +164,8 @@ function* allPlaces({ parts, filters }: Search): IterableIterator<PartDoc> {
 }
 
 /** True when a filter asks for nothing that has to be looked up doc by doc. */
-function isFacetsAlone({ filter }: Search, part: IndexPart): boolean {
+function isFacetsAlone({ filter, memory }: Search, part: IndexPart): boolean {
+  if (!memory.governed.hidesNothing) return false;
   const { excludeTags = [], createdFromMs, createdToMs, timeFromMs, timeToMs, validFromMs, validToMs } = filter;
   const { confidenceMin, importanceMin } = filter;
   const numbers = [

@@ -1,0 +1,163 @@
+// May this be written, replaced, forgotten, erased? Asked in the plan of every such act, so in the transaction of the act
+// itself: what was so when it was decided is so when it is done. Answers are refusals, or undefined.
+import { EngineError, type ErrorCode } from '../errors.ts';
+import type { GrainType } from '../grain/grain.ts';
+import type { ValueMap } from '../grain/value.ts';
+import { DEFAULT_PURPOSE } from './consent.ts';
+import type { Governed } from './governed.ts';
+import { matchesGuardrail } from './guardrail.ts';
+import type { PiiNeeds } from './pii-needs.ts';
+import { isRegionListed } from './policy/in-force.ts';
+import { forgettableFromMs } from './policy/retention.ts';
+
+/** Purposes of the rules that ask for a consent of their own. */
+export const PURPOSES = { deletion: 'deletion', supersede: 'supersede', crossBorder: 'cross_border' } as const;
+
+/** Where and when an act happens. */
+export interface Circumstances {
+  readonly nowMs: number;
+  /** What it is for; undefined: storage. */
+  readonly purpose: string | undefined;
+  readonly reason: string | undefined;
+  /** Where the memory lies, as its maker said. */
+  readonly region: string | undefined;
+}
+
+/** A grain as these rules look at it. */
+export interface GovernedGrain {
+  readonly type: GrainType;
+  readonly fields: ValueMap;
+}
+
+/** What was found of personal data in a grain that is to be written; undefined: nothing that counts. */
+export type { PiiNeeds } from './pii-needs.ts';
+
+/** POL-E008 while the user's data is frozen. */
+export function refuseRestricted(governed: Governed, userId: string | undefined): EngineError | undefined {
+  return governed.isRestricted(userId)
+    ? refused('POL-E008', 'user_id', 'the processing of this user is restricted')
+    : undefined;
+}
+
+/** In the contract's order: restriction, user_id, consent, personal data, residency, guardrails. */
+export function decideWrite(
+  governed: Governed,
+  grain: GovernedGrain,
+  pii: PiiNeeds | undefined,
+  at: Circumstances,
+): EngineError | undefined {
+  if (governed.writesFreely) return undefined;
+  const { rules } = governed;
+  const userId = userOf(grain);
+  return (
+    refuseRestricted(governed, userId) ??
+    (rules['write.user_id_required'] && userId === undefined
+      ? refused('POL-E006', 'user_id', 'required by the policy')
+      : undefined) ??
+    refuseConsent(governed, grain, userId, at) ??
+    pii?.refusal((purpose) => userId !== undefined && governed.isGranted(userId, purpose, at.nowMs)) ??
+    refuseResidency(governed, userId, at) ??
+    refuseGuardrail(governed, grain)
+  );
+}
+
+function refuseConsent(
+  governed: Governed,
+  { type, fields }: GovernedGrain,
+  userId: string | undefined,
+  { nowMs, purpose = DEFAULT_PURPOSE }: Circumstances,
+): EngineError | undefined {
+  const { rules } = governed;
+  const mode = rules['consent.mode'];
+  if (mode === 'none' || userId === undefined || type === 'consent') return undefined;
+  const basis = fields['processing_basis'];
+  if (rules['consent.accept_other_bases'] === true && typeof basis === 'string' && basis !== '' && basis !== 'consent')
+    return undefined;
+  const status = governed.consentStatus(userId, purpose, nowMs);
+  if (status === 'granted' || (mode === 'opt_out' && status === 'none')) return undefined;
+  return refused('POL-E002', 'user_id', `no consent of this user to "${purpose}"`);
+}
+
+function refuseResidency(
+  governed: Governed,
+  userId: string | undefined,
+  { region, nowMs }: Circumstances,
+): EngineError | undefined {
+  const { rules } = governed;
+  if (!rules['residency.enforce'] || (region !== undefined && isRegionListed(rules, region))) return undefined;
+  if (region === undefined && rules['residency.regions'].length === 0) return undefined;
+  const mayCross =
+    rules['residency.cross_border_consent'] &&
+    userId !== undefined &&
+    governed.isGranted(userId, PURPOSES.crossBorder, nowMs);
+  return mayCross ? undefined : refused('POL-E007', 'region', 'the memory lies outside of the regions of its policy');
+}
+
+function refuseGuardrail({ rules }: Governed, grain: GovernedGrain): EngineError | undefined {
+  const patterns = rules['guardrail.patterns'];
+  if (patterns.length === 0) return undefined;
+  const field = matchesGuardrail(grain.fields, patterns, rules['guardrail.mode']);
+  return field === undefined ? undefined : refused('POL-E012', field, 'holds what a guardrail of the policy keeps out');
+}
+
+/** Of the version that is to be replaced; the new one is decided as any write is. */
+export function decideSupersede(governed: Governed, old: GovernedGrain, at: Circumstances): EngineError | undefined {
+  const { rules } = governed;
+  const userId = userOf(old);
+  const restricted = refuseRestricted(governed, userId);
+  if (restricted !== undefined) return restricted;
+  if (!rules['supersede.allowed']) return refused('POL-E004', 'policy', 'replaces no version');
+  if (rules['supersede.protected_types'].includes(old.type))
+    return refused('POL-E004', 'grain_type', `grains of type ${old.type} are protected by the policy`);
+  if (rules['supersede.reason_required'] && isBlank(at.reason)) return refused('POL-E001', 'reason', 'required');
+  if (rules['supersede.consent_required'] && userId !== undefined)
+    return refuseWithout(governed, userId, PURPOSES.supersede, at.nowMs);
+  return undefined;
+}
+
+/** By hash or subject. Times in milliseconds. */
+export function decideForget(governed: Governed, grain: GovernedGrain, at: Circumstances): EngineError | undefined {
+  const { rules } = governed;
+  const userId = userOf(grain);
+  const restricted = refuseRestricted(governed, userId) ?? refuseHeld(governed);
+  if (restricted !== undefined) return restricted;
+  if (!rules['deletion.allowed']) return refused('POL-E003', 'policy', 'forgets nothing');
+  if (rules['deletion.reason_required'] && isBlank(at.reason)) return refused('POL-E001', 'reason', 'required');
+  if (rules['deletion.consent_required'] && userId !== undefined) {
+    const withoutConsent = refuseWithout(governed, userId, PURPOSES.deletion, at.nowMs);
+    if (withoutConsent !== undefined) return withoutConsent;
+  }
+  return forgettableFromMs(Number(grain.fields['created_at']), rules) > at.nowMs
+    ? refused('POL-E003', 'created_at', 'younger than the policy lets a grain be forgotten')
+    : undefined;
+}
+
+/** Erasing a user or a scope, deleting the memory, enforcing retention: a hold refuses them all (POL-E003). */
+export function refuseHeld({ rules }: Governed): EngineError | undefined {
+  return rules['deletion.hold'] ? refused('POL-E003', 'policy', 'a legal hold keeps everything') : undefined;
+}
+
+/** POL-E013 for more than the policy lets one recall return. */
+export function decideLimit({ rules }: Governed, limit: number): EngineError | undefined {
+  const cap = rules['access.max_recall_limit'];
+  return cap !== null && limit > cap ? refused('POL-E013', 'limit', `at most ${cap} under the policy`) : undefined;
+}
+
+function refuseWithout(governed: Governed, userId: string, purpose: string, nowMs: number): EngineError | undefined {
+  return governed.isGranted(userId, purpose, nowMs)
+    ? undefined
+    : refused('POL-E002', 'user_id', `no consent of this user to "${purpose}"`);
+}
+
+function userOf({ fields }: GovernedGrain): string | undefined {
+  const user = fields['user_id'];
+  return typeof user === 'string' && user !== '' ? user : undefined;
+}
+
+function isBlank(reason: string | undefined): boolean {
+  return reason === undefined || reason.trim() === '';
+}
+
+function refused(code: ErrorCode, field: string, issue: string): EngineError {
+  return new EngineError(code, issue, { details: [{ field, issue }] });
+}

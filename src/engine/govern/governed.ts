@@ -1,0 +1,185 @@
+// What a memory is governed by, as one shard knows it: its policy, whose processing is restricted, who agreed to what.
+// Made when the memory is first asked for something, changed in place when a change is published.
+import { CONSENTS_CACHED_MAX } from '../limits.ts';
+import { type ConsentFact, type ConsentStatus, EVERY_PURPOSE, laterOf, statusOf } from './consent.ts';
+import { keepsForever } from './policy/retention.ts';
+import type { Rules } from './policy/rules.ts';
+import type { SealedPolicy } from './policy/seal.ts';
+
+/** The freeze of a person's data (Art. 18 GDPR). */
+export interface Restriction {
+  readonly userId: string;
+  readonly reason: string;
+  readonly atMs: number;
+  readonly by: string;
+}
+
+/** Where it is read from. */
+export interface GovernedSource {
+  consent(userId: string, purpose: string): ConsentFact | undefined;
+  /** Of one user, or of every user, in any order. */
+  consents(userId?: string): Iterable<ConsentFact>;
+}
+
+export class Governed {
+  #policy: SealedPolicy;
+  readonly #restrictions: Map<string, Restriction>;
+  readonly #source: GovernedSource;
+  /** Users who said something of a purpose, by `consentKey`; null for what nobody said. The oldest go first. */
+  readonly #known = new Map<string, ConsentFact | null>();
+  /** By user; made when reads depend on consent. */
+  #all: Map<string, Map<string, ConsentFact>> | undefined;
+  #stamp = 0;
+  #writesFreely = false;
+  #hidesNothing = false;
+
+  constructor(policy: SealedPolicy, restrictions: Iterable<Restriction>, source: GovernedSource) {
+    this.#policy = policy;
+    this.#restrictions = new Map([...restrictions].map((restriction) => [restriction.userId, restriction]));
+    this.#source = source;
+    this.#changed();
+  }
+
+  get policy(): SealedPolicy {
+    return this.#policy;
+  }
+
+  get rules(): Rules {
+    return this.#policy.rules;
+  }
+
+  /** Another number after every change. */
+  get stamp(): number {
+    return this.#stamp;
+  }
+
+  /** True when no grain that is added could be refused or changed. */
+  get writesFreely(): boolean {
+    return this.#writesFreely;
+  }
+
+  /** True when no policy and no restriction keeps a grain from readers; one's own `expires_at` still may. */
+  get hidesNothing(): boolean {
+    return this.#hidesNothing;
+  }
+
+  get restrictions(): ReadonlyMap<string, Restriction> {
+    return this.#restrictions;
+  }
+
+  isRestricted(userId: string | undefined): boolean {
+    return userId !== undefined && this.#restrictions.size > 0 && this.#restrictions.has(userId);
+  }
+
+  /** What was said of exactly this purpose. */
+  consent(userId: string, purpose: string): ConsentFact | undefined {
+    const key = consentKey(userId, purpose);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known ?? undefined;
+    const fact = this.#source.consent(userId, purpose);
+    this.#remember(key, fact ?? null);
+    return fact;
+  }
+
+  /** Whether a user agrees to a purpose now, said of it or of every purpose. */
+  consentStatus(userId: string, purpose: string, nowMs: number): ConsentStatus {
+    const specific = this.consent(userId, purpose);
+    const general = purpose === EVERY_PURPOSE ? specific : this.consent(userId, EVERY_PURPOSE);
+    return statusOf(laterOf(specific, general), nowMs);
+  }
+
+  isGranted(userId: string, purpose: string, nowMs: number): boolean {
+    return this.consentStatus(userId, purpose, nowMs) === 'granted';
+  }
+
+  /**
+   * Users whose grains reads for `purpose` leave out: who withdrew, and whose grant has run out. With the moment, in
+   * milliseconds, up to which this holds.
+   */
+  withdrawn(purpose: string, nowMs: number): { readonly users: readonly string[]; readonly untilMs: number } {
+    const users: string[] = [];
+    let untilMs = Number.POSITIVE_INFINITY;
+    for (const [userId, facts] of this.allConsents()) {
+      const fact = laterOf(facts.get(purpose), facts.get(EVERY_PURPOSE));
+      if (fact === undefined) continue;
+      if (statusOf(fact, nowMs) !== 'granted') users.push(userId);
+      else if (fact.expiresAtMs !== undefined) untilMs = Math.min(untilMs, fact.expiresAtMs);
+    }
+    return { users, untilMs };
+  }
+
+  /** What one user said, of every purpose, in any order. */
+  consentsOfUser(userId: string): Iterable<ConsentFact> {
+    return this.#all?.get(userId)?.values() ?? this.#source.consents(userId);
+  }
+
+  /** Every user with a consent, with what was said of each purpose. Kept from then on. */
+  allConsents(): ReadonlyMap<string, ReadonlyMap<string, ConsentFact>> {
+    if (this.#all === undefined) {
+      this.#all = new Map();
+      for (const fact of this.#source.consents()) this.#place(fact);
+    }
+    return this.#all;
+  }
+
+  setPolicy(policy: SealedPolicy): void {
+    this.#policy = policy;
+    this.#changed();
+  }
+
+  restrict(restriction: Restriction): void {
+    this.#restrictions.set(restriction.userId, restriction);
+    this.#changed();
+  }
+
+  lift(userId: string): void {
+    this.#restrictions.delete(userId);
+    this.#changed();
+  }
+
+  setConsent(fact: ConsentFact): void {
+    this.#remember(consentKey(fact.userId, fact.purpose), fact);
+    if (this.#all !== undefined) this.#place(fact);
+    this.#changed();
+  }
+
+  /** Nothing is known of the user any more. */
+  forgetUser(userId: string): void {
+    this.#restrictions.delete(userId);
+    for (const key of [...this.#known.keys()]) if (key.startsWith(consentKey(userId, ''))) this.#known.delete(key);
+    this.#all?.delete(userId);
+    this.#changed();
+  }
+
+  #remember(key: string, fact: ConsentFact | null): void {
+    this.#known.delete(key);
+    if (this.#known.size >= CONSENTS_CACHED_MAX) this.#known.delete(this.#known.keys().next().value as string); // it is not empty
+    this.#known.set(key, fact);
+  }
+
+  #place(fact: ConsentFact): void {
+    const all = this.#all;
+    if (all === undefined) return;
+    const facts = all.get(fact.userId);
+    if (facts === undefined) all.set(fact.userId, new Map([[fact.purpose, fact]]));
+    else facts.set(fact.purpose, fact);
+  }
+
+  #changed(): void {
+    const { rules } = this;
+    this.#stamp += 1;
+    this.#writesFreely =
+      this.#restrictions.size === 0 &&
+      rules['consent.mode'] === 'none' &&
+      !rules['consent.sensitive_separate'] &&
+      rules['pii.write_action'] === 'allow' &&
+      !rules['write.user_id_required'] &&
+      !rules['residency.enforce'] &&
+      rules['guardrail.patterns'].length === 0;
+    this.#hidesNothing = this.#restrictions.size === 0 && !rules['consent.on_read'] && keepsForever(rules);
+  }
+}
+
+function consentKey(userId: string, purpose: string): string {
+  return `${userId}\u0000${purpose}`;
+}

@@ -1,0 +1,32 @@
+// What a memory is governed by, as its readers are told.
+import type { ConsentFact } from './consent.ts';
+import type { Governed, Restriction } from './governed.ts';
+
+/** Those first whose data has been frozen longest; `userId` alone if it is given. */
+export function restrictionsOf({ restrictions }: Governed, userId: string | undefined): readonly Restriction[] {
+  if (userId !== undefined) {
+    const one = restrictions.get(userId);
+    return one === undefined ? [] : [one];
+  }
+  return [...restrictions.values()].sort((one, other) => one.atMs - other.atMs);
+}
+
+/** By user, then purpose. Without a user every consent of the memory is read. */
+export function consentsOf(
+  governed: Governed,
+  { userId, purpose }: { readonly userId?: string; readonly purpose?: string },
+): readonly ConsentFact[] {
+  const facts =
+    userId !== undefined && purpose !== undefined
+      ? [governed.consent(userId, purpose)]
+      : userId !== undefined
+        ? [...governed.consentsOfUser(userId)]
+        : [...governed.allConsents().values()].flatMap((byPurpose) => [...byPurpose.values()]);
+  return facts
+    .filter((fact): fact is ConsentFact => fact !== undefined && (purpose === undefined || fact.purpose === purpose))
+    .sort((one, other) => compare(one.userId, other.userId) || compare(one.purpose, other.purpose));
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

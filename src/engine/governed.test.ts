@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { CallContext, ConsentItem, JsonObject, MemorySettings, PolicyChange, RecallQuery } from './calls.ts';
+import { Engine } from './engine.ts';
+import { EngineError, type ErrorCode } from './errors.ts';
+
+const DAY_MS = 86_400_000;
+const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
+const settings: MemorySettings = {
+  number: 1,
+  id: 'default',
+  partitions: 1,
+  language: 'en',
+  dedup: 'exact',
+  dedupThreshold: 0.85,
+  createdAtMs: 1_700_000_000_000,
+};
+
+class Shard {
+  engine!: Engine;
+  nowMs = 1_760_000_000_000;
+  readonly directory = mkdtempSync(join(tmpdir(), 'granary-governed-'));
+
+  async open(wanted: MemorySettings = settings): Promise<void> {
+    this.engine = await Engine.open({
+      directory: join(this.directory, 'shard-0'),
+      keysDirectory: join(this.directory, 'keys', 'shard-0'),
+      shard: 0,
+      shards: 1,
+      masterKeys: [Buffer.alloc(32, 7)],
+      indexHeapBytes: 64 << 20,
+      clock: { nowMs: () => this.nowMs },
+      onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
+    });
+    await this.engine.write('attachMemory', context, { settings: wanted });
+  }
+
+  async reopen(): Promise<void> {
+    await this.engine.close();
+    await this.open();
+  }
+
+  async add(fields: JsonObject, more: Partial<CallContext> = {}, grainType = 'belief'): Promise<string> {
+    const whole = grainType === 'belief' ? { subject: 'ann', relation: 'likes', object: 'tea', ...fields } : fields;
+    const asked = { ...context, ...more };
+    return (await this.engine.write('add', asked, { grainType, fields: whole, sync: false })).hash;
+  }
+
+  policy(change: PolicyChange) {
+    return this.engine.write('setPolicy', context, { change, isAdmin: true });
+  }
+
+  async say(item: Omit<ConsentItem, 'purpose'> & { purpose?: string }) {
+    const { outcomes } = await this.engine.write('consent', context, { items: [{ purpose: 'storage', ...item }] });
+    const [outcome] = outcomes;
+    assert.ok(outcome !== undefined);
+    if ('error' in outcome) throw new EngineError(outcome.error.code, outcome.error.message);
+    return outcome.fact;
+  }
+
+  async restrict(userId: string, restricted = true): Promise<void> {
+    await this.engine.write('restrict', context, { userId, restricted, reason: 'contested' });
+  }
+
+  forget(hash: string, more: Partial<CallContext> = {}) {
+    return this.engine.write('forget', { ...context, ...more }, { hashes: [hash], check: false });
+  }
+
+  supersede(oldHash: string, fields: JsonObject, more: Partial<CallContext> = {}) {
+    return this.engine.write('supersede', { ...context, ...more }, { oldHash, fields });
+  }
+
+  listed(more: Partial<CallContext> = {}): string[] {
+    const { grains } = this.engine.read('list', { ...context, ...more }, { filter: {}, limit: 100, order: 'asc' });
+    return grains.filter(({ grainType }) => grainType !== 'consent').map(({ hash }) => hash);
+  }
+
+  recalled(query: Partial<RecallQuery> = {}, more: Partial<CallContext> = {}) {
+    const asked = { filter: {}, limit: 20, candidateLimit: 100, structural: false, query: 'tea', ...query };
+    return this.engine.read('recall', { ...context, ...more }, asked);
+  }
+}
+
+async function opened(t: TestContext, wanted: MemorySettings = settings): Promise<Shard> {
+  const shard = new Shard();
+  await shard.open(wanted);
+  t.after(async () => {
+    await shard.engine.close();
+    rmSync(shard.directory, { recursive: true });
+  });
+  return shard;
+}
+
+async function refused(code: ErrorCode, work: () => unknown): Promise<void> {
+  await assert.rejects(
+    async () => work(),
+    (error) => {
+      assert.ok(error instanceof EngineError, String(error));
+      assert.equal(error.code, code, error.message);
+      return true;
+    },
+  );
+}
+
+test('opt in: a user is written of after a grant for the purpose or for every purpose, and not after it is withdrawn', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ overrides: { 'consent.mode': 'opt_in' } });
+  await refused('POL-E002', () => shard.add({ user_id: 'u1' }));
+  const granted = await shard.say({ userId: 'u1', granted: true });
+  await shard.add({ user_id: 'u1' });
+  await refused('POL-E002', () => shard.add({ user_id: 'u1', object: 'milk' }, { purpose: 'marketing' }));
+  const revoked = await shard.say({ userId: 'u1', granted: false });
+  assert.equal(revoked.grantedAtMs, granted.atMs);
+  await refused('POL-E002', () => shard.add({ user_id: 'u1', object: 'rum' }));
+  await shard.say({ userId: 'u1', purpose: '*', granted: true });
+  await shard.add({ user_id: 'u1', object: 'rum' }, { purpose: 'marketing' });
+  await shard.add({ object: 'of nobody' });
+  const consent = shard.engine.read('get', context, { hash: revoked.hash });
+  const { prior_consent, is_withdrawal, scope, subject_did } = consent.fields;
+  assert.deepEqual([prior_consent, is_withdrawal, scope, subject_did], [granted.hash, true, 'storage', 'user:u1']);
+});
+
+test('a grant ends when it says so, and what was said outlives a reopening', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ overrides: { consent: { mode: 'opt_in' } } });
+  await shard.say({ userId: 'u1', granted: true, expiresAt: Math.floor((shard.nowMs + DAY_MS) / 1000) });
+  await shard.restrict('u2');
+  await shard.reopen();
+  await shard.add({ user_id: 'u1' });
+  await refused('POL-E008', () => shard.add({ user_id: 'u2' }));
+  shard.nowMs += DAY_MS;
+  await refused('POL-E002', () => shard.add({ user_id: 'u1', object: 'rum' }));
+  const { facts } = shard.engine.read('consents', context, { userId: 'u1' });
+  assert.equal(facts.length, 1);
+});
+
+test('opt out: everybody is written of but who withdrew; with on_read their grains vanish from every read', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ addPolicies: ['ccpa'] });
+  const kept = await shard.add({ user_id: 'u1' });
+  const gone = await shard.add({ user_id: 'u2', object: 'tea too' });
+  assert.deepEqual(shard.listed(), [kept, gone]);
+  await shard.say({ userId: 'u2', granted: false });
+  await refused('POL-E002', () => shard.add({ user_id: 'u2', object: 'rum' }));
+  await shard.add({ user_id: 'u2', object: 'by contract', processing_basis: 'contract' }).catch(() => undefined);
+  assert.deepEqual(shard.listed(), [kept]);
+  assert.deepEqual(
+    shard.recalled().hits.map(({ grain }) => grain.hash),
+    [kept],
+  );
+  await refused('POL-E002', () => shard.engine.read('get', context, { hash: gone }));
+  await shard.say({ userId: 'u2', granted: true });
+  assert.deepEqual(shard.listed(), [kept, gone]);
+});
+
+test('a restricted user is frozen: no write, no read by hash, no hit, no forgetting; erasing and withdrawing go on', async (t) => {
+  const shard = await opened(t);
+  const free = await shard.add({ user_id: 'u1' });
+  const frozen = await shard.add({ user_id: 'u2', object: 'tea too' });
+  await shard.restrict('u2');
+  await shard.restrict('u2');
+  await refused('POL-E008', () => shard.add({ user_id: 'u2', object: 'rum' }));
+  await refused('POL-E008', () => shard.engine.read('get', context, { hash: frozen }));
+  await refused('POL-E008', () => shard.engine.read('getRaw', context, { hash: frozen }));
+  await refused('POL-E008', () => shard.engine.read('history', context, { hash: frozen }));
+  await refused('POL-E008', () => shard.forget(frozen));
+  await refused('POL-E008', () => shard.supersede(frozen, { object: 'rum' }));
+  await refused('POL-E008', () => shard.recalled({ filter: { userId: 'u2' } }));
+  await refused('POL-E008', () => shard.recalled({}, { userId: 'u2' }));
+  await refused('POL-E008', () => shard.say({ userId: 'u2', granted: true }));
+  await shard.say({ userId: 'u2', granted: false });
+  assert.deepEqual(shard.listed(), [free]);
+  const { hits, excluded } = shard.recalled({ tellExcluded: true });
+  assert.deepEqual(
+    hits.map(({ grain }) => grain.hash),
+    [free],
+  );
+  assert.equal(excluded?.counts.processing_restricted, 1);
+  const { restrictions } = shard.engine.read('restrictions', context, {});
+  assert.deepEqual(
+    restrictions.map(({ userId, reason, restrictedBy }) => [userId, reason, restrictedBy]),
+    [['u2', 'contested', 'key:test']],
+  );
+  await shard.restrict('u2', false);
+  await shard.restrict('u2', false);
+  assert.deepEqual(shard.listed(), [free, frozen]);
+  await shard.restrict('u2');
+  assert.equal((await shard.engine.write('eraseUser', context, { userId: 'u2' })).count, 2);
+  assert.deepEqual(shard.engine.read('restrictions', context, {}).restrictions, []);
+  await shard.reopen();
+  assert.deepEqual(shard.engine.read('restrictions', context, {}).restrictions, []);
+  await shard.add({ user_id: 'u2', object: 'anew' });
+});
+
+test('a grain is gone from every read the moment that its time is over, and its place is given back when that is enforced', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ overrides: { 'retention.by_namespace': { acme: 1 }, 'retention.by_type': { event: 3 } } });
+  const own = await shard.add({ object: 'own tea', expires_at: Math.floor(shard.nowMs / 1000) + 60 });
+  const ofNamespace = await shard.add({ object: 'tea', namespace: 'acme/prod' });
+  const ofType = await shard.add({ content: 'some tea' }, {}, 'event');
+  const kept = await shard.add({ object: 'kept tea' });
+  assert.deepEqual(new Set(shard.listed()), new Set([own, ofNamespace, ofType, kept]));
+  shard.nowMs += 60_000;
+  assert.deepEqual(new Set(shard.listed()), new Set([ofNamespace, ofType, kept]));
+  await refused('MEM-E001', () => shard.engine.read('get', context, { hash: own }));
+  shard.nowMs += DAY_MS;
+  assert.deepEqual(new Set(shard.listed()), new Set([ofType, kept]));
+  shard.nowMs += 2 * DAY_MS;
+  assert.deepEqual(shard.listed(), [kept]);
+  const { hits, excluded } = shard.recalled({ tellExcluded: true });
+  assert.deepEqual(
+    hits.map(({ grain }) => grain.hash),
+    [kept],
+  );
+  assert.equal(excluded?.counts.ttl_expired, 3);
+  const status = await shard.engine.write('retentionStatus', context, {});
+  assert.deepEqual(
+    status.namespaces.map(({ namespace, ttlDays, source, grains, expired }) => [
+      namespace,
+      ttlDays,
+      source,
+      grains,
+      expired,
+    ]),
+    [
+      ['acme/prod', 1, 'namespace', 1, 1],
+      ['default', null, '', 3, 2],
+    ],
+  );
+  assert.equal(status.lastEnforcedMs, undefined);
+  const dry = await shard.engine.write('enforceRetention', context, { dryRun: true });
+  assert.deepEqual([dry.expired, dry.forgotten, dry.held], [3, 0, 0]);
+  await shard.policy({ addPolicies: ['legal_hold'] });
+  const held = await shard.engine.write('enforceRetention', context, { dryRun: false });
+  assert.deepEqual([held.expired, held.forgotten, held.held], [3, 0, 3]);
+  await shard.policy({ removePolicies: ['legal_hold'], reason: 'release: settled' });
+  const done = await shard.engine.write('enforceRetention', context, { dryRun: false });
+  assert.deepEqual([done.expired, done.forgotten, done.held], [3, 3, 0]);
+  assert.deepEqual(done.byNamespace['default'], { expired: 2, forgotten: 2, held: 0 });
+  const after = await shard.engine.write('retentionStatus', context, {});
+  assert.deepEqual([after.namespaces.length, after.lastEnforcedMs], [1, shard.nowMs]);
+});
+
+test('what expired is no duplicate of what comes after', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ addPolicies: ['retention_30d'] });
+  const first = await shard.add({});
+  assert.equal(await shard.add({}), first);
+  shard.nowMs += 30 * DAY_MS;
+  const second = await shard.add({});
+  assert.notEqual(second, first);
+  assert.deepEqual(shard.listed(), [second]);
+});
+
+test('each rule of writing, replacing and forgetting refuses with its code', async (t) => {
+  const shard = await opened(t);
+  const user = { user_id: 'u1' };
+  const hash = await shard.add(user);
+  await shard.policy({ addPolicies: ['strict_deletion', 'strict_supersede'] });
+  await refused('POL-E001', () => shard.forget(hash));
+  await refused('POL-E002', () => shard.forget(hash, { reason: 'old' }));
+  await refused('POL-E001', () => shard.supersede(hash, { object: 'rum' }));
+  await refused('POL-E002', () => shard.supersede(hash, { object: 'rum' }, { reason: 'wrong' }));
+  await shard.say({ userId: 'u1', purpose: 'supersede', granted: true });
+  const { newHash } = await shard.supersede(hash, { object: 'rum' }, { reason: 'wrong' });
+  await shard.say({ userId: 'u1', purpose: 'deletion', granted: true });
+  await shard.forget(hash, { reason: 'old' });
+  await shard.policy({ overrides: { 'deletion.min_age_days': 2 } });
+  await refused('POL-E003', () => shard.forget(newHash, { reason: 'old' }));
+  await shard.policy({ addPolicies: ['legal_hold', 'append_only'] });
+  await refused('POL-E004', () => shard.supersede(newHash, { object: 'gin' }, { reason: 'wrong' }));
+  await refused('POL-E003', () => shard.engine.write('eraseUser', context, { userId: 'u1' }));
+  await refused('POL-E003', () => shard.engine.write('eraseUser', context, { userId: 'never seen' }));
+  await refused('POL-E003', () => shard.engine.write('dropMemory', context, { check: true }));
+  await shard.policy({ overrides: { 'write.user_id_required': true } });
+  await refused('POL-E006', () => shard.add({ object: 'of nobody' }));
+  await shard.policy({ overrides: { 'guardrail.patterns': ['Project X'], 'guardrail.mode': 'contains' } });
+  await refused('POL-E012', () => shard.add({ ...user, object: 'all of project  x' }));
+  await shard.policy({ overrides: { 'residency.enforce': true, 'residency.regions': ['eu'] } });
+  await refused('POL-E007', () => shard.add({ ...user, object: 'gin' }));
+  await shard.policy({ overrides: { 'access.max_recall_limit': 10 } });
+  await refused('POL-E013', () => shard.recalled({ limit: 11 }));
+  await refused('POL-E010', () => shard.policy({ removePolicies: ['legal_hold'], reason: 'because' }));
+  await refused('POL-E009', () => shard.policy({ addPolicies: ['gdrp'] }));
+});
+
+test('personal data is flagged, taken out before hashing, or kept out', async (t) => {
+  const shard = await opened(t);
+  const mail = { object: 'write to ann@example.org' };
+  await shard.policy({ overrides: { 'pii.write_action': 'flag' } });
+  const flagged = shard.engine.read('get', context, { hash: await shard.add(mail) });
+  assert.deepEqual(flagged.fields['tags'], ['pii:email']);
+  await shard.policy({ overrides: { 'pii.write_action': 'redact' } });
+  const redacted = shard.engine.read('get', context, { hash: await shard.add(mail) });
+  assert.equal(redacted.fields['object'], 'write to [EMAIL]');
+  await shard.policy({ overrides: { 'pii.write_action': 'require_consent' } });
+  await refused('POL-E005', () => shard.add({ ...mail, subject: 'bob' }));
+  await refused('POL-E002', () => shard.add({ ...mail, user_id: 'u1' }));
+  await shard.say({ userId: 'u1', granted: true });
+  await shard.add({ ...mail, user_id: 'u1' });
+  await shard.policy({ addPolicies: ['pii_block'] });
+  await refused('POL-E005', () => shard.add({ ...mail, user_id: 'u1', subject: 'cay' }));
+});
+
+test('versions of a policy are a chain, and a memory may be made with the first of them', async (t) => {
+  const shard = await opened(t, {
+    ...settings,
+    policy: { presets: ['gdpr'], overrides: {}, sealedBy: 'key:maker' },
+  });
+  await refused('POL-E002', () => shard.add({ user_id: 'u1' }));
+  const { policy, change } = await shard.policy({ addPolicies: ['legal-hold'], reason: 'a case' });
+  assert.deepEqual([policy['version'], policy['presets'], change], [2, ['gdpr', 'legal_hold'], 'upgraded']);
+  const { policy: first } = shard.engine.read('policy', context, { version: 1 });
+  assert.deepEqual([first?.['presets'], first?.['sealed_by']], [['gdpr'], 'key:maker']);
+  assert.equal(policy['prev_seal_hash'], first?.['seal_hash']);
+  assert.equal((await shard.policy({ addPolicies: ['gdpr'] })).change, 'unchanged');
+  assert.equal(shard.engine.read('policy', context, { version: 3 }).policy, null);
+});

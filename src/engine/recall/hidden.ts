@@ -1,0 +1,146 @@
+// What a memory's policy and its restrictions keep from readers, told part by part from columns and lists: no grain is
+// opened for it. A memory that hides nothing is not slowed down by any of it.
+import type { CallContext } from '../calls.ts';
+import { DEFAULT_PURPOSE } from '../govern/consent.ts';
+import type { Governed } from '../govern/governed.ts';
+import { namespaceTtlDays } from '../govern/policy/retention.ts';
+import type { Rules } from '../govern/policy/rules.ts';
+import { DocSet } from '../index/docset.ts';
+import type { Doc, IndexPart } from '../index/part.ts';
+import type { Store } from '../store/store.ts';
+
+const DAY_MS = 86_400_000;
+
+/** As a recall tells them among its reasons. */
+export type HiddenReason = 'processing_restricted' | 'consent_revoked' | 'ttl_expired';
+
+/** Whether a doc is hidden, as a test; undefined when nothing of the part is. */
+export function hiddenIn(store: Store, part: IndexPart, context: CallContext): ((doc: Doc) => boolean) | undefined {
+  const reasons = hiddenReasons(store, part, context);
+  return reasons.length === 0 ? undefined : (doc) => reasons.some(({ hides }) => hides(doc));
+}
+
+interface Hiding {
+  readonly reason: HiddenReason;
+  readonly hides: (doc: Doc) => boolean;
+}
+
+/** In the order in which they are told. A call that is about no memory (`memory` 0) hides nothing. */
+export function hiddenReasons(store: Store, part: IndexPart, context: CallContext): readonly Hiding[] {
+  const hiding: Hiding[] = [];
+  const nowMs = store.clock.nowMs();
+  const governed = store.holds(context.memory) ? store.memory(context.memory).governed : undefined;
+  if (governed !== undefined && !governed.hidesNothing) {
+    const people = peopleIn(part, governed, context.purpose ?? DEFAULT_PURPOSE, nowMs);
+    const { restricted, withdrawn } = people;
+    if (restricted !== undefined) hiding.push({ reason: 'processing_restricted', hides: (doc) => restricted.has(doc) });
+    if (withdrawn !== undefined) hiding.push({ reason: 'consent_revoked', hides: (doc) => withdrawn.has(doc) });
+    const outlived = outlivedIn(part, governed, nowMs);
+    if (outlived !== undefined) hiding.push({ reason: 'ttl_expired', hides: outlived });
+  }
+  const expires = part.numbers('expiresAtMs');
+  if (expires !== undefined) hiding.push({ reason: 'ttl_expired', hides: (doc) => expires[doc]! <= nowMs });
+  return hiding;
+}
+
+interface People {
+  readonly governed: Governed;
+  readonly stamp: number;
+  readonly docCount: number;
+  readonly purpose: string;
+  readonly untilMs: number;
+  readonly restricted: DocSet | undefined;
+  readonly withdrawn: DocSet | undefined;
+}
+
+/** Finding whose grains they are asks the part for each user, so it is kept until one of them, or the part, changes. */
+const known = new WeakMap<IndexPart, People>();
+
+function peopleIn(part: IndexPart, governed: Governed, purpose: string, nowMs: number): People {
+  const last = known.get(part);
+  if (
+    last !== undefined &&
+    last.governed === governed &&
+    last.stamp === governed.stamp &&
+    last.docCount === part.docCount &&
+    last.purpose === purpose &&
+    nowMs < last.untilMs
+  )
+    return last;
+  const withdrawn = governed.rules['consent.on_read']
+    ? governed.withdrawn(purpose, nowMs)
+    : { users: [], untilMs: Number.POSITIVE_INFINITY };
+  const found: People = {
+    governed,
+    stamp: governed.stamp,
+    docCount: part.docCount,
+    purpose,
+    untilMs: withdrawn.untilMs,
+    restricted: docsOfUsers(part, governed.restrictions.keys()),
+    withdrawn: docsOfUsers(part, withdrawn.users),
+  };
+  known.set(part, found);
+  return found;
+}
+
+function docsOfUsers(part: IndexPart, users: Iterable<string>): DocSet | undefined {
+  let set: DocSet | undefined;
+  for (const user of users) {
+    const docs = part.facet('user', user);
+    if (docs === undefined) continue;
+    set ??= new DocSet(part.docCount);
+    set.or(docs);
+  }
+  return set;
+}
+
+/** By the times to live of the policy; a grain's own end is another matter. */
+function outlivedIn(part: IndexPart, governed: Governed, nowMs: number): ((doc: Doc) => boolean) | undefined {
+  const { rules } = governed;
+  const { createdAtMs } = part;
+  const byDefault = rules['retention.default_ttl_days'];
+  const isDetailed =
+    Object.keys(rules['retention.by_namespace']).length > 0 || Object.keys(rules['retention.by_type']).length > 0;
+  if (isDetailed) {
+    const ttl = timesToLive(part, governed);
+    return (doc) => createdAtMs[doc]! + ttl[doc]! <= nowMs;
+  }
+  if (byDefault === null) return undefined;
+  const upTo = nowMs - byDefault * DAY_MS;
+  return (doc) => createdAtMs[doc]! <= upTo;
+}
+
+interface Times {
+  readonly sealHash: string;
+  readonly docCount: number;
+  readonly ttlMs: Float64Array;
+}
+
+const knownTimes = new WeakMap<IndexPart, Times>();
+
+/** Of each doc, in milliseconds; infinite where the policy sets none. Kept as long as policy and part are the same. */
+export function timesToLive(part: IndexPart, { policy: { rules, sealHash } }: Governed): Float64Array {
+  const last = knownTimes.get(part);
+  if (last !== undefined && last.sealHash === sealHash && last.docCount === part.docCount) return last.ttlMs;
+  const ttlMs = timesUnder(part, rules);
+  knownTimes.set(part, { sealHash, docCount: part.docCount, ttlMs });
+  return ttlMs;
+}
+
+/** The same under rules that need not be those that hold. */
+export function timesUnder(part: IndexPart, rules: Rules): Float64Array {
+  const byDefault = rules['retention.default_ttl_days'];
+  const ttlMs = new Float64Array(part.docCount).fill(
+    byDefault === null ? Number.POSITIVE_INFINITY : byDefault * DAY_MS,
+  );
+  const limit = (docs: Uint32Array | undefined, days: number): void => {
+    for (const doc of docs ?? []) ttlMs[doc] = Math.min(ttlMs[doc]!, days * DAY_MS);
+  };
+  for (const [type, days] of Object.entries(rules['retention.by_type'])) limit(part.facet('type', type), days);
+  if (Object.keys(rules['retention.by_namespace']).length > 0)
+    for (const [namespace] of part.facetValues('namespace')) {
+      const days = namespaceTtlDays(namespace, rules);
+      if (days !== undefined) limit(part.facet('namespace', namespace), days);
+    }
+  return ttlMs;
+}

@@ -1,0 +1,53 @@
+// May this grain be read? What filters decide for many grains from columns is decided here for one that was opened.
+import type { CallContext } from '../calls.ts';
+import { EngineError } from '../errors.ts';
+import { DEFAULT_PURPOSE, EVERY_PURPOSE, laterOf, statusOf } from '../govern/consent.ts';
+import { refuseRestricted } from '../govern/decide.ts';
+import { isExpired } from '../govern/policy/retention.ts';
+import type { Grain } from '../grain/grain.ts';
+import type { Memory } from './memory.ts';
+
+type Readable = Pick<Grain, 'type' | 'fields'>;
+
+/**
+ * MEM-E001 for a grain that has expired, POL-E008 while its user's processing is restricted, POL-E002 where reads depend
+ * on consent and the user has withdrawn it. Undefined: it may be read.
+ */
+export function refuseRead(
+  memory: Memory,
+  { purpose = DEFAULT_PURPOSE }: Pick<CallContext, 'purpose'>,
+  grain: Readable,
+  nowMs: number,
+): EngineError | undefined {
+  if (hasExpired(memory, grain, nowMs)) return new EngineError('MEM-E001');
+  const { governed } = memory;
+  if (governed.hidesNothing) return undefined;
+  const user = grain.fields['user_id'];
+  if (typeof user !== 'string' || user === '') return undefined;
+  const restricted = refuseRestricted(governed, user);
+  if (restricted !== undefined || !governed.rules['consent.on_read']) return restricted;
+  const said = laterOf(governed.consent(user, purpose), governed.consent(user, EVERY_PURPOSE));
+  if (said === undefined || statusOf(said, nowMs) === 'granted') return undefined;
+  return new EngineError('POL-E002', `this user's consent to "${purpose}" is gone`, {
+    details: [{ field: 'user_id', issue: `no consent to "${purpose}"` }],
+  });
+}
+
+/** By its own `expires_at` or by the memory's policy. */
+export function hasExpired(memory: Memory, { type, fields }: Readable, nowMs: number): boolean {
+  const expiresAt = fields['expires_at'];
+  const { rules, hidesNothing } = memory.governed;
+  const own = typeof expiresAt === 'number' ? expiresAt : undefined;
+  if (hidesNothing) return own !== undefined && own * 1000 <= nowMs;
+  const namespace = fields['namespace'];
+  return isExpired(
+    {
+      type,
+      namespace: typeof namespace === 'string' ? namespace : '',
+      createdAtMs: Number(fields['created_at']),
+      expiresAt: own,
+    },
+    rules,
+    nowMs,
+  );
+}

@@ -1,0 +1,147 @@
+// What a memory is governed by, read from the log: rule records that the state names. Nothing is read before the memory is
+// asked for, and of consents only what is asked for.
+//
+//   policy/M              sequence of the policy that holds
+//   policy/M/VERSION      sequence of each version, the number in ten digits
+//   restricted/M/USER     sequence of a restriction that holds
+//   consent/M/USER/WHAT   sequence of the last that a user said of a purpose
+//
+// M is the memory's number, USER and WHAT are blind tokens. A restriction and a consent are sealed under the user's key.
+import { open, seal } from '../crypto/envelope.ts';
+import { EngineError } from '../errors.ts';
+import type { ConsentFact } from '../govern/consent.ts';
+import { Governed, type Restriction } from '../govern/governed.ts';
+import { readOverrides } from '../govern/policy/compose.ts';
+import { policyJson, policyOfJson, type SealedPolicy, sealNext, unsetPolicy } from '../govern/policy/seal.ts';
+import type { PolicyValue } from '../govern/policy/values.ts';
+import type { Log, Sequence } from '../log/log.ts';
+import { decodeRecord, type RuleRecord, type RuleTopic } from '../record/record.ts';
+import type { Memory } from './memory.ts';
+import type { MemorySettings } from './settings.ts';
+
+export function policyState(memory: number, version?: number): string {
+  return version === undefined ? `policy/${memory}` : `policy/${memory}/${String(version).padStart(10, '0')}`;
+}
+
+export function restrictionState(memory: Memory, userId: string): string {
+  return `restricted/${memory.number}/${memory.userToken(userId)}`;
+}
+
+export function consentState(memory: Memory, userId: string, purpose: string): string {
+  return `${consentsState(memory, userId)}${memory.tokens.facet('purpose', purpose).toString('hex')}`;
+}
+
+/** What the state entries of all consents of a user begin with. */
+export function consentsState(memory: Memory, userId: string): string {
+  return `consent/${memory.number}/${memory.userToken(userId)}/`;
+}
+
+/** What the state entries of everything that governs a memory begin with, beside `policyState` itself. */
+export function governingStates(memory: number): readonly string[] {
+  return ['policy', 'restricted', 'consent'].map((topic) => `${topic}/${memory}/`);
+}
+
+/** A rule of a user as its record holds it; the name stands in it, as the state has only its token. */
+export function sealRule(memory: Memory, about: RuleTopic, key: number, rule: object): Buffer {
+  const plain = Buffer.from(JSON.stringify(rule));
+  const purpose = `rule:${about}`;
+  return key === 0 ? memory.sealSmall(plain, purpose) : seal(memory.grainKey(key, 0), plain, Buffer.from(purpose));
+}
+
+export function sealPolicy(memory: Memory, policy: SealedPolicy): Buffer {
+  return sealRule(memory, 'policy', 0, policyJson(policy) as object); // a policy is an object
+}
+
+/** The policy of a memory that nobody has set another one for: what it was made with, else the baseline. */
+export function firstPolicy({ policy, createdAtMs }: MemorySettings): SealedPolicy {
+  if (policy === undefined) return unsetPolicy();
+  return sealNext(unsetPolicy(), policy.presets, readOverrides(policy.overrides as PolicyValue), {
+    nowSeconds: Math.floor(createdAtMs / 1000),
+    sealedBy: policy.sealedBy,
+    reason: 'made with the memory',
+  });
+}
+
+/** STO-E001, CRY-E001 when what governs the memory cannot be read: then nothing is decided. */
+export function governedBy(log: Log, memory: Memory): Governed {
+  return new Governed(policyInForce(log, memory), restrictionsOf(log, memory), {
+    consent: (userId, purpose) => consentOf(log, memory, sequenceAt(log, consentState(memory, userId, purpose))),
+    *consents(userId) {
+      const prefix = userId === undefined ? `consent/${memory.number}/` : consentsState(memory, userId);
+      for (const [, value] of log.scanState(prefix)) {
+        const fact = consentOf(log, memory, sequenceOf(value));
+        if (fact !== undefined) yield fact;
+      }
+    },
+  });
+}
+
+function policyInForce(log: Log, memory: Memory): SealedPolicy {
+  const sequence = sequenceAt(log, policyState(memory.number));
+  return sequence === undefined ? firstPolicy(memory.settings) : policyAt(log, memory, sequence);
+}
+
+/** One version, or undefined. Version 1 of a memory that was made with a policy is in its settings. */
+export function policyVersion(log: Log, memory: Memory, version: number): SealedPolicy | undefined {
+  const sequence = sequenceAt(log, policyState(memory.number, version));
+  if (sequence !== undefined) return policyAt(log, memory, sequence);
+  const first = firstPolicy(memory.settings);
+  return first.version === version ? first : undefined;
+}
+
+function policyAt(log: Log, memory: Memory, sequence: Sequence): SealedPolicy {
+  const record = readRule(log, sequence);
+  if (record === undefined) throw new EngineError('STO-E001', 'the policy of this memory is gone');
+  // Sealed by sealPolicy: the seal's authentication is the check of its shape.
+  const policy = policyOfJson(openRule(memory, record) as PolicyValue);
+  if (policy === undefined) throw new EngineError('STO-E001', 'the policy of this memory is not readable');
+  return policy;
+}
+
+function* restrictionsOf(log: Log, memory: Memory): Iterable<Restriction> {
+  for (const [, value] of log.scanState(`restricted/${memory.number}/`)) {
+    const record = readRule(log, sequenceOf(value));
+    if (record === undefined) throw new EngineError('STO-E001', 'a restriction of this memory is gone');
+    const opened = openUnlessErased(memory, record);
+    // Sealed by restrictPlan.
+    if (opened !== undefined) yield opened as Restriction;
+  }
+}
+
+function consentOf(log: Log, memory: Memory, sequence: Sequence | undefined): ConsentFact | undefined {
+  const record = sequence === undefined ? undefined : readRule(log, sequence);
+  // Sealed by consentPlan.
+  return record === undefined ? undefined : (openUnlessErased(memory, record) as ConsentFact | undefined);
+}
+
+function readRule(log: Log, sequence: Sequence): RuleRecord | undefined {
+  const bytes = log.read(sequence);
+  const record = bytes === undefined ? undefined : decodeRecord(bytes);
+  return record?.kind === 'rule' ? record : undefined;
+}
+
+/** Undefined for what an erasure took its key from. */
+function openUnlessErased(memory: Memory, record: RuleRecord): unknown {
+  try {
+    return openRule(memory, record);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'CRY-E002') return undefined;
+    throw error;
+  }
+}
+
+function openRule(memory: Memory, { about, key, sealed }: RuleRecord): unknown {
+  const purpose = `rule:${about}`;
+  const plain =
+    key === 0 ? memory.openSmall(sealed, purpose) : open(memory.grainKey(key, 0), sealed, Buffer.from(purpose));
+  return JSON.parse(plain.toString());
+}
+
+function sequenceAt(log: Log, state: string): Sequence | undefined {
+  const value = log.getState(state);
+  return value === undefined ? undefined : sequenceOf(value);
+}
+
+function sequenceOf(value: Uint8Array): Sequence {
+  return Buffer.from(value).readUInt32BE(0);
+}

@@ -1,0 +1,72 @@
+// Where plans ask whether an act may be: the memory's policy, and what the grain itself says of being replaced or removed.
+import type { CallContext } from '../calls.ts';
+import { type Circumstances, decideForget, decideSupersede, decideWrite } from '../govern/decide.ts';
+import { mayInvalidate } from '../grain/api-invalidation.ts';
+import type { Grain } from '../grain/grain.ts';
+import type { Memory } from '../store/memory.ts';
+import { pseudonym } from './actor.ts';
+import type { Group } from './group.ts';
+import type { PreparedGrain } from './prepare.ts';
+
+function circumstances(group: Group, memory: Memory, { purpose, reason }: CallContext): Circumstances {
+  return { nowMs: group.nowMs, purpose, reason, region: memory.settings.region };
+}
+
+/** Throws the policy's code when the grain may not be written. To be asked before anything of it is looked up. */
+export function allowWrite(group: Group, memory: Memory, context: CallContext, { grain, pii }: PreparedGrain): void {
+  const { governed } = memory;
+  if (governed.writesFreely) return;
+  const refusal = decideWrite(governed, grain, pii, circumstances(group, memory, context));
+  if (refusal !== undefined) throw refusal;
+}
+
+/** Tells the audit trail of personal data that was let in: its kinds, never the data. */
+export function auditPii(group: Group, memory: Memory, context: CallContext, prepared: PreparedGrain): void {
+  const { pii, address, userId } = prepared;
+  if (pii === undefined || pii.categories.length === 0) return;
+  group.audit(memory, {
+    event: 'pii.detected',
+    actor: context.actor,
+    subject: pseudonym(memory, userId),
+    details: {
+      action: memory.governed.rules['pii.write_action'],
+      categories: pii.categories.join(','),
+      hash: address,
+    },
+  });
+}
+
+/** Throws when this version may not be replaced: by the policy, then by its own `invalidation_policy`. */
+export function allowSupersede(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  old: Pick<Grain, 'type' | 'fields'>,
+): void {
+  const refusal =
+    decideSupersede(memory.governed, old, circumstances(group, memory, context)) ??
+    invalidation(group, context, old, 'supersede');
+  if (refusal !== undefined) throw refusal;
+}
+
+/** Throws when this grain may not be forgotten. */
+export function allowForget(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  grain: Pick<Grain, 'type' | 'fields'>,
+): void {
+  const refusal =
+    decideForget(memory.governed, grain, circumstances(group, memory, context)) ??
+    invalidation(group, context, grain, 'forget');
+  if (refusal !== undefined) throw refusal;
+}
+
+function invalidation(
+  group: Group,
+  { actor, reason }: CallContext,
+  grain: Pick<Grain, 'type' | 'fields'>,
+  act: 'supersede' | 'forget',
+) {
+  return mayInvalidate(grain, { actor, act, nowMs: group.nowMs, ...(reason === undefined ? {} : { reason }) });
+}

@@ -1,0 +1,33 @@
+// Plans the removal of grains whose time is over.
+import type { CallContext } from '../calls.ts';
+import { refuseHeld } from '../govern/decide.ts';
+import type { Ordinal } from '../index/part.ts';
+import type { Memory } from '../store/memory.ts';
+import { hasExpired } from '../store/readable.ts';
+import { pseudonym } from './actor.ts';
+import type { Group } from './group.ts';
+
+/** Of `ordinals`, those that have expired by now and are still there. Nothing while a hold keeps everything. */
+export function planExpire(
+  group: Group,
+  memory: Memory,
+  { actor }: CallContext,
+  ordinals: readonly Ordinal[],
+): { readonly removed: number } {
+  if (refuseHeld(memory.governed) !== undefined) return { removed: 0 };
+  const removed: Ordinal[] = [];
+  for (const ordinal of ordinals) {
+    const stored = group.store.readGrain(memory, ordinal);
+    if (stored === undefined || !hasExpired(memory, stored.grain, group.nowMs)) continue;
+    const { user_id: user } = stored.grain.fields;
+    removed.push(ordinal);
+    group.audit(memory, {
+      event: 'memory.expired',
+      actor,
+      subject: pseudonym(memory, typeof user === 'string' ? user : undefined),
+      details: { grain_type: stored.grain.type, hash: stored.address },
+    });
+  }
+  if (removed.length > 0) group.remove(memory, removed, 'expired');
+  return { removed: removed.length };
+}

@@ -1,0 +1,238 @@
+// Plans what a memory is governed by: policy versions, restrictions, consents. Each is a record, the state entry that names
+// it and its audit entries in one transaction; the open memory takes it when that is durable, before the answer.
+import { hash } from 'node:crypto';
+import { assert } from '../assert.ts';
+import type { CallContext, ConsentItem, ConsentOutcome, JsonObject, MemoryCalls } from '../calls.ts';
+import { EngineError } from '../errors.ts';
+import type { ConsentFact } from '../govern/consent.ts';
+import { refuseRestricted } from '../govern/decide.ts';
+import type { Restriction } from '../govern/governed.ts';
+import { applyChange } from '../govern/policy/change.ts';
+import { policyJson, policyOfJson, type SealedPolicy } from '../govern/policy/seal.ts';
+import type { PolicyValue } from '../govern/policy/values.ts';
+import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX } from '../limits.ts';
+import type { RuleTopic } from '../record/record.ts';
+import type { Memory } from '../store/memory.ts';
+import { consentState, consentsState, policyState, restrictionState, sealPolicy, sealRule } from '../store/rules.ts';
+import { pseudonym, reasonDetail } from './actor.ts';
+import type { Group } from './group.ts';
+import { bindFields } from './narrow.ts';
+import { prepareGrain } from './prepare.ts';
+
+export function planSetPolicy(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  input: MemoryCalls['setPolicy']['input'],
+): MemoryCalls['setPolicy']['output'] {
+  const current = memory.governed.policy;
+  if ('sealed' in input) {
+    const sealed = policyOfJson(input.sealed as PolicyValue); // as another partition answered it
+    assert(sealed !== undefined, 'a partition hands on a policy');
+    // Said again, or overtaken.
+    if (
+      sealed.version > current.version ||
+      (sealed.version === current.version && sealed.sealHash !== current.sealHash)
+    )
+      keepPolicy(group, memory, context, sealed, input.change);
+    return { policy: input.sealed, change: input.change };
+  }
+  const { decision, policy } = applyChange(current, { reason: context.reason, ...input.change } as PolicyChangeOf, {
+    nowSeconds: Math.floor(group.nowMs / 1000),
+    sealedBy: context.actor,
+    isAdmin: input.isAdmin,
+  });
+  if (policy !== undefined && input.check !== true) keepPolicy(group, memory, context, policy, decision.change);
+  return { policy: policyJson(policy ?? current) as JsonObject, change: decision.change }; // a policy is an object
+}
+
+/** Members that are absent may stand as undefined there; the overrides are JSON. */
+type PolicyChangeOf = Parameters<typeof applyChange>[1];
+
+function keepPolicy(
+  group: Group,
+  memory: Memory,
+  { actor }: CallContext,
+  policy: SealedPolicy,
+  change: MemoryCalls['setPolicy']['output']['change'],
+): void {
+  const sequence = keepRule(group, memory, 'policy', 0, sealPolicy(memory, policy));
+  group.setState(policyState(memory.number), sequence);
+  group.setState(policyState(memory.number, policy.version), sequence);
+  const details = {
+    version: policy.version,
+    seal_hash: policy.sealHash,
+    presets: policy.presets.join(','),
+    ...reasonDetail(policy.reason ?? undefined),
+  };
+  group.audit(memory, { event: 'policy.sealed', actor, subject: '', details });
+  if (change !== 'unchanged') group.audit(memory, { event: `policy.${change}`, actor, subject: '', details });
+  group.onPublish(() => memory.governed.setPolicy(policy));
+}
+
+export function planRestrict(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  { userId, restricted, reason = context.reason ?? '' }: MemoryCalls['restrict']['input'],
+): MemoryCalls['restrict']['output'] {
+  refuseBeyond(context, userId);
+  const { governed } = memory;
+  const known = governed.restrictions.get(userId);
+  const timestamp = Math.floor(group.nowMs / 1000);
+  if (!restricted) {
+    if (known === undefined) return { restricted, timestamp };
+    group.setState(restrictionState(memory, userId), null);
+    group.audit(memory, {
+      event: 'processing.unrestricted',
+      actor: context.actor,
+      subject: pseudonym(memory, userId),
+      details: reasonDetail(reason),
+    });
+    group.onPublish(() => memory.governed.lift(userId));
+    return { restricted, timestamp };
+  }
+  if (known !== undefined) return { restricted, timestamp: Math.floor(known.atMs / 1000) };
+  if (governed.restrictions.size >= RESTRICTIONS_MAX)
+    throw new EngineError('LIM-E002', `${RESTRICTIONS_MAX} users of this memory are restricted`);
+  const restriction: Restriction = { userId, reason, atMs: group.nowMs, by: context.actor };
+  const key = group.keyOfUser(memory, userId);
+  const sequence = keepRule(group, memory, 'restriction', key, sealRule(memory, 'restriction', key, restriction));
+  group.setState(restrictionState(memory, userId), sequence);
+  group.audit(memory, {
+    event: 'processing.restricted',
+    actor: context.actor,
+    subject: pseudonym(memory, userId),
+    details: reasonDetail(reason),
+  });
+  group.onPublish(() => memory.governed.restrict(restriction));
+  return { restricted, timestamp };
+}
+
+/** Each item is granted or refused for itself. */
+export function planConsent(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  { items }: MemoryCalls['consent']['input'],
+): MemoryCalls['consent']['output'] {
+  const said = new Map<string, ConsentFact>();
+  const outcomes = items.map((item): ConsentOutcome => {
+    const place = `${item.userId}\u0000${item.purpose}`;
+    try {
+      const prior = said.get(place) ?? memory.governed.consent(item.userId, item.purpose);
+      const fact = writeConsent(group, memory, context, item, prior);
+      said.set(place, fact);
+      return { fact };
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code.startsWith('STO-')) throw error;
+      return { error: error.toWire() };
+    }
+  });
+  return { outcomes };
+}
+
+/** Throws before the group is changed. */
+function writeConsent(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  item: ConsentItem,
+  prior: ConsentFact | undefined,
+): ConsentFact {
+  const { userId, purpose, granted, basis, jurisdiction, granteeDid, reason, expiresAt } = item;
+  refuseBeyond(context, userId);
+  if (purpose === '' || purpose.length > PURPOSE_CHARS_MAX)
+    throw new EngineError('VAL-E001', `a purpose has 1 to ${PURPOSE_CHARS_MAX} characters`, {
+      details: [{ field: 'purpose', issue: 'too long or empty' }],
+    });
+  // A withdrawal is every person's right, also of one whose data is frozen.
+  const refusal = granted ? refuseRestricted(memory.governed, userId) : undefined;
+  if (refusal !== undefined) throw refusal;
+  // Later than what was said before, whatever the clock does: the last word counts.
+  const atMs = Math.max(group.nowMs, (prior?.atMs ?? 0) + 1);
+  const fields = bindFields(context, {
+    user_id: userId,
+    scope: purpose,
+    is_withdrawal: !granted,
+    ...(basis === undefined ? {} : { basis }),
+    ...(jurisdiction === undefined ? {} : { jurisdiction }),
+    ...(granteeDid === undefined ? {} : { grantee_did: granteeDid }),
+    ...(reason === undefined || reason === '' ? {} : { reason }),
+    ...(expiresAt === undefined ? {} : { valid_to: expiresAt }),
+    ...(prior === undefined ? {} : { prior_consent: prior.hash }),
+  });
+  const prepared = prepareGrain(memory, 'consent', fields, atMs);
+  const { address } = prepared;
+  if (group.findOrdinal(memory, address) === undefined) group.addGrain(memory, prepared);
+  const fact: ConsentFact = {
+    userId,
+    purpose,
+    granted,
+    atMs,
+    hash: address,
+    ...(expiresAt === undefined || !granted ? {} : { expiresAtMs: expiresAt * 1000 }),
+    ...(basis === undefined ? {} : { basis }),
+    ...(jurisdiction === undefined ? {} : { jurisdiction }),
+    ...grantedBefore(granted, prior),
+  };
+  keepFact(group, memory, fact);
+  group.audit(memory, {
+    event: granted ? 'consent.granted' : 'consent.revoked',
+    actor: context.actor,
+    subject: pseudonym(memory, userId),
+    details: {
+      hash: address,
+      purpose_sha256: hash('sha256', purpose, 'hex'),
+      ...(prior === undefined ? {} : { prior_hash: prior.hash }),
+      ...reasonDetail(reason),
+    },
+  });
+  return fact;
+}
+
+function grantedBefore(granted: boolean, prior: ConsentFact | undefined): Pick<ConsentFact, 'grantedAtMs'> {
+  if (granted || prior === undefined) return {};
+  const grantedAtMs = prior.granted ? prior.atMs : prior.grantedAtMs;
+  return grantedAtMs === undefined ? {} : { grantedAtMs };
+}
+
+/** In the partitions that do not hold the grains; what was overtaken is left out. */
+export function planConsentFacts(
+  group: Group,
+  memory: Memory,
+  { facts }: MemoryCalls['consentFacts']['input'],
+): Record<never, never> {
+  for (const fact of facts) {
+    const known = memory.governed.consent(fact.userId, fact.purpose);
+    if (known === undefined || known.atMs < fact.atMs) keepFact(group, memory, fact);
+  }
+  return {};
+}
+
+function keepFact(group: Group, memory: Memory, fact: ConsentFact): void {
+  const key = group.keyOfUser(memory, fact.userId);
+  const sequence = keepRule(group, memory, 'consent', key, sealRule(memory, 'consent', key, fact));
+  group.setState(consentState(memory, fact.userId, fact.purpose), sequence);
+  group.onPublish(() => memory.governed.setConsent(fact));
+}
+
+/** What was said of an erased user goes with the user. */
+export function dropGoverned(group: Group, memory: Memory, userId: string): void {
+  group.setState(restrictionState(memory, userId), null);
+  for (const [key] of group.store.log.scanState(consentsState(memory, userId))) group.setState(key, null);
+  group.onPublish(() => memory.governed.forgetUser(userId));
+}
+
+function keepRule(group: Group, memory: Memory, about: RuleTopic, key: number, sealed: Buffer): Uint8Array {
+  group.overlay(memory);
+  const sequence = group.record({ kind: 'rule', memory: memory.number, about, key, atMs: group.nowMs, sealed });
+  const value = Buffer.alloc(4);
+  value.writeUInt32BE(sequence);
+  return value;
+}
+
+function refuseBeyond(context: CallContext, userId: string): void {
+  if (context.userId !== undefined && context.userId !== userId)
+    throw new EngineError('AUT-E001', 'this caller acts for one user alone');
+}
