@@ -18,7 +18,7 @@ const HIT = [
 ];
 const TERMS = ['bm25', 'phrase', 'vector', 'near', 'answer', 'session', 'role', 'speaker', 'time', 'self'];
 const CHANGES = [
-  ...['recency_decay', 'target_date_proximity', 'temporal_decay_boost', 'session_affinity', 'subject_affinity'],
+  ...['recency_decay', 'temporal_decay_boost', 'target_date_proximity', 'session_affinity', 'subject_affinity'],
   ...['interference_penalty', 'supersession_demotion'],
 ];
 const ACCOUNT = ['bm25_rank', 'vector_score', 'rrf_score', 'final_score', ...TERMS, ...CHANGES];

@@ -9,8 +9,8 @@ const DAY = 86_400;
 /** Members of a score breakdown that are changes, in their order. */
 const CHANGES = [
   'recency_decay',
-  'target_date_proximity',
   'temporal_decay_boost',
+  'target_date_proximity',
   'session_affinity',
   'subject_affinity',
   'interference_penalty',

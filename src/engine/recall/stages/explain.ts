@@ -16,8 +16,8 @@ const TERMS: Readonly<Record<TextTerm, string>> = {
 
 const REASONS: Readonly<Record<Change, (amount: number) => string>> = {
   recencyDecay: () => 'for its age',
-  targetDateProximity: () => 'for being near the target date',
-  temporalDecayBoost: () => 'for its distance from the target date',
+  temporalDecayBoost: () => 'for being near the target date',
+  targetDateProximity: () => 'for its distance from the target date',
   sessionAffinity: (amount) =>
     amount === 0 ? 'as it is not of the namespace that leads' : 'for being of the namespace that leads',
   subjectAffinity: (amount) =>

@@ -5,8 +5,8 @@ import { toNfc } from '../../nfc.ts';
 /** The stages that change a score, in the order in which they do; a score is the sum in this order. */
 export const CHANGES = [
   'recencyDecay',
-  'targetDateProximity',
   'temporalDecayBoost',
+  'targetDateProximity',
   'sessionAffinity',
   'subjectAffinity',
   'interferencePenalty',

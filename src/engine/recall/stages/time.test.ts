@@ -36,7 +36,7 @@ test('target_date adds 0.15 on the day, 0.05 a week away, nothing from thirty da
   const days = [0, 3.5, 7, 18.5, 30, 400];
   const gains = days.map((away) => {
     const [moved] = approachTarget([hit({ score: 0.5, ageMs: away * DAY })], target, undefined);
-    return Number(moved!.breakdown.changes.targetDateProximity!.toFixed(4));
+    return Number(moved!.breakdown.changes.temporalDecayBoost!.toFixed(4));
   });
   assert.deepEqual(gains, [0.15, 0.1, 0.05, 0.025, 0, 0]);
 });
@@ -45,7 +45,7 @@ test('temporal_field chooses the time that the target date is held against', () 
   const target = NOW_MS / 1000;
   const far = { score: 0.5, ageMs: 100 * DAY, fields: { valid_from: target } };
   const gain = (field: 'created_at' | 'event_date' | 'both') =>
-    approachTarget([hit(far)], target, field)[0]?.breakdown.changes.targetDateProximity;
+    approachTarget([hit(far)], target, field)[0]?.breakdown.changes.temporalDecayBoost;
   assert.deepEqual([gain('created_at'), gain('event_date'), gain('both')], [0, 0.15, 0.15]);
 });
 
@@ -59,7 +59,7 @@ test('target_date_weight mixes the score with 1 / (1 + hours away), and needs a 
   );
   const hard = weighTarget([far, near], { targetDate: NOW_MS / 1000, targetDateWeight: 0.9 });
   assert.deepEqual(names(hard), ['near', 'far']);
-  assert.equal(hard[0]?.breakdown.changes.temporalDecayBoost, 0.9 * (0.5 - 0.2));
+  assert.equal(hard[0]?.breakdown.changes.targetDateProximity, 0.9 * (0.5 - 0.2));
   assert.deepEqual(weighTarget([far], { targetDateWeight: 0.9 }), [far]);
 });
 

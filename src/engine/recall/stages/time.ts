@@ -31,7 +31,7 @@ function lasts(grain: GrainView): boolean {
 /** Adds up to 0.15 within a week of the target date, falling to 0.05 at its end and to nothing at thirty days. */
 export function approachTarget(hits: readonly StageHit[], target: number, field: TimeField | undefined): StageHit[] {
   return hits
-    .map((hit) => changed(hit, 'targetDateProximity', targetGain(hoursAway(hit.grain, target, field) / 24)))
+    .map((hit) => changed(hit, 'temporalDecayBoost', targetGain(hoursAway(hit.grain, target, field) / 24)))
     .sort(compareHits);
 }
 
@@ -50,7 +50,7 @@ export function weighTarget(
   return hits
     .map((hit) => {
       const near = 1 / (1 + hoursAway(hit.grain, targetDate, temporalField));
-      return changed(hit, 'temporalDecayBoost', targetDateWeight * (near - hit.score));
+      return changed(hit, 'targetDateProximity', targetDateWeight * (near - hit.score));
     })
     .sort(compareHits);
 }

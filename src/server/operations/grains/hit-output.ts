@@ -19,7 +19,7 @@ const BreakdownOutput = Type.Object({
   subjectAffinity: number(),
   targetDateProximity: number(),
   supersessionDemotion: number(),
-  temporalDecayBoost: Type.Number(),
+  temporalDecayBoost: number(),
   finalScore: Type.Number(),
   bm25: number(),
   phrase: number(),
@@ -91,13 +91,11 @@ function breakdownOutput(
   { base, byRanks, changes }: NonNullable<RecallHit['stage']>,
 ): BreakdownOutput {
   const { rrf: _rrf, final: _final, ...terms } = breakdown;
-  const { temporalDecayBoost = 0, ...others } = changes;
   return {
     ...(bm25Rank === undefined ? {} : { bm25Rank }),
     ...(cosine === undefined ? {} : { vectorScore: cosine }),
     rrfScore: byRanks ? base : 0,
-    ...others,
-    temporalDecayBoost,
+    ...changes,
     finalScore: score,
     ...terms,
   };
