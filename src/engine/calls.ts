@@ -86,6 +86,10 @@ export interface ScopeView {
   readonly line: readonly string[];
   /** What siblings begin with, a slash at its end unless it is ''; absent: they are not seen. */
   readonly beside?: string;
+  /** True when it was looked up in the memory's tree; then these say the rest: the tops of what is seen with all below it, and siblings. */
+  readonly ofTree?: true;
+  readonly below?: readonly string[];
+  readonly also?: readonly string[];
 }
 
 export interface RecallQuery {
@@ -303,6 +307,16 @@ export interface ErasureProof {
   readonly timestamp: number;
 }
 
+/** What is left of one erased scope. */
+export interface ScopeProof {
+  readonly path: string;
+  readonly count: number;
+  /** As of a user's proof; '' for a scope whose grains lay under no key of its own. */
+  readonly keyFingerprint: string;
+  /** True for the proof of an erasure that came before. */
+  readonly isRepeat: boolean;
+}
+
 /** A blob on its way out: the plaintext `.mg` bytes and what the index layer knows of it. */
 export interface ExportedGrain {
   readonly hash: string;
@@ -507,6 +521,11 @@ export interface MemoryCalls {
     output: { hashes: readonly string[]; notFound: readonly string[] };
   };
   eraseUser: { input: { userId: string }; output: ErasureProof };
+  /** Erases a scope and all below it. Proofs by path, ascending; `path` is the one that was meant. */
+  eraseScope: {
+    input: { path: string };
+    output: { readonly path: string; readonly timestamp: number; readonly proofs: readonly ScopeProof[] };
+  };
   history: { input: { hash: string }; output: { versions: readonly VersionView[] } };
   flush: { input: Record<never, never>; output: { flushed: number; pending: number } };
   statistics: { input: Record<never, never>; output: MemoryStatistics };

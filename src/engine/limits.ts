@@ -27,6 +27,10 @@ export const NAMESPACE_CHARS_MAX = 256;
 export const SCOPE_DEPTH_MAX = 8;
 export const SCOPE_NODES_MAX = 10_000;
 export const SCOPE_NAME_CHARS_MAX = 64;
+/** Levels of a memory's scopes below the root, and all its scopes; beyond: SCP-E002. */
+export const SCOPE_DEPTH_MAX = 8;
+export const SCOPE_NODES_MAX = 10_000;
+export const SCOPE_NAME_CHARS_MAX = 64;
 export const USER_ID_CHARS_MAX = 256;
 export const EMBEDDING_TEXT_BYTES_MAX = 8_192;
 /** A JSON body or a gRPC message; beyond: LIM-E003. */

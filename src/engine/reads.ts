@@ -18,6 +18,7 @@ import { list } from './recall/list.ts';
 import { packedMeanings } from './recall/meanings.ts';
 import { namespaces } from './recall/namespaces.ts';
 import { recallCandidates, recallStatistics } from './recall/recall.ts';
+import { inTree } from './recall/scope.ts';
 import { shardVectors, vectorsNote } from './recall/shard-vectors.ts';
 import { stagedRecall } from './recall/staged.ts';
 import type { Memory } from './store/memory.ts';
@@ -61,7 +62,8 @@ export function readCalls(store: Store, health: () => ShardHealth) {
     recall: (context: CallContext, input: In<'recall'>): Out<'recall'> => {
       const memory = readable(store, context, input.filter);
       allowLimit(memory, input.limit);
-      const found = stagedRecall(store, memory, context, input, (hash) => viewed(store, memory, context, hash));
+      const query = { ...input, filter: inTree(memory.settings, input.filter) };
+      const found = stagedRecall(store, memory, context, query, (hash) => viewed(store, memory, context, hash));
       return { ...found, ...vectorsNote(store, context.memory, input) };
     },
     namespaces: (context: CallContext, input: In<'namespaces'>): Out<'namespaces'> =>

@@ -96,6 +96,8 @@ export function writeCalls(services: WriteServices) {
       changed(context, queue.push('forget', plans.forgetPlan, context, input)),
     eraseUser: (context: CallContext, input: In<'eraseUser'>): Out<'eraseUser'> =>
       changed(context, queue.push('eraseUser', plans.eraseUserPlan, context, input)),
+    eraseScope: (context: CallContext, input: In<'eraseScope'>): Out<'eraseScope'> =>
+      changed(context, queue.push('eraseScope', plans.eraseScopePlan, context, input)),
     setPolicy: (context: CallContext, input: In<'setPolicy'>): Out<'setPolicy'> =>
       queue.push('setPolicy', plans.setPolicyPlan, context, input),
     restrict: (context: CallContext, input: In<'restrict'>): Out<'restrict'> =>

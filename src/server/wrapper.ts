@@ -75,6 +75,7 @@ const CHANGING = new Set<keyof MemoryCalls>([
   'accumulate',
   'forget',
   'eraseUser',
+  'eraseScope',
 ]);
 
 export class Wrapper {

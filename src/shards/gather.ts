@@ -21,6 +21,7 @@ import {
   mergeFingerprints,
   mergeHistories,
   mergeProofs,
+  mergeScopeProofs,
   mergeStatistics,
   mergeTextStatistics,
   sumOf,
@@ -78,6 +79,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   accumulate: (fan, input) => fan.claimed(() => gatherAccumulate(fan, input)),
   forget: (fan, input) => (input.check ? gatherForget(fan, input) : fan.claimed(() => gatherForget(fan, input))),
   eraseUser: (fan, input) => fan.claimed(async () => mergeProofs(await fan.all('eraseUser', input))),
+  eraseScope: (fan, input) => fan.claimed(async () => mergeScopeProofs(await fan.all('eraseScope', input))),
   history: (fan, input) => fan.found('history', input),
   flush: async (fan, input) => {
     const answers = await fan.all('flush', input);

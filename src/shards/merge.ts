@@ -46,6 +46,25 @@ export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
   };
 }
 
+/** By path. A scope that has a key in several partitions has the fingerprint of all of them. */
+export function mergeScopeProofs(parts: readonly Output<'eraseScope'>[]): Output<'eraseScope'> {
+  const [first] = parts;
+  assert(first !== undefined, 'a memory has a partition');
+  const proofs = parts.flatMap((part) => part.proofs);
+  const paths = [...new Set(proofs.map(({ path }) => path))].sort();
+  const proving = parts.filter((part) => part.proofs.length > 0);
+  return {
+    path: first.path,
+    timestamp: Math.max(...(proving.length > 0 ? proving : parts).map(({ timestamp }) => timestamp)),
+    proofs: paths.map((path) => {
+      const ofPath = proofs.filter((proof) => proof.path === path);
+      const keyFingerprint = mergeFingerprints(ofPath.map((proof) => proof.keyFingerprint));
+      const isRepeat = ofPath.every((proof) => proof.isRepeat);
+      return { path, count: sumOf(ofPath, 'count'), keyFingerprint, isRepeat };
+    }),
+  };
+}
+
 /** Sums. A user whose grains lie in several partitions (by their sessions) is in the sum of each: see countDistinct. */
 export function mergeStatistics(parts: readonly MemoryStatistics[]): MemoryStatistics {
   return {

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../engine/errors.ts';
 import { PACK_ITEMS_MAX } from '../engine/limits.ts';
+import { inTree } from '../engine/recall/scope.ts';
 import type { RawShardCaller } from './client.ts';
 import type { RawReply, ShardCodecs } from './codec.ts';
 import { Fan, type RouterContext, valuesOf } from './fan.ts';
@@ -72,7 +73,7 @@ export class Router {
       return this.#shardOf(context.memory, 0).call(method, { ...context, partition: 0 }, input);
     }
     const shards = Array.from({ length: partitions }, (_, partition) => this.#shardOf(context.memory, partition));
-    return GATHER[method](new Fan(context, shards), input, this.#options);
+    return GATHER[method](new Fan(context, shards), askedOf(settings, method, input), this.#options);
   }
 
   /**
@@ -151,6 +152,13 @@ export class Router {
     const { shards } = this.#options;
     return shards[shardOf(memory, partition, shards.length)]!;
   }
+}
+
+/** A recall's scope path is looked up here, as its stages run here. SCP-E001. */
+function askedOf<M extends MemoryMethod>(settings: MemorySettings, method: M, input: Input<M>): Input<M> {
+  if (method !== 'recall') return input;
+  const query = input as Input<'recall'>; // the input of this method, which TypeScript does not follow through M
+  return { ...query, filter: inTree(settings, query.filter) } as Input<M>;
 }
 
 /** What the server asks of itself. */

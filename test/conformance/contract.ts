@@ -28,6 +28,9 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'POL-E004': [403, status.PERMISSION_DENIED],
   'POL-E009': [400, status.INVALID_ARGUMENT],
   'POL-E012': [403, status.FAILED_PRECONDITION],
+  'SCP-E001': [400, status.INVALID_ARGUMENT],
+  'SCP-E002': [422, undefined],
+  'SCP-E003': [404, undefined],
   'EXE-E001': [400, undefined],
   ...Object.fromEntries(
     'E001 E002 E003 E004 E005 E006 E007 E008 E009 E010 E011 E012 E013 E014 E015 E016 E017 E018 E019 E020 E021 E022'

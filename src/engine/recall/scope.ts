@@ -1,6 +1,8 @@
 // What a scope path lets a recall see (service contract, section 11): itself, what it inherits from above, what lies below,
 // and on request its siblings. A scope is a namespace, a path its names joined by slashes.
-import type { ScopeView } from '../calls.ts';
+import type { GrainFilter, ScopeView } from '../calls.ts';
+import { treeOf } from '../govern/scope-tree.ts';
+import type { MemorySettings } from '../store/settings.ts';
 
 const SEPARATOR = '/';
 
@@ -13,9 +15,17 @@ export function scopeView(path: string, siblings: boolean): ScopeView | undefine
   return { line, ...(siblings ? { beside: above === '' ? '' : above + SEPARATOR } : {}) };
 }
 
-export function isInScope({ line, beside }: ScopeView, namespace: string): boolean {
-  const path = line[line.length - 1] ?? '';
-  if (line.includes(namespace) || namespace.startsWith(path + SEPARATOR)) return true;
+/** The filter as the memory's tree has its scope path; itself where there is no path, or no tree. SCP-E001. */
+export function inTree({ scopes }: Pick<MemorySettings, 'scopes'>, filter: GrainFilter): GrainFilter {
+  const { scope } = filter;
+  if (scopes === undefined || scope === undefined || scope.ofTree === true) return filter;
+  return { ...filter, scope: treeOf(scopes.root).resolve(scope) };
+}
+
+export function isInScope({ line, beside, below, also }: ScopeView, namespace: string): boolean {
+  if (line.includes(namespace) || also?.includes(namespace) === true) return true;
+  const tops = below ?? [line[line.length - 1] ?? ''];
+  if (tops.some((top) => namespace === top || namespace.startsWith(top + SEPARATOR))) return true;
   if (beside === undefined || namespace === '' || !namespace.startsWith(beside)) return false;
   return !namespace.includes(SEPARATOR, beside.length);
 }

@@ -1,6 +1,7 @@
 // Plans an add: a duplicate is answered with what is there, anything else is granted.
 import type { AddItem, CallContext } from '../calls.ts';
 import { EngineError } from '../errors.ts';
+import { treeOf } from '../govern/scope-tree.ts';
 import { tripleForm } from '../grain/api-text.ts';
 import { type Doc, type IndexPart, pairKey } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
@@ -31,6 +32,7 @@ export function planAdd(
   event: 'memory.added' | 'memory.imported' | NonNullable<AddItem['event']> = 'memory.added',
 ): Added {
   allowWrite(group, memory, context, prepared);
+  checkScope(memory, prepared);
   if (event === 'memory.extracted') checkSource(group, memory, prepared);
   const duplicate = findDuplicate(group, memory, prepared);
   if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings: prepared.warnings };
@@ -50,6 +52,12 @@ export function planAdd(
   });
   auditPii(group, memory, context, prepared);
   return { hash: prepared.address, duplicate: false, warnings: prepared.warnings };
+}
+
+/** SCP-E001 for a namespace that the memory's scope tree should have and has not. */
+export function checkScope(memory: Memory, { indexed }: PreparedGrain): void {
+  const { scopes } = memory.settings;
+  if (scopes !== undefined) treeOf(scopes.root).checkNamespace(indexed.namespace);
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { CallContext, MemorySettings } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { refuseHeld } from '../govern/decide.ts';
+import { treeOf } from '../govern/scope-tree.ts';
 import { type Memory, sealSettings } from '../store/memory.ts';
 import { firstPolicy } from '../store/rules.ts';
 import { oldBlobKeyState, purgeState } from '../store/store.ts';
@@ -29,12 +30,7 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
     // It may have another embedder now.
     group.onPublish(() => store.vectorsBehind.add(settings.number));
   }
-  group.auditLater(settings.number, {
-    event: existing === undefined ? 'instance.created' : 'settings.changed',
-    actor: context.actor,
-    subject: '',
-    details: { partitions: settings.partitions },
-  });
+  auditAttach(group, context, existing?.settings, settings);
   if (existing !== undefined || settings.policy === undefined) return;
   const { version, sealHash, presets } = firstPolicy(settings);
   group.auditLater(settings.number, {
@@ -50,6 +46,23 @@ export function checkDrop(memory: Memory): { readonly keyFingerprint: string } {
   const held = refuseHeld(memory.governed);
   if (held !== undefined) throw held;
   return { keyFingerprint: '' };
+}
+
+function auditAttach(
+  group: Group,
+  { actor, partition }: CallContext,
+  before: MemorySettings | undefined,
+  settings: MemorySettings,
+): void {
+  const { number, partitions, scopes } = settings;
+  const hasOtherScopes = before !== undefined && before.scopes?.updatedAtMs !== scopes?.updatedAtMs;
+  if (hasOtherScopes) {
+    const details = { nodes: scopes === undefined ? 0 : treeOf(scopes.root).size };
+    if (partition === 0) group.auditLater(number, { event: 'scope.tree_changed', actor, subject: '', details });
+    if (JSON.stringify({ ...before, scopes: null }) === JSON.stringify({ ...settings, scopes: null })) return;
+  }
+  const event = before === undefined ? 'instance.created' : 'settings.changed';
+  group.auditLater(number, { event, actor, subject: '', details: { partitions } });
 }
 
 /**

@@ -9,6 +9,7 @@ import { oldBlobKeyState } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
 import { type Added, planAdd } from './add.ts';
 import { checkDrop, planAttach, planDrop, planDropped, writeSetting } from './attach.ts';
+import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
 import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './govern.ts';
@@ -72,10 +73,10 @@ export const supersedePlan: MemoryWrite<'supersede'> = {
 
 export const accumulatePlan: MemoryWrite<'accumulate'> = {
   reply: {
-    userOf: ({ fields }) => {
-      const { user_id: user } = fields;
-      return typeof user === 'string' ? user : undefined;
-    },
+    ofWhom: ({ fields: { user_id: user, namespace } }) => ({
+      user: typeof user === 'string' && user !== '' ? user : undefined,
+      namespace: typeof namespace === 'string' ? namespace : undefined,
+    }),
   },
   plan: (group, memory, context, input) => planAccumulate(group, known(memory), context, input),
 };
@@ -94,6 +95,11 @@ export const eraseUserPlan: MemoryWrite<'eraseUser'> = {
   },
   settled: true,
   plan: (group, memory, context, { userId }) => planEraseUser(group, known(memory), context, userId),
+};
+
+export const eraseScopePlan: MemoryWrite<'eraseScope'> = {
+  settled: true,
+  plan: (group, memory, context, { path }) => planEraseScope(group, known(memory), context, path),
 };
 
 export const setPolicyPlan: MemoryWrite<'setPolicy'> = {

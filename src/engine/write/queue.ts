@@ -255,10 +255,10 @@ export class WriteQueue {
     if (job.prepared instanceof EngineError) throw job.prepared;
     const output = write.plan(group, memory, context, job.input as never, job.prepared);
     if (memory !== undefined && context.idempotency !== undefined) {
-      const { isKept, strip, userOf } = write.reply ?? {};
+      const { isKept, strip, ofWhom } = write.reply ?? {};
       const given = output as never;
       if (isKept?.(job.input as never) !== false)
-        storeReply(group, memory, job, { kept: strip?.(given) ?? output, user: userOf?.(given) });
+        storeReply(group, memory, job, { kept: strip?.(given) ?? output, ...ofWhom?.(given) });
     }
     return output;
   }

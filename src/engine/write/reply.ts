@@ -1,5 +1,6 @@
 // Idempotency: a write that carries a key stores its answer in the same transaction. The same key with the same body
 // gets that answer again for 24 hours; with another body it is refused.
+import type { KeyObject } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { CallContext } from '../calls.ts';
 import { open, seal } from '../crypto/envelope.ts';
@@ -18,15 +19,24 @@ interface StoredReply {
 export interface ReplyKeeping<I, O> {
   /** False for a call that only looks: it is answered with what is kept under its key, and keeps nothing itself. */
   readonly isKept?: (input: I) => boolean;
-  /** The user whose words the answer quotes: it is sealed under that user's key, and forgotten with it. */
-  readonly userOf?: (output: O) => string | undefined;
+  /** Whose words the answer quotes: it is sealed under that user's and that namespace's keys, and forgotten with them. */
+  readonly ofWhom?: (output: O) => Whose;
   /** What of the answer is kept; `restore` adds what the repeated request says itself. */
   readonly strip?: (output: O) => unknown;
   readonly restore?: (kept: unknown, input: I) => O;
 }
 
-/** Bytes in front of a sealed reply: the id of the user key that it is sealed under, 0 for the memory's own. */
+interface Whose {
+  readonly user?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+/**
+ * Bytes in front of a sealed reply: the id of the user key that it is sealed under, 0 for none. With this bit a second
+ * id follows, of a scope's key; without either key it lies under the memory's own.
+ */
 const KEY_ID_BYTES = 4;
+const UNDER_SCOPE = 0x8000_0000;
 
 const packr = new Packr({ useRecords: false, moreTypes: true });
 
@@ -53,16 +63,18 @@ function committedReply(group: Group, memory: Memory, token: string): StoredRepl
   return openReply(memory, record.sealed, token);
 }
 
-/** Undefined when its user was erased: the request is then taken as a new one. */
+/** Undefined when its user or its scope was erased: the request is then taken as a new one. */
 function openReply(memory: Memory, stored: Uint8Array, token: string): StoredReply | undefined {
   const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
-  const key = bytes.readUInt32BE(0);
-  const sealed = bytes.subarray(KEY_ID_BYTES);
+  const head = bytes.readUInt32BE(0);
+  const key = (head & ~UNDER_SCOPE) >>> 0;
+  const scopeKey = head === key ? 0 : bytes.readUInt32BE(KEY_ID_BYTES);
+  const sealed = bytes.subarray(head === key ? KEY_ID_BYTES : 2 * KEY_ID_BYTES);
   try {
     const plain =
-      key === 0
+      key === 0 && scopeKey === 0
         ? memory.openSmall(sealed, `reply:${token}`)
-        : open(memory.grainKey(key, 0), sealed, Buffer.from(`reply:${token}`));
+        : open(replyKey(memory, key, scopeKey), sealed, Buffer.from(`reply:${token}`));
     // Sealed by recordReply: the seal's authentication is the check of its shape.
     return packr.unpack(plain) as StoredReply;
   } catch (error) {
@@ -71,29 +83,37 @@ function openReply(memory: Memory, stored: Uint8Array, token: string): StoredRep
   }
 }
 
-function sealReply(memory: Memory, reply: StoredReply, token: string, key: number): Buffer {
+/** Of a user's key, a scope's, or both: destroying one of them is enough. */
+function replyKey(memory: Memory, key: number, scopeKey: number): KeyObject {
+  return key === 0 ? memory.grainKey(scopeKey, 0) : memory.grainKey(key, scopeKey);
+}
+
+function sealReply(memory: Memory, parts: ReplyParts): Buffer {
+  const { token, reply, key, scopeKey } = parts;
   const plain = packr.pack(reply);
   const sealed =
-    key === 0
+    key === 0 && scopeKey === 0
       ? memory.sealSmall(plain, `reply:${token}`)
-      : seal(memory.grainKey(key, 0), plain, Buffer.from(`reply:${token}`));
-  const head = Buffer.alloc(KEY_ID_BYTES);
-  head.writeUInt32BE(key);
+      : seal(replyKey(memory, key, scopeKey), plain, Buffer.from(`reply:${token}`));
+  const head = Buffer.alloc(scopeKey === 0 ? KEY_ID_BYTES : 2 * KEY_ID_BYTES);
+  head.writeUInt32BE(scopeKey === 0 ? key : (key | UNDER_SCOPE) >>> 0);
+  if (scopeKey !== 0) head.writeUInt32BE(scopeKey, KEY_ID_BYTES);
   return Buffer.concat([head, sealed]);
 }
 
-/** Stores what is kept of the answer of a granted call, for the words of `user` if any, with the rest of its group. */
+/** Stores what is kept of the answer of a granted call with the rest of its group. */
 export function storeReply(
   group: Group,
   memory: Memory,
   { method, context }: { readonly method: string; readonly context: CallContext },
-  { kept, user }: { readonly kept: unknown; readonly user: string | undefined },
+  { kept, user, namespace }: { readonly kept: unknown } & Whose,
 ): void {
   if (context.idempotency === undefined) return;
   const token = replyToken(memory, method, context);
   const reply: StoredReply = { bodyHash: context.idempotency.bodyHash, output: kept };
   const key = user === undefined ? 0 : group.keyOfUser(memory, user);
-  recordReply(group, memory, { token, reply, atMs: group.nowMs, key });
+  const scopeKey = namespace === undefined ? 0 : group.keyOfScope(memory, namespace);
+  recordReply(group, memory, { token, reply, atMs: group.nowMs, key, scopeKey });
   group.overlay(memory).replies.set(token, reply);
 }
 
@@ -107,21 +127,27 @@ export function releaseReply(group: Group, memory: Memory, method: string, conte
       reply: { bodyHash: reply.bodyHash, output: null },
       atMs: 0,
       key: 0,
+      scopeKey: 0,
     });
 }
 
-function recordReply(
-  group: Group,
-  memory: Memory,
-  parts: { readonly token: string; readonly reply: StoredReply; readonly atMs: number; readonly key: number },
-): void {
-  const { token, reply, atMs, key } = parts;
+interface ReplyParts {
+  readonly token: string;
+  readonly reply: StoredReply;
+  readonly atMs: number;
+  /** Ids of a user's key and a scope's, 0 for none. */
+  readonly key: number;
+  readonly scopeKey: number;
+}
+
+function recordReply(group: Group, memory: Memory, parts: ReplyParts): void {
+  const { token, atMs } = parts;
   const sequence = group.record({
     kind: 'reply',
     memory: memory.number,
     token: Buffer.from(token, 'hex'),
     atMs,
-    sealed: sealReply(memory, reply, token, key),
+    sealed: sealReply(memory, parts),
   });
   group.overlay(memory);
   group.onPublish(() => group.store.index.publishKeyed(memory.number, 'reply', token, sequence));

@@ -12,6 +12,7 @@ import { refuseRead } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { isWithin } from '../store/within.ts';
 import { pseudonym, reasonDetail } from './actor.ts';
+import { checkScope } from './add.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
@@ -73,6 +74,7 @@ function writeVersion(
     versionFields['supersession_justification'] = context.reason;
   const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs, context.purpose);
   allowWrite(group, memory, context, prepared);
+  checkScope(memory, prepared);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
   const planned = group.addGrain(memory, prepared);
   group.supersede(memory, old.ordinal, planned);

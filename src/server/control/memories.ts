@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
+import type { ScopeNode } from '../../engine/govern/scope-tree.ts';
 import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';
@@ -29,6 +30,12 @@ export interface NewMemory {
   readonly vectorBackend?: string;
 }
 
+/** Who changes it. */
+interface By {
+  readonly actor: string;
+  readonly requestId: string;
+}
+
 export class Memories {
   readonly #store: ControlStore;
   readonly #shards: Shards;
@@ -39,6 +46,8 @@ export class Memories {
   #sorted: readonly MemoryRecord[] | undefined;
   /** How many memories have each `vector_backend`; those without one count under ''. */
   readonly #backends = new Map<string, number>();
+
+  #scopesChanged: Promise<void> = Promise.resolve();
 
   constructor(parts: { store: ControlStore; shards: Shards; clock: Clock; memoriesMax: number }) {
     this.#store = parts.store;
@@ -174,6 +183,33 @@ export class Memories {
     return randomId('mem');
   }
 
+  /** Sets the tree of a memory's scopes in every partition. MEM-E003 when the memory has gone meanwhile. */
+  async setScopes(memory: MemoryRecord, root: ScopeNode, by: By): Promise<NonNullable<MemorySettings['scopes']>> {
+    const scopes = { root, updatedAtMs: this.#clock.nowMs() };
+    await this.#changeScopes(memory, scopes, by);
+    return scopes;
+  }
+
+  async dropScopes(memory: MemoryRecord, by: By): Promise<void> {
+    await this.#changeScopes(memory, undefined, by);
+  }
+
+  /** One after the other, so that the shards hear of the last one last. What is cut off is told them at the next start. */
+  #changeScopes(memory: MemoryRecord, scopes: MemorySettings['scopes'], by: By): Promise<void> {
+    const change = this.#scopesChanged.then(async () => {
+      const changed = await this.#store.commit((group) => {
+        const { scopes: _, ...now } = this.get(memory.id);
+        if (now.number !== memory.number) throw new EngineError('MEM-E003');
+        const record: MemoryRecord = scopes === undefined ? now : { ...now, scopes };
+        group.put('memory', record);
+        return record;
+      });
+      await this.#shards.call('attachMemory', contextOf(memory, by), { settings: settingsOf(changed) });
+    });
+    this.#scopesChanged = change.catch(() => undefined);
+    return change;
+  }
+
   /** Destroys a memory's keys in every shard, then forgets it. Resolves to the proof's fingerprint. */
   async delete(memory: MemoryRecord, by: { actor: string; requestId: string }): Promise<string> {
     await this.#store.commit((change) => {
@@ -211,7 +247,7 @@ export function placeOfMemory(memory: MemoryRecord): Place {
 
 /** What shards need to know of a memory. */
 export function settingsOf(memory: MemoryRecord): MemorySettings {
-  const { number, id, partitions, language, dedup, dedupThreshold, createdAtMs, vectorBackend } = memory;
+  const { number, id, partitions, language, dedup, dedupThreshold, createdAtMs, vectorBackend, scopes } = memory;
   return {
     number,
     id,
@@ -221,6 +257,7 @@ export function settingsOf(memory: MemoryRecord): MemorySettings {
     dedupThreshold,
     createdAtMs,
     ...(vectorBackend === undefined ? {} : { vectorBackend }),
+    ...(scopes === undefined ? {} : { scopes }),
   };
 }
 

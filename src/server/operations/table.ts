@@ -36,6 +36,8 @@ import { remember } from './grains/remember.ts';
 import { search } from './grains/search.ts';
 import { supersede } from './grains/supersede.ts';
 import { openApiOperation } from './openapi.ts';
+import { scopeErase } from './scopes/scope-erase.ts';
+import { deleteScopeTree, scopeTree, setScopeTree } from './scopes/scope-tree.ts';
 import { audit } from './trail/audit.ts';
 
 const ROWS: readonly Operation[] = [
@@ -68,6 +70,10 @@ const ROWS: readonly Operation[] = [
   memoriesCreate,
   memoryGet,
   memoryDelete,
+  scopeTree,
+  setScopeTree,
+  deleteScopeTree,
+  scopeErase,
   stats,
   statsHistory,
   tierInfo,

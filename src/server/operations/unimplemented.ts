@@ -63,10 +63,6 @@ const ROUTES = `
 50 GET M/policy R
 51 PUT M/policy A
 52 POST M/policy/simulate R
-53 GET M/scope-tree R
-54 PUT M/scope-tree A
-55 DELETE M/scope-tree A
-56 POST M/scope-erase A
 57 GET M/hooks A
 58 POST M/hooks A
 59 DELETE M/hooks/{hook_id} A

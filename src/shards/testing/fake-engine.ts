@@ -256,6 +256,8 @@ export class FakeEngine implements EngineDoor {
         return this.#forget(context, call.input);
       case 'eraseUser':
         return this.#eraseUser(context, call.input.userId);
+      case 'eraseScope':
+        throw new EngineError('SYS-E002', 'the model has no scopes');
       case 'flush':
         return { flushed: this.#partition(context).grains.size, pending: 0 };
       case 'verifyAudit':

@@ -1,0 +1,143 @@
+// The scopes of a memory (service contract, section 11): a tree of names. A scope's path joins the names below the root
+// with slashes, and a grain lies in the scope whose path is its namespace. Pure.
+import type { ScopeView } from '../calls.ts';
+import { EngineError } from '../errors.ts';
+import { SCOPE_DEPTH_MAX, SCOPE_NAME_CHARS_MAX, SCOPE_NODES_MAX } from '../limits.ts';
+import { toNfc } from '../nfc.ts';
+
+export interface ScopeNode {
+  readonly name: string;
+  readonly children?: readonly ScopeNode[];
+}
+
+const SEPARATOR = '/';
+
+/** The tree in `value`, its names in NFC. SCP-E002, with the place, for what is none. */
+export function checkScopeTree(value: unknown): ScopeNode {
+  let nodes = 0;
+  const check = (node: unknown, place: string, depth: number): ScopeNode => {
+    nodes += 1;
+    if (nodes > SCOPE_NODES_MAX) throw badTree('children', `more than ${SCOPE_NODES_MAX} nodes`);
+    if (depth > SCOPE_DEPTH_MAX) throw badTree(place, `deeper than ${SCOPE_DEPTH_MAX} levels below the root`);
+    if (!isMembers(node)) throw badTree(place, 'a node is {name, children}');
+    const name = checkName(node['name'], place);
+    const { children } = node;
+    if (children === undefined || children === null) return { name };
+    if (!Array.isArray(children)) throw badTree(`${place}.children`, 'must be a list');
+    const checked = children.map((child, index) => check(child, `${place}.children[${index}]`, depth + 1));
+    const names = new Set(checked.map((child) => child.name));
+    if (names.size < checked.length) throw badTree(`${place}.children`, 'two siblings have one name');
+    return checked.length === 0 ? { name } : { name, children: checked };
+  };
+  return check(value, 'tree', 0);
+}
+
+function checkName(value: unknown, place: string): string {
+  if (typeof value !== 'string') throw badTree(`${place}.name`, 'must be a text');
+  const name = toNfc(value);
+  const chars = [...name].length;
+  if (chars < 1 || chars > SCOPE_NAME_CHARS_MAX)
+    throw badTree(`${place}.name`, `must have 1 to ${SCOPE_NAME_CHARS_MAX} characters`);
+  if (!name.isWellFormed() || /[/\p{Cc}]/u.test(name))
+    throw badTree(`${place}.name`, 'must not hold a slash or a control character');
+  return name;
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function badTree(field: string, issue: string): EngineError {
+  return new EngineError('SCP-E002', `${field}: ${issue}`, { details: [{ field, issue }] });
+}
+
+/** A checked tree, ready to be asked for paths. */
+export class ScopeTree {
+  readonly root: ScopeNode;
+  /** By path; the root, whose path is empty, is not among them. */
+  readonly #nodes = new Map<string, ScopeNode>();
+
+  constructor(root: ScopeNode) {
+    this.root = root;
+    const walk = (node: ScopeNode, above: string): void => {
+      for (const child of node.children ?? []) {
+        const path = above === '' ? child.name : above + SEPARATOR + child.name;
+        this.#nodes.set(path, child);
+        walk(child, path);
+      }
+    };
+    walk(root, '');
+  }
+
+  /** Nodes below the root. */
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  has(path: string): boolean {
+    return this.#nodes.has(path);
+  }
+
+  /** The path that a caller means, '' for the root: a leading name of the root is dropped. SCP-E001 for an unknown one. */
+  pathOf(asked: string): string {
+    const names = toNfc(asked)
+      .split(SEPARATOR)
+      .filter((name) => name !== '');
+    if (names[0] === this.root.name && !this.has(this.root.name)) names.shift();
+    const path = names.join(SEPARATOR);
+    if (path !== '' && !this.has(path))
+      throw new EngineError('SCP-E001', 'this path is not in the scope tree of the memory', {
+        details: [{ field: 'scope_path', issue: 'not in the scope tree' }],
+      });
+    return path;
+  }
+
+  /** Paths of the nodes right below a node; of the root with ''. */
+  childrenOf(path: string): string[] {
+    const node = path === '' ? this.root : this.#nodes.get(path);
+    return (node?.children ?? []).map(({ name }) => (path === '' ? name : path + SEPARATOR + name));
+  }
+
+  /** The paths of a node and of all below it, parents first. */
+  subtreeOf(path: string): string[] {
+    const below = this.childrenOf(path).flatMap((child) => this.subtreeOf(child));
+    return path === '' ? below : [path, ...below];
+  }
+
+  /** SCP-E001 for a namespace that begins with a name of the tree's top level and is no node. */
+  checkNamespace(namespace: string): void {
+    if (this.has(namespace)) return;
+    const end = namespace.indexOf(SEPARATOR);
+    if (!this.has(end < 0 ? namespace : namespace.slice(0, end))) return;
+    throw new EngineError('SCP-E001', 'this namespace is not in the scope tree of the memory', {
+      details: [{ field: 'namespace', issue: 'not in the scope tree' }],
+    });
+  }
+
+  /** What a path of this tree sees. SCP-E001. */
+  resolve(view: ScopeView): ScopeView {
+    const path = this.pathOf(view.line[view.line.length - 1] ?? '');
+    // What lies in the root's own namespace is everybody's, unless a child has that name for itself.
+    const above = this.has(this.root.name) ? [] : [this.root.name];
+    if (path === '') return { line: above, below: this.childrenOf(''), ofTree: true };
+    const names = path.split(SEPARATOR);
+    const line = names.map((_, depth) => names.slice(0, depth + 1).join(SEPARATOR));
+    return {
+      line: [...above, ...line],
+      below: [path],
+      ofTree: true,
+      ...(view.beside === undefined ? {} : { also: this.childrenOf(names.slice(0, -1).join(SEPARATOR)) }),
+    };
+  }
+}
+
+const TREES = new WeakMap<ScopeNode, ScopeTree>();
+
+/** The tree of a root, made once as long as somebody holds the root. */
+export function treeOf(root: ScopeNode): ScopeTree {
+  const known = TREES.get(root);
+  if (known !== undefined) return known;
+  const tree = new ScopeTree(root);
+  TREES.set(root, tree);
+  return tree;
+}

@@ -1,0 +1,187 @@
+// Plans the erasure of a scope and of all that lie below it: their keys are destroyed, their grains removed. Without a
+// tree a scope is a namespace.
+import type { CallContext, MemoryCalls, ScopeProof } from '../calls.ts';
+import { open, sealKey } from '../crypto/envelope.ts';
+import { EngineError } from '../errors.ts';
+import { refuseHeld } from '../govern/decide.ts';
+import { treeOf } from '../govern/scope-tree.ts';
+import type { Ordinal } from '../index/part.ts';
+import { toNfc } from '../nfc.ts';
+import { decodeRecord } from '../record/record.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { reasonDetail } from './actor.ts';
+import type { Group } from './group.ts';
+
+type Output = MemoryCalls['eraseScope']['output'];
+
+/** What this shard has of one scope. */
+interface Scope {
+  readonly path: string;
+  readonly ordinals: Ordinal[];
+  key: number | undefined;
+}
+
+/**
+ * Like the erasure of a user: removals, the keys' end and the audit entries are one transaction, the keys are destroyed
+ * before the answer, and the index blocks follow under a new index key. SCP-E001 for a path that the tree has not,
+ * POL-E003 under a hold. A second call has the count 0 and the first fingerprints.
+ */
+export function planEraseScope(group: Group, memory: Memory, context: CallContext, asked: string): Output {
+  if (context.namespace !== undefined || context.userId !== undefined)
+    throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
+  const held = refuseHeld(memory.governed);
+  if (held !== undefined) throw held;
+  const { store } = group;
+  const { path, isWithin, known } = reach(memory, asked);
+  const scopes = [...scopesIn(store, memory, isWithin).values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const timestamp = Math.floor(group.nowMs / 1000);
+  if (scopes.length === 0) return { path, ...earlier(store, memory, known, timestamp) };
+  const proofs = scopes.map((scope) => eraseOne(group, memory, context, scope));
+  group.renewIndexKey(memory);
+  return { path, timestamp, proofs };
+}
+
+/** Which namespaces are meant. `known`: paths of which it is sure that they are, though nothing may lie there. */
+function reach(
+  memory: Memory,
+  asked: string,
+): { readonly path: string; readonly isWithin: (namespace: string) => boolean; readonly known: readonly string[] } {
+  const { scopes } = memory.settings;
+  if (scopes === undefined) {
+    const path = toNfc(asked)
+      .split('/')
+      .filter((name) => name !== '')
+      .join('/');
+    if (path === '') throw new EngineError('SCP-E001', 'the path names no scope');
+    return { path, isWithin: (namespace) => isUnder(namespace, path), known: [path] };
+  }
+  const tree = treeOf(scopes.root);
+  const path = tree.pathOf(asked);
+  if (path !== '') return { path, isWithin: (namespace) => isUnder(namespace, path), known: tree.subtreeOf(path) };
+  const { name } = scopes.root;
+  const tops = tree.has(name) ? tree.childrenOf('') : [name, ...tree.childrenOf('')];
+  return {
+    path: name,
+    isWithin: (namespace) => tops.some((top) => isUnder(namespace, top)),
+    known: [name, ...tree.subtreeOf('')],
+  };
+}
+
+function isUnder(namespace: string, path: string): boolean {
+  return namespace === path || namespace.startsWith(`${path}/`);
+}
+
+/** Scopes with grains or a live key here, by path. */
+function scopesIn(store: Store, memory: Memory, isWithin: (namespace: string) => boolean): Map<string, Scope> {
+  const scopes = new Map<string, Scope>();
+  const scopeAt = (path: string): Scope => {
+    const known = scopes.get(path);
+    if (known !== undefined) return known;
+    const scope: Scope = { path, ordinals: [], key: undefined };
+    scopes.set(path, scope);
+    return scope;
+  };
+  for (const { path, key } of liveScopes(store, memory)) if (isWithin(path)) scopeAt(path).key = key;
+  for (const part of store.parts(memory.number))
+    for (const [namespace] of part.facetValues('namespace')) {
+      if (!isWithin(namespace)) continue;
+      for (const doc of part.facet('namespace', namespace) ?? []) {
+        const ordinal = part.ordinals[doc]!;
+        if (!store.index.removed.get(ordinal)) scopeAt(namespace).ordinals.push(ordinal);
+      }
+    }
+  // A key that was lost is no erasure yet.
+  for (const scope of scopes.values()) scope.key ??= lostKey(store, memory, scope.path);
+  return scopes;
+}
+
+/** Every scope of the memory whose key is live, by the name that was sealed under it. */
+export function* liveScopes(
+  store: Store,
+  memory: Memory,
+): Generator<{ readonly path: string; readonly key: number }, void, void> {
+  for (const sequence of store.allKeyed(memory.number, 'scopeKey')) {
+    const bytes = store.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    if (record?.kind !== 'key' || record.action !== 'made' || store.keys.state(record.key) !== 'live') continue;
+    const key = store.keys.get(record.key);
+    const name = open(sealKey(key), record.sealedName, Buffer.from(`key-name:${record.key}`));
+    key.fill(0);
+    yield { path: name.toString('utf8'), key: record.key };
+  }
+}
+
+function lostKey(store: Store, memory: Memory, path: string): number | undefined {
+  const known = store.scopeKey(memory, path);
+  return known?.record.action === 'made' && store.keys.state(known.key) === 'missing' ? known.key : undefined;
+}
+
+function eraseOne(
+  group: Group,
+  memory: Memory,
+  { actor, reason }: CallContext,
+  { path, ordinals, key }: Scope,
+): ScopeProof {
+  const { store } = group;
+  const token = memory.scopeToken(path);
+  if (ordinals.length > 0) group.remove(memory, ordinals, 'erased');
+  const keyFingerprint = key === undefined ? '' : store.keys.proof(key);
+  group.audit(memory, {
+    event: 'scope.erased',
+    actor,
+    subject: '',
+    details: {
+      scope: token,
+      count: ordinals.length,
+      ...(key === undefined ? {} : { key_fingerprint: keyFingerprint }),
+      ...reasonDetail(reason ?? 'data_subject_request'),
+    },
+  });
+  if (key !== undefined) destroyScopeKey(group, memory, { key, token, keyFingerprint, actor });
+  return { path, count: ordinals.length, keyFingerprint, isRepeat: false };
+}
+
+function destroyScopeKey(
+  group: Group,
+  memory: Memory,
+  of: { readonly key: number; readonly token: string; readonly keyFingerprint: string; readonly actor: string },
+): void {
+  const { key, token, keyFingerprint, actor } = of;
+  const { store } = group;
+  const sequence = group.record({
+    kind: 'key',
+    memory: memory.number,
+    key,
+    keyKind: 'scope',
+    action: 'destroyed',
+    atMs: group.nowMs,
+    token: Buffer.from(token, 'hex'),
+    fingerprint: Buffer.from(keyFingerprint, 'hex'),
+    sealedName: Buffer.alloc(0),
+  });
+  group.onPublish(() => {
+    store.index.publishKeyed(memory.number, 'scopeKey', token, sequence);
+    memory.dropKeys();
+  });
+  group.audit(memory, { event: 'key.destroyed', actor, subject: '', details: { key_fingerprint: keyFingerprint } });
+  group.destroyKey(key);
+}
+
+/** What an erasure that came before left of those paths that can be named, and when the last of their keys went. */
+function earlier(
+  store: Store,
+  memory: Memory,
+  paths: readonly string[],
+  now: number,
+): { readonly timestamp: number; readonly proofs: readonly ScopeProof[] } {
+  let lastMs = 0;
+  const proofs = paths.flatMap((path) => {
+    const key = store.scopeKey(memory, path)?.key;
+    const tombstone = key === undefined ? undefined : store.keys.tombstone(key);
+    if (tombstone === undefined) return [];
+    lastMs = Math.max(lastMs, tombstone.destroyedMs);
+    return [{ path, count: 0, keyFingerprint: tombstone.fingerprint, isRepeat: true }];
+  });
+  return { timestamp: proofs.length === 0 ? now : Math.floor(lastMs / 1000), proofs };
+}

@@ -1,0 +1,49 @@
+// The erasure of a scope with all that lies below it, by the destruction of its keys.
+import Type from 'typebox';
+import { defineOperation } from '../define.ts';
+import { inward, isMembers, nodeOf } from '../names.ts';
+
+const Input = Type.Object({
+  scopePath: Type.String({ minLength: 1 }),
+  reason: Type.Optional(Type.String()),
+});
+
+export const scopeErase = defineOperation({
+  name: 'scope_erase',
+  summary: 'Erase a scope and those below it: their keys are destroyed before the answer, which is the proof.',
+  needs: 'admin',
+  on: 'memory',
+  mutates: true,
+  input: Input,
+  output: Type.Object({
+    scopePath: Type.String(),
+    scopesErased: Type.Integer(),
+    count: Type.Integer(),
+    keyFingerprints: Type.Array(Type.String()),
+    proofs: Type.Array(Type.Object({ scopePath: Type.String(), count: Type.Integer(), keyFingerprint: Type.String() })),
+    timestamp: Type.Integer(),
+    status: Type.Literal('erased'),
+  }),
+  errors: ['AUT-E001', 'SCP-E001', 'POL-E003'],
+  http: [{ verb: 'POST', path: 'M/scope-erase', read: ({ json }) => withAlias(json) }],
+  async run({ scopePath, reason }, context) {
+    const extras = reason === undefined ? {} : { reason };
+    const { path, timestamp, proofs } = await context.call('eraseScope', { path: scopePath }, extras);
+    return {
+      scopePath: path,
+      scopesErased: proofs.filter(({ isRepeat }) => !isRepeat).length,
+      count: proofs.reduce((sum, { count }) => sum + count, 0),
+      keyFingerprints: proofs.flatMap(({ keyFingerprint }) => (keyFingerprint === '' ? [] : [keyFingerprint])),
+      proofs: proofs.map(({ path: of, count, keyFingerprint }) => ({ scopePath: of, count, keyFingerprint })),
+      timestamp,
+      status: 'erased' as const,
+    };
+  },
+});
+
+/** `scope` is another name of `scope_path`. */
+function withAlias(json: unknown): unknown {
+  if (!isMembers(json)) return json;
+  const { scope, ...rest } = json;
+  return inward(nodeOf(Input), scope === undefined || 'scope_path' in rest ? json : { ...rest, scope_path: scope });
+}
