@@ -1,0 +1,477 @@
+// Sections 7 and 8 of the contract: what each statement answers, and what shortcuts stand for.
+import assert from 'node:assert/strict';
+import { contract, type Row, type Told } from './contract.ts';
+
+const nested = (depth: number): string =>
+  depth === 0 ? 'RECALL beliefs' : `RECALL beliefs WHERE subject IN (${nested(depth - 1)} | SUBJECTS)`;
+const sets = (count: number): string =>
+  Array.from({ length: count }, () => '(RECALL beliefs WHERE subject = "gina")').join(' UNION ');
+const lets = (count: number): string =>
+  Array.from({ length: count }, (_, i) => `LET $v${i} = RECALL beliefs WHERE subject = "alice" | SUBJECTS; `).join('');
+const branches = (count: number): string => Array.from({ length: count }, () => 'RECALL beliefs').join(', ');
+const entries = (count: number): string =>
+  Array.from({ length: count }, (_, i) => `e${i}: RECALL beliefs | COUNT`).join(', ');
+const ALICE = 'dark tea nuts acme zurich';
+const ZEROS = `sha256:${'0'.repeat(64)}`;
+const labels = (told: Told): string => told['sources'].map(({ label }: Told) => label).join(' ');
+
+const rows: Row[] = [
+  // 7.1: RECALL
+  { q: 'RECALL beliefs', total: 27, count: 20, type: 'recall', body: 'grains', is: { next_cursor: null } },
+  { q: 'RECALL beliefs LIMIT 1000', total: 27, count: 27 },
+  { q: 'RECALL beliefs LIMIT 1001', code: 'E010' },
+  { q: 'RECALL beliefs LIMIT 0', code: 'E010' },
+  { q: 'RECALL beliefs LIMIT 99999999999999999999', code: 'E010' },
+  { q: 'RECALL', count: 20, total: 55 },
+  { q: 'RECALL events RECENT 25', count: 9 },
+  { q: 'RECALL beliefs WHERE subject = "alice" LIMIT 2', total: 5, count: 2 },
+  { q: 'RECALL beliefs WHERE subject = "alice" OFFSET 3', total: 5, count: 2 },
+  { q: 'RECALL beliefs WHERE subject = "alice" OFFSET 50', total: 5, set: '' },
+  { q: 'RECALL beliefs WHERE subject = "alice" ORDER BY confidence', list: 'zurich acme tea dark nuts' },
+  { q: 'RECALL beliefs WHERE subject = "alice" ORDER BY confidence ASC', list: 'zurich acme tea dark nuts' },
+  { q: 'RECALL beliefs WHERE subject = "alice" ORDER BY confidence DESC', list: 'nuts dark tea acme zurich' },
+  { q: 'RECALL beliefs WHERE subject = "alice" ORDER BY confidence DESC LIMIT 2 OFFSET 1', list: 'dark' },
+  { q: 'RECALL beliefs WHERE subject = "alice" ORDER BY confidence DESC OFFSET 1 LIMIT 2', list: 'dark tea' },
+  { q: 'RECALL beliefs WHERE subject = "alice" ORDER BY object', list: 'acme zurich dark tea nuts' },
+  { q: 'RECALL beliefs LIKE "peanuts" FIRST', list: 'nuts' },
+  { q: 'RECALL beliefs WHERE query = "peanuts" FIRST', list: 'nuts' },
+  {
+    q: 'RECALL LIKE "saffron" LIMIT 3',
+    check: ({ grains }) => {
+      const scores = grains.map(({ score }: Told) => score);
+      assert.deepEqual(
+        scores,
+        [...scores].sort((a, b) => b - a),
+      );
+      assert.ok(grains.length === 3 && scores[0] > 0);
+    },
+  },
+  { q: 'RECALL beliefs LIKE ""', set: '' },
+  { q: 'RECALL beliefs LIKE "nowhereatallword"', set: '', total: 0 },
+  // threads
+  { q: 'RECALL events THREAD "s1"', list: 'ev1 ev2 ev3 ev4', total: 4 },
+  { q: 'RECALL THREAD "s1"', list: 'ev1 ev2 ev3 ev4' },
+  { q: 'RECALL events THREAD "s1" LIMIT 2', list: 'ev1 ev2' },
+  { q: 'RECALL events THREAD "s1" WHERE role = "user"', list: 'ev1 ev3' },
+  { q: 'RECALL events THREAD FROM @ev3@', list: 'ev1 ev2 ev3 ev4' },
+  { q: 'RECALL events THREAD FROM @loose1@', list: 'loose1 loose2 loose3' },
+  { q: 'RECALL events THREAD FROM @loose2@', list: 'loose1 loose2 loose3' },
+  { q: 'RECALL events THREAD FROM @loose3@', list: 'loose1 loose2 loose3' },
+  { q: 'RECALL events THREAD FROM @boiler@', list: 'boiler' },
+  { q: `RECALL events THREAD FROM ${ZEROS}`, list: '' },
+  { q: 'RECALL events THREAD FROM @canary2@', list: '' },
+  { q: 'RECALL events THREAD "nobody"', list: '' },
+  { q: 'RECALL beliefs THREAD "s1"', code: 'E060' },
+  { q: 'RECALL events THREAD "s1" ORDER BY time', code: 'E060' },
+  { q: 'RECALL events THREAD "s1" WHERE session_id = "s1"', code: 'E060' },
+  // 7.2: sets
+  {
+    q: '(RECALL beliefs WHERE subject = "gina") UNION (RECALL beliefs WHERE subject = "dave")',
+    set: 'cats quiet',
+    type: 'set_op',
+    body: 'grains',
+  },
+  { q: '(RECALL beliefs WHERE subject = "gina") UNION (RECALL beliefs WHERE subject = "gina")', set: 'cats' },
+  { q: '(RECALL beliefs WHERE subject = "alice") INTERSECT (RECALL beliefs WHERE relation = "works_at")', set: 'acme' },
+  {
+    q: '(RECALL beliefs WHERE subject = "alice") EXCEPT (RECALL beliefs WHERE tags INCLUDE ["food"])',
+    set: 'dark acme zurich',
+  },
+  {
+    q: '(RECALL beliefs WHERE subject = "alice") EXCEPT (RECALL beliefs WHERE tags INCLUDE ["food"]) EXCEPT (RECALL beliefs WHERE tags INCLUDE ["ui"])',
+    set: 'acme zurich',
+  },
+  {
+    q: '(RECALL beliefs WHERE subject = "alice") EXCEPT (RECALL goals) UNION (RECALL events)',
+    code: 'E002',
+    at: 'UNION',
+  },
+  {
+    q: '((RECALL beliefs WHERE subject = "alice") EXCEPT (RECALL beliefs WHERE tags INCLUDE ["food"])) UNION (RECALL goals WHERE subject = "alice")',
+    set: 'dark acme zurich goal1 goal2',
+  },
+  { q: sets(5), set: 'cats' },
+  { q: sets(6), code: 'E013' },
+  { q: `(${sets(3)}) UNION (${sets(3)})`, code: 'E013' },
+  {
+    q: '(RECALL beliefs WHERE subject = "alice") UNION (RECALL goals WHERE subject = "alice") | ORDER BY subject | LIMIT 6',
+    count: 6,
+  },
+  {
+    q: '(RECALL beliefs WHERE subject = "alice") UNION (RECALL beliefs WHERE subject = "gina") ORDER BY confidence DESC LIMIT 2',
+    list: 'nuts dark',
+  },
+  {
+    q: '(RECALL beliefs WHERE subject = "alice") UNION (RECALL beliefs WHERE subject = "gina") | COUNT',
+    is: { count: 6 },
+    count: 1,
+    body: 'count',
+  },
+  { q: '(RECALL beliefs | COUNT) UNION (RECALL beliefs)', code: 'E021' },
+  { q: '(RECALL beliefs | SUBJECTS) UNION (RECALL beliefs | SUBJECTS)', code: 'E021' },
+  { q: '(RECALL beliefs) UNION', code: 'E002' },
+  { q: '(RECALL beliefs)', code: 'E002' },
+  { q: 'RECALL beliefs UNION RECALL goals', code: 'E002', at: 'UNION' },
+  { q: '(EXISTS @dark@) UNION (RECALL beliefs)', code: 'E002 E021' },
+  { q: '(RECALL beliefs LIKE "peanuts" LIMIT 1) INTERSECT (RECALL beliefs WHERE subject = "alice")', list: 'nuts' },
+  // 7.3: EXISTS
+  { q: 'EXISTS @dark@', is: { exists: true, hash: '@dark@' }, type: 'exists', body: 'exists', count: 1 },
+  { q: 'EXISTS @lyon@', is: { exists: true } },
+  { q: 'EXISTS @canary1@', is: { exists: false } },
+  { q: `EXISTS ${ZEROS}`, is: { exists: false } },
+  { q: 'EXISTS "x"', code: 'E002' },
+  { q: 'EXISTS', code: 'E002' },
+  { q: 'EXISTS beliefs WHERE subject = "alice"', code: 'E002' },
+  // 7.4: HISTORY
+  ...['lyon', 'paris', 'nice'].map(
+    (name): Row => ({
+      q: `HISTORY @${name}@`,
+      type: 'history',
+      body: 'history',
+      count: 3,
+      check: (told) => {
+        assert.deepEqual(
+          told['versions'].map(({ fields }: Told) => fields.object),
+          ['Nice', 'Paris', 'Lyon'],
+        );
+        const [nice, paris, lyon] = told['versions'];
+        assert.deepEqual([nice.superseded_by, paris.superseded_by, lyon.superseded_by], [null, nice.hash, paris.hash]);
+        assert.ok(
+          told['versions'].every(
+            (one: Told) => one['grain_type'] === 'belief' && typeof one['created_at'] === 'number',
+          ),
+        );
+      },
+    }),
+  ),
+  { q: 'HISTORY @dark@', count: 1 },
+  { q: `HISTORY ${ZEROS}`, is: { versions: [] }, count: 0 },
+  { q: 'HISTORY @canary5@', is: { versions: [] }, count: 0 },
+  { q: 'HISTORY WHERE subject = "frank" AND relation = "lives_in"', count: 3 },
+  { q: 'HISTORY IN "away" WHERE subject = "frank" AND relation = "lives_in"', count: 3 },
+  { q: 'HISTORY WHERE relation = "lives_in" AND subject = "frank"', code: 'E002' },
+  { q: 'HISTORY WHERE subject = "nobody" AND relation = "lives_in"', count: 0 },
+  { q: 'HISTORY WHERE subject = "frank" AND relation = "lives_in" AS OF "2000-01-01"', count: 0 },
+  { q: 'HISTORY WHERE subject = "frank" AND relation = "lives_in" AS OF "2099-01-01"', count: 3 },
+  { q: 'HISTORY WHERE subject = "frank" AND relation = "lives_in" AS OF "gibberish"', code: 'E020' },
+  {
+    q: 'HISTORY @lyon@ DIFF @nice@',
+    body: 'diff',
+    check: ({ from, to, changes }) => {
+      assert.notEqual(from, to);
+      const names = changes.map(({ field }: Told) => field);
+      assert.deepEqual(names, [...names].sort());
+      const of = (name: string) => changes.find(({ field }: Told) => field === name);
+      assert.deepEqual([of('object').from, of('object').to], ['Lyon', 'Nice']);
+      assert.deepEqual([of('confidence').from, of('confidence').to], [0.6, 0.7]);
+    },
+  },
+  { q: 'HISTORY @dark@ DIFF @dark@', is: { changes: [] }, count: 0, body: 'diff' },
+  { q: `HISTORY @dark@ DIFF ${ZEROS}`, code: 'E046' },
+  { q: 'HISTORY @dark@ DIFF @canary1@', code: 'E046' },
+  { q: 'HISTORY @canary1@ DIFF @dark@', code: 'E046' },
+  // 7.5: EXPLAIN
+  {
+    q: 'EXPLAIN RECALL beliefs WHERE subject = "alice" AND confidence >= 0.123 ORDER BY confidence LIMIT 3',
+    type: 'explain',
+    body: 'explain',
+    count: 1,
+    check: ({ plan, _cal, ...rest }) => {
+      assert.equal(plan.statement_type, 'recall');
+      assert.equal(plan.tier, 0);
+      assert.ok(['belief', 'beliefs'].includes(plan.grain_type));
+      assert.equal(plan.route, 'structural');
+      assert.ok(JSON.stringify(plan.filters).includes('subject'));
+      assert.ok(!/alice|0\.123/.test(JSON.stringify([plan, rest])), 'names, never values');
+      assert.equal(plan.stages.length, 2);
+      assert.ok('limits' in plan && 'estimated_cost' in plan);
+      assert.equal(_cal.budget.grains_scanned, 0);
+    },
+  },
+  { q: 'EXPLAIN RECALL LIKE "tea"', check: ({ plan }) => assert.equal(plan.route, 'search') },
+  {
+    q: 'EXPLAIN RECALL beliefs LIKE "tea" WHERE subject = "alice"',
+    check: ({ plan }) => assert.equal(plan.route, 'hybrid'),
+  },
+  {
+    q: 'EXPLAIN (RECALL beliefs) UNION (RECALL goals)',
+    check: ({ plan }) => assert.equal(plan.statement_type, 'set_op'),
+  },
+  { q: 'EXPLAIN BATCH { a: RECALL beliefs }', check: ({ plan }) => assert.equal(plan.statement_type, 'batch') },
+  {
+    q: 'EXPLAIN COALESCE (RECALL beliefs, RECALL goals)',
+    check: ({ plan }) => assert.equal(plan.statement_type, 'coalesce'),
+  },
+  {
+    q: 'EXPLAIN ASSEMBLE FROM a: (RECALL beliefs), b: (RECALL goals) BUDGET 500 tokens',
+    check: ({ plan }) => {
+      assert.equal(plan.statement_type, 'assemble');
+      assert.equal(plan.sources.length, 2);
+      assert.ok(JSON.stringify(plan.budget).includes('500'));
+    },
+  },
+  {
+    q: 'EXPLAIN ADD belief SET subject = "hidden" SET relation = "b" SET object = "c" REASON "r"',
+    check: ({ plan }) => {
+      assert.equal(plan.statement_type, 'add');
+      assert.equal(plan.tier, 1);
+      assert.equal(plan.tier1_enabled, false);
+      assert.ok(plan.side_effects.length > 0);
+      assert.ok(!JSON.stringify(plan).includes('hidden'));
+    },
+  },
+  { q: 'EXPLAIN SUPERSEDE @dark@ SET object = "x" REASON "r"', check: ({ plan }) => assert.equal(plan.tier, 1) },
+  { q: 'EXPLAIN REVERT @nice@ REASON "r"', check: ({ plan }) => assert.equal(plan.tier, 1) },
+  { q: 'EXPLAIN ADD belief SET subject = "a" REASON "r"', code: 'E050' },
+  { q: 'EXPLAIN RECALL facts', code: 'E003' },
+  ...['EXISTS @dark@', 'HISTORY @dark@', 'DESCRIBE server', 'EXPLAIN RECALL beliefs', 'DEFINE TEMPLATE t AS "x"'].map(
+    (q): Row => ({ q: `EXPLAIN ${q}`, code: 'E002' }),
+  ),
+  // 7.6: DESCRIBE
+  {
+    q: 'DESCRIBE grain_types',
+    type: 'describe',
+    body: 'describe',
+    count: 1,
+    is: { target: 'grain_types' },
+    check: ({ info }) => {
+      const text = JSON.stringify(info);
+      for (const word of ['belief', 'beliefs', 'consensuses', 'reasoning', 'consent', 'consents'])
+        assert.ok(text.includes(`"${word}"`), word);
+    },
+  },
+  ...Object.entries({
+    belief: 18,
+    event: 23,
+    state: 20,
+    workflow: 20,
+    action: 22,
+    observation: 20,
+    goal: 22,
+    reasoning: 21,
+    consensus: 21,
+    consent: 24,
+  }).map(
+    ([type, total]): Row => ({
+      q: `DESCRIBE fields ${type}`,
+      check: ({ info }) => {
+        assert.equal(info.fields.length, total);
+        for (const field of info.fields)
+          for (const member of ['name', 'type', 'operators', 'sortable', 'projectable', 'groupable'])
+            assert.ok(member in field, `${field.name}: ${member}`);
+      },
+    }),
+  ),
+  { q: 'DESCRIBE fields', check: ({ info }) => assert.equal(info.fields.length, 18) },
+  { q: 'DESCRIBE fields unicorn', code: 'E003' },
+  { q: 'DESCRIBE fields beliefs', code: 'E003' },
+  {
+    q: 'DESCRIBE capabilities',
+    check: ({ info }) => {
+      assert.equal(info.cal_version, '1.2');
+      assert.ok(['core', 'extended', 'evolve', 'full'].includes(info.cal_conformance));
+      assert.deepEqual(info.cal_tiers, [0]);
+      assert.equal(info.cross_lingual_search, false);
+      assert.equal(info.auto_toon_enabled, false);
+      for (const member of ['limits', 'formats', 'streaming', 'templates']) assert.ok(member in info, member);
+    },
+  },
+  {
+    q: 'DESCRIBE server',
+    check: ({ info }) =>
+      assert.deepEqual(
+        [typeof info.name, typeof info.version, info.cal_version, typeof info.oms_version],
+        ['string', 'string', '1.2', 'string'],
+      ),
+  },
+  { q: 'DESCRIBE templates', check: ({ info }) => assert.ok(JSON.stringify(info).includes('readable')) },
+  { q: 'DESCRIBE grammar', check: ({ info }) => assert.match(JSON.stringify(info), /recall_clause/) },
+  { q: 'DESCRIBE schema', code: 'E002' },
+  { q: 'DESCRIBE principal', code: 'E002' },
+  { q: 'DESCRIBE', code: 'E002' },
+  // 7.7: BATCH
+  {
+    q: 'BATCH { one: RECALL beliefs WHERE subject = "gina", two: EXISTS @dark@, three: HISTORY @lyon@, four: DESCRIBE server, five: COALESCE (RECALL beliefs WHERE subject = "nobody", RECALL goals) }',
+    type: 'batch',
+    body: 'batch',
+    count: 5,
+    check: ({ results }) => {
+      assert.deepEqual(Object.keys(results), ['one', 'two', 'three', 'four', 'five']);
+      assert.deepEqual(
+        Object.values(results as Told).map(({ type }) => type),
+        ['grains', 'exists', 'history', 'describe', 'grains'],
+      );
+      assert.equal(results.one.total, 1);
+      assert.equal(results.five.total, 4);
+    },
+  },
+  {
+    q: `BATCH { bad: HISTORY @dark@ DIFF ${ZEROS}, good: RECALL goals | COUNT }`,
+    count: 2,
+    check: ({ results }) => {
+      assert.equal(results.bad.error.code, 'CAL-E046');
+      assert.equal(results.good.count, 4);
+    },
+  },
+  { q: 'BATCH { a: RECALL beliefs, b: RECALL unicorns }', code: 'E003' },
+  { q: 'BATCH { a: RECALL beliefs, a: RECALL goals }', code: 'E034', at: 'a' },
+  { q: `BATCH { ${entries(10)} }`, count: 10 },
+  { q: `BATCH { ${entries(11)} }`, code: 'E012' },
+  { q: 'BATCH { }', code: 'E002' },
+  { q: 'BATCH { RECALL beliefs }', code: 'E002' },
+  { q: 'BATCH { a: RECALL beliefs, }', code: 'E002' },
+  { q: 'BATCH { a: ASSEMBLE FROM (RECALL beliefs) }', code: 'E002' },
+  { q: 'BATCH { a: (RECALL beliefs) UNION (RECALL goals) }', code: 'E002' },
+  { q: 'BATCH { a: ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "r" }', code: 'E002' },
+  {
+    q: 'LET $who = RECALL beliefs WHERE relation = "mg:avoids" | SUBJECTS; BATCH { a: RECALL goals WHERE subject IN ($who) | COUNT, b: RECALL beliefs WHERE subject IN ($who) | COUNT }',
+    check: ({ results }) => assert.deepEqual([results.a.count, results.b.count], [2, 5]),
+  },
+  // 7.8: COALESCE
+  {
+    q: 'COALESCE (RECALL beliefs WHERE subject = "nobody", RECALL beliefs WHERE subject = "gina", RECALL goals)',
+    set: 'cats',
+    type: 'coalesce',
+    check: ({ _cal, branch }) => assert.equal(branch ?? _cal.branch, 1),
+  },
+  {
+    q: 'COALESCE (RECALL beliefs WHERE subject = "gina", RECALL goals)',
+    set: 'cats',
+    check: ({ _cal, branch }) => assert.equal(branch ?? _cal.branch, 0),
+  },
+  {
+    q: 'COALESCE (RECALL beliefs WHERE subject = "nobody", RECALL goals WHERE subject = "nobody")',
+    set: '',
+    check: (told) => assert.equal('branch' in told ? told['branch'] : told['_cal'].branch, null),
+  },
+  { q: 'COALESCE (RECALL beliefs)', code: 'E002' },
+  { q: `COALESCE (${branches(5)})`, count: 20 },
+  { q: `COALESCE (${branches(6)})`, code: 'E039' },
+  { q: 'COALESCE (RECALL beliefs WHERE subject = "nobody", RECALL beliefs ABOUT "x" LIKE "y")', code: 'E060' },
+  // 7.9: LET
+  {
+    q: 'LET $who = RECALL beliefs WHERE relation = "mg:avoids" | SUBJECTS; RECALL goals WHERE subject IN ($who)',
+    set: 'goal1 goal2',
+  },
+  {
+    q: 'LET $who = RECALL beliefs WHERE relation = "mg:avoids" SUBJECTS; RECALL goals WHERE subject IN ($who)',
+    set: 'goal1 goal2',
+  },
+  {
+    q: 'LET $what = RECALL beliefs WHERE subject = "bob" AND relation = "works_at" | OBJECTS; RECALL beliefs WHERE object IN ($what)',
+    set: 'acme bobacme',
+  },
+  {
+    q: 'LET $which = RECALL goals WHERE goal_state = "failed" | HASHES; RECALL goals WHERE depends_on IN ($which)',
+    set: 'goal4',
+  },
+  {
+    q: 'LET $none = RECALL beliefs WHERE subject = "nobody" | SUBJECTS; RECALL goals WHERE subject IN ($none)',
+    set: '',
+  },
+  { q: 'LET $grains = RECALL beliefs; RECALL goals WHERE subject IN ($grains)', code: 'E020' },
+  { q: `${lets(5)}RECALL goals WHERE subject IN ($v4)`, set: 'goal1 goal2' },
+  { q: `${lets(6)}RECALL goals WHERE subject IN ($v4)`, code: 'E036' },
+  {
+    q: 'LET $a = RECALL beliefs WHERE subject = "alice" | SUBJECTS; LET $b = RECALL goals WHERE subject IN ($a) | HASHES; RECALL beliefs WHERE subject IN ($a)',
+    code: 'E038',
+  },
+  {
+    q: 'LET $a = RECALL beliefs WHERE subject = "alice" | SUBJECTS; LET $b = RECALL beliefs WHERE subject IN ($a) ; ASSEMBLE FROM (RECALL goals WHERE subject IN ($a)), x: $b',
+    type: 'assemble',
+    count: 7,
+  },
+  { q: 'LET $a = RECALL beliefs WHERE subject IN ($a) | SUBJECTS; RECALL beliefs', code: 'E037 E008' },
+  {
+    q: 'LET $a = RECALL beliefs WHERE subject IN ($b) | SUBJECTS; LET $b = RECALL beliefs | SUBJECTS; ASSEMBLE FROM (RECALL beliefs)',
+    code: 'E037 E008',
+  },
+  { q: 'LET $a = RECALL goals | SUBJECTS; RECALL beliefs WHERE subject IN ($a)', code: 'E022' },
+  { q: 'LET $current_user_id = RECALL beliefs | SUBJECTS; RECALL beliefs', code: 'E009 E002' },
+  { q: 'LET $a = RECALL beliefs | SUBJECTS RECALL goals', code: 'E002' },
+  // 7.10: subqueries
+  { q: 'RECALL goals WHERE subject IN (RECALL beliefs WHERE relation = "mg:avoids" | SUBJECTS)', set: 'goal1 goal2' },
+  { q: 'RECALL goals WHERE subject IN (RECALL beliefs WHERE relation = "mg:avoids" SUBJECTS)', set: 'goal1 goal2' },
+  { q: 'RECALL goals WHERE subject IN (RECALL beliefs WHERE relation = "mg:avoids")', code: 'E002 E020' },
+  { q: 'RECALL goals WHERE subject IN (RECALL beliefs | COUNT)', code: 'E002 E020 E021' },
+  { q: nested(3), body: 'grains' },
+  { q: nested(4), code: 'E007' },
+  // 7.11: Tier 1 is off
+  ...[
+    'subject = "a" SET relation = "b" SET object = "c"',
+    'subject = "a" SET relation = "b" SET object = "c" SET confidence = 0.5 SET tags = ["x"]',
+  ].map((set): Row => ({ q: `ADD belief SET ${set} REASON "r"`, code: 'E044' })),
+  { q: 'SUPERSEDE @dark@ SET object = "x" REASON "r"', code: 'E044' },
+  { q: 'REVERT @nice@ REASON "r"', code: 'E044' },
+  { q: 'ADD event SET subject = "a" SET relation = "b" SET object = "c" REASON "r"', code: 'E051' },
+  { q: 'ADD workflow SET subject = "a" SET relation = "b" SET object = "c" REASON "r"', code: 'E051' },
+  { q: 'ADD belief SET subject = "a" SET relation = "b" REASON "r"', code: 'E050' },
+  {
+    q: 'ADD belief SET subject = "a" SET relation = "b" SET object = "c" SET namespace = "x" REASON "r"',
+    code: 'E017',
+  },
+  { q: 'ADD belief SET subject = "a" SET relation = "b" SET object = "c" SET user_id = "x" REASON "r"', code: 'E017' },
+  {
+    q: 'ADD belief SET subject = "a" SET relation = "b" SET object = "c" SET goal_state = "active" REASON "r"',
+    code: 'E017',
+  },
+  { q: 'ADD belief SET subject = "a" SET subject = "b" SET relation = "b" SET object = "c" REASON "r"', code: 'E002' },
+  { q: 'ADD belief SET subject = "a" SET relation = "b" SET object = "c"', code: 'E018' },
+  { q: 'ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON ""', code: 'E018' },
+  { q: 'ADD belief SET subject = "a" SET relation = "b" SET object = "c" BECAUSE "  "', code: 'E018' },
+  { q: `ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "${'r'.repeat(500)}"`, code: 'E044' },
+  { q: `ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "${'r'.repeat(501)}"`, code: 'E016' },
+  { q: `ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "${'😀'.repeat(500)}"`, code: 'E044' },
+  {
+    q: 'ADD belief SET subject = "a" SET relation = "b" SET object = "c" SET confidence = 1.5 REASON "r"',
+    code: 'E020',
+  },
+  {
+    q: 'ADD belief SET subject = "a" SET relation = "b" SET object = "c" SET confidence = "high" REASON "r"',
+    code: 'E020',
+  },
+  { q: 'ADD belief SET subject = 5 SET relation = "b" SET object = "c" REASON "r"', code: 'E020' },
+  {
+    q: 'ADD goal SET subject = "a" SET relation = "b" SET object = "c" SET goal_state = "odd" REASON "r"',
+    code: 'E063',
+  },
+  { q: 'ADD unicorn SET subject = "a" REASON "r"', code: 'E003' },
+  { q: 'SUPERSEDE @dark@ REASON "r"', code: 'E019' },
+  { q: 'SUPERSEDE @dark@ SET subject = "x" REASON "r"', code: 'E017' },
+  { q: 'SUPERSEDE @dark@ SET object = "x"', code: 'E018' },
+  { q: 'REVERT @dark@', code: 'E018' },
+  { q: 'DEFINE TEMPLATE t_new AS "{{grain.nothing}}"', code: 'E090' },
+  // 8: shortcuts
+  { q: 'RECALL beliefs ABOUT "gina"', set: 'cats', check: ({ _cal }) => assert.equal(_cal.about, 'subject') },
+  { q: 'RECALL beliefs ABOUT "peanuts" LIMIT 1', list: 'nuts', check: ({ _cal }) => assert.equal(_cal.about, 'query') },
+  { q: 'RECALL beliefs ABOUT "alice" WHERE relation = "works_at"', set: 'acme' },
+  { q: 'RECALL beliefs ABOUT "alice" WHERE subject = "alice"', set: ALICE },
+  { q: 'RECALL beliefs ABOUT "alice" | COUNT', is: { count: 5 } },
+  { q: 'RECALL events RECENT 2', list: 'boiler loose3' },
+  { q: 'RECALL events RECENT 0', code: 'E010' },
+  { q: 'RECALL events RECENT 1000', count: 9 },
+  { q: 'RECALL events RECENT 1001', code: 'E010' },
+  { q: 'RECALL events RECENT', code: 'E002' },
+  { q: 'RECALL beliefs CONTRADICTIONS WHERE subject = "erin"', set: 'oslo' },
+  { q: 'RECALL beliefs CONTRADICTIONS WHERE subject = "erin" WITH contradiction_detection', set: 'oslo' },
+  ...[
+    'beliefs ABOUT "a" LIKE "b"',
+    'events RECENT 5 LIMIT 5',
+    'events RECENT 5 ORDER BY time',
+    'events SINCE "today" WHERE time = "today"',
+    'events SINCE "today" BETWEEN 1 AND 2',
+    'MY beliefs WHERE user_id = "a"',
+    'beliefs LIKE "a" WHERE query = "b"',
+    'events BETWEEN 1 AND 2 WHERE time = "today"',
+  ].map((rest): Row => ({ q: `RECALL ${rest}`, code: 'E060', user: 'ann' })),
+  {
+    q: 'ASSEMBLE FROM a: (RECALL beliefs WHERE subject = "gina" AS json) FORMAT text',
+    content: '[belief] gina admires cats (0.25)',
+  },
+  {
+    q: 'ASSEMBLE FROM (RECALL goals), (RECALL beliefs WHERE subject = "gina")',
+    check: (told) => assert.equal(labels(told), 's0 s1'),
+  },
+];
+
+contract('sections 7 and 8', rows);
