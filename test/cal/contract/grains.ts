@@ -273,8 +273,8 @@ export function namedGrains(now: number): Named[] {
   put('spell', 'mustache', 'belief', 5, { subject: 'm', relation: 'says', object: '{{grain.hash}} {{#each}}' });
   for (const [name, secondsAgo] of Object.entries(AGES)) put('ages', name, 'event', secondsAgo, { content: name });
 
-  // Twelve grains each of four subjects, for the shares of a budget: `p00` to `p11` and so on, the newest last.
-  for (const subject of ['p', 'q', 'r', 't'])
+  // Twelve grains each of five subjects, for the shares of a budget: `p00` to `p11` and so on, the newest last.
+  for (const subject of ['p', 'q', 'r', 't', 'u'])
     for (let i = 0; i < 12; i++) {
       const number = String(i).padStart(2, '0');
       put('pack', `${subject}${number}`, 'belief', (100 - i) * HOUR, {
