@@ -5,6 +5,7 @@ import type { CalCall, CalReply } from './cal/run/answer.ts';
 import type { PartitionAnswer, PartitionRead } from './cal/run/asks.ts';
 import type { WireError } from './errors.ts';
 import type { ConsentFact } from './govern/consent.ts';
+import type { KeptQuery, KeptResult, QueryMode } from './govern/provenance.ts';
 import type { JsonObject, JsonValue } from './grain/api-json.ts';
 import type { Facet } from './index/part.ts';
 import type { CensusMetadata } from './recall/stages/census.ts';
@@ -110,6 +111,8 @@ export interface RecallQuery {
   readonly query?: string;
   readonly filter: GrainFilter;
   readonly limit: number;
+  /** What the caller wants to see, where `limit` is wider for stages that choose: a policy's cap is held against it. */
+  readonly askedLimit?: number;
   readonly candidateLimit: number;
   /** True when `filter` holds subject, relation, object or entity: the structural leg runs. */
   readonly structural: boolean;
@@ -117,6 +120,10 @@ export interface RecallQuery {
   readonly wordsOnly?: boolean;
   /** Tell what its conditions kept out: a second search. */
   readonly tellExcluded?: boolean;
+  /** What is asked for a caller leaves a record (govern/provenance.ts); `asked`: whether or not its policy wants one. */
+  readonly record?: { readonly asked: boolean };
+  /** Tell which candidates its limit cut off. */
+  readonly tellBeyond?: boolean;
 }
 
 /** Statistics of the words of a query in one partition; sums over partitions are what BM25 wants. */
@@ -289,6 +296,71 @@ export interface AuditView {
   readonly details: Readonly<Record<string, string | number | boolean>>;
   readonly prevHash: string;
   readonly hash: string;
+}
+
+/** What a recall leaves behind, before it is sealed (service contract section 14). */
+export interface RecallAccount {
+  readonly mode: QueryMode;
+  readonly asked: boolean;
+  readonly query: KeptQuery;
+  readonly namespace: string;
+  /** The person that it is about, as far as its conditions say. */
+  readonly userId?: string;
+  readonly subject?: string;
+  readonly relation?: string;
+  readonly object?: string;
+  readonly entity?: string;
+  readonly candidateCount: number;
+  readonly results: readonly KeptResult[];
+  /** Where not all that was found is named by `results`. */
+  readonly resultCount?: number;
+  readonly excluded: Excluded;
+}
+
+/** Which records; times in seconds, inclusive. */
+export interface RecordFilter {
+  readonly namespace?: string;
+  readonly userId?: string;
+  readonly since?: number;
+  readonly until?: number;
+}
+
+export interface RecallSummary {
+  readonly recallId: string;
+  readonly timestamp: number;
+  readonly namespace: string;
+  readonly queryMode: string;
+  readonly candidateCount: number;
+  readonly resultCount: number;
+  readonly principal: string;
+}
+
+export interface RecallRecordView extends RecallSummary {
+  readonly query: JsonObject;
+  readonly results: readonly JsonObject[];
+  readonly excluded: readonly JsonObject[];
+  readonly excludedCounts: Readonly<Record<string, number>>;
+  readonly excludedTotal: number;
+  readonly requestId: string;
+  /** '' where reads are not audited. */
+  readonly auditEntryHash: string;
+  /** Whether the id is still that of the record: of the whole, or of what an erasure left of it. */
+  readonly verified: boolean;
+  /** True when the person that it was about was erased: names and that person are gone from it. */
+  readonly redacted: boolean;
+}
+
+export interface RecallTotals {
+  readonly totalRecords: number;
+  /** Sums: means are theirs by the records. */
+  readonly candidates: number;
+  readonly results: number;
+  readonly zeroResultCount: number;
+  readonly byMode: Readonly<Record<string, number>>;
+  readonly byExclusion: Readonly<Record<string, number>>;
+  /** Seconds. */
+  readonly oldest?: number;
+  readonly newest?: number;
 }
 
 export interface AuditCheck {
@@ -481,8 +553,22 @@ export interface MemoryCalls {
       sessionCoverageRatio?: number;
       /** Why other candidates are not among the hits; there when the query asks for it. */
       excluded?: Excluded;
+      /** Candidates that the limit cut off, as many as a record names, in any order; there when the query asks for it. */
+      beyond?: readonly string[];
+      /** Of the record that the recall left. */
+      recallId?: string;
     };
   };
+  /** Leaves the record of a recall that was put together elsewhere. Nothing where neither policy nor caller wants one. */
+  keepRecall: { input: RecallAccount; output: { recallId?: string } };
+  /** Records of recalls, newest or oldest first. `from`: the first place that may be given; `next` goes on from there. */
+  recallRecords: {
+    input: { filter: RecordFilter; limit: number; order: 'asc' | 'desc'; from?: number };
+    output: { records: readonly RecallSummary[]; total: number | null; next?: number };
+  };
+  /** PRV-E001. */
+  recallRecord: { input: { recallId: string }; output: RecallRecordView };
+  recallTotals: { input: Pick<RecordFilter, 'since' | 'until'>; output: RecallTotals };
   /**
    * The embedders whose vectors a recall compares, by partition where they have any: a query is to have a vector of each. While a
    * memory changes its embedder they are the one before, until the other has embedded as much. `lag`: grains still to be looked at.
@@ -521,6 +607,14 @@ export interface MemoryCalls {
     output: { hashes: readonly string[]; notFound: readonly string[] };
   };
   eraseUser: { input: { userId: string }; output: ErasureProof };
+  /**
+   * Takes an erased user's name out of others' grains; `keyFingerprint` is the proof's and stands for the name from then
+   * on. Some at a time: `more` when it is to be called again. `removed` counts the versions that named the user.
+   */
+  redactUser: {
+    input: { userId: string; keyFingerprint: string };
+    output: { redacted: number; removed: number; more: boolean };
+  };
   /** Erases a scope and all below it. Proofs by path, ascending; `path` is the one that was meant. */
   eraseScope: {
     input: { path: string };
@@ -561,7 +655,7 @@ export interface MemoryCalls {
   /** An audit entry of the memory for an act that changes nothing in a shard's log; of several partitions in the first. */
   note: {
     input: {
-      event: 'memory.flushed' | 'memory.searched' | 'export.file';
+      event: 'memory.flushed' | 'memory.searched' | 'export.file' | 'policy.simulated';
       /** Codes, counts and hashes alone. */
       details: Readonly<Record<string, number | string>>;
     };

@@ -152,7 +152,7 @@ test('concurrent accumulates lose no delta', async (t) => {
   assert.equal(last.fields['visits'], 401);
   assert.equal(last.fields['note'], 'end');
   assert.equal(shard.engine.read('history', context, { hash }).versions.length, 202);
-  assert.deepEqual(await shard.engine.write('verifyAudit', context, {}), { valid: true, checked: 203, partition: 0 });
+  assert.deepEqual(await shard.engine.write('verifyAudit', context, {}), { valid: true, checked: 204, partition: 0 });
 });
 
 test('forget removes by hash and by subject with all versions', async (t) => {
@@ -263,6 +263,7 @@ test('flushes, exports and imports are in the audit chain', async (t) => {
       'export.file',
       'memory.added',
       'memory.forgotten',
+      'memory.read',
       'memory.imported',
     ],
   );

@@ -20,6 +20,7 @@ import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { replayAfter } from './maintain/replay.ts';
 import { liveSegmentsDirectory } from './maintain/segments-directory.ts';
 import { inSlices } from './maintain/slices.ts';
+import { audited, isAudited } from './read-audit.ts';
 import { readCalls } from './reads.ts';
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
@@ -96,7 +97,7 @@ export class Engine {
       ...(options.sealGrains === undefined ? {} : { sealGrains: options.sealGrains }),
       onFatal: fatal,
     });
-    this.#reads = readCalls(store, () => this.#health(options.shard));
+    this.#reads = readCalls(store, () => this.#health(options.shard), this.#queue.trail);
     this.#rebuildServices = {
       store,
       queue: this.#queue,
@@ -162,7 +163,9 @@ export class Engine {
     // Each bad block takes one chunk away, so this ends; what can be read is answered.
     for (let tries = 0; ; tries++) {
       try {
-        return call(context, input);
+        const done = { method, input, output: call(context, input) };
+        // As above: the table ties them together.
+        return isAudited(done) ? (audited(this.store, this.#queue.trail, context, done) as Out<M>) : done.output;
       } catch (error) {
         const { index } = this.store;
         if (error instanceof CorruptBlock && tries < index.segments) continue;
@@ -193,6 +196,8 @@ export class Engine {
   maintain(budgetMs: number): boolean {
     if (this.#fatal !== undefined) return false;
     if (this.store.index.damaged || this.#hasRepairable()) this.#repair();
+    // What the disk does not take now waits for the next time.
+    if (this.#queue.trail.isDue(this.store.clock.nowMs())) this.#queue.writeTrail().catch(() => undefined);
     return this.#housekeeper.run(budgetMs);
   }
 
@@ -234,6 +239,7 @@ export class Engine {
   async close(): Promise<void> {
     await this.#repaired;
     if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
+      await this.#queue.writeTrail().catch(() => undefined);
       await this.#queue.idle();
       // What the disk does not take is replayed at the next open.
       await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
@@ -282,6 +288,8 @@ export class Engine {
       if (!unopened.has(memory)) reasons.push(this.#unsoundReason(memory));
     }
     reasons.push(...index.problems, ...this.#repairs, ...vectors.problems);
+    const { lost } = this.#queue.trail;
+    if (lost > 0) reasons.push(`${lost} reads are missing from audit trails: the log took nothing for too long`);
     return {
       shard,
       ok: log.poisoned === undefined && this.#fatal === undefined,

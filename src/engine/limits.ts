@@ -27,10 +27,6 @@ export const NAMESPACE_CHARS_MAX = 256;
 export const SCOPE_DEPTH_MAX = 8;
 export const SCOPE_NODES_MAX = 10_000;
 export const SCOPE_NAME_CHARS_MAX = 64;
-/** Levels of a memory's scopes below the root, and all its scopes; beyond: SCP-E002. */
-export const SCOPE_DEPTH_MAX = 8;
-export const SCOPE_NODES_MAX = 10_000;
-export const SCOPE_NAME_CHARS_MAX = 64;
 export const USER_ID_CHARS_MAX = 256;
 export const EMBEDDING_TEXT_BYTES_MAX = 8_192;
 /** A JSON body or a gRPC message; beyond: LIM-E003. */
@@ -275,6 +271,12 @@ export const CONSENTS_BULK_MAX = 1_000;
 export const GUARDRAIL_WORDS_MAX = 4_096;
 /** Grains that are opened to tell what a policy would make of their personal data. */
 export const IMPACT_OPENED_MAX = 5_000;
+/** Grains of others that name an erased user, redacted in one transaction; the rest follow in others. */
+export const REDACTIONS_MAX = 256;
+/** Such transactions that the answer of an erasure waits for; the rest follow it. */
+export const REDACTION_ROUNDS_AWAITED = 4;
+/** An erasure that was cut off is gone on with after this. */
+export const ERASURE_RETRY_MS = 5_000;
 /** Expired grains that are removed in one transaction. */
 export const RETENTION_BATCH_MAX = 1_000;
 /** Characters of what a policy records as JSON: an impact assessment, a controller. */
@@ -294,6 +296,8 @@ export const EXTRACTED_BATCH_MAX = 500;
 
 export const SHARDS_MAX = 64;
 export const MEMORIES_MAX = 100_000;
+/** Numbers from here on are of memories that a shard makes for a moment, and of no other. */
+export const MEMORY_NUMBER_MOMENTARY = 0x8000_0000;
 
 /** Changes of the deployment (memories, keys) in one transaction, and that wait for one; beyond: LIM-E001. */
 export const CONTROL_GROUP_MAX = 256;

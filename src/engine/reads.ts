@@ -1,7 +1,15 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
 
 import { cal, calRead } from './cal/reads/memory.ts';
-import type { CallContext, GrainFilter, GrainView, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
+import type {
+  CallContext,
+  GrainFilter,
+  GrainView,
+  MemoryCalls,
+  RecallQuery,
+  ShardHealth,
+  ShardWideCalls,
+} from './calls.ts';
 import { EngineError } from './errors.ts';
 import { decideLimit, refuseRestricted } from './govern/decide.ts';
 import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
@@ -27,11 +35,12 @@ import { policyVersion } from './store/rules.ts';
 import type { Store, StoredGrain } from './store/store.ts';
 import { viewGrain } from './store/view.ts';
 import { isWithin } from './store/within.ts';
+import type { ReadTrail } from './write/read-trail.ts';
 
 type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
 type Out<M extends keyof MemoryCalls> = MemoryCalls[M]['output'];
 
-export function readCalls(store: Store, health: () => ShardHealth) {
+export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTrail) {
   return {
     get: (context: CallContext, input: In<'get'>): Out<'get'> => {
       const memory = store.memory(context.memory);
@@ -48,9 +57,9 @@ export function readCalls(store: Store, health: () => ShardHealth) {
     list: (context: CallContext, input: In<'list'>): Out<'list'> =>
       list(store, readable(store, context, input.filter), context, input),
     recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
-      recallStatistics(store, readable(store, context, input.filter), input),
+      recallStatistics(store, recallable(store, context, input), input),
     recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> => ({
-      ...recallCandidates(store, readable(store, context, input.query.filter), context, input.query, input.statistics, {
+      ...recallCandidates(store, recallable(store, context, input.query), context, input.query, input.statistics, {
         vectors: shardVectors(store, context.memory, input.query),
       }),
       ...vectorsNote(store, context.memory, input.query),
@@ -60,11 +69,14 @@ export function readCalls(store: Store, health: () => ShardHealth) {
       return { grains: input.hashes.map((hash) => viewed(store, memory, context, hash)) };
     },
     recall: (context: CallContext, input: In<'recall'>): Out<'recall'> => {
-      const memory = readable(store, context, input.filter);
-      allowLimit(memory, input.limit);
+      const memory = recallable(store, context, input);
       const query = { ...input, filter: inTree(memory.settings, input.filter) };
       const found = stagedRecall(store, memory, context, query, (hash) => viewed(store, memory, context, hash));
       return { ...found, ...vectorsNote(store, context.memory, input) };
+    },
+    keepRecall: (context: CallContext, input: In<'keepRecall'>): Out<'keepRecall'> => {
+      const recallId = trail.recall(store.memory(context.memory), context, input);
+      return recallId === undefined ? {} : { recallId };
     },
     namespaces: (context: CallContext, input: In<'namespaces'>): Out<'namespaces'> =>
       namespaces(store, store.memory(context.memory), context, input.filter),
@@ -143,9 +155,12 @@ function named(store: Store, memory: Memory, context: CallContext, hash: string)
   return stored;
 }
 
-function allowLimit(memory: Memory, limit: number): void {
-  const refusal = decideLimit(memory.governed, limit);
+/** As `readable`; POL-E013 too, for more than the policy lets a recall return. */
+function recallable(store: Store, context: CallContext, { filter, askedLimit = 0 }: RecallQuery): Memory {
+  const memory = readable(store, context, filter);
+  const refusal = decideLimit(memory.governed, askedLimit);
   if (refusal !== undefined) throw refusal;
+  return memory;
 }
 
 /** A memory for a read that may be about one user: POL-E008 while that user's processing is restricted. */

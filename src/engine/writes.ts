@@ -9,6 +9,7 @@ import { keepVectors } from './maintain/embed.ts';
 import { exportPage } from './maintain/export.ts';
 import { policyImpact } from './maintain/policy-impact.ts';
 import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
+import { recallRecord, recallRecords, recallTotals } from './maintain/recall-records.ts';
 import { enforceRetention, retentionStatus } from './maintain/retention.ts';
 import { rewrapKeys } from './maintain/rewrap.ts';
 import { inSlices } from './maintain/slices.ts';
@@ -29,6 +30,11 @@ type Out<M extends keyof MemoryCalls> = Promise<MemoryCalls[M]['output']>;
 export function writeCalls(services: WriteServices) {
   const { store, queue, housekeeper } = services;
   const sealAll = (): Promise<void> => housekeeper.sealed(store.index.publishedSequence);
+  /** Whoever looks at what reads left sees all of it; a log that takes nothing shows what it has. */
+  const trailWritten = (): Promise<void> =>
+    queue.writeTrail().catch((error: unknown) => {
+      if (!(error instanceof EngineError)) throw error;
+    });
   /** The memory's statistics have changed: the hour's end takes them. */
   const changed = async <T>(context: CallContext, write: Promise<T>): Promise<T> => {
     const output = await write;
@@ -96,6 +102,8 @@ export function writeCalls(services: WriteServices) {
       changed(context, queue.push('forget', plans.forgetPlan, context, input)),
     eraseUser: (context: CallContext, input: In<'eraseUser'>): Out<'eraseUser'> =>
       changed(context, queue.push('eraseUser', plans.eraseUserPlan, context, input)),
+    redactUser: (context: CallContext, input: In<'redactUser'>): Out<'redactUser'> =>
+      changed(context, queue.push('redactUser', plans.redactUserPlan, context, input)),
     eraseScope: (context: CallContext, input: In<'eraseScope'>): Out<'eraseScope'> =>
       changed(context, queue.push('eraseScope', plans.eraseScopePlan, context, input)),
     setPolicy: (context: CallContext, input: In<'setPolicy'>): Out<'setPolicy'> =>
@@ -114,6 +122,7 @@ export function writeCalls(services: WriteServices) {
       changed(context, enforceRetention({ store, queue }, context, input)),
     flush: async (context: CallContext, _input: In<'flush'>): Out<'flush'> => {
       store.memory(context.memory);
+      await trailWritten();
       await queue.idle();
       const flushed = store.index.unsealedGrains(context.memory);
       await sealAll();
@@ -124,10 +133,26 @@ export function writeCalls(services: WriteServices) {
     }),
     calScan: async (context: CallContext, input: In<'calScan'>): Out<'calScan'> =>
       inSlices(calReadSteps(store, store.memory(context.memory), context, input)),
-    verifyAudit: (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> =>
-      verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit),
-    auditPage: async (context: CallContext, input: In<'auditPage'>): Out<'auditPage'> =>
-      auditPage(store, store.memory(context.memory), context, input),
+    verifyAudit: async (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> => {
+      await trailWritten();
+      return verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit);
+    },
+    auditPage: async (context: CallContext, input: In<'auditPage'>): Out<'auditPage'> => {
+      await trailWritten();
+      return auditPage(store, store.memory(context.memory), context, input);
+    },
+    recallRecords: async (context: CallContext, input: In<'recallRecords'>): Out<'recallRecords'> => {
+      await trailWritten();
+      return inSlices(recallRecords(store, store.memory(context.memory), context, input));
+    },
+    recallRecord: async (context: CallContext, { recallId }: In<'recallRecord'>): Out<'recallRecord'> => {
+      await trailWritten();
+      return recallRecord(store, store.memory(context.memory), context, recallId);
+    },
+    recallTotals: async (context: CallContext, input: In<'recallTotals'>): Out<'recallTotals'> => {
+      await trailWritten();
+      return inSlices(recallTotals(store, store.memory(context.memory), context, input));
+    },
     rebuildIndexes: async (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>
       rebuild(services, store.memory(context.memory).number),
     compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),

@@ -2,6 +2,7 @@
 // with raw scores, and they are fused here as if they had come from one. Only the final hits are read.
 import { coverageOf, type Evidence, evidenceOf } from '../engine/recall/evidence.ts';
 import { type Fused, fuse, newestFirst } from '../engine/recall/fuse.ts';
+import { beyondLimit } from '../engine/recall/recall.ts';
 import { type Excluded, Exclusions } from '../engine/recall/stages/excluded.ts';
 import type { Fan } from './fan.ts';
 import { mergeTextStatistics } from './merge.ts';
@@ -37,6 +38,7 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
     coverage: query.query === undefined ? null : coverageOf(evidence),
     ...behindOf(answers),
     ...(query.tellExcluded === true ? { excluded: excludedOf(answers) } : {}),
+    ...(query.tellBeyond === true ? { beyond: beyondLimit(candidates, ranked) } : {}),
   };
 }
 

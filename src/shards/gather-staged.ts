@@ -2,12 +2,13 @@
 // them as the first did, or from the thread that waits for a model between two stages.
 import { unreachable } from '../engine/assert.ts';
 import { systemClock } from '../engine/clock.ts';
+import { recallAccount } from '../engine/recall/account.ts';
 import { floatsOf } from '../engine/recall/meanings.ts';
 import { alikeOf } from '../engine/recall/stages/expansion.ts';
 import { type Rerank, recallStaged } from '../engine/recall/stages/recall-output.ts';
 import type { Fan } from './fan.ts';
 import { gatherRecall } from './gather-recall.ts';
-import type { GrainFilter, GrainView, Input, Output, RecallQuery } from './protocol.ts';
+import type { GrainFilter, GrainView, Input, Output, RecallAccount, RecallQuery } from './protocol.ts';
 
 /** What stages ask of a memory. */
 type Asked = 'recall' | 'fetch' | 'namespaces' | 'alike' | 'meanings';
@@ -41,7 +42,7 @@ export function recallInStages(query: RecallQuery, ask: AskMemory, rerank?: Rera
   );
 }
 
-export function gatherStagedRecall(fan: Fan, query: RecallQuery): Promise<Output<'recall'>> {
+export async function gatherStagedRecall(fan: Fan, query: RecallQuery): Promise<Output<'recall'>> {
   const answers: { readonly [M in Asked]: (input: Input<M>) => Promise<Output<M>> } = {
     recall: (plain) => gatherRecall(fan, plain),
     fetch: async ({ hashes }) => ({ grains: await fetchAnywhere(fan, hashes) }),
@@ -49,7 +50,23 @@ export function gatherStagedRecall(fan: Fan, query: RecallQuery): Promise<Output
     alike: (input) => gatherAlike(fan, input),
     meanings: (input) => gatherMeanings(fan, input),
   };
-  return recallInStages(query, (method, input) => answers[method](input));
+  const found = await recallInStages(query, (method, input) => answers[method](input));
+  return query.record === undefined ? found : recorded(query, found, (account) => fan.one(0, 'keepRecall', account));
+}
+
+/** The answer as it goes to whoever asked, with the id of the record that it leaves. */
+export async function recorded(
+  query: RecallQuery,
+  found: Output<'recall'>,
+  keep: (account: RecallAccount) => Promise<Output<'keepRecall'>>,
+): Promise<Output<'recall'>> {
+  const { beyond: _, excluded, ...told } = found;
+  return {
+    ...told,
+    // Without being asked for they were taken down for the record alone.
+    ...(excluded === undefined || query.tellExcluded !== true ? {} : { excluded }),
+    ...(await keep(recallAccount(query, found))),
+  };
 }
 
 export async function gatherNamespaces(

@@ -79,6 +79,14 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   accumulate: (fan, input) => fan.claimed(() => gatherAccumulate(fan, input)),
   forget: (fan, input) => (input.check ? gatherForget(fan, input) : fan.claimed(() => gatherForget(fan, input))),
   eraseUser: (fan, input) => fan.claimed(async () => mergeProofs(await fan.all('eraseUser', input))),
+  redactUser: async (fan, input) => {
+    const answers = await fan.all('redactUser', input);
+    return {
+      redacted: sumOf(answers, 'redacted'),
+      removed: sumOf(answers, 'removed'),
+      more: answers.some(({ more }) => more),
+    };
+  },
   eraseScope: (fan, input) => fan.claimed(async () => mergeScopeProofs(await fan.all('eraseScope', input))),
   history: (fan, input) => fan.found('history', input),
   flush: async (fan, input) => {
@@ -103,6 +111,10 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
   verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),
   auditPage: gatherAuditPage,
+  keepRecall: (fan, input) => fan.one(0, 'keepRecall', input),
+  recallRecords: (fan, input) => fan.one(0, 'recallRecords', input),
+  recallRecord: (fan, input) => fan.one(0, 'recallRecord', input),
+  recallTotals: (fan, input) => fan.one(0, 'recallTotals', input),
   rebuildIndexes: async (fan, input) => {
     const answers = await fan.all('rebuildIndexes', input);
     return {

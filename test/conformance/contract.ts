@@ -24,14 +24,22 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'AUT-E001': [403, status.PERMISSION_DENIED],
   'AUT-E004': [401, status.UNAUTHENTICATED],
   'AUT-E005': [401, status.UNAUTHENTICATED],
+  'POL-E001': [403, status.FAILED_PRECONDITION],
+  'POL-E002': [403, status.FAILED_PRECONDITION],
   'POL-E003': [403, status.PERMISSION_DENIED],
   'POL-E004': [403, status.PERMISSION_DENIED],
+  'POL-E005': [403, status.FAILED_PRECONDITION],
+  'POL-E006': [400, status.INVALID_ARGUMENT],
+  'POL-E008': [403, status.FAILED_PRECONDITION],
   'POL-E009': [400, status.INVALID_ARGUMENT],
+  'POL-E010': [403, status.PERMISSION_DENIED],
   'POL-E012': [403, status.FAILED_PRECONDITION],
+  'POL-E013': [403, status.FAILED_PRECONDITION],
   'SCP-E001': [400, status.INVALID_ARGUMENT],
   'SCP-E002': [422, undefined],
   'SCP-E003': [404, undefined],
   'EXE-E001': [400, undefined],
+  'PRV-E001': [404, status.NOT_FOUND],
   ...Object.fromEntries(
     'E001 E002 E003 E004 E005 E006 E007 E008 E009 E010 E011 E012 E013 E014 E015 E016 E017 E018 E019 E020 E021 E022'
       .split(' ')

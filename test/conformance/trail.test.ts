@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { Told } from './driver.ts';
+import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
@@ -111,6 +112,143 @@ for (const listener of ['uws', 'node'])
         assert.equal(new Set(own.entries.map(({ subject }: Told) => subject)).size, 1);
         await refused(http.get(`${path}/audit`, { headers: { 'x-namespace': 'n' } }), 'AUT-E001');
       });
+
+      /** Three beliefs about tea of ada's, one of bob's. */
+      async function teas(): Promise<string> {
+        const path = await memory();
+        for (const [user, object] of [
+          ['ada', 'green tea'],
+          ['ada', 'black tea'],
+          ['ada', 'white tea'],
+          ['bob', 'mint tea'],
+        ])
+          await http.post(`${path}/add`, {
+            subject: 'kitchen',
+            relation: 'holds',
+            object,
+            user_id: user,
+            session_id: `${user} ${object}`,
+          });
+        return path;
+      }
+
+      test('a recall leaves a record that says what was asked and what came of it', async () => {
+        const path = await teas();
+        const answer = await http.post(`${path}/recall`, { query: 'which tea', limit: 2, user_id: 'ada' });
+        assert.match(answer.recall_id, /^[0-9a-f]{64}$/);
+        const record = await http.get(`${path}/provenance/${answer.recall_id}`);
+        assert.deepEqual(
+          [record.recall_id, record.query_mode, record.candidate_count, record.result_count, record.verified],
+          [answer.recall_id, 'text', 3, 2, true],
+        );
+        assert.deepEqual(
+          record.results.map(({ hash, rank }: Told) => [hash, rank]),
+          answer.results.map(({ hash }: Told, i: number) => [hash, i + 1]),
+        );
+        for (const [i, { score }] of answer.results.entries())
+          assert.ok(Math.abs(record.results[i].score_breakdown.final_score - score) < 1e-6);
+        assert.deepEqual([record.excluded.length, record.excluded_total], [1, 1]);
+        assert.equal(record.excluded[0].reason, 'limit_exceeded');
+        assert.equal(record.query.text_sha256, createHash('sha256').update('which tea').digest('hex'));
+        assert.deepEqual([record.query.has_text, record.query.user_id], [true, 'ada']);
+        assert.equal(recordId(record), record.recall_id);
+        assert.ok(!JSON.stringify(record).includes('tea'));
+        const told = await http.get(`${path}/audit?event_type=memory.recalled`);
+        assert.deepEqual([told.entries.length, told.entries[0].hash], [1, record.audit_entry_hash]);
+        assert.equal(told.entries[0].details.recall_id, record.recall_id);
+        const explained = await http.get(`${path}/provenance/${answer.recall_id}?explain=true`);
+        for (const one of [...explained.results, ...explained.excluded]) assert.match(one.explanation, /^[A-Z].*\.$/);
+        await refused(http.get(`${path}/provenance/${'0'.repeat(64)}`), 'PRV-E001');
+      });
+
+      test('names stand in a record as blind tokens, the same for the same name', async () => {
+        const path = await teas();
+        const ids: string[] = [];
+        for (let i = 0; i < 2; i++)
+          ids.push((await http.post(`${path}/recall`, { subject: 'kitchen', relation: 'holds' })).recall_id);
+        assert.notEqual(ids[0], ids[1]);
+        const [one, other] = await Promise.all(ids.map((id) => http.get(`${path}/provenance/${id}`)));
+        assert.equal(one.query_mode, 'structural');
+        assert.match(one.query.subject, /^[0-9a-f]{32}$/);
+        assert.deepEqual([one.query.subject, one.query.relation], [other.query.subject, other.query.relation]);
+        assert.ok(!JSON.stringify(one).includes('kitchen'));
+      });
+
+      test('records are listed by person, namespace and time, page by page, and summed up', async () => {
+        const path = await teas();
+        await http.post(`${path}/recall`, { query: 'tea' });
+        await http.post(`${path}/recall`, { query: 'tea', user_id: 'ada', limit: 1 });
+        await http.post(`${path}/recall`, { query: 'zebra', namespace: 'zoo' });
+        await http.post(`${path}/recall`, { subject: 'kitchen', query: 'tea' });
+        await http.post(`${path}/recall-chain`, { question: 'green tea and black tea' });
+        await http.post(`${path}/search`, { query: 'mint' });
+        const modes = async (query: string): Promise<readonly string[]> =>
+          (await http.get(`${path}/provenance?${query}`)).records.map(({ query_mode }: Told) => query_mode);
+        assert.deepEqual(await modes(''), ['text', 'chain', 'hybrid', 'text', 'text', 'text']);
+        assert.deepEqual(await modes('order=asc'), ['text', 'text', 'text', 'hybrid', 'chain', 'text']);
+        assert.deepEqual((await modes('user_id=ada')).length, 1);
+        assert.deepEqual((await modes('namespace=zoo')).length, 1);
+        assert.deepEqual(await modes('since=4000000000'), []);
+        const paged: string[] = [];
+        for (let cursor: string | null = ''; cursor !== null; ) {
+          const page: Told = await http.get(`${path}/provenance?limit=4${cursor === '' ? '' : `&cursor=${cursor}`}`);
+          assert.equal(page['total'], 6);
+          paged.push(...page['records'].map(({ recall_id }: Told) => recall_id));
+          cursor = page['next_cursor'];
+        }
+        assert.equal(new Set(paged).size, 6);
+        const summary = await http.get(`${path}/provenance/summary`);
+        assert.deepEqual([summary.total_records, summary.zero_result_count], [6, 1]);
+        assert.deepEqual(summary.by_mode, { text: 4, hybrid: 1, chain: 1 });
+        assert.equal(summary.by_exclusion.limit_exceeded, 2);
+        assert.ok(summary.oldest <= summary.newest && summary.mean_candidates > 0 && summary.mean_results > 0);
+        await refused(http.get(`${path}/provenance?since=9&until=8`), 'VAL-E001');
+      });
+
+      test('records over gRPC are those over HTTP', async () => {
+        const path = await teas();
+        const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': path.split('/')[2]! });
+        const answer = await grpc.call('Recall', { query: 'tea', limit: 2 });
+        const record = await grpc.call('GetProvenance', { recall_id: answer.recall_id });
+        const same = await http.get(`${path}/provenance/${answer.recall_id}`);
+        assert.deepEqual(JSON.parse(record.results_json), same.results);
+        assert.deepEqual(JSON.parse(record.query_json), same.query);
+        assert.deepEqual(JSON.parse(record.excluded_json), same.excluded);
+        assert.deepEqual(
+          [record.audit_entry_hash, record.excluded_total, record.principal],
+          [same.audit_entry_hash, same.excluded_total, same.principal],
+        );
+        const list = await grpc.call('ListProvenance', { limit: 0 });
+        assert.deepEqual([list.records.length, list.total, list.next_cursor], [1, 1, '']);
+        const summary = await grpc.call('ProvenanceSummary', {});
+        assert.deepEqual([summary.total_records, JSON.parse(summary.by_mode_json)], [1, { text: 1 }]);
+        await refused(grpc.call('GetProvenance', { recall_id: '0'.repeat(64) }), 'PRV-E001');
+      });
+
+      test('an erasure takes names and person out of a record, and leaves hashes that still check', async () => {
+        const path = await teas();
+        const { recall_id } = await http.post(`${path}/recall`, { subject: 'kitchen', user_id: 'ada' });
+        const before = await http.get(`${path}/provenance/${recall_id}`);
+        await http.post(`${path}/forget`, { user_id: 'ada', reason: 'asked for' });
+        const after = await http.get(`${path}/provenance/${recall_id}`);
+        assert.deepEqual([before.redacted, after.redacted, after.verified], [false, true, true]);
+        for (const member of ['subject', 'user_id']) assert.ok(!(member in after.query), member);
+        assert.deepEqual(after.results, before.results);
+        assert.deepEqual((await http.get(`${path}/provenance?user_id=ada`)).records, []);
+      });
+
+      test('a CAL query leaves a record, too', async () => {
+        const path = await teas();
+        await http.post(`${path}/app/exec`, {
+          command: 'cal',
+          args: { query: 'RECALL beliefs WHERE subject = "kitchen"' },
+        });
+        const { records } = await http.get(`${path}/provenance`);
+        assert.deepEqual(
+          records.map(({ query_mode, result_count }: Told) => [query_mode, result_count]),
+          [['cal', 4]],
+        );
+      });
     });
 
 /** As the contract says how an entry is hashed. */
@@ -134,4 +272,21 @@ function recompute(chain: readonly Told[], partition: number): void {
       .digest('hex');
     assert.equal(entry['hash'], previous);
   });
+}
+
+/** As the contract says how a record gets its id: over its members in the order of their names. */
+function recordId({ recall_id: _, audit_entry_hash: __, verified: ___, redacted: ____, ...record }: Told): string {
+  const sorted = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(sorted)
+      : typeof value === 'object' && value !== null
+        ? Object.fromEntries(
+            Object.entries(value)
+              .sort(([a], [b]) => (a < b ? -1 : 1))
+              .map(([name, member]) => [name, sorted(member)]),
+          )
+        : value;
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(record)))
+    .digest('hex');
 }

@@ -53,6 +53,8 @@ export const KEYED = {
   reply: 5,
   /** audit seq of the record's first entry (4 bytes BE) -> record of audit entries. */
   audit: 6,
+  /** first 4 bytes of a recall's id -> its record. */
+  recall: 7,
 } as const;
 export type Keyed = keyof typeof KEYED;
 

@@ -9,6 +9,7 @@ import { purgeState, type Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import { removeDropped } from './drop.ts';
 import { recordPoints } from './points.ts';
+import { expireRecallRecords } from './recall-records.ts';
 
 interface Job {
   readonly name: string;
@@ -170,7 +171,7 @@ export class Housekeeper {
     if (merge !== undefined) return { name: 'merge', steps: merge };
     if (hourOf(nowMs) !== this.#lastPointHour) {
       this.#lastPointHour = hourOf(nowMs);
-      return { name: 'points', steps: recordPoints(this.#store, this.#queue) };
+      return { name: 'points', steps: hourly(this.#store, this.#queue) };
     }
     const vectors = this.#store.vectors.work();
     return vectors === undefined ? undefined : { name: 'vectors', steps: withoutChange(vectors) };
@@ -256,6 +257,12 @@ export class Housekeeper {
       this.#waiters.splice(i, 1);
     }
   }
+}
+
+/** What an hour's end brings: points in time, and records of recalls whose keeping time is over. */
+function* hourly(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefined> {
+  yield* recordPoints(store, queue);
+  return yield* expireRecallRecords(store, queue);
 }
 
 function* purgeAll(store: Store, memory: number): Sliced<SegmentChange | undefined> {

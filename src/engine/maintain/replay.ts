@@ -6,7 +6,7 @@ import { openGrain } from '../grain/blob.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
 import type { Sequence } from '../log/log.ts';
 import { CorruptRecord } from '../log/log.ts';
-import { decodeRecord, type EngineRecord, type GrainRecord, RECORD_KINDS } from '../record/record.ts';
+import { decodeRecord, type EngineRecord, type GrainRecord, RECORD_KINDS, recallKey } from '../record/record.ts';
 import { indexedOf } from '../store/indexed.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -62,6 +62,9 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
       return false;
     case 'reply':
       index.publishKeyed(memory, 'reply', Buffer.from(record.token).toString('hex'), sequence);
+      return false;
+    case 'recall':
+      index.publishKeyed(memory, 'recall', recallKey(record.id), sequence);
       return false;
     case 'setting':
     case 'rule':

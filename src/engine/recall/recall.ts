@@ -20,8 +20,8 @@ import {
 import { coverageOf, type Evidence, evidenceOf } from './evidence.ts';
 import { excludedByConditions } from './excluded.ts';
 import { type FacetTerm, filterPart } from './filter.ts';
-import { fuse } from './fuse.ts';
-import type { Excluded } from './stages/excluded.ts';
+import { type Fused, fuse } from './fuse.ts';
+import { EXCLUDED_NAMED_MAX, type Excluded } from './stages/excluded.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
 /** What a caller may add to a recall. */
@@ -143,7 +143,20 @@ export function recall(
     total: candidates.length,
     coverage: text === undefined ? null : coverageOf(evidence),
     ...(excluded === undefined ? {} : { excluded }),
+    ...(query.tellBeyond === true ? { beyond: beyondLimit(candidates, fused) } : {}),
   };
+}
+
+/** Hashes of candidates that are not among the hits, as many as a record names. */
+export function beyondLimit(candidates: readonly Candidate[], hits: readonly Fused[]): string[] {
+  if (candidates.length <= hits.length) return [];
+  const kept = new Set(hits.map(({ candidate }) => candidate));
+  const hashes: string[] = [];
+  for (const candidate of candidates) {
+    if (hashes.length >= EXCLUDED_NAMED_MAX) break;
+    if (!kept.has(candidate)) hashes.push(candidate.hash);
+  }
+  return hashes;
 }
 
 function excludedFrom(

@@ -13,6 +13,10 @@
 //   8 rule      memory u32 | about u8 | key u32 | at ms u48 | sealed JSON: a policy version, a restriction, a consent
 //               key: the user's key that it is sealed under, 0 for the memory's own small key. The state names those
 //               that hold (store/rules.ts); the others tell what held before.
+//   9 recall    memory u32 | at ms u48 | id 32 | names key u32 | names length u16 | rest id 32 | audit entry 32 |
+//               sealed names | sealed rest: what a recall leaves (govern/provenance.ts)
+//               names: of persons and things, under the key of the person concerned (0: under the memory's small key).
+//               The rest id is that of the record without them; zeros where there are none.
 import { assert, unreachable } from '../assert.ts';
 import type { Address } from '../grain/grain.ts';
 
@@ -25,6 +29,7 @@ export const RECORD_KINDS = {
   audit: 6,
   reply: 7,
   rule: 8,
+  recall: 9,
 } as const;
 export type RecordKind = keyof typeof RECORD_KINDS;
 
@@ -121,7 +126,20 @@ export interface ReplyRecord {
   readonly atMs: number;
   readonly sealed: Uint8Array;
 }
+export interface RecallRecord {
+  readonly kind: 'recall';
+  readonly memory: number;
+  readonly atMs: number;
+  /** 64 hex, as the two after it; '' for none. */
+  readonly id: string;
+  readonly namesKey: number;
+  readonly sealedNames: Uint8Array;
+  readonly restId: string;
+  readonly auditHash: string;
+  readonly sealed: Uint8Array;
+}
 export type EngineRecord =
+  | RecallRecord
   | GrainRecord
   | StandingRecord
   | RemovalRecord
@@ -136,6 +154,8 @@ export const GRAIN_RECORD_OVERHEAD = 13 + 32 + 28;
 /** Where a grain's record has the 32 bytes of the address, and after them what is sealed. */
 export const GRAIN_ADDRESS_AT = 13;
 export const GRAIN_SEALED_AT = 45;
+/** Where a recall's sealed names begin. */
+const RECALL_NAMES_AT = 113;
 const NO_ADDRESS = '0'.repeat(64);
 
 export function encodeRecord(record: EngineRecord): Buffer {
@@ -210,6 +230,20 @@ export function encodeRecord(record: EngineRecord): Buffer {
       bytes.writeUInt32BE(record.key, 6);
       bytes.writeUIntBE(record.atMs, 10, 6);
       bytes.set(record.sealed, 16);
+      return bytes;
+    }
+    case 'recall': {
+      const { sealedNames, sealed } = record;
+      const bytes = Buffer.alloc(RECALL_NAMES_AT + sealedNames.length + sealed.length);
+      start(bytes, 'recall', record.memory);
+      bytes.writeUIntBE(record.atMs, 5, 6);
+      bytes.write(record.id, 11, 'hex');
+      bytes.writeUInt32BE(record.namesKey, 43);
+      bytes.writeUInt16BE(sealedNames.length, 47);
+      bytes.write(record.restId, 49, 'hex');
+      bytes.write(record.auditHash, 81, 'hex');
+      bytes.set(sealedNames, RECALL_NAMES_AT);
+      bytes.set(sealed, RECALL_NAMES_AT + sealedNames.length);
       return bytes;
     }
     default:
@@ -308,15 +342,40 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
         sealed: buffer.subarray(16),
       };
     }
+    case RECORD_KINDS.recall: {
+      const namesEnd = RECALL_NAMES_AT + buffer.readUInt16BE(47);
+      return {
+        kind: 'recall',
+        memory,
+        atMs: buffer.readUIntBE(5, 6),
+        id: buffer.toString('hex', 11, 43),
+        namesKey: buffer.readUInt32BE(43),
+        sealedNames: buffer.subarray(RECALL_NAMES_AT, namesEnd),
+        restId: idAt(buffer, 49),
+        auditHash: idAt(buffer, 81),
+        sealed: buffer.subarray(namesEnd),
+      };
+    }
     default:
       throw new Error(`unknown record kind ${buffer[0]}`);
   }
+}
+
+/** Under what the index has a recall's record. */
+export function recallKey(id: string): number {
+  return Number.parseInt(id.slice(0, 8), 16);
 }
 
 /** The address in a grain record, without decoding the rest; undefined when `bytes` is another kind of record. */
 export function grainRecordAddress(bytes: Uint8Array): Address | undefined {
   if (bytes[0] !== RECORD_KINDS.grain) return undefined;
   return addressAt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 13);
+}
+
+/** 32 bytes as hex; '' for zeros. */
+function idAt(bytes: Buffer, offset: number): string {
+  const id = bytes.toString('hex', offset, offset + 32);
+  return id === NO_ADDRESS ? '' : id;
 }
 
 function start(bytes: Buffer, kind: RecordKind, memory: number): void {

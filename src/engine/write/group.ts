@@ -26,6 +26,8 @@ import type { PreparedGrain } from './prepare.ts';
 const NOTED = Uint8Array.of(1);
 /** Entries of one audit record; a group with more writes several. */
 const AUDIT_ENTRIES_MAX = 4_096;
+/** Actors that one of them names. */
+const AUDIT_ACTORS_MAX = 255;
 /** Where grains lie that name no namespace: no scope of anybody's. */
 const NAMESPACE_DEFAULT = 'default';
 /** Where keys that have a name are kept and found. */
@@ -49,8 +51,11 @@ interface Overlay {
   readonly userKeys: Map<string, number>;
   readonly scopeKeys: Map<string, number>;
   readonly replies: Map<string, { readonly bodyHash: string; readonly output: unknown }>;
-  readonly audit: AuditDraft[];
+  readonly audit: FollowedDraft[];
 }
+
+/** An audit entry, and what is to be written once its hash is known. */
+type FollowedDraft = AuditDraft & { readonly follow?: ((entryHash: string) => void) | undefined };
 
 export class Group {
   readonly nowMs: number;
@@ -258,9 +263,12 @@ export class Group {
     for (const sequence of sequences) this.#removals.push(sequence);
   }
 
-  audit(memory: Memory, draft: AuditDraft): void {
+  /** An entry of the memory's chain. `follow` is told its hash when the group is closed, and may add records then. */
+  audit(memory: Memory, draft: AuditDraft, follow?: (entryHash: string) => void): void {
     const actor = auditActor(memory, draft.actor);
-    this.overlay(memory).audit.push(actor === draft.actor ? draft : { ...draft, actor });
+    this.overlay(memory).audit.push(
+      actor === draft.actor && follow === undefined ? draft : { ...draft, actor, follow },
+    );
   }
 
   /** For a memory that this very group makes: there is nothing to open yet. */
@@ -365,16 +373,20 @@ export class Group {
     };
   }
 
-  #closeAudit(memory: number, drafts: readonly AuditDraft[]): void {
+  #closeAudit(memory: number, drafts: readonly FollowedDraft[]): void {
     let head = this.store.auditHead(memory);
-    for (let from = 0; from < drafts.length; from += AUDIT_ENTRIES_MAX) {
+    for (let from = 0, to = 0; from < drafts.length; from = to) {
+      to = recordEnd(drafts, from);
       const timestamp = Math.floor(this.nowMs / 1000);
-      const { entries, head: end } = extendChain(head, drafts.slice(from, from + AUDIT_ENTRIES_MAX), timestamp);
+      const { entries, head: end } = extendChain(head, drafts.slice(from, to), timestamp);
       const firstSeq = head.seq + 1;
       const sequence = this.record({ kind: 'audit', memory, body: encodeAuditBody(entries) });
       this.#publish.push(() => {
         this.store.index.publishKeyed(memory, 'audit', firstSeq, sequence);
         this.store.setAuditHead(memory, end);
+      });
+      entries.forEach((entry, i) => {
+        drafts[from + i]!.follow?.(entry.hash);
       });
       head = end;
     }
@@ -390,6 +402,17 @@ export class Group {
     if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
     for (const step of this.#publish) step();
   }
+}
+
+/** The end of the entries from `from` that fit one record. */
+function recordEnd(drafts: readonly AuditDraft[], from: number): number {
+  const actors = new Set<string>();
+  const end = Math.min(drafts.length, from + AUDIT_ENTRIES_MAX);
+  for (let at = from; at < end; at++) {
+    actors.add(drafts[at]!.actor);
+    if (actors.size > AUDIT_ACTORS_MAX) return at;
+  }
+  return end;
 }
 
 /** A planned grain's header is never asked for. */

@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
 import { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
+import { ReadTrail } from './read-trail.ts';
 import { type ReplyKeeping, storedReply, storeReply } from './reply.ts';
 
 /** How one kind of write is prepared and planned. */
@@ -67,6 +68,8 @@ function answer(granted: readonly Granted[], failure?: EngineError): void {
 }
 
 export class WriteQueue {
+  /** What reads leave goes along with the next group. */
+  readonly trail: ReadTrail;
   readonly #store: Store;
   readonly #onFatal: (error: unknown) => void;
   #jobs: Job[] = [];
@@ -83,6 +86,14 @@ export class WriteQueue {
   constructor(store: Store, onFatal: (error: unknown) => void) {
     this.#store = store;
     this.#onFatal = onFatal;
+    this.trail = new ReadTrail(store);
+  }
+
+  /** Resolves when everything that reads have left so far is durable. */
+  async writeTrail(): Promise<void> {
+    // What is in flight may hold some of it.
+    if (this.#appending !== undefined) await this.commitState([]);
+    while (!this.trail.isEmpty) await this.commitState([]);
   }
 
   onFull(listener: () => void): void {
@@ -283,6 +294,7 @@ export class WriteQueue {
 
   #commit(group: Group, granted: readonly Granted[]): void {
     const changes = this.#changes.splice(0);
+    const giveBack = this.trail.join(group);
     for (const { state, removals } of changes) {
       for (const [key, value] of state) group.setState(key, value);
       group.removeValues(removals);
@@ -292,6 +304,7 @@ export class WriteQueue {
       append = group.finish();
     } catch (error) {
       group.discard();
+      giveBack();
       this.#refuse(error, granted, changes);
       return;
     }
@@ -310,6 +323,7 @@ export class WriteQueue {
       },
       (error) => {
         this.#appending = undefined;
+        giveBack();
         this.#refuse(error, granted, changes);
         this.#next();
       },

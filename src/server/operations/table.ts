@@ -19,6 +19,11 @@ import { calSwitch } from './cal/switch.ts';
 import type { Operation } from './define.ts';
 import { forgetUser } from './erasure/forget-user.ts';
 import { execOperation } from './exec.ts';
+import { consentGrant, consentGrantBulk, consentRevoke, consentStatus } from './govern/consent.ts';
+import { detectPii, detectPiiDetailed } from './govern/detect-pii.ts';
+import { policyGet, policyPut, policyResolved, policySimulate } from './govern/policy.ts';
+import { restrict, restrictions, unrestrict } from './govern/restriction.ts';
+import { retentionEnforce, retentionStatus } from './govern/retention.ts';
 import { accumulate } from './grains/accumulate.ts';
 import { add } from './grains/add.ts';
 import { batchAdd } from './grains/batch-add.ts';
@@ -39,6 +44,9 @@ import { openApiOperation } from './openapi.ts';
 import { scopeErase } from './scopes/scope-erase.ts';
 import { deleteScopeTree, scopeTree, setScopeTree } from './scopes/scope-tree.ts';
 import { audit } from './trail/audit.ts';
+import { provenanceGet } from './trail/provenance-get.ts';
+import { provenanceList } from './trail/provenance-list.ts';
+import { provenanceSummary } from './trail/provenance-summary.ts';
 
 const ROWS: readonly Operation[] = [
   add,
@@ -58,6 +66,21 @@ const ROWS: readonly Operation[] = [
   history,
   importFile,
   exportFile,
+  consentGrant,
+  consentRevoke,
+  consentGrantBulk,
+  consentStatus,
+  restrict,
+  unrestrict,
+  restrictions,
+  policyGet,
+  policyPut,
+  policySimulate,
+  policyResolved,
+  retentionStatus,
+  retentionEnforce,
+  detectPii,
+  detectPiiDetailed,
   calQuery,
   calSwitch,
   config,
@@ -78,6 +101,9 @@ const ROWS: readonly Operation[] = [
   statsHistory,
   tierInfo,
   audit,
+  provenanceList,
+  provenanceSummary,
+  provenanceGet,
   verifyAuditChain,
   rebuildIndexes,
   compact,

@@ -7,20 +7,10 @@ import { defineOperation, type Operation, type Verb } from './define.ts';
 
 /** Methods of memory.v1.MemoryService. */
 export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
-  GrantConsent: 'write',
-  RevokeConsent: 'write',
-  RestrictProcessing: 'admin',
-  LiftRestriction: 'admin',
   ExportUser: 'read',
   ExportPortability: 'read',
   VerifyCompliance: 'read',
-  DetectPii: 'read',
-  DetectPiiDetailed: 'read',
   GetMetrics: 'read',
-  ListProvenance: 'read',
-  GetProvenance: 'read',
-  ProvenanceSummary: 'read',
-  GetPolicyResolved: 'read',
   ListHarnessTemplates: 'read',
 };
 
@@ -32,18 +22,8 @@ const ROUTES = `
 18 GET M/compliance/violations R
 19 GET M/compliance/impact R
 20 GET M/compliance/export R
-21 POST M/detect-pii R
-23 GET M/retention/status R
-24 POST M/retention/enforce A
 25 GET M/export/{user_id} R
 26 GET /settings/ner/status R
-27 POST M/consent/grant W
-28 POST M/consent/revoke W
-29 POST M/consent/grant-bulk W
-30 GET M/consent/status R
-31 GET M/provenance R
-32 GET M/provenance/summary R
-33 GET M/provenance/{recall_id} R
 34 GET M/sessions/{sid}/bootstrap R
 35 GET M/sessions/{sid}/state R
 36 GET M/sessions/{sid}/goals R
@@ -60,9 +40,6 @@ const ROUTES = `
 47 POST M/sessions/{sid}/consolidate W
 48 POST M/states/diff R
 49 GET M/events R
-50 GET M/policy R
-51 PUT M/policy A
-52 POST M/policy/simulate R
 57 GET M/hooks A
 58 POST M/hooks A
 59 DELETE M/hooks/{hook_id} A
@@ -119,11 +96,7 @@ const ROUTES = `
 /** Commands of app/exec. */
 export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {
   metrics: 'read',
-  restrict: 'admin',
-  unrestrict: 'admin',
-  restrictions: 'read',
   export_portability: 'read',
-  policy_resolved: 'read',
   harness_templates: 'read',
   cdc_read: 'admin',
   authz_list: 'admin',

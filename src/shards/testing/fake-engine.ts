@@ -138,8 +138,12 @@ export class FakeEngine implements EngineDoor {
         return this.#candidates(context, call.input.query, call.input.statistics);
       case 'fetch':
         return { grains: call.input.hashes.map((address) => this.#fetch(context, address)) };
-      case 'recall':
-        return recallStagedNow(
+      case 'recall': {
+        const {
+          beyond: _,
+          excluded,
+          ...found
+        } = recallStagedNow(
           call.input,
           { nowMs: 0 },
           (query) => this.#recall(context, query),
@@ -150,6 +154,12 @@ export class FakeEngine implements EngineDoor {
             return { kind: 'fetch', grains: ask.hashes.map((address) => this.#fetch(context, address)) };
           },
         );
+        return {
+          ...found,
+          ...(excluded === undefined || call.input.tellExcluded !== true ? {} : { excluded }),
+          ...(call.input.record === undefined ? {} : { recallId: hash('sha256', JSON.stringify(call.input), 'hex') }),
+        };
+      }
       case 'alike':
         return { words: call.input.words.map(() => ({ known: false, alike: [] })) };
       case 'meanings':
@@ -183,6 +193,8 @@ export class FakeEngine implements EngineDoor {
           sealedSequence: 0,
         };
       }
+      case 'keepRecall':
+        return {};
       case 'embedPages':
         return { pages: [], looked: 0, waiting: 0 };
       case 'vectorState':
@@ -256,6 +268,8 @@ export class FakeEngine implements EngineDoor {
         return this.#forget(context, call.input);
       case 'eraseUser':
         return this.#eraseUser(context, call.input.userId);
+      case 'redactUser':
+        return { redacted: 0, removed: 0, more: false };
       case 'eraseScope':
         throw new EngineError('SYS-E002', 'the model has no scopes');
       case 'flush':
@@ -263,6 +277,9 @@ export class FakeEngine implements EngineDoor {
       case 'verifyAudit':
         return { valid: true, checked: this.#partition(context).audit, partition: context.partition };
       case 'auditPage':
+      case 'recallRecords':
+      case 'recallRecord':
+      case 'recallTotals':
         throw new EngineError('SYS-E002', 'the model keeps no entries');
       case 'rebuildIndexes': {
         const { size } = this.#partition(context).grains;

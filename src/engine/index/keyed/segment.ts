@@ -23,7 +23,7 @@ const KIND_IDS: readonly number[] = Object.values(KEYED);
 const KIND_IDS_MAX = Math.max(...KIND_IDS);
 const NUMBER_KEY_BYTES = 4;
 const SEQUENCE_BYTES = 4;
-const NUMERIC_IDS: readonly number[] = [KEYED.standing, KEYED.predecessor, KEYED.audit];
+const NUMERIC_IDS: readonly number[] = [KEYED.standing, KEYED.predecessor, KEYED.audit, KEYED.recall];
 
 /** Bytes of a kind's keys in the section. */
 export function keyBytesOf(kindId: number): number {

@@ -1,38 +1,8 @@
 // Why candidates are not among the hits (service contract, section 14): counted by reason, the first of them named.
+import { EXCLUSION_REASONS, type ExclusionReason } from '../../govern/exclusions.ts';
 import type { StageHit } from './hit.ts';
 
-/** All reasons of the contract. The first three are a policy's, not a recall's. */
-export const EXCLUSION_REASONS = [
-  'processing_restricted',
-  'consent_revoked',
-  'access_denied',
-  'ttl_expired',
-  'scope_mismatch',
-  'namespace_mismatch',
-  'user_mismatch',
-  'type_mismatch',
-  'tag_mismatch',
-  'tag_excluded',
-  'subject_mismatch',
-  'relation_mismatch',
-  'object_mismatch',
-  'entity_mismatch',
-  'time_out_of_range',
-  'below_confidence',
-  'below_importance',
-  'below_min_score',
-  'superseded',
-  'supersession_demoted',
-  'contradicted',
-  'contradicted_filtered',
-  'conflict_resolved',
-  'deduplicated',
-  'diversity_filtered',
-  'namespace_capped',
-  'budget_capped',
-  'limit_exceeded',
-] as const;
-export type ExclusionReason = (typeof EXCLUSION_REASONS)[number];
+export { EXCLUSION_REASONS, type ExclusionReason };
 
 export interface Excluded {
   /** Reasons that were met. */

@@ -29,7 +29,11 @@ const REASONS: Readonly<Record<Change, (amount: number) => string>> = {
 const DIGITS = 3;
 
 /** "Score 0.612: 0.762 from 0.700 for its words and 0.062 for …; -0.150 since a later version replaced it." */
-export function explain({ score, breakdown, recallSource }: StageHit): string {
+export function explain({
+  score,
+  breakdown,
+  recallSource,
+}: Pick<StageHit, 'score' | 'breakdown' | 'recallSource'>): string {
   const changes = CHANGES.flatMap((stage) => {
     const amount = breakdown.changes[stage];
     return amount === undefined ? [] : [`${signed(amount)} ${REASONS[stage](amount)}`];

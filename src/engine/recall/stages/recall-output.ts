@@ -72,8 +72,10 @@ export async function recallStaged(
 }
 
 function begin(query: RecallQuery, tools: StageTools, reranks: boolean): Begun {
-  const { options = {}, ...plain } = query;
-  const excluded = query.tellExcluded === true ? new Exclusions() : undefined;
+  const { options = {}, record, ...asked } = query;
+  // What leaves a record is told of candidates beyond its limit, and takes down what its stages drop.
+  const plain = record === undefined ? asked : { ...asked, tellBeyond: true };
+  const excluded = query.tellExcluded === true || record !== undefined ? new Exclusions() : undefined;
   const wide = hasStages(query, reranks) ? { ...plain, limit: hitsWanted(query, options, reranks) } : plain;
   return { wide, excluded, context: { query: plain, options, reranks, ...tools, ...(excluded && { excluded }) } };
 }
@@ -83,7 +85,7 @@ function searched({ hits }: RecallOutput, query: RecallQuery): Answer {
 }
 
 function finish(
-  { hits: found, total, coverage, vectorsBehind, excluded: before }: RecallOutput,
+  { hits: found, total, coverage, vectorsBehind, excluded: before, beyond }: RecallOutput,
   { hits, sources, ...rest }: Staged,
   excluded: Exclusions | undefined,
 ): RecallOutput {
@@ -97,6 +99,7 @@ function finish(
     ...(vectorsBehind === undefined ? {} : { vectorsBehind }),
     ...(sources === undefined ? {} : { sources: sources.map(recallHit) }),
     ...(excluded === undefined ? {} : { excluded: excluded.plain() }),
+    ...(beyond === undefined ? {} : { beyond }),
     ...rest,
   };
 }

@@ -18,6 +18,7 @@ export async function auditQuery(
     reply,
   }: { readonly queryHash: string; readonly durationMs: number; readonly reply: CalReply },
 ): Promise<void> {
+  await keepQuery(context, queryHash, reply);
   if (context.services.config.calAudit === 'off') return;
   const outcome: Readonly<Record<string, number | string>> = isRefused(reply)
     ? { code: reply.refused }
@@ -37,3 +38,41 @@ export async function auditQuery(
     });
   if (underWay > CAL_AUDITS_MAX) await written;
 }
+
+/** Statements that read grains. */
+const READS: ReadonlySet<string> = new Set(['recall', 'set_op', 'assemble', 'exists', 'history', 'batch', 'coalesce']);
+/** Hashes of an answer that its record names. */
+const NAMED_MAX = 500;
+const HASH = /"hash":"(?:sha256:)?([0-9a-f]{64})"/g;
+const SCANNED = /"grains_scanned":(\d+)/;
+
+/** A query that reads grains leaves a record as a recall does: its text by its hash, its grains as its answer names them. */
+async function keepQuery(context: Context, queryHash: string, reply: CalReply): Promise<void> {
+  if (isRefused(reply) || !READS.has(reply.statementType)) return;
+  const hashes = new Set<string>();
+  for (const [, hash] of reply.resultJson.matchAll(HASH)) {
+    if (hash !== undefined) hashes.add(hash);
+    if (hashes.size >= NAMED_MAX) break;
+  }
+  // The block about the query itself stands at the end.
+  const scanned = SCANNED.exec(reply.resultJson.slice(-CAL_BLOCK_CHARS))?.[1];
+  await context.call('keepRecall', {
+    mode: 'cal',
+    asked: false,
+    query: {
+      detect_contradictions: false,
+      grain_type: null,
+      has_embedding: false,
+      has_text: true,
+      options: [reply.statementType],
+      text_sha256: queryHash,
+    },
+    namespace: '',
+    candidateCount: Math.max(Number(scanned ?? 0), reply.resultCount),
+    results: [...hashes].map((hash) => ({ hash, score: [] })),
+    resultCount: reply.resultCount,
+    excluded: { counts: {}, named: [] },
+  });
+}
+
+const CAL_BLOCK_CHARS = 4_096;

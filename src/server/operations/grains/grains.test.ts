@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { EngineError, type ErrorCode } from '../../../engine/errors.ts';
 import { ADMIN, ask, makeParts, type Parts, sha256 } from '../../testing/parts.ts';
 import { COMMON_FIELDS, fieldsOf } from './fields.ts';
-import { LATER_FIELDS, laterFieldWarnings } from './recall-fields.ts';
+import { modelFieldWarnings } from './recall-fields.ts';
 import { recallQuery } from './recall-query.ts';
 
 const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
@@ -218,20 +218,6 @@ test('a recall answers with what the contract names, and warns of what it did no
   );
 });
 
-test('every field that a later build acts on warns when it asks for something', () => {
-  const asking: Readonly<Record<string, unknown>> = {
-    embedding: [0.5],
-  };
-  for (const name of LATER_FIELDS) {
-    const inside = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    const values = name in asking ? [asking[name]] : [true, 0.5, 1, 0];
-    const warned = values.filter((value) => laterFieldWarnings({ [inside]: value }).length > 0);
-    assert.ok(warned.length > 0, name);
-    assert.ok(warned.length === 1 || !(name in asking), name);
-    assert.deepEqual(laterFieldWarnings({ [inside]: undefined }), []);
-  }
-});
-
 test('a phrase of time is met with time_start and time_end, from the reference date on', () => {
   const spanOf = (input: Parameters<typeof recallQuery>[0]) => {
     const { createdFromMs, createdToMs } = recallQuery(input).query.filter;
@@ -246,7 +232,7 @@ test('a phrase of time is met with time_start and time_end, from the reference d
   ]);
   const referenceDate = Date.parse('2024-03-15T12:00:00Z') / 1000;
   assert.deepEqual(spanOf({ temporalExpr: 'last month', referenceDate }), [from, to]);
-  assert.deepEqual(laterFieldWarnings({ temporalExpr: 'last month', referenceDate }), []);
+  assert.deepEqual(modelFieldWarnings({ temporalExpr: 'last month', referenceDate }), []);
   const { query } = recallQuery({ temporalExpr: '2024-02', temporalField: 'event_date' });
   assert.deepEqual([query.filter.validFromMs, query.filter.createdFromMs], [from, undefined]);
   assert.throws(() => recallQuery({ temporalExpr: 'someday' }), { code: 'VAL-E001' });

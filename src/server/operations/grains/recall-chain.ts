@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { recallAccount } from '../../../engine/recall/account.ts';
 import {
   CHAIN_QUERIES_DEFAULT,
   CHAIN_QUERIES_MAX,
@@ -95,7 +96,11 @@ export const recallChain = defineOperation({
       return hits.map((hit) => ({ ...stageHit(hit, query), found: hit }));
     });
     const fused = fuseRankings(answers.map(({ hits }) => hits)).slice(0, asked.limit);
-    const results = fused.map((hit) => hitOutput(recallHit(hit), shown));
+    const found = fused.map((hit) => recallHit(hit));
+    const total = new Set(answers.flatMap(({ hits }) => hits.map(({ grain }) => grain.hash))).size;
+    const whole = { ...asked, query: question, record: { asked: params.recordProvenance === true } };
+    await context.call('keepRecall', recallAccount(whole, { hits: found, total }, 'chain'));
+    const results = found.map((hit) => hitOutput(hit, shown));
     return {
       subQueries: answers.map(({ query }) => query),
       subResults: answers.map(({ query, hits }) => ({

@@ -7,7 +7,7 @@ import { EngineError } from '../../../engine/errors.ts';
 import type { RecallQuery } from '../../../shards/protocol.ts';
 import { toSnake } from '../names.ts';
 import { recall } from './recall.ts';
-import { idleFieldWarnings, laterFieldWarnings, RecallInput } from './recall-fields.ts';
+import { idleFieldWarnings, modelFieldWarnings, RecallInput } from './recall-fields.ts';
 import { recallOptions } from './recall-options.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
@@ -222,11 +222,11 @@ test('aggregation_intent and exclude_superseded false keep old versions', () => 
 
 test('fields that want a model say that they did nothing', () => {
   for (const name of ['rerank', 'hyde', 'llmRerank'] as const)
-    assert.deepEqual(laterFieldWarnings({ query: 'x', [name]: true }).length, 1, name);
-  assert.deepEqual(laterFieldWarnings({ query: 'x', hyde: true, embedding: [1] }), [
+    assert.deepEqual(modelFieldWarnings({ query: 'x', [name]: true }).length, 1, name);
+  assert.deepEqual(modelFieldWarnings({ query: 'x', hyde: true, embedding: [1] }), [
     'hyde was ignored: the request brings a vector of its own',
   ]);
-  assert.deepEqual(laterFieldWarnings({ rerank: false, scopePath: 'a/b', embedding: [0.5] }), []);
+  assert.deepEqual(modelFieldWarnings({ rerank: false, scopePath: 'a/b', embedding: [0.5] }), []);
 });
 
 test('fields that say how another is meant say that it is missing', () => {

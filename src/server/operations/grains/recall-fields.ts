@@ -77,12 +77,6 @@ export const RecallInput = Type.Object({
 });
 export type RecallInput = Static<typeof RecallInput>;
 
-/** Fields that a later build acts on, and the values at which they ask for nothing. */
-const LATER: Readonly<Partial<Record<keyof RecallInput, readonly unknown[]>>> = {
-  // Nothing is recorded yet: `false` gets what it asks for.
-  recordProvenance: [false],
-};
-
 /** Fields that want a model which may not be there, and what they warn without it. */
 const MODELS: Readonly<Partial<Record<keyof RecallInput, string>>> = {
   rerank: 'no local reranker is installed',
@@ -105,20 +99,10 @@ const NEEDS: readonly (readonly [field: keyof RecallInput, needed: keyof RecallI
 /** Fields that rank by words: without a query they have nothing to work on. */
 const OF_WORDS: readonly (keyof RecallInput)[] = ['queryExpansion', 'queryDecompose', 'hyde', 'rerank', 'llmRerank'];
 
-const LATER_ENTRIES = Object.entries(LATER);
-
-/** Names of the fields that are taken and only warned about. */
-export const LATER_FIELDS: readonly string[] = LATER_ENTRIES.map(([name]) => toSnake(name));
-
-/** A warning for each field of this request that would have changed the answer in a build, or a deployment, that has it. */
-export function laterFieldWarnings(input: RecallInput): string[] {
+/** A warning for each field of this request that would have changed the answer in a deployment that has a model. */
+export function modelFieldWarnings(input: RecallInput): string[] {
   const members: Members = input;
   const warnings: string[] = [];
-  for (const [name, defaults] of LATER_ENTRIES) {
-    const value = members[name];
-    if (value === undefined || defaults.includes(value) || (Array.isArray(value) && value.length === 0)) continue;
-    warnings.push(`${toSnake(name)} is not in this build and was ignored`);
-  }
   if (!given(input.query?.trim())) return warnings;
   for (const [name, reason] of Object.entries(MODELS)) {
     if (members[name] !== true) continue;

@@ -42,6 +42,7 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
       ...(text === '' ? {} : { query: text }),
       filter,
       limit,
+      askedLimit: limit,
       candidateLimit: Math.max(candidateLimit, limit),
       structural:
         filter.entity !== undefined ||
@@ -63,6 +64,11 @@ export function stagedQuery(input: RecallInput): RecallQuery {
     ...(vector === undefined ? {} : { vector }),
     ...(input.explanation === true ? { tellExcluded: true } : {}),
   };
+}
+
+/** The same of a recall that leaves a record: where the policy wants one, and where the request does. */
+export function recordedQuery(input: RecallInput): RecallQuery {
+  return { ...stagedQuery(input), record: { asked: input.recordProvenance === true } };
 }
 
 /** These stand beside the fields of a request: no caller can send them. */

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import { recallInStages } from '../../../shards/gather-staged.ts';
+import { recallInStages, recorded } from '../../../shards/gather-staged.ts';
 import type { Output as Found } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
@@ -9,7 +8,7 @@ import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf } from '../names.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { besideOf, unpackBeside } from './recall-beside.ts';
-import { given, idleFieldWarnings, laterFieldWarnings, RecallInput } from './recall-fields.ts';
+import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './recall-fields.ts';
 import { glanceAtJson, glanceAtMessage } from './recall-glance.ts';
 import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './recall-metadata.ts';
 import { modelsDone, questionVector, rerankingOf } from './recall-models.ts';
@@ -17,8 +16,8 @@ import {
   givesVector,
   madeWarnings,
   recallQuery,
+  recordedQuery,
   refuseDuration,
-  stagedQuery,
   withMade,
   withVector,
 } from './recall-query.ts';
@@ -29,7 +28,8 @@ const Output = Type.Object({
   sources: Type.Optional(Type.Array(HitOutput)),
   totalCandidates: Type.Integer(),
   topicCoverage: Type.Union([Type.String(), Type.Null()]),
-  recallId: Type.String(),
+  /** Of the record that the recall left; absent where neither policy nor caller wants one. */
+  recallId: Type.Optional(Type.String()),
   warnings: Type.Array(Type.String()),
   entityCount: Type.Optional(Type.Integer()),
   entities: Type.Optional(Type.Array(Type.String())),
@@ -92,15 +92,13 @@ export const recall = defineCall({
       const reranking = rerankingOf(asked, text, context);
       if (reranking === undefined) return withWarnings(await perform(asked), warnings);
       const wanted = modelsDone(asked, reranking.fields);
-      const found = await recallInStages(
-        stagedQuery(wanted),
-        (method, question) => context.call(method, question),
-        reranking.rerank,
-      );
+      const question = recordedQuery(wanted);
+      const fused = await recallInStages(question, (method, part) => context.call(method, part), reranking.rerank);
+      const found = await recorded(question, fused, (account) => context.call('keepRecall', account));
       return withWarnings(answerOf(found, wanted), [...warnings, ...reranking.warnings]);
     },
     withBeside: (input, beside) => withMade(input, unpackBeside(beside, input.query?.trim() ?? '')),
-    ask: (input) => ({ input: stagedQuery(input) }),
+    ask: (input) => ({ input: recordedQuery(input) }),
     answer: answerOf,
   },
 });
@@ -136,6 +134,7 @@ function answerOf(
     census,
     sessionCoverageRatio,
     excluded,
+    recallId,
   }: Found<'recall'>,
   input: RecallInput,
 ): Output {
@@ -146,10 +145,10 @@ function answerOf(
     ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit, { scope: shown.scope })) }),
     totalCandidates: total,
     topicCoverage: coverage,
-    recallId: randomBytes(32).toString('hex'),
+    ...(recallId === undefined ? {} : { recallId }),
     warnings: [
       ...recallQuery(input).warnings,
-      ...laterFieldWarnings(input),
+      ...modelFieldWarnings(input),
       ...idleFieldWarnings(input),
       ...madeWarnings(input),
       ...(vectorsBehind === true ? [VECTORS_NOT_READY] : []),

@@ -25,7 +25,7 @@ export const search = defineOperation({
   http: [{ verb: 'POST', path: 'M/search' }],
   async run(input, context) {
     const { query, warnings } = recallQuery(input);
-    const { hits } = await context.call('recall', { ...query, wordsOnly: true });
+    const { hits } = await context.call('recall', { ...query, wordsOnly: true, record: { asked: false } });
     return {
       count: hits.length,
       results: hits.map((hit) => hitOutput(hit)),

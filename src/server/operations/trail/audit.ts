@@ -5,6 +5,7 @@ import type { AuditFilter, AuditView } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
 import { Hash } from '../grains/view.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+import { checkSpan } from './provenance-list.ts';
 
 const Input = Type.Object({
   ...PAGE_INPUT,
@@ -68,8 +69,7 @@ function filterOf(input: Static<typeof Input>): AuditFilter {
       throw new EngineError('VAL-E001', `there is no event type ${JSON.stringify(name)}`, {
         details: [{ field: 'event_type', issue: 'unknown' }],
       });
-  if (since !== undefined && until !== undefined && since > until)
-    throw new EngineError('VAL-E001', 'since is after until', { details: [{ field: 'since', issue: 'after until' }] });
+  checkSpan(since, until);
   return {
     ...(user === undefined ? {} : { user }),
     ...(eventType === undefined ? {} : { events: eventType }),

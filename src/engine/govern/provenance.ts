@@ -1,0 +1,166 @@
+// What a recall leaves behind (service contract section 14): what was asked, what came of it, and an id that is a hash of
+// all that. Names of persons and of things stand there as blind tokens, words as their SHA-256; no grain is quoted.
+import { hash } from 'node:crypto';
+import { EXCLUSION_REASONS, type ExclusionReason } from './exclusions.ts';
+
+/** On disk by position: only ever appended to. */
+export const QUERY_MODES = ['structural', 'text', 'hybrid', 'chain', 'cal', 'harness'] as const;
+export type QueryMode = (typeof QUERY_MODES)[number];
+
+/** Members of a score's account, in the order of their names. On disk by position: only ever appended to, at the end. */
+export const BREAKDOWN_FIELDS = [
+  'answer',
+  'bm25',
+  'bm25_rank',
+  'final_score',
+  'interference_penalty',
+  'near',
+  'phrase',
+  'recency_decay',
+  'role',
+  'rrf_score',
+  'self',
+  'session',
+  'session_affinity',
+  'speaker',
+  'subject_affinity',
+  'supersession_demotion',
+  'target_date_proximity',
+  'temporal_decay_boost',
+  'time',
+  'vector',
+  'vector_score',
+] as const;
+export type BreakdownField = (typeof BREAKDOWN_FIELDS)[number];
+/** Scores are kept to the sixth digit. */
+const DIGITS = 1e6;
+
+export interface KeptResult {
+  readonly hash: string;
+  /** Pairs of a field's place in BREAKDOWN_FIELDS and its value, in millionths; a rank as it is. Those of 0 are left out. */
+  readonly score: readonly number[];
+}
+
+/** Names of a request: blind tokens, hex. What goes with the person concerned. */
+export interface KeptNames {
+  readonly entity?: string;
+  readonly object?: string;
+  readonly relation?: string;
+  readonly subject?: string;
+  /** The person concerned, as called. */
+  readonly user_id?: string;
+}
+
+export interface KeptQuery {
+  readonly detect_contradictions: boolean;
+  readonly grain_type: string | null;
+  readonly has_embedding: boolean;
+  readonly has_text: boolean;
+  /** Names of what else was asked for. */
+  readonly options: readonly string[];
+  readonly text_sha256?: string;
+}
+
+/** What a record is made of. */
+export interface KeptRecall {
+  readonly candidateCount: number;
+  readonly excluded: readonly { readonly hash: string; readonly reason: ExclusionReason }[];
+  readonly excludedCounts: Readonly<Partial<Record<ExclusionReason, number>>>;
+  readonly mode: QueryMode;
+  /** '' where the request names none. */
+  readonly namespace: string;
+  /** As the audit chain names it. */
+  readonly principal: string;
+  readonly query: KeptQuery;
+  readonly requestId: string;
+  readonly results: readonly KeptResult[];
+  readonly resultCount: number;
+  /** Seconds. */
+  readonly timestamp: number;
+}
+
+/** A record as it is shown, but for `recall_id` and `audit_entry_hash`; members in the order of their names, as hashed. */
+export interface ShownRecall {
+  readonly candidate_count: number;
+  readonly excluded: readonly { readonly hash: string; readonly reason: string }[];
+  readonly excluded_counts: Readonly<Record<string, number>>;
+  readonly excluded_total: number;
+  readonly namespace: string;
+  readonly principal: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly query_mode: string;
+  readonly request_id: string;
+  readonly result_count: number;
+  readonly results: readonly {
+    readonly hash: string;
+    readonly rank: number;
+    readonly score_breakdown: Readonly<Record<string, number>>;
+  }[];
+  readonly timestamp: number;
+}
+
+export function scoreNumbers(score: Readonly<Partial<Record<BreakdownField, number>>>): number[] {
+  const numbers: number[] = [];
+  for (let at = 0; at < BREAKDOWN_FIELDS.length; at++) {
+    const name = BREAKDOWN_FIELDS[at]!;
+    const value = score[name];
+    if (value === undefined || value === 0) continue;
+    numbers.push(at, name === 'bm25_rank' ? value : Math.round(value * DIGITS));
+  }
+  return numbers;
+}
+
+function shownScore(numbers: readonly number[]): Record<string, number> {
+  const score: Record<string, number> = {};
+  for (let i = 0; i + 1 < numbers.length; i += 2) {
+    const name = BREAKDOWN_FIELDS[numbers[i]!];
+    if (name !== undefined) score[name] = name === 'bm25_rank' ? numbers[i + 1]! : numbers[i + 1]! / DIGITS;
+  }
+  return score;
+}
+
+/** The record as it is shown; without `names` as it is left when the person concerned was erased. */
+export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): ShownRecall {
+  const { query, excludedCounts } = kept;
+  const counts: Record<string, number> = {};
+  let total = 0;
+  for (const reason of SORTED_REASONS) {
+    const count = excludedCounts[reason] ?? 0;
+    if (count > 0) counts[reason] = count;
+    total += count;
+  }
+  return {
+    candidate_count: kept.candidateCount,
+    excluded: kept.excluded.map(({ hash, reason }) => ({ hash, reason })),
+    excluded_counts: counts,
+    excluded_total: total,
+    namespace: kept.namespace,
+    principal: kept.principal,
+    query: {
+      detect_contradictions: query.detect_contradictions,
+      ...(names?.entity === undefined ? {} : { entity: names.entity }),
+      grain_type: query.grain_type,
+      has_embedding: query.has_embedding,
+      has_text: query.has_text,
+      ...(names?.object === undefined ? {} : { object: names.object }),
+      options: query.options,
+      ...(names?.relation === undefined ? {} : { relation: names.relation }),
+      spo_blinded: true,
+      ...(names?.subject === undefined ? {} : { subject: names.subject }),
+      ...(query.text_sha256 === undefined ? {} : { text_sha256: query.text_sha256 }),
+      ...(names?.user_id === undefined ? {} : { user_id: names.user_id }),
+    },
+    query_mode: kept.mode,
+    request_id: kept.requestId,
+    result_count: kept.resultCount,
+    results: kept.results.map(({ hash, score }, i) => ({ hash, rank: i + 1, score_breakdown: shownScore(score) })),
+    timestamp: kept.timestamp,
+  };
+}
+
+const SORTED_REASONS: readonly ExclusionReason[] = [...EXCLUSION_REASONS].sort();
+
+/** SHA-256, in hex, over its canonical JSON: members in the order of their names, no white space. */
+export function recallId(shown: ShownRecall): string {
+  return hash('sha256', JSON.stringify(shown), 'hex');
+}

@@ -1,0 +1,114 @@
+// The account of a recall that its record is made of: what was asked for, and what came of it. Pure: it is put together
+// wherever the recall was fused.
+import { hash } from 'node:crypto';
+import type { MemoryCalls, RecallAccount, RecallHit, RecallQuery } from '../calls.ts';
+import { type KeptResult, type QueryMode, scoreNumbers } from '../govern/provenance.ts';
+import { EXCLUDED_NAMED_MAX, Exclusions } from './stages/excluded.ts';
+import { TEXT_TERMS } from './stages/hit.ts';
+
+type Found = Pick<MemoryCalls['recall']['output'], 'hits' | 'total' | 'excluded' | 'beyond'>;
+
+export function recallAccount(query: RecallQuery, found: Found, mode: QueryMode = modeOf(query)): RecallAccount {
+  const { filter, options = {} } = query;
+  const { subject, relation, object, entity, userId } = filter;
+  return {
+    mode,
+    asked: query.record?.asked === true,
+    query: {
+      detect_contradictions: options.detectContradictions === true,
+      grain_type: filter.grainTypes?.[0] ?? null,
+      has_embedding: query.vector !== undefined,
+      has_text: query.query !== undefined,
+      options: optionNames(query),
+      ...(query.query === undefined ? {} : { text_sha256: hash('sha256', query.query, 'hex') }),
+    },
+    namespace: filter.namespace ?? '',
+    ...(userId === undefined ? {} : { userId }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(relation === undefined ? {} : { relation }),
+    ...(object === undefined ? {} : { object }),
+    ...(entity === undefined ? {} : { entity }),
+    candidateCount: Math.max(found.total, found.hits.length),
+    results: found.hits.map((hit) => keptResult(hit, query)),
+    excluded: exclusionsOf(found),
+  };
+}
+
+function modeOf({ query, structural }: RecallQuery): QueryMode {
+  if (query === undefined) return 'structural';
+  return structural ? 'hybrid' : 'text';
+}
+
+/** Names of what was asked for beside words, names and kinds, in the order of the alphabet. */
+function optionNames({ filter, options = {}, wordsOnly }: RecallQuery): string[] {
+  const names: string[] = wordsOnly === true ? ['words_only'] : [];
+  for (const [name, value] of Object.entries(options)) if (value !== undefined && value !== false) names.push(name);
+  for (const [name, value] of Object.entries(filter))
+    if (value !== undefined && value !== false && !TOLD_APART.has(name)) names.push(name);
+  return names.map(snake).sort();
+}
+
+const TOLD_APART: ReadonlySet<string> = new Set([
+  'subject',
+  'relation',
+  'object',
+  'entity',
+  'userId',
+  'namespace',
+  'grainTypes',
+]);
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function keptResult(hit: RecallHit, query: Pick<RecallQuery, 'query' | 'structural'>): KeptResult {
+  const { grain, score, breakdown, bm25Rank, cosine, stage } = hit;
+  const byRanks = stage?.byRanks ?? (query.query === undefined || query.structural || !inText(breakdown));
+  const { changes = {} } = stage ?? {};
+  return {
+    hash: grain.hash,
+    score: scoreNumbers({
+      answer: breakdown.answer,
+      bm25: breakdown.bm25,
+      bm25_rank: bm25Rank ?? 0,
+      final_score: score,
+      interference_penalty: changes.interferencePenalty ?? 0,
+      near: breakdown.near,
+      phrase: breakdown.phrase,
+      recency_decay: changes.recencyDecay ?? 0,
+      role: breakdown.role,
+      rrf_score: byRanks ? (stage?.base ?? score) : 0,
+      self: breakdown.self,
+      session: breakdown.session,
+      session_affinity: changes.sessionAffinity ?? 0,
+      speaker: breakdown.speaker,
+      subject_affinity: changes.subjectAffinity ?? 0,
+      supersession_demotion: changes.supersessionDemotion ?? 0,
+      target_date_proximity: changes.targetDateProximity ?? 0,
+      temporal_decay_boost: changes.temporalDecayBoost ?? 0,
+      time: breakdown.time,
+      vector: breakdown.vector,
+      vector_score: cosine ?? 0,
+    }),
+  };
+}
+
+function inText(breakdown: RecallHit['breakdown']): boolean {
+  return TEXT_TERMS.some((term) => breakdown[term] !== 0);
+}
+
+/** What the stages dropped, and what lay beyond the limit: counted whole, the first of them named. */
+function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): RecallAccount['excluded'] {
+  const taken = new Exclusions();
+  if (excluded !== undefined) taken.join(excluded);
+  const already = taken.counts.limit_exceeded ?? 0;
+  const named = new Set(taken.named.map(({ hash }) => hash));
+  for (const hash of beyond) {
+    if (taken.named.length >= EXCLUDED_NAMED_MAX) break;
+    if (!named.has(hash)) taken.named.push({ hash, reason: 'limit_exceeded' });
+  }
+  // The stages count what they did not get to see.
+  if (already === 0 && excluded === undefined) taken.count('limit_exceeded', total - hits.length);
+  return taken.plain();
+}

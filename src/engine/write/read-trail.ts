@@ -1,0 +1,207 @@
+// What reads leave behind: audit entries, and records of recalls. A read does not wait for the disk, so they gather here
+// and go along with the next group of writes, or in one of their own shortly after.
+import type { CallContext, RecallAccount } from '../calls.ts';
+import { seal } from '../crypto/envelope.ts';
+import { EngineError } from '../errors.ts';
+import type { AuditDraft } from '../govern/audit.ts';
+import { type KeptNames, type KeptRecall, recallId, shownRecall } from '../govern/provenance.ts';
+import { encodeNames, encodeRecall } from '../govern/provenance-codec.ts';
+import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../limits.ts';
+import { recallKey } from '../record/record.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { auditActor, pseudonym } from './actor.ts';
+import type { Group } from './group.ts';
+
+interface Left {
+  readonly memory: number;
+  readonly draft: AuditDraft | undefined;
+  readonly recall?: LeftRecall;
+}
+
+interface LeftRecall {
+  readonly id: string;
+  /** Of the record without its names; '' where it has none. */
+  readonly restId: string;
+  readonly kept: KeptRecall;
+  readonly names: KeptNames | undefined;
+  readonly atMs: number;
+  /** Whether the person concerned is known to have grains here or in another partition. */
+  readonly found: boolean;
+}
+
+export class ReadTrail {
+  readonly #store: Store;
+  #left: Left[] = [];
+  #oldestMs = 0;
+  /** Entries that were lost, as the log took nothing for too long. */
+  lost = 0;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  get isEmpty(): boolean {
+    return this.#left.length === 0;
+  }
+
+  /** True when what was left should be written now, with a group of its own if there is no other. */
+  isDue(nowMs: number): boolean {
+    return this.#left.length > 0 && (this.#left.length >= READ_TRAIL_GROUP || nowMs - this.#oldestMs >= READ_TRAIL_MS);
+  }
+
+  /** Notes a read, where the memory's policy has reads audited. */
+  note(memory: Memory, draft: AuditDraft): void {
+    if (memory.governed.rules['audit.reads']) this.#push({ memory: memory.number, draft });
+  }
+
+  /** Leaves the record of a recall and its audit entry; returns the record's id, undefined where nobody wants one. */
+  recall(memory: Memory, context: CallContext, account: RecallAccount): string | undefined {
+    const { rules } = memory.governed;
+    const user = this.#personOf(memory, context, account);
+    const recall =
+      account.asked || rules['provenance.record'] ? this.#recordOf(memory, context, account, user) : undefined;
+    const draft: AuditDraft | undefined = rules['audit.reads']
+      ? {
+          event: 'memory.recalled',
+          actor: context.actor,
+          subject: pseudonym(memory, user),
+          details: {
+            candidate_count: account.candidateCount,
+            ...(recall === undefined ? {} : { recall_id: recall.id }),
+            result_count: account.resultCount ?? account.results.length,
+          },
+        }
+      : undefined;
+    if (recall !== undefined) this.#push({ memory: memory.number, draft, recall });
+    else if (draft !== undefined) this.#push({ memory: memory.number, draft });
+    return recall?.id;
+  }
+
+  /** Whom a recall is about: who is named by its conditions, or by its caller's binding. */
+  #personOf(memory: Memory, context: CallContext, account: RecallAccount): string | undefined {
+    const named = account.userId ?? context.userId;
+    if (named !== undefined) return named;
+    return [account.entity, account.subject, account.object].find(
+      (name) => name !== undefined && this.#store.userKey(memory, name) !== undefined,
+    );
+  }
+
+  #recordOf(memory: Memory, context: CallContext, account: RecallAccount, user: string | undefined): LeftRecall {
+    const atMs = this.#store.clock.nowMs();
+    const names = namesOf(memory, account, user);
+    const kept: KeptRecall = {
+      candidateCount: account.candidateCount,
+      excluded: account.excluded.named,
+      excludedCounts: account.excluded.counts,
+      mode: account.mode,
+      namespace: account.namespace === '' ? (context.namespace ?? '') : account.namespace,
+      principal: auditActor(memory, context.actor),
+      query: account.query,
+      requestId: context.requestId,
+      results: account.results,
+      resultCount: account.resultCount ?? account.results.length,
+      timestamp: Math.floor(atMs / 1000),
+    };
+    return {
+      id: recallId(shownRecall(kept, names)),
+      restId: names === undefined ? '' : recallId(shownRecall(kept, undefined)),
+      kept,
+      names,
+      atMs,
+      found: account.candidateCount > 0,
+    };
+  }
+
+  #push(left: Left): void {
+    if (this.#left.length === 0) this.#oldestMs = this.#store.clock.nowMs();
+    if (this.#left.length >= READ_TRAIL_MAX) {
+      this.lost += 1;
+      return;
+    }
+    this.#left.push(left);
+  }
+
+  /** Puts what was left into `group`; returns what takes it back should the group not be written. */
+  join(group: Group): () => void {
+    const joined = this.#left.splice(0, READ_TRAIL_GROUP);
+    for (const left of joined) {
+      const memory = this.#memory(left.memory);
+      if (memory === undefined) continue;
+      const { draft, recall } = left;
+      const follow = recall === undefined ? undefined : (entry: string) => writeRecall(group, memory, recall, entry);
+      if (draft !== undefined) group.audit(memory, draft, follow);
+      else follow?.('');
+    }
+    if (this.#left.length > 0) this.#oldestMs = 0;
+    return () => {
+      this.#left = [...joined, ...this.#left];
+      this.lost += Math.max(0, this.#left.length - READ_TRAIL_MAX);
+      this.#left.length = Math.min(this.#left.length, READ_TRAIL_MAX);
+      this.#oldestMs = this.#store.clock.nowMs();
+    };
+  }
+
+  /** Undefined for one that was dropped, or whose chain cannot be continued just now: what was read of it is not told. */
+  #memory(number: number): Memory | undefined {
+    const store = this.#store;
+    if (!store.holds(number)) return undefined;
+    try {
+      const memory = store.memory(number);
+      if (!store.isDamaged(number)) {
+        store.auditHead(number);
+        return memory;
+      }
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+    }
+    this.lost += 1;
+    return undefined;
+  }
+}
+
+function namesOf(memory: Memory, account: RecallAccount, user: string | undefined): KeptNames | undefined {
+  const { entity, object, relation, subject } = account;
+  const entityToken = (name: string): string => memory.tokens.facet('entity', name).toString('hex');
+  const names: KeptNames = {
+    ...(entity === undefined ? {} : { entity: entityToken(entity) }),
+    ...(object === undefined ? {} : { object: entityToken(object) }),
+    ...(relation === undefined ? {} : { relation: memory.tokens.facet('relation', relation).toString('hex') }),
+    ...(subject === undefined ? {} : { subject: entityToken(subject) }),
+    ...(user === undefined ? {} : { user_id: user }),
+  };
+  return Object.keys(names).length === 0 ? undefined : names;
+}
+
+function writeRecall(group: Group, memory: Memory, recall: LeftRecall, auditHash: string): void {
+  const { id, kept, names, restId, atMs } = recall;
+  const key = names?.user_id === undefined ? 0 : keyOf(group, memory, names.user_id, recall.found);
+  const sealedNames =
+    names === undefined || key === undefined
+      ? Buffer.alloc(0)
+      : key === 0
+        ? memory.sealSmall(encodeNames(names), `recall-names:${id}`)
+        : seal(memory.grainKey(key, 0), encodeNames(names), Buffer.from(`recall-names:${id}`));
+  const sequence = group.record({
+    kind: 'recall',
+    memory: memory.number,
+    atMs,
+    id,
+    namesKey: key ?? 0,
+    sealedNames,
+    restId,
+    auditHash,
+    sealed: memory.sealSmall(encodeRecall(kept), `recall:${id}`),
+  });
+  group.onPublish(() => group.store.index.publishKeyed(memory.number, 'recall', recallKey(id), sequence));
+}
+
+/**
+ * The key of the person concerned, so that their erasure takes the names along. One whom the memory knows in another
+ * partition gets a key here; of one whom it does not know at all, or not any more, no name is kept (undefined).
+ */
+function keyOf(group: Group, memory: Memory, user: string, found: boolean): number | undefined {
+  const known = group.store.userKey(memory, user);
+  if (known !== undefined) return known.live ? known.key : undefined;
+  return found ? group.keyOfUser(memory, user) : undefined;
+}

@@ -1,0 +1,33 @@
+import Type, { type Static } from 'typebox';
+import { GetProvenanceRequest, GetProvenanceResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { Hash } from '../grains/view.ts';
+import { explained, Record } from './recall-record.ts';
+
+export const provenanceGet = defineOperation({
+  name: 'get_provenance',
+  summary: 'What a recall left: what was asked, what was found, and what was left out for which reason.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  input: Type.Object({ recallId: Hash, explain: Type.Optional(Type.Boolean()) }),
+  output: Record,
+  errors: ['PRV-E001'],
+  http: [{ verb: 'GET', path: 'M/provenance/{recall_id}' }],
+  grpc: rpc({
+    rpc: 'GetProvenance',
+    request: GetProvenanceRequest,
+    response: GetProvenanceResponse,
+    write: ({ query, results, excluded, ...record }: Static<typeof Record>) => ({
+      ...record,
+      queryJson: JSON.stringify(query),
+      resultsJson: JSON.stringify(results),
+      excludedJson: JSON.stringify(excluded),
+    }),
+  }),
+  async run({ recallId, explain }, context) {
+    const record = await context.call('recallRecord', { recallId });
+    const { results, excluded, ...shown } = explain === true ? explained(record) : record;
+    return { ...shown, results: [...results], excluded: [...excluded] };
+  },
+});

@@ -1,0 +1,81 @@
+import Type, { type Static } from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import type { RecordFilter } from '../../../shards/protocol.ts';
+import { ListProvenanceRequest, ListProvenanceResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+import { Summary } from './recall-record.ts';
+
+const Input = Type.Object({
+  ...PAGE_INPUT,
+  namespace: Type.Optional(Type.String()),
+  userId: Type.Optional(Type.String()),
+  since: Type.Optional(Type.Integer()),
+  until: Type.Optional(Type.Integer()),
+});
+const Output = Type.Object({ records: Type.Array(Summary), ...PAGE_OUTPUT });
+
+const SCOPE = 'provenance';
+
+export const provenanceList = defineOperation({
+  name: 'list_provenance',
+  summary: 'Pages of the records that recalls left, newest first.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  paged: true,
+  input: Input,
+  output: Output,
+  errors: ['VAL-E001', 'VAL-E004'],
+  http: [{ verb: 'GET', path: 'M/provenance' }],
+  grpc: rpc({
+    rpc: 'ListProvenance',
+    request: ListProvenanceRequest,
+    response: ListProvenanceResponse,
+    // What a message leaves out is 0 or '' there.
+    read: ({ limit, cursor, namespace, since, until, userId }) => ({
+      ...(limit === 0 ? {} : { limit }),
+      ...(cursor === '' ? {} : { cursor }),
+      ...(namespace === '' ? {} : { namespace }),
+      ...(userId === '' ? {} : { userId }),
+      ...(since === undefined ? {} : { since: Number(since) }),
+      ...(until === undefined ? {} : { until: Number(until) }),
+    }),
+    write: ({ records, nextCursor, total }: Static<typeof Output>) => ({
+      records,
+      nextCursor: nextCursor ?? '',
+      total: total ?? 0,
+    }),
+  }),
+  async run(input, context) {
+    const { limit, offset, order, after } = readPage(input, SCOPE);
+    const { records, total, next } = await context.call('recallRecords', {
+      filter: filterOf(input),
+      limit: offset + limit,
+      order,
+      ...(after === undefined ? {} : { from: after.timeMs }),
+    });
+    return {
+      records: records.slice(offset),
+      total,
+      // A record's place is a number that only grows.
+      nextCursor: next === undefined ? null : writeCursor({ timeMs: next, id: '' }, SCOPE),
+    };
+  },
+});
+
+function filterOf({ namespace, userId, since, until }: Static<typeof Input>): RecordFilter {
+  checkSpan(since, until);
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+/** Throws VAL-E001 for a span of time that ends before it begins. */
+export function checkSpan(since: number | undefined, until: number | undefined): void {
+  if (since !== undefined && until !== undefined && since > until)
+    throw new EngineError('VAL-E001', 'since is after until', { details: [{ field: 'since', issue: 'after until' }] });
+}

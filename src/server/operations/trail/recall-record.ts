@@ -1,0 +1,112 @@
+// The record of a recall as answers show it, and in plain English.
+import Type from 'typebox';
+import { explain } from '../../../engine/recall/stages/explain.ts';
+import { CHANGES, type Change, TEXT_TERMS, type TextTerm } from '../../../engine/recall/stages/hit.ts';
+import type { JsonObject, RecallRecordView } from '../../../shards/protocol.ts';
+
+const JsonObjectOf = Type.Unsafe<JsonObject>({ type: 'object' });
+
+export const Summary = Type.Object({
+  recallId: Type.String(),
+  timestamp: Type.Integer(),
+  namespace: Type.String(),
+  queryMode: Type.String(),
+  candidateCount: Type.Integer(),
+  resultCount: Type.Integer(),
+  principal: Type.String(),
+});
+
+export const Record = Type.Object({
+  ...Summary.properties,
+  query: JsonObjectOf,
+  results: Type.Array(JsonObjectOf),
+  excluded: Type.Array(JsonObjectOf),
+  excludedCounts: Type.Unsafe<Readonly<globalThis.Record<string, number>>>({ type: 'object' }),
+  excludedTotal: Type.Integer(),
+  requestId: Type.String(),
+  auditEntryHash: Type.String(),
+  verified: Type.Boolean(),
+  redacted: Type.Boolean(),
+});
+
+/** The record with a sentence for each result and each exclusion. */
+export function explained(record: RecallRecordView): RecallRecordView {
+  return {
+    ...record,
+    results: record.results.map((result) => ({ ...result, explanation: resultText(result) })),
+    excluded: record.excluded.map((one) => ({
+      ...one,
+      explanation: REASON_TEXTS[String(one['reason'])] ?? 'It was left out.',
+    })),
+  };
+}
+
+function resultText(result: JsonObject): string {
+  const score = result['score_breakdown'] as Readonly<globalThis.Record<string, number>>; // as the shard shows it
+  const terms = pick(TEXT_TERMS, score, (term: TextTerm) => term);
+  const changes = pick(CHANGES, score, (change: Change) =>
+    change.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  );
+  const rrf = score['rrf_score'];
+  const base = rrf ?? Object.values(terms).reduce((sum, term) => sum + term, 0);
+  const rank = `Rank ${String(result['rank'])}. `;
+  return (
+    rank +
+    explain({
+      score: score['final_score'] ?? 0,
+      breakdown: {
+        base,
+        ...(rrf === undefined ? {} : { rrf }),
+        ...(score['bm25_rank'] === undefined ? {} : { bm25Rank: score['bm25_rank'] }),
+        ...(score['vector_score'] === undefined ? {} : { vectorScore: score['vector_score'] }),
+        terms,
+        changes,
+      },
+      recallSource: 'primary',
+    })
+  );
+}
+
+function pick<N extends string>(
+  names: readonly N[],
+  score: Readonly<globalThis.Record<string, number>>,
+  outside: (name: N) => string,
+): Partial<globalThis.Record<N, number>> {
+  const found: Partial<globalThis.Record<N, number>> = {};
+  for (const name of names) {
+    const value = score[outside(name)];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+const REASON_TEXTS: Readonly<globalThis.Record<string, string>> = {
+  processing_restricted: 'The processing of its person is restricted.',
+  consent_revoked: 'Its person has withdrawn consent.',
+  access_denied: 'The caller may not see it.',
+  ttl_expired: 'Its keeping time is over.',
+  scope_mismatch: 'It lies outside the scope that was asked for.',
+  namespace_mismatch: 'It lies in another namespace.',
+  user_mismatch: 'It is of another user.',
+  type_mismatch: 'It is of another type.',
+  tag_mismatch: 'It lacks a tag that was asked for.',
+  tag_excluded: 'It has a tag that was excluded.',
+  subject_mismatch: 'It has another subject.',
+  relation_mismatch: 'It has another relation.',
+  object_mismatch: 'It has another object.',
+  entity_mismatch: 'It is not about the entity that was asked for.',
+  time_out_of_range: 'It lies outside the time that was asked for.',
+  below_confidence: 'Its confidence is below the threshold.',
+  below_importance: 'Its importance is below the threshold.',
+  below_min_score: 'It matches less than the minimum that was asked for.',
+  superseded: 'A later version replaced it.',
+  supersession_demoted: 'It fell below the limit since a later version replaced it.',
+  contradicted: 'It is retracted or outdated.',
+  contradicted_filtered: 'Another grain contradicts it, and such were not asked for.',
+  conflict_resolved: 'A newer grain about the same was kept in its place.',
+  deduplicated: 'It says the same as a grain that was kept.',
+  diversity_filtered: 'It is too much like grains that were kept.',
+  namespace_capped: 'Its namespace is not among the best that were asked for.',
+  budget_capped: 'The budget of the expansion was spent.',
+  limit_exceeded: 'Others rank before it, as many as were asked for.',
+};
