@@ -282,7 +282,7 @@ test('each rule of writing, replacing and forgetting refuses with its code', asy
   await shard.policy({ overrides: { 'residency.enforce': true, 'residency.regions': ['eu'] } });
   await refused('POL-E007', () => shard.add({ ...user, object: 'gin' }));
   await shard.policy({ overrides: { 'access.max_recall_limit': 10 } });
-  await refused('POL-E013', () => shard.recalled({ limit: 11 }));
+  await refused('POL-E013', () => shard.recalled({ askedLimit: 11 }));
   await refused('POL-E010', () => shard.policy({ removePolicies: ['legal_hold'], reason: 'because' }));
   await refused('POL-E009', () => shard.policy({ addPolicies: ['gdrp'] }));
 });

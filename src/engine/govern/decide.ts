@@ -52,7 +52,7 @@ export function decideWrite(
   return (
     refuseRestricted(governed, userId) ??
     (rules['write.user_id_required'] && userId === undefined
-      ? refused('POL-E006', 'user_id', 'required by the policy')
+      ? refused('POL-E006', 'user_id', 'required', 'user_id is required by the policy')
       : undefined) ??
     refuseConsent(governed, grain, userId, at) ??
     pii?.refusal((purpose) => userId !== undefined && governed.isGranted(userId, purpose, at.nowMs)) ??
@@ -106,10 +106,12 @@ export function decideSupersede(governed: Governed, old: GovernedGrain, at: Circ
   const userId = userOf(old);
   const restricted = refuseRestricted(governed, userId);
   if (restricted !== undefined) return restricted;
-  if (!rules['supersede.allowed']) return refused('POL-E004', 'policy', 'replaces no version');
+  if (!rules['supersede.allowed'])
+    return refused('POL-E004', 'policy', 'forbidden', 'the policy lets no version be replaced');
   if (rules['supersede.protected_types'].includes(old.type))
     return refused('POL-E004', 'grain_type', `grains of type ${old.type} are protected by the policy`);
-  if (rules['supersede.reason_required'] && isBlank(at.reason)) return refused('POL-E001', 'reason', 'required');
+  if (rules['supersede.reason_required'] && isBlank(at.reason))
+    return refused('POL-E001', 'reason', 'required', 'replacing a version requires a reason');
   if (rules['supersede.consent_required'] && userId !== undefined)
     return refuseWithout(governed, userId, PURPOSES.supersede, at.nowMs);
   return undefined;
@@ -121,8 +123,10 @@ export function decideForget(governed: Governed, grain: GovernedGrain, at: Circu
   const userId = userOf(grain);
   const restricted = refuseRestricted(governed, userId) ?? refuseHeld(governed);
   if (restricted !== undefined) return restricted;
-  if (!rules['deletion.allowed']) return refused('POL-E003', 'policy', 'forgets nothing');
-  if (rules['deletion.reason_required'] && isBlank(at.reason)) return refused('POL-E001', 'reason', 'required');
+  if (!rules['deletion.allowed'])
+    return refused('POL-E003', 'policy', 'forbidden', 'the policy lets nothing be forgotten');
+  if (rules['deletion.reason_required'] && isBlank(at.reason))
+    return refused('POL-E001', 'reason', 'required', 'deletion requires a reason');
   if (rules['deletion.consent_required'] && userId !== undefined) {
     const withoutConsent = refuseWithout(governed, userId, PURPOSES.deletion, at.nowMs);
     if (withoutConsent !== undefined) return withoutConsent;
@@ -158,6 +162,6 @@ function isBlank(reason: string | undefined): boolean {
   return reason === undefined || reason.trim() === '';
 }
 
-function refused(code: ErrorCode, field: string, issue: string): EngineError {
-  return new EngineError(code, issue, { details: [{ field, issue }] });
+function refused(code: ErrorCode, field: string, issue: string, text: string = issue): EngineError {
+  return new EngineError(code, text, { details: [{ field, issue }] });
 }

@@ -189,7 +189,7 @@ export const releasePlan: WritePlan<NonNullable<CallContext['idempotency']>, Rec
 export const dropPlan: MemoryWrite<'dropMemory'> = {
   settled: true,
   plan: (group, memory, context, { check }) => {
-    if (check === true) return checkDrop(known(memory));
+    if (check === true) return memory === undefined ? { keyFingerprint: '' } : checkDrop(memory);
     return memory === undefined ? planDropped(group, context.memory) : planDrop(group, memory);
   },
 };

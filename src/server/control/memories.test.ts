@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../engine/errors.ts';
 import { MemoryLogStore } from '../../engine/log/memory.ts';
+import { isMembers } from '../operations/names.ts';
 import { makeParts } from '../testing/parts.ts';
 import { slugOf } from './memories.ts';
 
@@ -35,7 +36,15 @@ test('slugs are ids', () => {
 
 test('a deletion that was cut off goes on at the next start', async () => {
   const store = new MemoryLogStore();
-  const first = await makeParts({ store, instead: { dropMemory: () => Promise.reject(new EngineError('STO-E002')) } });
+  const first = await makeParts({
+    store,
+    instead: {
+      dropMemory: (input) =>
+        isMembers(input) && input['check'] === true
+          ? Promise.resolve({ keyFingerprint: '' })
+          : Promise.reject(new EngineError('STO-E002')),
+    },
+  });
   const memory = await first.services.memories.create({ id: 'gone' }, BY);
   await assert.rejects(first.services.memories.delete(memory, BY), { code: 'STO-E002' });
   assert.equal(first.services.memories.find('gone'), undefined);
@@ -53,6 +62,15 @@ test('a deletion that was cut off goes on at the next start', async () => {
   });
   assert.equal(dropped.length, 1);
   assert.equal(second.services.control.get('memory', 'gone'), undefined);
+});
+
+test('a memory that its policy keeps is not even begun to be deleted', async () => {
+  const { services } = await makeParts({
+    instead: { dropMemory: () => Promise.reject(new EngineError('POL-E003')) },
+  });
+  const memory = await services.memories.create({ id: 'held' }, BY);
+  await assert.rejects(services.memories.delete(memory, BY), { code: 'POL-E003' });
+  assert.equal(services.memories.find('held')?.deleting, undefined);
 });
 
 test('a memory whose keys cannot be made is not there', async () => {

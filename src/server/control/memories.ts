@@ -7,7 +7,7 @@ import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';
 import { randomId } from './ids.ts';
-import type { MemoryRecord } from './records.ts';
+import type { Governing, MemoryRecord } from './records.ts';
 import type { ControlStore } from './store.ts';
 
 export type { MemoryRecord } from './records.ts';
@@ -28,6 +28,8 @@ export interface NewMemory {
   readonly dedup?: MemorySettings['dedup'];
   readonly dedupThreshold?: number;
   readonly vectorBackend?: string;
+  /** The first version of its policy. */
+  readonly policy?: Omit<NonNullable<MemorySettings['policy']>, 'sealedBy'>;
 }
 
 /** Who changes it. */
@@ -151,6 +153,7 @@ export class Memories {
         dedup: wanted.dedup ?? 'exact',
         dedupThreshold: wanted.dedupThreshold ?? 0.85,
         ...(wanted.vectorBackend === undefined ? {} : { vectorBackend: wanted.vectorBackend }),
+        ...(wanted.policy === undefined ? {} : { policy: { ...wanted.policy, sealedBy: by.actor } }),
         createdAtMs: this.#clock.nowMs(),
       };
       change.put('memory', record);
@@ -210,8 +213,22 @@ export class Memories {
     return change;
   }
 
-  /** Destroys a memory's keys in every shard, then forgets it. Resolves to the proof's fingerprint. */
+  /** Keeps what a list of memories shows of a policy, as the wire has it, that was sealed just now. */
+  async noteGoverning({ id, number }: MemoryRecord, policy: JsonObject): Promise<void> {
+    const governing = governingOf(policy);
+    await this.#store.commit((change) => {
+      const memory = this.find(id);
+      if (memory?.number === number && JSON.stringify(memory.governing) !== JSON.stringify(governing))
+        change.put('memory', { ...memory, governing });
+    });
+  }
+
+  /**
+   * Destroys a memory's keys in every shard, then forgets it. Resolves to the proof's fingerprint. POL-E003 when its policy
+   * keeps it.
+   */
   async delete(memory: MemoryRecord, by: { actor: string; requestId: string }): Promise<string> {
+    await this.#shards.call('dropMemory', contextOf(memory, by), { check: true });
     await this.#store.commit((change) => {
       if (this.find(memory.id)?.number !== memory.number) throw new EngineError('MEM-E003');
       change.put('memory', { ...memory, deleting: true });
@@ -245,9 +262,30 @@ export function placeOfMemory(memory: MemoryRecord): Place {
   return { timeMs: memory.createdAtMs, id: memory.id };
 }
 
+/** What lists show of a policy, as the wire has it. */
+function governingOf(policy: JsonObject): Governing {
+  const { presets, rules } = policy;
+  const { guardrail } = rules as JsonObject; // a policy has all its rules
+  const { patterns, mode } = guardrail as JsonObject;
+  const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+  return { presets: texts(presets), guardrailPatterns: texts(patterns), guardrailMode: String(mode) };
+}
+
 /** What shards need to know of a memory. */
 export function settingsOf(memory: MemoryRecord): MemorySettings {
-  const { number, id, partitions, language, dedup, dedupThreshold, createdAtMs, vectorBackend, scopes } = memory;
+  const {
+    number,
+    id,
+    partitions,
+    language,
+    dedup,
+    dedupThreshold,
+    createdAtMs,
+    vectorBackend,
+    region,
+    policy,
+    scopes,
+  } = memory;
   return {
     number,
     id,
@@ -257,6 +295,8 @@ export function settingsOf(memory: MemoryRecord): MemorySettings {
     dedupThreshold,
     createdAtMs,
     ...(vectorBackend === undefined ? {} : { vectorBackend }),
+    ...(region === undefined ? {} : { region }),
+    ...(policy === undefined ? {} : { policy }),
     ...(scopes === undefined ? {} : { scopes }),
   };
 }

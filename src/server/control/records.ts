@@ -12,12 +12,19 @@ export interface MemoryRecord extends MemorySettings {
   readonly description: string;
   /** Actor that made it. */
   readonly owner: string;
-  /** As the caller said it; what may leave a region is for policy to say. */
-  readonly region?: string;
+
   /** The caller's own; they mean nothing to the server. */
   readonly settings?: JsonObject;
+  /** What its policy says now, for whoever lists memories: the policy itself is in its partitions. */
+  readonly governing?: Governing;
   /** Its keys are being destroyed: it answers no more, and a start goes on with the deletion. */
   readonly deleting?: true;
+}
+
+export interface Governing {
+  readonly presets: readonly string[];
+  readonly guardrailPatterns: readonly string[];
+  readonly guardrailMode: string;
 }
 
 export interface KeyRecord {

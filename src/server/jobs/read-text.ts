@@ -4,18 +4,21 @@
 import { Piscina } from 'piscina';
 import { EngineError } from '../../engine/errors.ts';
 import type { ExtractContext, ExtractedBelief } from '../../engine/extract/extractor.ts';
+import type { PiiFinding } from '../../engine/govern/pii/finding.ts';
 import { EXTRACT_HEAP_MB, EXTRACT_IDLE_MS, EXTRACT_READ_MS, EXTRACT_READS_WAITING_MAX } from '../../engine/limits.ts';
 import { threadEntry } from '../thread-entry.ts';
 
 export interface TextTask extends ExtractContext {
   readonly text: string;
-  readonly wants: 'beliefs' | 'date';
+  readonly wants: 'beliefs' | 'date' | 'pii';
 }
 
 export interface TextOutcome {
   readonly beliefs: readonly ExtractedBelief[];
   /** Of the first date, milliseconds since 1970, where one was wanted and is there. */
   readonly dateMs?: number;
+  /** Personal data, where that was wanted. */
+  readonly findings?: readonly PiiFinding[];
 }
 
 export interface TextReaderOptions {

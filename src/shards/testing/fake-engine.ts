@@ -234,6 +234,7 @@ export class FakeEngine implements EngineDoor {
       }
       case 'dropMemory':
         this.#partition(context);
+        if (call.input.check === true) return { keyFingerprint: '' };
         this.#partitions.delete(`${context.memory}/${context.partition}`);
         return { keyFingerprint: hash('sha256', `${context.memory}/${context.partition}`, 'hex').slice(0, 16) };
       case 'claim':

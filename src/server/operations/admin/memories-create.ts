@@ -1,7 +1,9 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
+import { compose, looserOverrides, type Overrides } from '../../../engine/govern/policy/compose.ts';
 import { DESCRIPTION_CHARS_MAX, MEMORY_SETTINGS_BYTES_MAX, NAME_CHARS_MAX } from '../../../engine/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
+import type { NewMemory } from '../../control/memories.ts';
 import { defineOperation } from '../define.ts';
 import type { Members } from '../names.ts';
 import { isLanguage, plainText } from '../text.ts';
@@ -32,7 +34,7 @@ export const memoriesCreate = defineOperation({
   mutates: true,
   input: Input,
   output: MemoryOutput,
-  errors: ['MEM-E004', 'VAL-E001', 'LIM-E002'],
+  errors: ['MEM-E004', 'VAL-E001', 'LIM-E002', 'POL-E009'],
   http: [{ verb: 'POST', path: '/memories', successStatus: 201 }],
   async run(
     { policies, guardrailPatterns, guardrailMode, vectorBackend, settings, ...wanted },
@@ -41,24 +43,36 @@ export const memoriesCreate = defineOperation({
     if (principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined)
       throw new EngineError('AUT-E001', 'a bound or narrowed call makes no memories');
     if (vectorBackend !== undefined) services.embedders.check(vectorBackend);
-    // What protects data is never taken and then not done.
-    if (policies !== undefined && policies.length > 0)
-      throw new EngineError('SYS-E002', 'policies are not in this build: make the memory without them');
-    if (guardrailPatterns !== undefined && guardrailPatterns.length > 0)
-      throw new EngineError('SYS-E002', 'guardrails are not in this build: make the memory without them');
+    const policy = firstPolicy(policies, guardrailPatterns, guardrailMode);
     if (wanted.language !== undefined && !isLanguage(wanted.language)) throw refused('language', 'not in ISO 639-1');
     const memory = await services.memories.create(
       {
         ...wanted,
         ...(settings === undefined ? {} : { settings: checkedSettings(settings) }),
         ...(vectorBackend === undefined || vectorBackend === '' ? {} : { vectorBackend }),
+        ...(policy === undefined ? {} : { policy }),
       },
       { actor: principal.actor, requestId },
     );
-    const warnings = guardrailMode === undefined ? [] : ['guardrail_mode is not in this build and was ignored'];
-    return { ...memoryOutput(memory, services), ...(warnings.length === 0 ? {} : { warnings }) };
+    return memoryOutput(memory, services);
   },
 });
+
+/** What holds from the first grain on. Throws POL-E009 for an unknown preset, VAL-E001 for patterns that a rule cannot have. */
+function firstPolicy(
+  presets: readonly string[] = [],
+  patterns: readonly string[] = [],
+  mode: string | undefined,
+): NewMemory['policy'] {
+  const overrides: JsonObject = {
+    ...(patterns.length === 0 ? {} : { 'guardrail.patterns': [...patterns] }),
+    ...(mode === undefined ? {} : { 'guardrail.mode': mode }),
+  };
+  if (presets.length === 0 && Object.keys(overrides).length === 0) return undefined;
+  const [looser] = looserOverrides(presets, overrides as Overrides); // of rules that are named here
+  if (looser !== undefined) throw looser;
+  return { presets: compose(presets, overrides as Overrides).presets, overrides };
+}
 
 /** Settings are the caller's own: they are kept and shown, and mean nothing to the server. */
 function checkedSettings(settings: Members): JsonObject {

@@ -37,11 +37,20 @@ export function memoryOutput(
     settings: memory.settings ?? {},
     partitions: memory.partitions,
     language: memory.language,
-    policies: [],
+    policies: [...(memory.governing?.presets ?? memory.policy?.presets ?? [])],
     dedup: memory.dedup,
     dedupThreshold: memory.dedupThreshold,
     vectorBackend: embedders.nameOf(memory.vectorBackend ?? ''),
-    guardrailPatterns: [],
-    guardrailMode: 'contains',
+    ...guardrailOf(memory),
+  };
+}
+
+function guardrailOf({ governing, policy }: MemoryRecord) {
+  if (governing !== undefined)
+    return { guardrailPatterns: [...governing.guardrailPatterns], guardrailMode: governing.guardrailMode };
+  const { 'guardrail.patterns': patterns, 'guardrail.mode': mode } = policy?.overrides ?? {};
+  return {
+    guardrailPatterns: Array.isArray(patterns) ? patterns.map(String) : [],
+    guardrailMode: typeof mode === 'string' ? mode : 'exact',
   };
 }

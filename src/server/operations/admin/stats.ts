@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
+import type { MemoryRecord } from '../../control/memories.ts';
 import { StatsRequest, StatsResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { type Members, nodeOf, outward } from '../names.ts';
@@ -61,13 +62,18 @@ export const stats = defineOperation({
       typeCounts: allTypes(statistics.typeCounts),
       namespaces: [...statistics.namespaces],
       hasEncryption: true,
-      hasPolicy: false,
+      hasPolicy: hasPolicy(context.memory),
       // Nothing waits for an embedder that is not to be.
       indexLag: embedding.state === 'none' ? 0 : indexLag,
       embedding,
     };
   },
 });
+
+/** True for presets; overrides beside the baseline are a policy too, but no preset. */
+function hasPolicy({ governing, policy }: MemoryRecord): boolean {
+  return (governing?.presets ?? policy?.presets ?? []).length > 0;
+}
 
 /** Counts of all ten types, those without grains too. */
 export function allTypes(counts: Readonly<Record<string, number>>): Record<string, number> {

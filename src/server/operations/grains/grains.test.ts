@@ -252,11 +252,18 @@ test('an aggregation counts old versions too', () => {
 });
 
 test('a recall asks the shards what it was asked', () => {
-  assert.deepEqual(recallQuery({}).query, { filter: {}, limit: 20, candidateLimit: 100, structural: false });
+  assert.deepEqual(recallQuery({}).query, {
+    filter: {},
+    limit: 20,
+    askedLimit: 20,
+    candidateLimit: 100,
+    structural: false,
+  });
   assert.deepEqual(recallQuery({ query: '  tea ', limit: 100 }).query, {
     query: 'tea',
     filter: {},
     limit: 100,
+    askedLimit: 100,
     candidateLimit: 500,
     structural: false,
   });

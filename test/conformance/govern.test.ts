@@ -1,0 +1,262 @@
+// What governs a memory, by both transports, in memories of one partition and of four.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { refused } from './contract.ts';
+import type { Fields, Told } from './driver.ts';
+import { GrpcClient } from './grpc-client.ts';
+import { HttpClient } from './http-client.ts';
+import { newMemory } from './http-driver.ts';
+
+/** What the two transports tell alike. */
+interface Face {
+  /** The hash; `purpose` and `reason` go as headers. */
+  add(fields: Fields, headers?: Record<string, string>): Promise<string>;
+  get(hash: string): Promise<unknown>;
+  forget(hash: string, reason?: string): Promise<unknown>;
+  supersede(hash: string, fields: Fields, reason?: string): Promise<unknown>;
+  recall(request: Fields): Promise<readonly string[]>;
+  grant(user: string, purpose: string): Promise<Told>;
+  revoke(user: string, purpose: string): Promise<Told>;
+  restrict(user: string, reason: string): Promise<Told>;
+  lift(user: string): Promise<Told>;
+  resolved(): Promise<Told>;
+  detect(text: string): Promise<readonly string[]>;
+  detailed(text: string): Promise<Told>;
+}
+
+const belief = (fields: Fields): Fields => ({ subject: 'ann', relation: 'likes', object: 'tea', ...fields });
+const withReason = (reason: string | undefined) => (reason === undefined ? {} : { 'x-reason': reason });
+
+function overHttp(http: HttpClient, M: string): Face {
+  const post = (path: string, json: unknown, headers = {}): Promise<Told> =>
+    http.post(`${M}/${path}`, json, { headers });
+  const exec = async (command: string, args: unknown): Promise<Told> =>
+    (await post('app/exec', { command, args }))['result'];
+  return {
+    add: async (fields, headers = {}) => (await post('add', belief(fields), headers))['blob_hash'],
+    get: (hash) => http.get(`${M}/grains/${hash}`),
+    forget: (hash, reason) => post('forget', { hash, ...(reason === undefined ? {} : { reason }) }),
+    supersede: (hash, fields, reason) => post('supersede', { old_hash: hash, ...fields }, withReason(reason)),
+    recall: async (request) => (await post('recall', request))['results'].map(({ hash }: Told) => hash),
+    grant: (user, purpose) => post('consent/grant', { user_id: user, purpose }),
+    revoke: (user, purpose) => post('consent/revoke', { user_id: user, purpose }),
+    restrict: (user, reason) => exec('restrict', { user_id: user, reason }),
+    lift: (user) => exec('unrestrict', { user_id: user }),
+    resolved: () => exec('policy_resolved', {}),
+    detect: async (text) => (await post('detect-pii', { text }))['detections'],
+    detailed: (text) => post('detect-pii', { content: text, detailed: true }),
+  };
+}
+
+function overGrpc(grpc: GrpcClient): Face {
+  const hashed = ({ hash, ...told }: Told): Told => ({ ...told, blob_hash: hash });
+  return {
+    add: async (fields, headers = {}) =>
+      (await grpc.with(headers).call('Add', { grain_type: 'belief', fields_json: JSON.stringify(belief(fields)) }))
+        .hash,
+    get: (hash) => grpc.call('Get', { hash }),
+    forget: (hash, reason) => grpc.with(withReason(reason)).call('Forget', { hash }),
+    supersede: (hash, fields, reason) =>
+      grpc.with(withReason(reason)).call('Supersede', {
+        old_hash: hash,
+        grain_type: 'belief',
+        fields_json: JSON.stringify(fields),
+      }),
+    recall: async (request) => (await grpc.call('Recall', request)).results.map(({ hash }: Told) => hash),
+    grant: async (user, purpose) => hashed(await grpc.call('GrantConsent', { user_id: user, purpose })),
+    revoke: async (user, purpose) => hashed(await grpc.call('RevokeConsent', { user_id: user, purpose })),
+    restrict: (user, reason) => grpc.call('RestrictProcessing', { user_id: user, reason }),
+    lift: (user) => grpc.call('LiftRestriction', { user_id: user }),
+    resolved: async () => {
+      const { policy_json: json, ...told } = await grpc.call('GetPolicyResolved', {});
+      return { ...told, policy: JSON.parse(json) };
+    },
+    detect: async (text) => (await grpc.call('DetectPii', { text })).detections,
+    detailed: (text) => grpc.call('DetectPiiDetailed', { text }),
+  };
+}
+
+let server: TestServer;
+let http: HttpClient;
+before(async () => {
+  server = await startTestServer({ shards: '4', workers: '2' });
+  http = new HttpClient(server.http, server.key);
+});
+after(async () => {
+  const { errors, close } = server;
+  await close();
+  assert.deepEqual(errors, []);
+});
+
+const FACES = [
+  ['HTTP', 1],
+  ['HTTP', 4],
+  ['gRPC', 1],
+  ['gRPC', 4],
+] as const;
+
+for (const [transport, partitions] of FACES)
+  describe(`${transport}, ${partitions} partitions`, { concurrency: 4 }, () => {
+    async function open(options: Fields = {}): Promise<{ face: Face; M: string }> {
+      const id = await newMemory(http, partitions, options);
+      const M = `/memories/${id}`;
+      if (transport === 'HTTP') return { face: overHttp(http, M), M };
+      const client = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': id });
+      return { face: overGrpc(client), M };
+    }
+    const put = (M: string, change: Fields): Promise<Told> => http.call('PUT', `${M}/policy`, { json: change });
+
+    test('consent decides in every partition, whatever a grain goes by', async () => {
+      const { face, M } = await open({ policies: ['GDPR'] });
+      await refused(face.add({ user_id: 'u1' }), 'POL-E002');
+      const granted = await face.grant('u1', 'storage');
+      assert.deepEqual([granted['user_id'], granted['purpose'], granted['status']], ['u1', 'storage', 'granted']);
+      for (let at = 0; at < 12; at++) await face.add({ user_id: 'u1', session_id: `s${at}`, object: `cup ${at}` });
+      await refused(face.add({ user_id: 'u1', object: 'x' }, { 'x-purpose': 'marketing' }), 'POL-E002');
+      await face.grant('u1', 'storage');
+      const revoked = await face.revoke('u1', 'storage');
+      for (let at = 0; at < 12; at++)
+        await refused(face.add({ user_id: 'u1', session_id: `s${at}`, object: `glass ${at}` }), 'POL-E002');
+      const optedOut = await face.revoke('u9', 'mail');
+      assert.equal(optedOut['status'], 'revoked');
+      const { users, total } = await http.get(`${M}/consent/status`);
+      assert.equal(total, 2);
+      assert.deepEqual(
+        users.map((user: Told) => [user['user_id'], user['restricted'], user['purposes'].length]),
+        [
+          ['u9', false, 1],
+          ['u1', false, 1],
+        ],
+      );
+      const [record] = (await http.get(`${M}/consent/status?user_id=u1&purpose=storage`)).users[0].purposes;
+      assert.deepEqual([record.status, record.hash], ['revoked', revoked['blob_hash']]);
+      assert.ok(record.revoked_at >= record.granted_at);
+    });
+
+    test('a restricted user is frozen until it is lifted', async () => {
+      const { face, M } = await open();
+      const hashes: string[] = [];
+      for (let at = 0; at < 6; at++)
+        hashes.push(await face.add({ user_id: 'u1', session_id: `s${at}`, object: `green tea ${at}` }));
+      const other = await face.add({ user_id: 'u2', object: 'green tea' });
+      const first = await face.restrict('u1', 'contested');
+      assert.deepEqual([first['user_id'], first['restricted']], ['u1', true]);
+      assert.deepEqual(await face.restrict('u1', 'again'), first);
+      assert.deepEqual(await face.recall({ query: 'green tea' }), [other]);
+      await refused(face.recall({ query: 'green tea', user_id: 'u1' }), 'POL-E008');
+      for (const hash of hashes) await refused(face.get(hash), 'POL-E008');
+      await refused(face.forget(hashes[0]!), 'POL-E008');
+      await refused(face.supersede(hashes[0]!, { object: 'x' }), 'POL-E008');
+      await refused(face.add({ user_id: 'u1', session_id: 's9' }), 'POL-E008');
+      await refused(face.grant('u1', 'storage'), 'POL-E008');
+      await face.revoke('u1', 'storage');
+      const { result } = await http.post(`${M}/app/exec`, { command: 'restrictions', args: {} });
+      assert.deepEqual([result.total, result.restrictions[0].reason], [1, 'contested']);
+      assert.equal((await face.lift('u1'))['restricted'], false);
+      assert.equal((await face.recall({ query: 'green tea' })).length, 7);
+    });
+
+    test('a policy is changed by its rules, and every partition obeys it', async () => {
+      const { face, M } = await open({
+        policies: ['strict-deletion'],
+        guardrail_patterns: ['x ray'],
+        guardrail_mode: 'contains',
+      });
+      const hash = await face.add({ user_id: 'u1' });
+      await refused(face.add({ object: 'an X  RAY' }), 'POL-E012');
+      await refused(face.forget(hash), 'POL-E001');
+      await refused(face.forget(hash, 'old'), 'POL-E002');
+      await face.grant('u1', 'deletion');
+      await refused(put(M, { add_policies: ['nonsense'] }), 'POL-E009');
+      await refused(put(M, { overrides: { 'no.rule': true } }), 'POL-E009');
+      await refused(put(M, { remove_policies: ['strict_deletion'] }), 'POL-E010');
+      const simulated = await http.post(`${M}/policy/simulate`, { add_policies: ['legal_hold'] });
+      assert.deepEqual([simulated.change, simulated.allowed, simulated.impact.grains_total], ['upgraded', true, 2]);
+      const sealed = await put(M, { add_policies: ['legal_hold'], reason: 'a case' });
+      assert.deepEqual(
+        [sealed['version'], sealed['presets'], sealed['change']],
+        [2, ['legal_hold', 'strict_deletion'], 'upgraded'],
+      );
+      assert.equal(sealed['seal_hash'], simulated.proposed.seal_hash);
+      const told = await face.resolved();
+      assert.deepEqual([told['version'], told['seal_hash'], told['policy'].sealed], [2, sealed['seal_hash'], true]);
+      for (let at = 0; at < 6; at++) {
+        const held = await face.add({ session_id: `s${at}`, object: `cup ${at}` });
+        await refused(face.forget(held, 'old'), 'POL-E003');
+      }
+      await refused(http.call('DELETE', M), 'POL-E003');
+      await refused(http.post(`${M}/forget`, { user_id: 'u1' }), 'POL-E003');
+      const { policies, guardrail_patterns } = await http.get(M);
+      assert.deepEqual([policies, guardrail_patterns], [['legal_hold', 'strict_deletion'], ['x ray']]);
+      await refused(put(M, { remove_policies: ['legal_hold'], reason: 'because' }), 'POL-E010');
+      const released = await put(M, { remove_policies: ['legal_hold'], reason: 'release: closed' });
+      assert.deepEqual([released['version'], released['change']], [3, 'downgraded']);
+      assert.equal((await http.get(`${M}/policy?version=2`)).seal_hash, sealed['seal_hash']);
+      await face.forget(hash, 'old');
+      const limited = await put(M, { overrides: { access: { max_recall_limit: 5 } } });
+      assert.equal(limited['change'], 'upgraded');
+      await refused(face.recall({ query: 'cup', limit: 6 }), 'POL-E013');
+      assert.equal((await face.recall({ query: 'cup', limit: 5 })).length, 5);
+    });
+
+    test('personal data is found in texts, and what a policy makes of it is done before a grain is hashed', async () => {
+      const { face, M } = await open({ policies: ['pii_block'] });
+      const text = 'Grüße: mail ann@example.org today';
+      assert.deepEqual(await face.detect(text), ['email']);
+      const { matches, count } = await face.detailed(text);
+      const [{ category, matched_text, start, end }] = matches;
+      assert.deepEqual([count, category, matched_text], [1, 'email', 'ann@example.org']);
+      assert.equal(Buffer.from(text).subarray(start, end).toString(), 'ann@example.org');
+      await refused(face.add({ object: text }), 'POL-E005');
+      assert.equal(await http.get(`${M}/grains`).then(({ total }) => total), 0);
+    });
+  });
+
+test('many consents are granted at once, and each that is not tells why', async () => {
+  const id = await newMemory(http, 4);
+  const M = `/memories/${id}`;
+  await http.post(`${M}/app/exec`, { command: 'restrict', args: { user_id: 'u2', reason: 'x' } });
+  const answer = await http.post(`${M}/consent/grant-bulk`, { user_ids: ['u1', 'u2', '', 'u3'], purpose: 'storage' });
+  assert.deepEqual(
+    [answer.total_granted, answer.granted.map(({ user_id }: Told) => user_id), answer.total_errors],
+    [2, ['u1', 'u3'], 2],
+  );
+  assert.deepEqual(
+    new Map(answer.errors.map(({ index, code }: Told) => [index, code])),
+    new Map([
+      [1, 'POL-E008'],
+      [2, 'VAL-E001'],
+    ]),
+  );
+  const pairs = await http.post(`${M}/consent/grant-bulk`, { consents: [{ user_id: 'u4', purpose: 'mail' }] });
+  assert.equal(pairs.total_granted, 1);
+  await refused(http.post(`${M}/consent/grant-bulk`, { user_ids: ['u1'] }), 'VAL-E003');
+});
+
+test('retention is told by namespace and enforced', async () => {
+  const id = await newMemory(http, 4, { policies: ['retention_30d'] });
+  const M = `/memories/${id}`;
+  const now = Math.floor(Date.now() / 1000);
+  for (let at = 0; at < 6; at++)
+    await http.post(`${M}/add`, {
+      ...belief({ object: `tea ${at}` }),
+      session_id: `s${at}`,
+      created_at: now - 31 * 86_400,
+    });
+  await http.post(`${M}/add`, belief({ object: 'fresh tea' }));
+  const { grains } = await http.get(`${M}/grains`);
+  assert.equal(grains.length, 1);
+  const status = await http.get(`${M}/retention/status`);
+  const [row] = status.namespaces;
+  assert.deepEqual(
+    [status.default_ttl_days, row.namespace, row.ttl_days, row.source, row.grains, row.expired, row.held],
+    [30, 'default', 30, 'default', 7, 6, 0],
+  );
+  assert.equal(status.last_enforced_at, null);
+  const dry = await http.post(`${M}/retention/enforce`, { dry_run: true });
+  assert.deepEqual([dry.expired, dry.forgotten, dry.dry_run], [6, 0, true]);
+  const done = await http.post(`${M}/retention/enforce`, {});
+  assert.deepEqual([done.expired, done.forgotten, done.by_namespace.default.forgotten], [6, 6, 6]);
+  assert.ok((await http.get(`${M}/retention/status`)).last_enforced_at >= now);
+});
