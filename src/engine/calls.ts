@@ -8,6 +8,7 @@ import type { ConsentFact } from './govern/consent.ts';
 import type { KeptQuery, KeptResult, QueryMode } from './govern/provenance.ts';
 import type { JsonObject, JsonValue } from './grain/api-json.ts';
 import type { Facet } from './index/part.ts';
+import type { PartitionEvidence } from './maintain/compliance/evidence.ts';
 import type { CensusMetadata } from './recall/stages/census.ts';
 import type { Excluded } from './recall/stages/excluded.ts';
 import type { ExhaustiveMetadata } from './recall/stages/exhaustive.ts';
@@ -16,7 +17,7 @@ import type { RecallOptions } from './recall/stages/options.ts';
 import type { MemorySettings } from './store/settings.ts';
 
 /** Integers past 2^53 are `bigint`: read and write such texts with `parseJson` and `stringifyJson` of that file. */
-export type { ConsentFact, JsonObject, JsonValue, MemorySettings };
+export type { ConsentFact, JsonObject, JsonValue, MemorySettings, PartitionEvidence };
 
 /** Who asks, where, under which narrowing. Every call has one. */
 export interface CallContext {
@@ -637,6 +638,8 @@ export interface MemoryCalls {
     };
   };
   verifyAudit: { input: { limit?: number }; output: AuditCheck };
+  /** What each partition measures of itself for a verdict on its compliance, with canaries named by `runId`. */
+  compliance: { input: { runId: string }; output: { partitions: readonly PartitionEvidence[] } };
   /**
    * Entries of the audit trail, by seq; of several partitions by time. `from`: the first seq of each partition that may be
    * given; without it a page begins at an end of the chain. `next` is what the following page has as `from`.
@@ -655,7 +658,7 @@ export interface MemoryCalls {
   /** An audit entry of the memory for an act that changes nothing in a shard's log; of several partitions in the first. */
   note: {
     input: {
-      event: 'memory.flushed' | 'memory.searched' | 'export.file' | 'policy.simulated';
+      event: 'memory.flushed' | 'memory.searched' | 'verify.run' | 'export.file' | 'policy.simulated';
       /** Codes, counts and hashes alone. */
       details: Readonly<Record<string, number | string>>;
     };

@@ -15,6 +15,7 @@ import { MasterKey } from './keys/master-key.ts';
 import { HOUSEKEEPING_RETRY_MS } from './limits.ts';
 import { openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
+import type { Door } from './maintain/compliance/door.ts';
 import { Housekeeper } from './maintain/housekeeper.ts';
 import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { replayAfter } from './maintain/replay.ts';
@@ -105,7 +106,12 @@ export class Engine {
       directory: options.directory,
       openIndex,
     };
-    this.#writes = writeCalls({ ...this.#rebuildServices, shard: options.shard });
+    // Calls of a memory are reads or writes of this table: whoever comes through the door names one of its kind.
+    const door = {
+      read: (method: never, context: CallContext, input: never) => this.read(method, context, input),
+      write: (method: never, context: CallContext, input: never) => this.write(method, context, input),
+    } as Door;
+    this.#writes = writeCalls({ ...this.#rebuildServices, shard: options.shard, door });
   }
 
   /** Opens the shard from disk: environment, keys, segments, then the log's end into the tails. STO-E001 with the reason. */

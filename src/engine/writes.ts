@@ -5,6 +5,8 @@ import { EngineError } from './errors.ts';
 import { auditPage } from './maintain/audit-page.ts';
 import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
+import type { Door } from './maintain/compliance/door.ts';
+import { gatherCompliance } from './maintain/compliance/gather.ts';
 import { keepVectors } from './maintain/embed.ts';
 import { exportPage } from './maintain/export.ts';
 import { policyImpact } from './maintain/policy-impact.ts';
@@ -22,6 +24,8 @@ import * as plans from './write/plans.ts';
 
 export interface WriteServices extends RebuildServices {
   readonly shard: number;
+  /** The engine as its callers have it. */
+  readonly door: Door;
 }
 
 type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
@@ -153,6 +157,9 @@ export function writeCalls(services: WriteServices) {
       await trailWritten();
       return inSlices(recallTotals(store, store.memory(context.memory), context, input));
     },
+    compliance: async (context: CallContext, input: In<'compliance'>): Out<'compliance'> => ({
+      partitions: [await gatherCompliance(services, context, input)],
+    }),
     rebuildIndexes: async (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>
       rebuild(services, store.memory(context.memory).number),
     compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),

@@ -115,6 +115,9 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   recallRecords: (fan, input) => fan.one(0, 'recallRecords', input),
   recallRecord: (fan, input) => fan.one(0, 'recallRecord', input),
   recallTotals: (fan, input) => fan.one(0, 'recallTotals', input),
+  compliance: async (fan, input) => ({
+    partitions: (await fan.all('compliance', input)).flatMap(({ partitions }) => partitions),
+  }),
   rebuildIndexes: async (fan, input) => {
     const answers = await fan.all('rebuildIndexes', input);
     return {

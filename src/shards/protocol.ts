@@ -84,6 +84,7 @@ export const METHOD_KINDS = {
   users: 'long',
   statisticsHistory: 'read',
   verifyAudit: 'long',
+  compliance: 'long',
   rebuildIndexes: 'long',
   compact: 'long',
   rotateKeys: 'write',

@@ -46,6 +46,9 @@ export const AUDIT_EVENTS = {
   'pii.detected': 40,
   'pii.blocked': 41,
   'scope.tree_changed': 42,
+  'verify.run': 90,
+  'verify.canary': 91,
+  'impact.updated': 92,
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 

@@ -54,6 +54,15 @@ export interface Tombstone {
   readonly destroyedMs: number;
 }
 
+export interface KeyInspection {
+  /** Milliseconds. */
+  readonly createdMs: number;
+  readonly unwraps: boolean;
+  readonly keyBytes: number;
+  /** True when the key's own bytes stand in its file. */
+  readonly inClear: boolean;
+}
+
 export interface KeyFinding {
   readonly bucket: number;
   /** Absent when the whole bucket is concerned. */
@@ -411,6 +420,23 @@ export class KeyStore {
       }
     }
     return findings;
+  }
+
+  /** How a live key lies in its file; undefined for one that is not live. What is wrong with it is told, not thrown. */
+  inspect(id: number): KeyInspection | undefined {
+    if (this.#staged.has(id)) return undefined;
+    const bytes = this.#files.read(bucketOf(id));
+    const slot = bytes === undefined ? undefined : readSlot(bytes, id);
+    if (bytes === undefined || slot?.state !== 'live') return undefined;
+    try {
+      const key = this.#unwrap(id, slot);
+      const inClear = bytes.includes(key);
+      const keyBytes = key.length;
+      key.fill(0);
+      return { createdMs: slot.createdMs, unwraps: true, keyBytes, inClear };
+    } catch {
+      return { createdMs: slot.createdMs, unwraps: false, keyBytes: 0, inClear: false };
+    }
   }
 
   /** Copies the store's files into `directory`, durably; opened there under the same `name`. Returns how many files. */

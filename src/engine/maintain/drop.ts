@@ -20,7 +20,7 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
   let sequences: Sequence[] = [];
   // A refusal (a full disk) leaves encrypted values behind that nothing can open; `compact` walks the log again.
   const remove = (some: Sequence[]): void => void queue.commitState([], some).catch(() => undefined);
-  for (const item of store.log.scan(1)) {
+  for (const item of store.log.scan(store.momentary.get(memory) ?? 1)) {
     if (!(item instanceof CorruptRecord) && memoryOf(item.bytes) === memory) sequences.push(item.sequence);
     if (sequences.length >= REMOVALS_MAX) {
       remove(sequences);
@@ -43,6 +43,7 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
   void queue.commitState(entries).catch(() => undefined);
   const change = yield* store.index.dropMemory(memory);
   store.dropPending.delete(memory);
+  store.momentary.delete(memory);
   return { ...change, state: [...change.state, [key, null]] };
 }
 

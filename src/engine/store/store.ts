@@ -90,6 +90,8 @@ export class Store {
   readonly purgePending = new Map<number, Sequence>();
   /** Dropped memories whose records still lie in the log, unreadable. */
   readonly dropPending = new Set<number>();
+  /** Memories that are made for a moment alone, while they are there: where their first record can be. */
+  readonly momentary = new Map<number, Sequence>();
   /** Memories written to since their last statistics point. */
   readonly changedSincePoint = new Set<number>();
   readonly #unsoundNoted = new Set<number>();

@@ -286,6 +286,7 @@ export class FakeEngine implements EngineDoor {
         const { size } = this.#partition(context).grains;
         return { grainsScanned: size, ftsIndexed: size, vectorsIndexed: 0, errors: 0, elapsedMs: 1 };
       }
+      case 'compliance':
       case 'policyImpact':
       case 'setPolicy':
       case 'restrict':

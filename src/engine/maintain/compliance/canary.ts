@@ -1,0 +1,343 @@
+// Synthetic grains of synthetic users go the way that all grains go, and what becomes of them is measured: sealed, found,
+// exported, erased, refused by rules. They live in memories of their own (momentary.ts) that are dropped afterwards.
+import type { CallContext } from '../../calls.ts';
+import { blindToken, FACET_BYTES } from '../../crypto/blind-tokens.ts';
+import { deriveBlindKey, deriveGrainKey } from '../../crypto/derive.ts';
+import { KEY_BYTES, NONCE_BYTES, open, TAG_BYTES } from '../../crypto/envelope.ts';
+import { EngineError } from '../../errors.ts';
+import { addressOf } from '../../grain/address.ts';
+import type { JsonObject } from '../../grain/api-json.ts';
+import { openGrain } from '../../grain/blob.ts';
+import type { GrainRecord } from '../../record/record.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { inSlices } from '../slices.ts';
+import { compareNonces, grainRecord, isGrain } from './blobs.ts';
+import type { Door } from './door.ts';
+import type { CanaryEvidence } from './evidence.ts';
+import { searchIndexFiles } from './index-files.ts';
+import { inMomentaryMemory } from './momentary.ts';
+import { policyProbes, robustnessProbes } from './probes.ts';
+
+export interface CanaryServices {
+  readonly store: Store;
+  readonly door: Door;
+}
+
+export const CANARY_NAMESPACE = '__verify__';
+/** Keys of other users that are tried on what an erased user left. */
+const OTHER_KEYS_MAX = 500;
+
+/** The canaries of one run. Nothing of them is left when this resolves but the tombstones of their keys. */
+export async function runCanaries(
+  services: CanaryServices,
+  memory: Memory,
+  { runId, requestId }: { readonly runId: string; readonly requestId: string },
+): Promise<CanaryEvidence> {
+  // Under no policy at first: what the engine does, whatever a policy forbids. And with vectors of nobody.
+  const { policy: _, number: __, ...settings } = memory.settings;
+  const plain = { ...settings, partitions: 1, dedup: 'exact' as const, vectorBackend: CANARY_NAMESPACE };
+  const basics = await inMomentaryMemory(services, { settings: plain, requestId }, (context) =>
+    new Basics(services, memory, context, runId).run(),
+  );
+  const ruled = memory.settings.policy === undefined ? plain : { ...plain, policy: memory.settings.policy };
+  const probes = await inMomentaryMemory(services, { settings: ruled, requestId }, (context) =>
+    policyProbes(services, memory, context, runId),
+  );
+  return { ...basics, ...probes };
+}
+
+type BasicEvidence = Omit<CanaryEvidence, 'writeRules' | 'deletionRules' | 'phiGate' | 'optOut' | 'recallLimit'>;
+
+class Basics {
+  readonly #store: Store;
+  readonly #door: Door;
+  readonly #elsewhere: Memory;
+  readonly #context: CallContext;
+  readonly #user: string;
+  readonly #other: string;
+  readonly #name: string;
+
+  constructor({ store, door }: CanaryServices, elsewhere: Memory, context: CallContext, runId: string) {
+    this.#store = store;
+    this.#door = door;
+    this.#elsewhere = elsewhere;
+    this.#context = context;
+    this.#user = `${CANARY_NAMESPACE}/${runId}`;
+    this.#other = `${this.#user}/other`;
+    this.#name = `canary-${runId}`;
+  }
+
+  get #memory(): Memory {
+    return this.#store.memory(this.#context.memory);
+  }
+
+  async run(): Promise<BasicEvidence> {
+    const user = { user_id: this.#user, namespace: CANARY_NAMESPACE };
+    const own = [await this.#add(`${this.#name} likes`, user), await this.#add(`${this.#name} fears`, user)];
+    const other = await this.#add(`${this.#name} other`, { user_id: this.#other, namespace: CANARY_NAMESPACE });
+    const loose = await this.#add(`${this.#name} loose`, {});
+    const scoped = await this.#add(`${this.#name} scoped`, { namespace: CANARY_NAMESPACE });
+    const all = [...own, other, loose, scoped];
+    const sealed = this.#sealedEvidence(all, own[0]!, other);
+    const nonces = await inSlices(
+      compareNonces(
+        this.#store,
+        all.map((hash) => this.#ordinalOf(hash)),
+      ),
+    );
+    const tokens = this.#tokenEvidence(own[0]!);
+    const scoreParts = this.#scoreParts();
+    const index = await this.#indexEvidence();
+    const exportRoundTrip = await this.#roundTrip(scoped);
+    await this.#door.write('consent', this.#context, {
+      items: [{ userId: this.#user, purpose: 'storage', granted: true }],
+    });
+    const erased = await this.#erase(own);
+    const robustness = await robustnessProbes(this.#door, this.#context, this.#name);
+    const policy = await this.#policyEvidence();
+    const trail = await this.#trailEvidence(erased.fingerprint);
+    const { fingerprint: _, ...erasure } = erased;
+    return {
+      ...sealed,
+      ...nonces,
+      ...tokens,
+      scoreParts,
+      ...index,
+      exportRoundTrip,
+      ...erasure,
+      robustness,
+      ...policy,
+      ...trail,
+    };
+  }
+
+  async #add(subject: string, more: JsonObject): Promise<string> {
+    const fields = { subject, relation: `${this.#name} relation`, object: `${this.#name} object`, ...more };
+    return (await this.#door.write('add', this.#context, { grainType: 'belief', fields, sync: false })).hash;
+  }
+
+  #ordinalOf(hash: string): number {
+    return this.#store.findOrdinal(this.#context.memory, hash) ?? 0;
+  }
+
+  #recordOf(hash: string): GrainRecord {
+    const record = grainRecord(this.#store, this.#ordinalOf(hash));
+    if (record === undefined) throw new EngineError('STO-E001', 'a canary is not where it was put');
+    return record;
+  }
+
+  /** How they lie in the log: sealed under three kinds of keys, and under no other's. */
+  #sealedEvidence(all: readonly string[], own: string, other: string) {
+    const records = all.map((hash) => this.#recordOf(hash));
+    const [mine, theirs] = [this.#recordOf(own), this.#recordOf(other)];
+    const doctored = [0, NONCE_BYTES, mine.sealed.length - TAG_BYTES].map((at) => flipped(mine.sealed, at));
+    const memory = this.#memory;
+    // The scope's key is the same to both: whose user's key it is makes the difference.
+    const keyOf = ({ scopeKey }: GrainRecord, whose: GrainRecord) => memory.grainKey(whose.key, scopeKey);
+    return {
+      roundTripsWanted: all.length,
+      roundTrips: all.filter((hash) => this.#comesBack(hash)).length,
+      envelopesWanted: all.length,
+      envelopes: records.filter(({ sealed }) => !isGrain(sealed)).length,
+      tampered: doctored.length,
+      tamperedOpened: doctored.filter((sealed) => opens(() => open(keyOf(mine, mine), sealed, aadOf(mine)))).length,
+      crossed: 2,
+      crossedOpened: [
+        opens(() => open(keyOf(theirs, mine), theirs.sealed, aadOf(theirs))),
+        opens(() => open(keyOf(mine, theirs), mine.sealed, aadOf(mine))),
+      ].filter((opened) => opened).length,
+    };
+  }
+
+  #comesBack(hash: string): boolean {
+    const blob = Buffer.from(this.#door.read('getRaw', this.#context, { hash }).blob);
+    const { subject } = openGrain(blob).fields;
+    return addressOf(blob) === hash && typeof subject === 'string' && subject.startsWith(this.#name);
+  }
+
+  #tokenEvidence(own: string) {
+    const { tokens, keyIds } = this.#memory;
+    const value = `${this.#name} likes`;
+    const token = tokens.facet('entity', value);
+    const key = deriveBlindKey(this.#store.keys.get(keyIds.token), 'entity');
+    const found = this.#door.read('list', this.#context, { filter: { subject: value }, limit: 10, order: 'asc' });
+    return {
+      tokenTwice: token.equals(tokens.facet('entity', value)),
+      tokenIsHmac: key.length === KEY_BYTES && blindToken(key, value).subarray(0, FACET_BYTES).equals(token),
+      tokenDiffersElsewhere: !token.equals(this.#elsewhere.tokens.facet('entity', value)),
+      foundByValue: found.grains.some(({ hash }) => hash === own),
+    };
+  }
+
+  #scoreParts(): readonly string[] {
+    const query = { query: this.#name, filter: {}, structural: false, limit: 5, candidateLimit: 50 };
+    const { hits } = this.#door.read('recall', this.#context, query);
+    return Object.entries(hits[0]?.breakdown ?? {}).flatMap(([name, part]) => (part === 0 ? [] : [name]));
+  }
+
+  /** On disk: the tail is sealed into a file first. */
+  async #indexEvidence() {
+    await this.#door.write('flush', this.#context, {});
+    const names = ['likes', 'relation', 'object'].map((word) => `${this.#name} ${word}`);
+    const { bytesSearched, found } = await inSlices(searchIndexFiles(this.#store, [...names, this.#user]));
+    return { indexBytes: bytesSearched, indexNamesFound: found };
+  }
+
+  /** Exported, forgotten, imported again: the same grain. */
+  async #roundTrip(hash: string): Promise<boolean> {
+    const page = await this.#door.write('exportPage', this.#context, { after: 0, limitBytes: 1 << 20, filter: {} });
+    const exported = page.grains.find((grain) => grain.hash === hash);
+    if (exported === undefined) return false;
+    await this.#door.write('forget', { ...this.#context, reason: 'canary' }, { hashes: [hash], check: false });
+    const { outcomes } = await this.#door.write('importBlobs', this.#context, { blobs: [exported.blob], manifest: [] });
+    const [outcome] = outcomes;
+    return outcome !== undefined && 'hash' in outcome && outcome.hash === hash && this.#comesBack(hash);
+  }
+
+  async #erase(own: readonly string[]) {
+    const copies = own.map((hash) => this.#recordOf(hash));
+    const { key } = copies[0]!;
+    const proof = await this.#door.write('eraseUser', this.#context, { userId: this.#user });
+    const again = await this.#door.write('eraseUser', this.#context, { userId: this.#user });
+    const tombstone = this.#store.keys.tombstone(key);
+    const keys = this.#remainingKeys();
+    return {
+      fingerprint: proof.keyFingerprint,
+      proof:
+        proof.userId === this.#user &&
+        proof.count >= own.length &&
+        proof.timestamp > 0 &&
+        /^[0-9a-f]{16}$/.test(proof.keyFingerprint) &&
+        tombstone?.fingerprint === proof.keyFingerprint,
+      proofRepeats: again.count === 0 && again.keyFingerprint === proof.keyFingerprint,
+      keyGone: this.#store.keys.state(key) === 'destroyed',
+      keysTried: keys.length,
+      keysOpened: keys.filter((raw) => copies.some((copy) => this.#opensWith(raw, copy))).length,
+      cachesClean: this.#memory.userKeys.get(this.#user) === undefined && !opens(() => this.#memory.grainKey(key, 0)),
+      grainsLeft: this.#rowsOf(this.#user),
+      ...this.#served(own),
+    };
+  }
+
+  /** Keys that are still there: the canaries' own, and those of the memory that is looked at. */
+  #remainingKeys(): Buffer[] {
+    const ids = [this.#memory, this.#elsewhere].flatMap((memory) => [
+      ...Object.values(memory.keyIds),
+      ...this.#store.liveScopeKeys(memory),
+      ...this.#store.liveUserKeys(memory).slice(-OTHER_KEYS_MAX),
+    ]);
+    return ids.flatMap((id) => {
+      try {
+        return [this.#store.keys.get(id)];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  #opensWith(raw: Buffer, copy: GrainRecord): boolean {
+    const salts = [Buffer.alloc(0), ...(copy.scopeKey === 0 ? [] : [this.#store.keys.get(copy.scopeKey)])];
+    const keys = [raw, ...salts.map((salt) => deriveGrainKey(raw, salt))];
+    return keys.some((key) => opens(() => open(key, copy.sealed, aadOf(copy))));
+  }
+
+  #rowsOf(userId: string): number {
+    let rows = 0;
+    for (const part of this.#store.parts(this.#context.memory))
+      for (const doc of part.facet('user', userId) ?? [])
+        if (!this.#store.index.removed.get(part.ordinals[doc]!)) rows += 1;
+    return rows;
+  }
+
+  /** Every way in to a grain, asked for the erased user's. */
+  #served(own: readonly string[]): { readonly readsTried: number; readonly servedBy: readonly string[] } {
+    const gone = new Set(own);
+    const among = (hashes: Iterable<string>): boolean => [...hashes].some((hash) => gone.has(hash));
+    const filter = { userId: this.#user };
+    const read = this.#door.read.bind(this.#door);
+    const context = this.#context;
+    const recall = (query: object) =>
+      read('recall', context, { filter: {}, structural: false, limit: 50, candidateLimit: 100, ...query }).hits.map(
+        ({ grain }) => grain.hash,
+      );
+    const ways: Record<string, () => boolean> = {
+      get: () => among(own.map((hash) => read('get', context, { hash }).hash)),
+      raw: () => own.some((hash) => read('getRaw', context, { hash }).blob.length > 0),
+      fetch: () => read('fetch', context, { hashes: own }).grains.some((grain) => grain !== null),
+      locate: () => read('locate', context, { hashes: own }).held.some((held) => held),
+      list: () => read('list', context, { filter, limit: 10, order: 'asc' }).grains.length > 0,
+      search: () => among(recall({ query: this.#name, wordsOnly: true })),
+      recall: () => among(recall({ query: this.#name })),
+      'recall by user': () => recall({ filter, structural: true }).length > 0,
+      history: () => own.some((hash) => read('history', context, { hash }).versions.length > 0),
+      'graph (by subject)': () => among(recall({ filter: { entity: `${this.#name} likes` }, structural: true })),
+    };
+    const servedBy = Object.entries(ways).flatMap(([name, serves]) => (isServed(serves) ? [name] : []));
+    return { readsTried: Object.keys(ways).length, servedBy };
+  }
+
+  /** Sealed and taken back again: two versions, linked and told. */
+  async #policyEvidence() {
+    const change = (wanted: object) =>
+      this.#door.write('setPolicy', this.#context, { change: { reason: 'canary', ...wanted }, isAdmin: true });
+    const first = (await change({ addPolicies: ['strict_deletion'] })).policy;
+    const second = (await change({ removePolicies: ['strict_deletion'] })).policy;
+    const entries = await this.#entries(['policy.*']);
+    const told = entries.map(({ eventType, details }) => `${eventType}/${details['version']}`);
+    return {
+      policyChainIntact: second['prev_seal_hash'] === first['seal_hash'] && second['seal_hash'] !== first['seal_hash'],
+      policyAudited: ['policy.sealed/1', 'policy.upgraded/1', 'policy.sealed/2', 'policy.downgraded/2'].every((entry) =>
+        told.includes(entry),
+      ),
+    };
+  }
+
+  async #entries(events: readonly string[] | undefined) {
+    const filter = events === undefined ? {} : { events };
+    const page = await this.#door.write('auditPage', this.#context, { filter, limit: 500, order: 'asc' });
+    return page.entries;
+  }
+
+  async #trailEvidence(fingerprint: string) {
+    const entries = await this.#entries(undefined);
+    const check = await this.#door.write('verifyAudit', this.#context, {});
+    return {
+      audited: [...new Set(entries.map(({ eventType }) => eventType))],
+      chainValid: check.valid && check.checked >= entries.length,
+      keyEntry: entries.some(
+        ({ eventType, details }) => eventType === 'key.destroyed' && details['key_fingerprint'] === fingerprint,
+      ),
+    };
+  }
+}
+
+function aadOf({ address }: GrainRecord): Buffer {
+  return Buffer.from(address, 'hex');
+}
+
+function flipped(bytes: Uint8Array, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = copy[at]! ^ 1;
+  return copy;
+}
+
+function opens(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}
+
+/** What is refused is not served. */
+function isServed(serves: () => boolean): boolean {
+  try {
+    return serves();
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}

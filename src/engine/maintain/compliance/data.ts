@@ -1,0 +1,288 @@
+// What stands in a random sample of a memory's grains, and on what grounds: sources, confidence, contradictions, consent.
+import { type ConsentFact, DEFAULT_PURPOSE, EVERY_PURPOSE } from '../../govern/consent.ts';
+import { SENSITIVE_CATEGORIES } from '../../govern/pii/categories.ts';
+import { piiDetector } from '../../govern/pii/detector.ts';
+import { applyPiiPolicy } from '../../govern/pii/write-action.ts';
+import { openGrain } from '../../grain/blob.ts';
+import type { Grain } from '../../grain/grain.ts';
+import { Float, type Value, type ValueMap } from '../../grain/value.ts';
+import { type Ordinal, pairKey } from '../../index/part.ts';
+import type { Sliced } from '../../index/section.ts';
+import { toNfc } from '../../nfc.ts';
+import { timesToLive } from '../../recall/hidden.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { userNames } from '../users.ts';
+import type { DataEvidence, RetentionEvidence } from './evidence.ts';
+
+const DAY_MS = 86_400_000;
+const REVOKED_LONG_AGO_MS = 30 * DAY_MS;
+/** Sources that the contract lists. */
+const LISTED_SOURCES: ReadonlySet<unknown> = new Set(['user', 'agent', 'system', 'webhook']);
+/** Beliefs whose neighbours are looked up, and grains whose texts are looked at for personal data. */
+const COMPARED_MAX = 200;
+const SCANNED_MAX = 200;
+const NAMES_MAX = 100;
+const LOW_CONFIDENCE = 0.3;
+
+/** Of the policy: since when which rule asks for consent. */
+export interface ConsentRule {
+  readonly mode: string;
+  readonly sinceMs: number;
+}
+
+export function* dataEvidence(
+  store: Store,
+  memory: Memory,
+  { live, sampled }: { readonly live: readonly Ordinal[]; readonly sampled: readonly Ordinal[] },
+  rule: ConsentRule,
+): Sliced<DataEvidence> {
+  const tally = new Tally(store, memory, rule);
+  for (const ordinal of sampled) {
+    if (!store.index.superseded.get(ordinal)) {
+      const stored = store.readGrain(memory, ordinal);
+      if (stored !== undefined) tally.take(stored.grain, ordinal);
+    }
+    yield;
+  }
+  const userExport = yield* exportOfOne(store, memory, sampled);
+  let current = 0;
+  for (const ordinal of live) if (!store.index.superseded.get(ordinal)) current += 1;
+  return {
+    grains: live.length,
+    current,
+    ...tally.counts,
+    agentAuthors: [...tally.agentAuthors],
+    namespaces: [...tally.namespaces],
+    purposes: [...tally.purposes],
+    ...(userExport === undefined ? {} : { userExport }),
+  };
+}
+
+class Tally {
+  readonly #store: Store;
+  readonly #memory: Memory;
+  readonly #rule: ConsentRule;
+  readonly #detector = piiDetector();
+  readonly agentAuthors = new Set<string>();
+  readonly namespaces = new Set<string>();
+  readonly purposes = new Set<string>();
+  readonly counts = {
+    sampled: 0,
+    listedSource: 0,
+    beliefs: 0,
+    contradicted: 0,
+    lowConfidence: 0,
+    personal: 0,
+    granted: 0,
+    otherBasis: 0,
+    unfounded: 0,
+    sinceRule: 0,
+    unfoundedSinceRule: 0,
+    revokedLongAgo: 0,
+    sensitive: 0,
+    sensitiveUngranted: 0,
+    assistantEvents: 0,
+    unflaggedAssistant: 0,
+    destructiveTools: 0,
+    destructiveNotClient: 0,
+  };
+
+  constructor(store: Store, memory: Memory, rule: ConsentRule) {
+    this.#store = store;
+    this.#memory = memory;
+    this.#rule = rule;
+  }
+
+  take({ type, fields }: Grain, ordinal: Ordinal): void {
+    const { counts } = this;
+    counts.sampled += 1;
+    // One that names none is the user's.
+    if (LISTED_SOURCES.has(fields['source_type'] ?? 'user')) counts.listedSource += 1;
+    remember(this.namespaces, fields['namespace'] ?? 'default');
+    if (fields['source_type'] === 'agent') remember(this.agentAuthors, fields['author_did']);
+    if (type === 'belief') this.#takeBelief(fields, ordinal);
+    if (type === 'event' && fields['role'] === 'assistant') {
+      counts.assistantEvents += 1;
+      if (fields['source_type'] !== 'agent') counts.unflaggedAssistant += 1;
+    }
+    if (type === 'action') this.#takeTool(fields);
+    const userId = fields['user_id'];
+    if (type !== 'consent' && typeof userId === 'string' && userId !== '') this.#takePersonal(type, fields, userId);
+  }
+
+  #takeBelief(fields: ValueMap, ordinal: Ordinal): void {
+    const { counts } = this;
+    counts.beliefs += 1;
+    if ((numberOf(fields['confidence']) ?? 1) < LOW_CONFIDENCE) counts.lowConfidence += 1;
+    const state = this.#store.verification(this.#memory.number, ordinal);
+    if (state === 'contested' || state === 'retracted') counts.contradicted += 1;
+    else if (counts.beliefs <= COMPARED_MAX && hasRival(this.#store, this.#memory.number, fields))
+      counts.contradicted += 1;
+  }
+
+  #takeTool(fields: ValueMap): void {
+    const { annotations, kind } = fields;
+    const isDestructive = typeof annotations === 'object' && annotations !== null && 'destructive' in annotations;
+    if (kind !== 'definition' || !isDestructive || annotations['destructive'] !== true) return;
+    this.counts.destructiveTools += 1;
+    if (fields['executor_kind'] !== 'client') this.counts.destructiveNotClient += 1;
+  }
+
+  #takePersonal(type: Grain['type'], fields: ValueMap, userId: string): void {
+    const { counts } = this;
+    const { governed } = this.#memory;
+    const createdMs = numberOf(fields['created_at']) ?? 0;
+    counts.personal += 1;
+    const purpose = [DEFAULT_PURPOSE, EVERY_PURPOSE].find((one) => heldAt(governed.consent(userId, one), createdMs));
+    const basis = fields['processing_basis'];
+    const hasBasis = typeof basis === 'string' && basis !== '' && basis !== 'consent';
+    if (purpose !== undefined) {
+      counts.granted += 1;
+      this.purposes.add(purpose);
+    } else if (hasBasis) counts.otherBasis += 1;
+    else counts.unfounded += 1;
+    const facts = [governed.consent(userId, DEFAULT_PURPOSE), governed.consent(userId, EVERY_PURPOSE)];
+    const withdrawn = facts.find((fact) => fact !== undefined && !fact.granted);
+    const nowMs = this.#store.clock.nowMs();
+    if (withdrawn !== undefined && purpose !== undefined && nowMs - withdrawn.atMs > REVOKED_LONG_AGO_MS)
+      counts.revokedLongAgo += 1;
+    if (this.#rule.mode !== 'none' && createdMs >= this.#rule.sinceMs) {
+      counts.sinceRule += 1;
+      const refused =
+        this.#rule.mode === 'opt_in' ? purpose === undefined : withdrawn !== undefined && withdrawn.atMs <= createdMs;
+      if (refused && !hasBasis) counts.unfoundedSinceRule += 1;
+    }
+    if (counts.personal <= SCANNED_MAX) this.#takeSensitive(type, fields, userId);
+  }
+
+  #takeSensitive(type: Grain['type'], fields: ValueMap, userId: string): void {
+    const policy = { action: 'flag', categories: SENSITIVE_CATEGORIES, sensitiveSeparate: false } as const;
+    const { categories } = applyPiiPolicy(this.#detector, { type, fields }, policy, {
+      purpose: DEFAULT_PURPOSE,
+      granted: () => true,
+    });
+    if (categories.length === 0) return;
+    this.counts.sensitive += 1;
+    if (!this.#memory.governed.isGranted(userId, 'sensitive', this.#store.clock.nowMs()))
+      this.counts.sensitiveUngranted += 1;
+  }
+}
+
+/** Whether the last word on a purpose says that it was granted by then. */
+function heldAt(fact: ConsentFact | undefined, atMs: number): boolean {
+  if (fact === undefined) return false;
+  const grantedMs = fact.granted ? (fact.grantedAtMs ?? fact.atMs) : fact.grantedAtMs;
+  if (grantedMs === undefined || Math.floor(grantedMs / 1000) > Math.floor(atMs / 1000)) return false;
+  if (!fact.granted) return Math.floor(fact.atMs / 1000) >= Math.floor(atMs / 1000);
+  return fact.expiresAtMs === undefined || fact.expiresAtMs > atMs;
+}
+
+/** True when another live belief of the same subject, relation, namespace and user has another object. */
+function hasRival(store: Store, memory: number, fields: ValueMap): boolean {
+  const [subject, relation, object] = [fields['subject'], fields['relation'], fields['object']].map(exact);
+  if (subject === undefined || relation === undefined || object === undefined) return false;
+  const user = exact(fields['user_id']);
+  for (const part of store.parts(memory)) {
+    const pair = part.facet('pair', pairKey(subject, relation));
+    if (pair === undefined) continue;
+    const same = new Set(part.facet('object', object));
+    const near = new Set(part.facet('namespace', exact(fields['namespace']) ?? 'default'));
+    const beliefs = new Set(part.facet('type', 'belief'));
+    const own = user === undefined ? undefined : new Set(part.facet('user', user));
+    for (const doc of pair) {
+      const ordinal = part.ordinals[doc]!;
+      if (store.index.removed.get(ordinal) || store.index.superseded.get(ordinal)) continue;
+      if (!same.has(doc) && near.has(doc) && beliefs.has(doc) && own?.has(doc) !== false) return true;
+    }
+  }
+  return false;
+}
+
+function numberOf(value: Value | undefined): number | undefined {
+  if (value instanceof Float) return value.value;
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+}
+
+/** As the facets of the index have it. */
+function exact(value: unknown): string | undefined {
+  return typeof value === 'string' ? toNfc(value).trim() : undefined;
+}
+
+function remember(names: Set<string>, name: unknown): void {
+  if (typeof name === 'string' && name !== '' && names.size < NAMES_MAX) names.add(name);
+}
+
+/** Reads everything of one user of the sample, as an export would, against what the index knows of that user. */
+function* exportOfOne(
+  store: Store,
+  memory: Memory,
+  sampled: readonly Ordinal[],
+): Sliced<DataEvidence['userExport'] | undefined> {
+  const userId = userOfSample(store, memory, sampled) ?? firstUser(store, memory);
+  if (userId === undefined) return undefined;
+  let indexed = 0;
+  let exported = 0;
+  let parsed = 0;
+  for (const part of store.parts(memory.number))
+    for (const doc of part.facet('user', userId) ?? []) {
+      const ordinal = part.ordinals[doc]!;
+      if (store.index.removed.get(ordinal)) continue;
+      indexed += 1;
+      const stored = store.readGrain(memory, ordinal);
+      if (stored === undefined) continue;
+      exported += 1;
+      if (openGrain(stored.blob).fields['user_id'] === userId) parsed += 1;
+      yield;
+    }
+  return { exported, parsed, indexed };
+}
+
+function userOfSample(store: Store, memory: Memory, sampled: readonly Ordinal[]): string | undefined {
+  for (const ordinal of sampled.slice(0, SCANNED_MAX)) {
+    const userId = store.readGrain(memory, ordinal)?.grain.fields['user_id'];
+    if (typeof userId === 'string' && userId !== '') return userId;
+  }
+  return undefined;
+}
+
+function firstUser(store: Store, memory: Memory): string | undefined {
+  for (const name of userNames(store, memory)) if (name !== undefined) return name;
+  return undefined;
+}
+
+/** What is past its time, over every grain. */
+export function* retentionEvidence(store: Store, memory: Memory): Sliced<RetentionEvidence> {
+  const { governed } = memory;
+  const nowMs = store.clock.nowMs();
+  let expired = 0;
+  let expiredOverDay = 0;
+  let hasLimit = hasTimeToLive(governed.rules);
+  for (const part of store.parts(memory.number)) {
+    const own = part.numbers('expiresAtMs');
+    if (own !== undefined) hasLimit = true;
+    const ttlMs = timesToLive(part, governed);
+    for (let doc = 0; doc < part.docCount; doc++) {
+      const ordinal = part.ordinals[doc]!;
+      const expiresMs = own?.[doc] ?? Number.NaN;
+      const endMs = Math.min(
+        Number.isNaN(expiresMs) ? Number.POSITIVE_INFINITY : expiresMs,
+        part.createdAtMs[doc]! + ttlMs[doc]!,
+      );
+      if (endMs > nowMs || store.index.removed.get(ordinal)) continue;
+      expired += 1;
+      if (nowMs - endMs > DAY_MS) expiredOverDay += 1;
+    }
+    yield;
+  }
+  const isHeld = governed.rules['deletion.hold'];
+  return { hasLimit, expired, expiredOverDay: isHeld ? 0 : expiredOverDay, held: isHeld ? expired : 0 };
+}
+
+function hasTimeToLive(rules: Memory['governed']['rules']): boolean {
+  return (
+    rules['retention.default_ttl_days'] !== null ||
+    Object.keys(rules['retention.by_namespace']).length > 0 ||
+    Object.keys(rules['retention.by_type']).length > 0
+  );
+}

@@ -1,0 +1,86 @@
+// Everything that a partition can say of its compliance, area by area; one that fails says why and hurts no other.
+import { hash } from 'node:crypto';
+import type { CallContext } from '../../calls.ts';
+import { EngineError } from '../../errors.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { auditPlan } from '../../write/plans.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+import { inSlices } from '../slices.ts';
+import { blobEvidence } from './blobs.ts';
+import { runCanaries } from './canary.ts';
+import { dataEvidence, retentionEvidence } from './data.ts';
+import type { Door } from './door.ts';
+import type { Area, PartitionEvidence } from './evidence.ts';
+import { indexEvidence } from './index-files.ts';
+import { erasureEvidence, keyEvidence } from './keys.ts';
+import { dropLeftBehind } from './momentary.ts';
+import { policyEvidence } from './policy.ts';
+import { recallEvidence } from './recalls.ts';
+import { drawn, liveOrdinals, seeded } from './sample.ts';
+import { walkTrail } from './trail.ts';
+
+/** Grains of the sample, of the larger one for shares of a memory, and envelopes whose nonces are compared. */
+const SAMPLE = 200;
+const SAMPLE_OF_SHARES = 1_000;
+const NONCES_MAX = 5_000;
+
+export interface ComplianceServices {
+  readonly store: Store;
+  readonly queue: WriteQueue;
+  readonly door: Door;
+}
+
+/** Measures a partition. `runId` names the canaries and draws the samples. Throws MEM-E003, AUT-E001. */
+export async function gatherCompliance(
+  services: ComplianceServices,
+  context: CallContext,
+  { runId }: { readonly runId: string },
+): Promise<PartitionEvidence> {
+  if (context.namespace !== undefined || context.userId !== undefined)
+    throw new EngineError('AUT-E001', 'compliance is of the whole memory, this caller sees a part of it');
+  const { store, queue } = services;
+  const memory = store.memory(context.memory);
+  const seed = Number.parseInt(hash('sha256', runId, 'hex').slice(0, 8), 16);
+  const random = seeded(seed);
+  const nowMs = store.clock.nowMs();
+  await dropLeftBehind(services);
+  // What reads have left is in the trail from here on.
+  await services.door.write('verifyAudit', context, { limit: 1 });
+  const live = await inSlices(liveOrdinals(store, memory.number));
+  const shares = drawn(live, SAMPLE_OF_SHARES, random);
+  const sampled = shares.slice(0, SAMPLE);
+  const trail = await area(() => inSlices(walkTrail(store, memory.number, nowMs)));
+  const entries = 'error' in trail ? { erased: [], destroyed: new Set<string>() } : trail;
+  const evidence: PartitionEvidence = {
+    partition: context.partition,
+    nowMs,
+    seed,
+    blobs: await area(() => inSlices(blobEvidence(store, memory, sampled, drawn(live, NONCES_MAX, random)))),
+    keys: await area(() => inSlices(keyEvidence(store, memory))),
+    erasures: 'error' in trail ? trail : await area(() => inSlices(erasureEvidence(store, memory, live, entries))),
+    trail: 'error' in trail ? trail : trail.evidence,
+    policy: await area(() => inSlices(policyEvidence(store, memory, random))),
+    retention: await area(() => inSlices(retentionEvidence(store, memory))),
+    data: await area(() => inSlices(dataEvidence(store, memory, { live, sampled: shares }, ruleOf(memory)))),
+    index: await area(() => inSlices(indexEvidence(store, memory, sampled))),
+    recalls: await area(() => recallEvidence(services, memory, context)),
+    canary: await area(() => runCanaries(services, memory, { runId, requestId: context.requestId })),
+  };
+  const details = { run_id: runId, failed: 'error' in evidence.canary };
+  await queue.push('audit', auditPlan, context, { event: 'verify.canary', actor: context.actor, subject: '', details });
+  return evidence;
+}
+
+function ruleOf(memory: Memory): { readonly mode: string; readonly sinceMs: number } {
+  const { policy, rules } = memory.governed;
+  return { mode: rules['consent.mode'], sinceMs: policy.sealedAt * 1000 };
+}
+
+async function area<T extends object | null>(work: () => Promise<T>): Promise<Area<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,136 @@
+// The keys of a memory and of its users, and what is left of those that were destroyed.
+
+import { KEY_BYTES } from '../../crypto/envelope.ts';
+import { EngineError } from '../../errors.ts';
+import type { Ordinal } from '../../index/part.ts';
+import type { Sliced } from '../../index/section.ts';
+import { decodeRecord, type KeyRecord } from '../../record/record.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { grainRecord } from './blobs.ts';
+import type { ErasureEvidence, KeyEvidence } from './evidence.ts';
+import type { ErasedEntry } from './trail.ts';
+
+/** Keys that are unwrapped for it; of more the newest ones are taken. */
+const KEYS_LOOKED_AT_MAX = 5_000;
+
+/** Every record about keys of users, oldest first. */
+export function userKeyRecords(store: Store, memory: Memory): KeyRecord[] {
+  const records: KeyRecord[] = [];
+  for (const sequence of store.allKeyed(memory.number, 'userKey')) {
+    const bytes = store.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    if (record?.kind === 'key') records.push(record);
+  }
+  return records;
+}
+
+export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> {
+  const { keys } = store;
+  const { blob, token, index } = memory.keyIds;
+  const records = userKeyRecords(store, memory);
+  const liveByUser = new Map<string, Set<number>>();
+  for (const { key, action, token: user } of records) {
+    if (action !== 'made' || keys.state(key) !== 'live') continue;
+    const name = Buffer.from(user).toString('hex');
+    const live = liveByUser.get(name);
+    if (live === undefined) liveByUser.set(name, new Set([key]));
+    else live.add(key);
+    yield;
+  }
+  const userKeys = [...liveByUser.values()].flatMap((ids) => [...ids]);
+  const looked = [blob, token, index, ...store.liveScopeKeys(memory), ...userKeys.slice(-KEYS_LOOKED_AT_MAX)];
+  let unwrappable = 0;
+  let inClear = 0;
+  for (const id of looked) {
+    const inspection = keys.inspect(id);
+    if (inspection === undefined || !inspection.unwraps || inspection.keyBytes !== KEY_BYTES) unwrappable += 1;
+    else if (inspection.inClear) inClear += 1;
+    yield;
+  }
+  const prints = new Map<number, string>(looked.map((id) => [id, printOf(store, id)]));
+  const separate = (id: number): boolean =>
+    prints.get(id) !== '' && [...prints].every(([other, print]) => other === id || print !== prints.get(id));
+  return {
+    checked: looked.length,
+    unwrappable,
+    inClear,
+    newestMadeMs: keys.inspect(blob)?.createdMs ?? 0,
+    users: liveByUser.size,
+    usersWithSeveral: [...liveByUser.values()].filter((ids) => ids.size > 1).length,
+    tokenKeyIsSeparate: separate(token),
+    indexKeyIsSeparate: separate(index),
+  };
+}
+
+/** '' for a key that does not open. */
+function printOf(store: Store, id: number): string {
+  try {
+    return store.keys.fingerprint(id);
+  } catch {
+    return '';
+  }
+}
+
+/** What is left of erased users: their keys, grains, rows and what the trail says of each erasure. */
+export function* erasureEvidence(
+  store: Store,
+  memory: Memory,
+  live: readonly Ordinal[],
+  entries: { readonly erased: readonly ErasedEntry[]; readonly destroyed: ReadonlySet<string> },
+): Sliced<ErasureEvidence> {
+  const destroyed = new Map<number, KeyRecord>();
+  for (const record of userKeyRecords(store, memory))
+    if (record.action === 'destroyed' || store.keys.state(record.key) === 'destroyed')
+      destroyed.set(record.key, record);
+  let keysLeft = 0;
+  let cached = 0;
+  for (const key of destroyed.keys()) {
+    if (store.keys.state(key) === 'live') keysLeft += 1;
+    if (derives(memory, key)) cached += 1;
+    yield;
+  }
+  let grainsLeft = 0;
+  // Without an erasure there is nothing to look for in every record.
+  if (destroyed.size > 0)
+    for (const ordinal of live) {
+      const record = grainRecord(store, ordinal);
+      if (record !== undefined && (destroyed.has(record.key) || store.isErased(record))) grainsLeft += 1;
+      yield;
+    }
+  const byPrint = new Map(
+    [...destroyed.values()].map((record) => [Buffer.from(record.fingerprint).toString('hex'), record]),
+  );
+  const broken = entries.erased.filter((entry) => !isWholeProof(store, entry, byPrint.get(entry.fingerprint)));
+  return {
+    erased: destroyed.size,
+    keysLeft,
+    grainsLeft,
+    rowsLeft: grainsLeft,
+    cached,
+    purgePending: store.purgePending.has(memory.number),
+    proofs: entries.erased.length,
+    brokenProofs: broken.length,
+    withoutKeyEntry: entries.erased.filter(({ fingerprint }) => !entries.destroyed.has(fingerprint)).length,
+  };
+}
+
+/** A proof names a user, a count and a fingerprint, and the key's own record says the same at the same time. */
+function isWholeProof(store: Store, entry: ErasedEntry, record: KeyRecord | undefined): boolean {
+  const { user, count, fingerprint, timestamp } = entry;
+  if (!/^user:[0-9a-f]{32}$/.test(user) || !Number.isInteger(count) || !/^[0-9a-f]{16}$/.test(fingerprint))
+    return false;
+  if (record === undefined || Math.floor(record.atMs / 1000) !== timestamp) return false;
+  return store.keys.tombstone(record.key)?.fingerprint === fingerprint;
+}
+
+/** True when the key of a destroyed key's grains can still be had in this process. */
+function derives(memory: Memory, key: number): boolean {
+  try {
+    memory.grainKey(key, 0);
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}

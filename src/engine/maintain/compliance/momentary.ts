@@ -1,0 +1,41 @@
+// A memory that is made for a moment, of the settings of another, and dropped again with its keys: canaries live there. So
+// they go through the same queue, log, keys and indexes as everything else, and no read of any real memory meets them.
+import { randomInt } from 'node:crypto';
+import type { CallContext, MemorySettings } from '../../calls.ts';
+import { MEMORY_NUMBER_MOMENTARY } from '../../limits.ts';
+import type { Store } from '../../store/store.ts';
+import type { Door } from './door.ts';
+
+const NUMBERS = 0x7fff_0000;
+
+/** Runs `work` in such a memory, and drops it however that ends. */
+export async function inMomentaryMemory<T>(
+  { store, door }: { readonly store: Store; readonly door: Door },
+  { settings, requestId }: { readonly settings: Omit<MemorySettings, 'number'>; readonly requestId: string },
+  work: (context: CallContext) => Promise<T>,
+): Promise<T> {
+  const number = freeNumber(store);
+  const context: CallContext = { memory: number, partition: 0, actor: 'system', requestId };
+  store.momentary.set(number, store.log.nextSequence);
+  try {
+    await door.write('attachMemory', context, { settings: { ...settings, number } });
+    return await work(context);
+  } finally {
+    await door.write('dropMemory', context, {});
+  }
+}
+
+/** Drops those that a crash left behind. */
+export async function dropLeftBehind({ store, door }: { readonly store: Store; readonly door: Door }): Promise<void> {
+  for (const number of [...store.memoryNumbers()])
+    if (number >= MEMORY_NUMBER_MOMENTARY && !store.momentary.has(number))
+      await door.write('dropMemory', { memory: number, partition: 0, actor: 'system', requestId: 'left-behind' }, {});
+}
+
+/** Never one that was given before, but for a chance of one in two billion that a look at the log's state rules out. */
+function freeNumber(store: Store): number {
+  for (;;) {
+    const number = MEMORY_NUMBER_MOMENTARY + randomInt(NUMBERS);
+    if (!store.holds(number) && !store.dropPending.has(number) && !store.momentary.has(number)) return number;
+  }
+}

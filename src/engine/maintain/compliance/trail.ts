@@ -1,0 +1,183 @@
+// The audit chain of a partition, walked once from its beginning: does it hold, who acted, what was said of what.
+import { type AuditEntry, checkChain, GENESIS } from '../../govern/audit.ts';
+import { decodeAuditBody } from '../../govern/audit-codec.ts';
+import type { Sliced } from '../../index/section.ts';
+import { decodeRecord } from '../../record/record.ts';
+import type { Store } from '../../store/store.ts';
+import type { TrailEvidence } from './evidence.ts';
+
+/** Of the newest entries all hashes are computed again; older ones only hand theirs on. */
+const CHECKED_MAX = 100_000;
+const DOCTORED_ENTRIES = 20;
+const AGENTS_MAX = 100;
+const WINDOW_SECONDS = 30 * 86_400;
+
+/** An entry `user.erased`, as its details have it. */
+export interface ErasedEntry {
+  readonly user: string;
+  readonly count: number;
+  readonly fingerprint: string;
+  readonly timestamp: number;
+}
+
+export interface Trail {
+  readonly evidence: TrailEvidence;
+  readonly erased: readonly ErasedEntry[];
+  /** Fingerprints named by entries `key.destroyed`. */
+  readonly destroyed: ReadonlySet<string>;
+}
+
+type Details = Readonly<Record<string, unknown>>;
+
+export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<Trail> {
+  const committed = store.auditHead(memory);
+  const windowFrom = Math.floor(nowMs / 1000) - WINDOW_SECONDS;
+  const counts = new Counts(windowFrom);
+  let head = GENESIS;
+  let firstBadSeq: number | undefined;
+  let checked = 0;
+  let firstSeq = 0;
+  let newest: readonly AuditEntry[] = [];
+  let beforeNewest = GENESIS;
+  for (const sequence of store.allKeyed(memory, 'audit')) {
+    const entries = entriesAt(store, sequence);
+    const last = entries.at(-1);
+    if (last === undefined) {
+      firstBadSeq ??= head.seq + 1;
+      continue;
+    }
+    if (firstSeq === 0) firstSeq = entries[0]!.seq;
+    beforeNewest = head;
+    if (last.seq > committed.seq - CHECKED_MAX) {
+      const result = checkChain(head, entries);
+      if ('badSeq' in result) firstBadSeq ??= result.badSeq;
+      checked += entries.length;
+    }
+    for (const entry of entries) counts.take(entry);
+    head = { seq: last.seq, hash: last.hash };
+    newest = entries;
+    yield;
+  }
+  if (head.seq < committed.seq) firstBadSeq ??= head.seq + 1;
+  const doctored = doctor(beforeNewest, newest.slice(0, DOCTORED_ENTRIES));
+  return {
+    evidence: {
+      entries: committed.seq,
+      checked,
+      ...(firstBadSeq === undefined ? {} : { firstBadSeq }),
+      firstSeq,
+      ...counts.told(),
+      doctored: doctored.length,
+      doctoredAccepted: doctored.filter((accepted) => accepted).length,
+    },
+    erased: counts.erased,
+    destroyed: counts.destroyed,
+  };
+}
+
+/** None where the record cannot be read: its entries are missing then. */
+function entriesAt(store: Store, sequence: number): readonly AuditEntry[] {
+  try {
+    const bytes = store.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    return record?.kind === 'audit' ? decodeAuditBody(record.body) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Which doctored copies of a stretch of the chain are taken for whole: none should be. Empty for an empty stretch. */
+function doctor(head: typeof GENESIS, entries: readonly AuditEntry[]): readonly boolean[] {
+  const first = entries[0];
+  if (first === undefined) return [];
+  const accepted = (copy: readonly AuditEntry[]): boolean => !('badSeq' in checkChain(head, copy));
+  const edited = entries.map((entry) => (entry === first ? { ...entry, actor: `${entry.actor}?` } : entry));
+  // What follows a missing entry: when there was but one, the next one to come.
+  const rest = entries.length > 1 ? entries.slice(1) : [{ ...first, seq: first.seq + 1 }];
+  return [accepted(edited), accepted(rest), accepted([first, first])];
+}
+
+class Counts {
+  readonly #windowFrom: number;
+  readonly #events: Record<string, number> = {};
+  readonly #windowEvents: Record<string, number> = {};
+  readonly #newest: Record<string, number> = {};
+  readonly #agents = new Set<string>();
+  readonly #sealed: number[] = [];
+  readonly #changed: number[] = [];
+  readonly erased: ErasedEntry[] = [];
+  readonly destroyed = new Set<string>();
+  #seq = 0;
+  #timestamp = 0;
+  #gaps = 0;
+  #regression = 0;
+  #window = 0;
+  #withoutActor = 0;
+  #anonymous = 0;
+  #downgrades = 0;
+  #looseDowngrades = 0;
+
+  constructor(windowFrom: number) {
+    this.#windowFrom = windowFrom;
+  }
+
+  take(entry: AuditEntry): void {
+    const { seq, timestamp, event, actor } = entry;
+    if (seq !== this.#seq + 1) this.#gaps += 1;
+    this.#regression = Math.max(this.#regression, this.#timestamp - timestamp);
+    this.#seq = seq;
+    this.#timestamp = Math.max(this.#timestamp, timestamp);
+    this.#events[event] = (this.#events[event] ?? 0) + 1;
+    this.#newest[event] = Math.max(this.#newest[event] ?? 0, timestamp);
+    if (timestamp >= this.#windowFrom) {
+      this.#window += 1;
+      this.#windowEvents[event] = (this.#windowEvents[event] ?? 0) + 1;
+      if (actor.trim() === '') this.#withoutActor += 1;
+      else if (actor === 'anonymous') this.#anonymous += 1;
+      if (actor.startsWith('agent:') && this.#agents.size < AGENTS_MAX) this.#agents.add(actor);
+    }
+    this.#takeDetails(entry);
+  }
+
+  #takeDetails(entry: AuditEntry): void {
+    const { event, actor, subject, timestamp } = entry;
+    if (!DETAILED.has(event)) return;
+    const details = JSON.parse(entry.details) as Details; // canonical JSON of a flat object
+    const fingerprint = String(details['key_fingerprint'] ?? '');
+    if (event === 'user.erased')
+      this.erased.push({ user: subject, count: Number(details['count']), fingerprint, timestamp });
+    if (event === 'key.destroyed') this.destroyed.add(fingerprint);
+    if (event === 'policy.sealed') this.#sealed.push(Number(details['version']));
+    if (event === 'policy.upgraded' || event === 'policy.downgraded') this.#changed.push(Number(details['version']));
+    if (event !== 'policy.downgraded') return;
+    this.#downgrades += 1;
+    if (actor === '' || actor === 'anonymous' || details['reason_sha256'] === undefined) this.#looseDowngrades += 1;
+  }
+
+  told() {
+    return {
+      gaps: this.#gaps,
+      regressionSeconds: this.#regression,
+      windowEntries: this.#window,
+      withoutActor: this.#withoutActor,
+      anonymous: this.#anonymous,
+      windowEvents: this.#windowEvents,
+      events: this.#events,
+      newest: this.#newest,
+      agents: [...this.#agents],
+      sealedVersions: this.#sealed,
+      changedVersions: this.#changed,
+      looseDowngrades: this.#looseDowngrades,
+      downgrades: this.#downgrades,
+    };
+  }
+}
+
+/** Events whose details are read. */
+const DETAILED: ReadonlySet<string> = new Set([
+  'user.erased',
+  'key.destroyed',
+  'policy.sealed',
+  'policy.upgraded',
+  'policy.downgraded',
+]);
