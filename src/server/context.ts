@@ -9,6 +9,7 @@ import type { Memories, MemoryRecord } from './control/memories.ts';
 import type { ControlStore } from './control/store.ts';
 import type { Embedders } from './embedding/embedders.ts';
 import type { QueryVectors } from './embedding/query-vector.ts';
+import type { Erasures } from './jobs/erasures.ts';
 import type { Extractions } from './jobs/extractions.ts';
 import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
@@ -24,6 +25,8 @@ export interface Services {
   readonly control: ControlStore;
   readonly memories: Memories;
   readonly keys: Keys;
+  /** Erasures, and the rest of each after its answer. */
+  readonly erasures: Pick<Erasures, 'user' | 'scope'>;
   readonly masterKeys: Pick<MasterKeys, 'rotate' | 'whileStill'>;
   /** Milliseconds since 1970 at which this process began to serve. */
   readonly startedAtMs: number;

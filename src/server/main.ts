@@ -37,6 +37,7 @@ import { refusal } from './http/errors.ts';
 import { chooseListener } from './http/listen.ts';
 import type { HttpHandler } from './http/listener.ts';
 import { httpHandler } from './http.ts';
+import { Erasures } from './jobs/erasures.ts';
 import { Extractions } from './jobs/extractions.ts';
 import { ImportReader } from './jobs/read-import.ts';
 import { TextReader } from './jobs/read-text.ts';
@@ -143,6 +144,9 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   await memories.start();
   await masterKeys.start({ shards: router, control });
   const keys = new Keys(control, clock);
+  const erasures = new Erasures({ control, shards: router, log });
+  lifecycle.opened('erasures under way', () => erasures.close());
+  await erasures.start();
   const firstKey = await ensureBootstrapKey(config.dataDir, keys, config.bootstrapKey);
   lifecycle.opened('uses of keys', () => keys.writeUses({ all: true }));
   lifecycle.opened('calls under way', async () => {
@@ -181,6 +185,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     memories,
     keys,
     masterKeys,
+    erasures,
     startedAtMs: clock.nowMs(),
     readImport: (bytes) => reader.read(bytes),
     readText: (task) => texts.read(task),

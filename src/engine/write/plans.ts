@@ -16,6 +16,7 @@ import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './go
 import { bindFields } from './narrow.ts';
 import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
 import type { MemoryWrite, WritePlan } from './queue.ts';
+import { planRedact } from './redact.ts';
 import { releaseReply, storedReply } from './reply.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
 
@@ -95,6 +96,13 @@ export const eraseUserPlan: MemoryWrite<'eraseUser'> = {
   },
   settled: true,
   plan: (group, memory, context, { userId }) => planEraseUser(group, known(memory), context, userId),
+};
+
+/** The rest of an erasure: what it answers is nobody's to keep. */
+export const redactUserPlan: MemoryWrite<'redactUser'> = {
+  settled: true,
+  reply: { isKept: () => false },
+  plan: (group, memory, context, input) => planRedact(group, known(memory), context, input),
 };
 
 export const eraseScopePlan: MemoryWrite<'eraseScope'> = {

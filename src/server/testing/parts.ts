@@ -19,6 +19,7 @@ import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
 import { Embedders } from '../embedding/embedders.ts';
 import { QueryVectors } from '../embedding/query-vector.ts';
+import { Erasures } from '../jobs/erasures.ts';
 import { Extractions } from '../jobs/extractions.ts';
 import { readImportedFile } from '../jobs/read-import.ts';
 import readText from '../jobs/read-text-thread.ts';
@@ -100,6 +101,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       rotate: async () => ({ rotated: 1, fingerprint: '0123456789abcdef' }),
       whileStill: (work) => work(),
     },
+    erasures: new Erasures({ control, shards, log }),
     startedAtMs: clock.nowMs(),
     readImport: async (bytes) => readImportedFile(bytes),
     readText: options.readText ?? readText,

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { ErasureProofResponse, ForgetUserRequest } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { eraseUser } from './erase-user.ts';
 
 export const forgetUser = defineOperation({
   name: 'forget_user',
@@ -19,5 +20,5 @@ export const forgetUser = defineOperation({
   errors: ['AUT-E001', 'POL-E003'],
   grpc: rpc({ rpc: 'ForgetUser', request: ForgetUserRequest, response: ErasureProofResponse }),
   exec: { command: 'forget_user' },
-  run: ({ userId, reason }, context) => context.call('eraseUser', { userId }, reason === undefined ? {} : { reason }),
+  run: ({ userId, reason }, context) => eraseUser(context, userId, reason),
 });

@@ -3,6 +3,7 @@ import { EngineError } from '../../../engine/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
 import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { eraseUser } from '../erasure/erase-user.ts';
 import { type Members, nodeOf, outward } from '../names.ts';
 import { missing } from './fields.ts';
 import { hashAlias } from './hash-alias.ts';
@@ -66,7 +67,7 @@ export const forget = defineOperation({
       if (userId === undefined)
         throw new EngineError('VAL-E001', 'one of blob_hash, hashes, subject, user_id is wanted');
       context.require('admin');
-      return { ...(await context.call('eraseUser', { userId }, extras)), status: 'erased' };
+      return { ...(await eraseUser(context, userId, reason)), status: 'erased' };
     }
     const output = await context.call(
       'forget',

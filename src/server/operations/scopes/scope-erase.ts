@@ -27,8 +27,12 @@ export const scopeErase = defineOperation({
   errors: ['AUT-E001', 'SCP-E001', 'POL-E003'],
   http: [{ verb: 'POST', path: 'M/scope-erase', read: ({ json }) => withAlias(json) }],
   async run({ scopePath, reason }, context) {
+    const by = { actor: context.principal.actor, reason: reason ?? context.reason };
     const extras = reason === undefined ? {} : { reason };
-    const { path, timestamp, proofs } = await context.call('eraseScope', { path: scopePath }, extras);
+    const { erasures } = context.services;
+    const { path, timestamp, proofs } = await erasures.scope(context.memory, scopePath, by, () =>
+      context.call('eraseScope', { path: scopePath }, extras),
+    );
     return {
       scopePath: path,
       scopesErased: proofs.filter(({ isRepeat }) => !isRepeat).length,

@@ -1,0 +1,173 @@
+// Erasures, and the rest of each: what an erasure intends is written down before the first key goes, and taken away when
+// everything is done. One that a stop, a crash or a full disk cut off is gone on with, here or at the next start.
+import { setTimeout as delay } from 'node:timers/promises';
+import { EngineError } from '../../engine/errors.ts';
+import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/limits.ts';
+import type { ErasureProof, Output } from '../../shards/protocol.ts';
+import { randomId } from '../control/ids.ts';
+import type { MemoryRecord } from '../control/memories.ts';
+import { settingsPrefix } from '../control/memories.ts';
+import type { ControlStore } from '../control/store.ts';
+import type { Logger } from '../log.ts';
+import type { MemoryContext, Shards } from '../shards.ts';
+
+/** What is to be erased. As it is kept: sealed, like all of the control log. */
+type Target = { readonly userId: string } | { readonly scopePath: string };
+
+interface Intent {
+  readonly name: string;
+  readonly memory: number;
+  readonly target: Target;
+  readonly actor: string;
+  readonly reason?: string;
+}
+
+/** How the caller asks: with its idempotency key and deadline. */
+type Ask<T> = () => Promise<T>;
+
+const MARK = 'erasure/';
+
+export class Erasures {
+  readonly #control: ControlStore;
+  readonly #shards: Pick<Shards, 'call'>;
+  readonly #log: Logger;
+  readonly #running = new Set<Promise<void>>();
+  readonly #ending = new AbortController();
+
+  constructor(parts: {
+    readonly control: ControlStore;
+    readonly shards: Pick<Shards, 'call'>;
+    readonly log: Logger;
+  }) {
+    this.#control = parts.control;
+    this.#shards = parts.shards;
+    this.#log = parts.log;
+  }
+
+  /** Erasures that have not come to their end. */
+  get pending(): number {
+    return this.#intents().length;
+  }
+
+  /** Goes on with what a stop cut off: keys first, before anything is served; names in others' grains in the background. */
+  async start(): Promise<void> {
+    for (const intent of this.#intents()) {
+      try {
+        await this.#erase(intent);
+      } catch (error) {
+        this.#log.warn({ err: error, memory: intent.memory }, 'an erasure could not be completed yet');
+      }
+      this.#runBehind(intent);
+    }
+  }
+
+  /** Erases a user. The proof; other people's grains that name the user are redacted by then, or shortly after. */
+  async user(memory: MemoryRecord, userId: string, by: By, ask: Ask<ErasureProof>): Promise<ErasureProof> {
+    const intent = await this.#intend(memory, { userId }, by);
+    const proof = await this.#first(intent, ask);
+    if (proof.keyFingerprint === '') await this.#done(intent);
+    else {
+      const isDone = await this.#redact(intent, proof.keyFingerprint, REDACTION_ROUNDS_AWAITED).catch(() => false);
+      if (isDone) await this.#done(intent);
+      else this.#runBehind(intent);
+    }
+    return proof;
+  }
+
+  /** Erases a scope. */
+  async scope(memory: MemoryRecord, scopePath: string, by: By, ask: Ask<Proofs>): Promise<Proofs> {
+    const intent = await this.#intend(memory, { scopePath }, by);
+    const proofs = await this.#first(intent, ask);
+    await this.#done(intent);
+    return proofs;
+  }
+
+  /** Lets what is under way stop at its next step. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await Promise.all(this.#running);
+  }
+
+  #intents(): Intent[] {
+    const intents: Intent[] = [];
+    for (const { name, value } of this.#control.values('setting'))
+      if (name.includes(`/${MARK}`)) intents.push(value as unknown as Intent); // written by #intend
+    return intents;
+  }
+
+  async #intend({ number }: MemoryRecord, target: Target, { actor, reason }: By): Promise<Intent> {
+    const name = `${settingsPrefix(number)}${MARK}${randomId('ers')}`;
+    const intent: Intent = { name, memory: number, target, actor, ...(reason === undefined ? {} : { reason }) };
+    await this.#control.commit((change) => change.put('setting', { name, value: { ...intent } }));
+    return intent;
+  }
+
+  async #done({ name }: Intent): Promise<void> {
+    await this.#control.commit((change) => change.remove('setting', name));
+  }
+
+  /** What the caller is answered with. A refusal takes the intent away; after anything else it may have been begun. */
+  async #first<T>(intent: Intent, ask: Ask<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code)) await this.#done(intent);
+      else this.#runBehind(intent);
+      throw error;
+    }
+  }
+
+  /** Goes on until it is done, or the server ends. */
+  #runBehind(intent: Intent): void {
+    const run = this.#persist(intent).catch((error) => {
+      this.#log.error({ err: error, memory: intent.memory }, 'an erasure was given up until the next start');
+    });
+    this.#running.add(run);
+    void run.finally(() => this.#running.delete(run));
+  }
+
+  async #persist(intent: Intent): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        const fingerprint = await this.#erase(intent);
+        if (await this.#redact(intent, fingerprint, Number.POSITIVE_INFINITY)) return await this.#done(intent);
+      } catch (error) {
+        // The memory is gone, and the note of the intent with it.
+        if (error instanceof EngineError && error.code === 'MEM-E003') return;
+        if (!(error instanceof EngineError)) throw error;
+        this.#log.warn({ code: error.code, memory: intent.memory }, 'an erasure is not complete yet');
+      }
+      await delay(ERASURE_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Asks every partition again: those that have done it repeat what they said. The key's fingerprint, '' for none. */
+  async #erase({ memory, target, actor, reason }: Intent): Promise<string> {
+    const context = contextOf(memory, actor, reason);
+    if ('userId' in target)
+      return (await this.#shards.call('eraseUser', context, { userId: target.userId })).keyFingerprint;
+    await this.#shards.call('eraseScope', context, { path: target.scopePath });
+    return '';
+  }
+
+  /** True when nothing is left to redact; false after so many rounds, or at the server's end. */
+  async #redact({ memory, target, actor, reason }: Intent, keyFingerprint: string, rounds: number): Promise<boolean> {
+    if (!('userId' in target)) return true;
+    for (let round = 0; round < rounds && !this.#ending.signal.aborted; round++) {
+      const input = { userId: target.userId, keyFingerprint };
+      if (!(await this.#shards.call('redactUser', contextOf(memory, actor, reason), input)).more) return true;
+    }
+    return false;
+  }
+}
+
+interface By {
+  readonly actor: string;
+  readonly reason?: string | undefined;
+}
+type Proofs = Output<'eraseScope'>;
+
+function contextOf(memory: number, actor: string, reason: string | undefined): MemoryContext {
+  return { memory, actor, requestId: 'erasure', ...(reason === undefined ? {} : { reason }) };
+}

@@ -1,0 +1,158 @@
+// The erasure of a user on every way in: by route, by rpc, by app/exec. With one partition and with four.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { refused } from './contract.ts';
+import type { Told } from './driver.ts';
+import { GrpcClient } from './grpc-client.ts';
+import { HttpClient } from './http-client.ts';
+import { newMemory } from './http-driver.ts';
+
+const FINGERPRINT = /^[0-9a-f]{16}$/;
+
+for (const [listener, partitions] of [
+  ['uws', 1],
+  ['uws', 4],
+  ['node', 1],
+] as const)
+  describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
+    let server: TestServer;
+    let http: HttpClient;
+    let grpc: GrpcClient;
+    before(async () => {
+      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
+      http = new HttpClient(server.http, server.key);
+      grpc = GrpcClient.open(server.grpc, server.key);
+    });
+    after(async () => {
+      grpc.close();
+      await server.close();
+      assert.deepEqual(server.errors, []);
+    });
+
+    const newId = (): Promise<string> => newMemory(http, partitions, {});
+
+    const believe = async (id: string, subject: string, object: string, more: object = {}): Promise<string> => {
+      const json = { subject, relation: 'knows', object, ...more };
+      return (await http.post(`/memories/${id}/add`, json)).blob_hash;
+    };
+
+    type Ask = (id: string, user: string) => Promise<Told>;
+    const WAYS: Readonly<Record<string, Ask>> = {
+      'POST forget': async (id, user_id) => {
+        const { status, ...proof } = await http.post(`/memories/${id}/forget`, { user_id });
+        assert.equal(status, 'erased');
+        return proof;
+      },
+      ForgetUser: (id, user_id) => grpc.with({ 'x-memory-id': id }).call('ForgetUser', { user_id }),
+      forget_user: async (id, user_id) => {
+        const json = { command: 'forget_user', args: { user_id, reason: 'asked' } };
+        return (await http.post(`/memories/${id}/app/exec`, json)).result;
+      },
+    };
+
+    for (const [name, ask] of Object.entries(WAYS))
+      test(`${name}: grains and words are gone, the proof is repeated, others stay`, async () => {
+        const id = await newId();
+        const gone: string[] = [];
+        for (let session = 0; session < 6; session++)
+          gone.push(await believe(id, `ann${session}`, 'umbrellas', { user_id: 'ann', session_id: `s${session}` }));
+        const kept = await believe(id, 'bea', 'umbrellas', { user_id: 'bea' });
+        const proof = await ask(id, 'ann');
+        assert.deepEqual([proof['user_id'], proof['count']], ['ann', 6]);
+        assert.match(proof['key_fingerprint'], FINGERPRINT);
+        for (const hash of gone) {
+          await refused(http.get(`/memories/${id}/grains/${hash}`), 'MEM-E001', 'MEM-E006');
+          await refused(http.get(`/memories/${id}/grains/${hash}/raw`), 'MEM-E001', 'MEM-E006');
+        }
+        const { results } = await http.post(`/memories/${id}/recall`, { query: 'umbrellas' });
+        assert.deepEqual(
+          results.map(({ hash }: Told) => hash),
+          [kept],
+        );
+        for (const again of Object.values(WAYS)) assert.deepEqual(await again(id, 'ann'), { ...proof, count: 0 });
+        const unknown = await ask(id, 'nobody');
+        assert.deepEqual([unknown['count'], unknown['key_fingerprint']], [0, '']);
+        // A later write makes a new key: nobody is kept out by having been erased.
+        const later = await believe(id, 'ann', 'boots', { user_id: 'ann' });
+        assert.equal((await http.get(`/memories/${id}/grains/${later}`)).fields.user_id, 'ann');
+        const second = await ask(id, 'ann');
+        assert.equal(second['count'], 1);
+        assert.notEqual(second['key_fingerprint'], proof['key_fingerprint']);
+      });
+
+    test('an erasure asks for the admin scope and for the whole memory', async () => {
+      const id = await newId();
+      await believe(id, 'ann', 'rain', { user_id: 'ann' });
+      const key = async (more: object): Promise<string> =>
+        (await http.post('/auth/keys', { memory_id: id, ...more })).raw_key;
+      const writer = GrpcClient.open(server.grpc, await key({ scopes: ['write'] }));
+      await refused(writer.call('ForgetUser', { user_id: 'ann' }), 'AUT-E001');
+      const bound = GrpcClient.open(server.grpc, await key({ scopes: ['admin'], namespace: 'part' }));
+      await refused(bound.call('ForgetUser', { user_id: 'ann' }), 'AUT-E001');
+      const own = GrpcClient.open(server.grpc, await key({ scopes: ['admin'], user_id: 'ann' }));
+      await refused(own.call('ForgetUser', { user_id: 'bea' }), 'AUT-E001');
+      assert.equal((await own.call('ForgetUser', { user_id: 'ann' })).count, 1);
+      await refused(grpc.with({ 'x-memory-id': id }).call('ForgetUser', {}), 'VAL-E001', 'VAL-E003');
+      for (const client of [writer, bound, own]) client.close();
+    });
+
+    test('the name goes from others’ grains: the current one is redacted, versions that name the user are removed', async () => {
+      const id = await newId();
+      const M = `/memories/${id}`;
+      await believe(id, 'ann', 'rain', { user_id: 'ann' });
+      const old = await believe(id, 'bea', ' ann ', {
+        user_id: 'bea',
+        confidence: 0.5,
+        note: 'n',
+        created_at: 1_700_000_000,
+      });
+      const newer = (await http.post(`${M}/supersede`, { blob_hash: old, fields: { confidence: 0.7 } })).new_hash;
+      const once = await believe(id, 'ann', 'cyd', { user_id: 'cyd' });
+      const renamed = (await http.post(`${M}/supersede`, { blob_hash: once, fields: { subject: 'dan' } })).new_hash;
+      const ownerless = await believe(id, 'ann', 'ann');
+      const other = await believe(id, 'annette', 'rain', { user_id: 'bea' });
+      const { key_fingerprint, count } = await http.post(`${M}/forget`, { user_id: 'ann' });
+      assert.equal(count, 1);
+      const stands = `erased:${key_fingerprint}`;
+      for (const hash of [old, newer, once, ownerless])
+        await refused(http.get(`${M}/grains/${hash}`), 'MEM-E001', 'MEM-E006');
+      assert.equal((await http.get(`${M}/grains/${renamed}`)).fields.subject, 'dan');
+      assert.equal((await http.get(`${M}/grains/${other}`)).fields.subject, 'annette');
+      const { grains } = await http.get(`${M}/grains?limit=50`);
+      const triples = grains.map(({ fields }: Told) => [
+        fields['subject'],
+        fields['object'],
+        fields['user_id'] ?? null,
+      ]);
+      assert.deepEqual(
+        triples.sort(),
+        [
+          ['annette', 'rain', 'bea'],
+          ['bea', stands, 'bea'],
+          ['dan', 'cyd', 'cyd'],
+          [stands, stands, null],
+        ].sort(),
+      );
+      const redacted = grains.find(({ fields }: Told) => fields['subject'] === 'bea');
+      assert.deepEqual([redacted.fields['confidence'], redacted.fields['note']], [0.7, 'n']);
+      const { versions } = await http
+        .get(`${M}/grains/${redacted.hash}`)
+        .then(
+          async () => (await http.post(`${M}/app/exec`, { command: 'history', args: { hash: redacted.hash } })).result,
+        );
+      assert.deepEqual(
+        versions.map(({ hash }: Told) => hash),
+        [redacted.hash],
+      );
+      for (const query of [{ entity: 'ann' }, { subject: 'ann' }, { query: 'ann' }])
+        assert.deepEqual((await http.post(`${M}/recall`, query)).results, [], JSON.stringify(query));
+      const { entries } = await http.get(`${M}/audit?event_type=erasure.cross_user_redacted`);
+      const sum = (member: string): number =>
+        entries.reduce((total: number, { details }: Told) => total + details[member], 0);
+      assert.deepEqual([sum('redacted'), sum('removed')], [2, 4]);
+      for (const { subject } of entries) assert.match(subject, /^(erased|user):/);
+      const { valid } = (await http.post(`${M}/app/exec`, { command: 'verify_audit_chain', args: {} })).result;
+      assert.equal(valid, true);
+    });
+  });
