@@ -51,14 +51,17 @@ export class Erasures {
 
   /** Goes on with what a stop cut off: keys first, before anything is served; names in others' grains in the background. */
   async start(): Promise<void> {
+    const erased: { readonly intent: Intent; readonly fingerprint: string | undefined }[] = [];
     for (const intent of this.#intents()) {
+      let fingerprint: string | undefined;
       try {
-        await this.#erase(intent);
+        fingerprint = await this.#erase(intent);
       } catch (error) {
         this.#log.warn({ err: error, memory: intent.memory }, 'an erasure could not be completed yet');
       }
-      this.#runBehind(intent);
+      erased.push({ intent, fingerprint });
     }
+    for (const { intent, fingerprint } of erased) this.#runBehind(intent, fingerprint);
   }
 
   /** Erases a user. The proof; other people's grains that name the user are redacted by then, or shortly after. */
@@ -69,7 +72,7 @@ export class Erasures {
     else {
       const isDone = await this.#redact(intent, proof.keyFingerprint, REDACTION_ROUNDS_AWAITED).catch(() => false);
       if (isDone) await this.#done(intent);
-      else this.#runBehind(intent);
+      else this.#runBehind(intent, proof.keyFingerprint);
     }
     return proof;
   }
@@ -80,6 +83,11 @@ export class Erasures {
     const proofs = await this.#first(intent, ask);
     await this.#done(intent);
     return proofs;
+  }
+
+  /** Resolves when nothing runs behind an answer any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
   }
 
   /** Lets what is under way stop at its next step. */
@@ -112,29 +120,32 @@ export class Erasures {
       return await ask();
     } catch (error) {
       if (error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code)) await this.#done(intent);
-      else this.#runBehind(intent);
+      else this.#runBehind(intent, undefined);
       throw error;
     }
   }
 
-  /** Goes on until it is done, or the server ends. */
-  #runBehind(intent: Intent): void {
-    const run = this.#persist(intent).catch((error) => {
+  /**
+   * Goes on until it is done, or the server ends. With the fingerprint, what is left is the redaction: the keys are not
+   * asked for again, as the user may write under a new one by now.
+   */
+  #runBehind(intent: Intent, fingerprint: string | undefined): void {
+    const run = this.#persist(intent, fingerprint).catch((error) => {
       this.#log.error({ err: error, memory: intent.memory }, 'an erasure was given up until the next start');
     });
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
   }
 
-  async #persist(intent: Intent): Promise<void> {
+  async #persist(intent: Intent, known: string | undefined): Promise<void> {
     const { signal } = this.#ending;
+    let fingerprint = known;
     while (!signal.aborted) {
       try {
-        const fingerprint = await this.#erase(intent);
+        fingerprint ??= await this.#erase(intent);
         if (await this.#redact(intent, fingerprint, Number.POSITIVE_INFINITY)) return await this.#done(intent);
       } catch (error) {
-        // The memory is gone, and the note of the intent with it.
-        if (error instanceof EngineError && error.code === 'MEM-E003') return;
+        if (error instanceof EngineError && error.code === 'MEM-E003') return await this.#done(intent);
         if (!(error instanceof EngineError)) throw error;
         this.#log.warn({ code: error.code, memory: intent.memory }, 'an erasure is not complete yet');
       }

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { systemClock } from '../../engine/clock.ts';
+import { EngineError } from '../../engine/errors.ts';
+import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
+import type { ErasureProof } from '../../shards/protocol.ts';
+import type { MemoryRecord } from '../control/memories.ts';
+import { ControlStore } from '../control/store.ts';
+import { makeLog } from '../log.ts';
+import type { Shards } from '../shards.ts';
+import { Erasures } from './erasures.ts';
+
+const KEY = createSecretKey(randomBytes(32));
+const MEMORY = { number: 7, id: 'm' } as MemoryRecord; // all that erasures look at
+const PROOF: ErasureProof = { userId: 'ann', count: 3, keyFingerprint: '0123456789abcdef', timestamp: 5 };
+const BY = { actor: 'key:one' };
+
+/** Erasures over a control log that outlives them, and shards that answer as the test says. */
+function deployment(store: MemoryLogStore, answers: Partial<Record<string, (input: unknown) => unknown>> = {}) {
+  const asked: string[] = [];
+  const call = async (method: string, _: unknown, input: unknown): Promise<unknown> => {
+    asked.push(method);
+    const answer = answers[method];
+    if (answer !== undefined) return answer(input);
+    return method === 'redactUser' ? { redacted: 0, removed: 0, more: false } : PROOF;
+  };
+  const control = ControlStore.open(new MemoryLog(store), KEY, systemClock);
+  const shards = { call } as unknown as Pick<Shards, 'call'>; // answers of the methods that are asked for
+  const erasures = new Erasures({ control, shards, log: makeLog('silent') });
+  const end = async (): Promise<void> => {
+    await erasures.close();
+    await control.close();
+  };
+  return { erasures, asked, end };
+}
+
+const refuse = (code: 'POL-E003' | 'STO-E002') => (): never => {
+  throw new EngineError(code);
+};
+
+test('an erasure that came to its end leaves nothing to go on with', async () => {
+  const { erasures, asked, end } = deployment(new MemoryLogStore());
+  assert.deepEqual(await erasures.user(MEMORY, 'ann', BY, async () => PROOF), PROOF);
+  assert.deepEqual([asked, erasures.pending], [['redactUser'], 0]);
+  const unknown = { ...PROOF, keyFingerprint: '' };
+  assert.deepEqual(await erasures.user(MEMORY, 'bob', BY, async () => unknown), unknown);
+  assert.deepEqual([asked, erasures.pending], [['redactUser'], 0]);
+  await end();
+});
+
+test('a refusal is told and not tried again', async () => {
+  const { erasures, asked, end } = deployment(new MemoryLogStore());
+  await assert.rejects(
+    erasures.user(MEMORY, 'ann', BY, async () => refuse('POL-E003')()),
+    { code: 'POL-E003' },
+  );
+  assert.deepEqual([asked, erasures.pending], [[], 0]);
+  await end();
+});
+
+test('what a stop cut off is completed at the next start, before that has ended', async () => {
+  const store = new MemoryLogStore();
+  const first = deployment(store, { eraseUser: refuse('STO-E002'), eraseScope: refuse('STO-E002') });
+  const cut = async (): Promise<never> => refuse('STO-E002')();
+  await assert.rejects(first.erasures.user(MEMORY, 'ann', { ...BY, reason: 'asked' }, cut), { code: 'STO-E002' });
+  await assert.rejects(first.erasures.scope(MEMORY, 'acme', BY, cut), { code: 'STO-E002' });
+  assert.equal(first.erasures.pending, 2);
+  await first.end();
+
+  const inputs: unknown[] = [];
+  const noted = (answer: unknown) => (input: unknown) => {
+    inputs.push(input);
+    return answer;
+  };
+  const second = deployment(store, { eraseUser: noted(PROOF), eraseScope: noted({}) });
+  await second.erasures.start();
+  const erased = [{ userId: 'ann' }, { path: 'acme' }];
+  assert.deepEqual(inputs, erased);
+  await second.erasures.settled();
+  assert.deepEqual([inputs, second.erasures.pending], [erased, 0]);
+  await second.end();
+  const third = deployment(store);
+  await third.erasures.start();
+  assert.deepEqual(third.asked, []);
+  await third.end();
+});
+
+test('names that the answer did not wait for are redacted behind it', async () => {
+  let left = 12;
+  const redactUser = () => {
+    left -= 1;
+    return { redacted: 1, removed: 1, more: left > 0 };
+  };
+  const { erasures, end } = deployment(new MemoryLogStore(), { redactUser });
+  await erasures.user(MEMORY, 'ann', BY, async () => PROOF);
+  assert.ok(left > 0 && erasures.pending === 1, `${left} left`);
+  await erasures.settled();
+  assert.deepEqual([left, erasures.pending], [0, 0]);
+  await end();
+});
+
+test('of a memory that is gone nothing is left to do', async () => {
+  const store = new MemoryLogStore();
+  const first = deployment(store, { eraseUser: refuse('STO-E002') });
+  await assert.rejects(
+    first.erasures.user(MEMORY, 'ann', BY, async () => refuse('STO-E002')()),
+    { code: 'STO-E002' },
+  );
+  await first.end();
+  const gone = () => {
+    throw new EngineError('MEM-E003');
+  };
+  const second = deployment(store, { eraseUser: gone });
+  await second.erasures.start();
+  await second.erasures.settled();
+  assert.equal(second.erasures.pending, 0);
+  await second.end();
+});
