@@ -658,7 +658,15 @@ export interface MemoryCalls {
   /** An audit entry of the memory for an act that changes nothing in a shard's log; of several partitions in the first. */
   note: {
     input: {
-      event: 'memory.flushed' | 'memory.searched' | 'verify.run' | 'export.file' | 'policy.simulated';
+      event:
+        | 'memory.flushed'
+        | 'memory.searched'
+        | 'verify.run'
+        | 'export.file'
+        | 'policy.simulated'
+        | 'user.data_exported';
+      /** The person concerned; otherwise the one that the caller is bound to. */
+      userId?: string;
       /** Codes, counts and hashes alone. */
       details: Readonly<Record<string, number | string>>;
     };
@@ -706,6 +714,18 @@ export interface MemoryCalls {
       forgotten: number;
       held: number;
       byNamespace: Readonly<Record<string, { expired: number; forgotten: number; held: number }>>;
+    };
+  };
+  /**
+   * Grains of a person, every version, in ordinal order: what nothing that governs the memory hides from that person.
+   * `after` is the last ordinal of the page before.
+   */
+  personPage: {
+    input: { userId: string; after: number; limitBytes: number };
+    output: {
+      grains: readonly { readonly view: GrainView; readonly blob: Uint8Array }[];
+      last: number;
+      done: boolean;
     };
   };
   /** Grains in ordinal order, for exports. `after` is the last ordinal of the page before. */

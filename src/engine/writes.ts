@@ -10,6 +10,7 @@ import { gatherCompliance } from './maintain/compliance/gather.ts';
 import { keepVectors } from './maintain/embed.ts';
 import { exportPage } from './maintain/export.ts';
 import { policyImpact } from './maintain/policy-impact.ts';
+import { personPage } from './maintain/person-page.ts';
 import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { recallRecord, recallRecords, recallTotals } from './maintain/recall-records.ts';
 import { enforceRetention, retentionStatus } from './maintain/retention.ts';
@@ -168,6 +169,8 @@ export function writeCalls(services: WriteServices) {
     note: (context: CallContext, input: In<'note'>): Out<'note'> => queue.push('note', plans.notePlan, context, input),
     exportPage: (context: CallContext, input: In<'exportPage'>): Out<'exportPage'> =>
       exportPage(store, store.memory(context.memory), context, input),
+    personPage: async (context: CallContext, input: In<'personPage'>): Out<'personPage'> =>
+      inSlices(personPage(store, store.memory(context.memory), context, input)),
     verify: (_context: CallContext, _input: ShardWideCalls['verify']['input']) => verify(services),
     backup: (_context: CallContext, input: ShardWideCalls['backup']['input']) => backup(services, input),
     keepVectors: async (_context: CallContext, input: ShardWideCalls['keepVectors']['input']) =>

@@ -26,7 +26,7 @@ import {
   mergeTextStatistics,
   sumOf,
 } from './merge.ts';
-import { comesBefore, gatherExportPage, gatherList } from './pages.ts';
+import { comesBefore, gatherExportPage, gatherList, gatherPersonPage } from './pages.ts';
 import { partitionFor } from './placement.ts';
 import type { EmbedderStamp, GrainView, Input, MemoryCalls, Output } from './protocol.ts';
 
@@ -153,6 +153,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   enforceRetention: gatherEnforceRetention,
   note: (fan, input) => fan.one(0, 'note', input),
   exportPage: gatherExportPage,
+  personPage: gatherPersonPage,
 };
 
 /** By hash: in the partition that holds it. By triple: in the partition with the newest current grain of it. */

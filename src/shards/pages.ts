@@ -102,13 +102,31 @@ const ORDINALS = 2 ** 32;
  * its own zero, so the place after the last grain of one is the beginning of the next.
  */
 export async function gatherExportPage(fan: Fan, input: Input<'exportPage'>): Promise<Output<'exportPage'>> {
-  const partition = Math.floor(input.after / ORDINALS);
+  const { partition, after, placed } = placeIn(fan, input.after);
+  const page = await fan.one(partition, 'exportPage', { ...input, after });
+  return { ...page, ...placed(page) };
+}
+
+/** The same of one person's grains. */
+export async function gatherPersonPage(fan: Fan, input: Input<'personPage'>): Promise<Output<'personPage'>> {
+  const { partition, after, placed } = placeIn(fan, input.after);
+  const page = await fan.one(partition, 'personPage', { ...input, after });
+  return { ...page, ...placed(page) };
+}
+
+interface End {
+  readonly last: number;
+  readonly done: boolean;
+}
+
+/** Which partition a place is in and where there, and how the end of a page of it becomes a place again. */
+function placeIn(fan: Fan, place: number) {
+  const partition = Math.floor(place / ORDINALS);
   const base = partition * ORDINALS;
-  const page = await fan.one(partition, 'exportPage', { ...input, after: input.after - base });
   const isLast = partition === fan.partitions - 1;
-  return {
-    grains: page.grains,
-    last: page.done && !isLast ? base + ORDINALS : base + page.last,
-    done: page.done && isLast,
-  };
+  const placed = ({ last, done }: End): End => ({
+    last: done && !isLast ? base + ORDINALS : base + last,
+    done: done && isLast,
+  });
+  return { partition, after: place - base, placed };
 }

@@ -116,6 +116,7 @@ export const METHOD_KINDS = {
   recallRecords: 'long',
   recallRecord: 'long',
   recallTotals: 'long',
+  personPage: 'long',
 } as const satisfies Record<Method, 'read' | 'write' | 'long' | 'host'>;
 
 type MethodOf<K> = { [M in Method]: (typeof METHOD_KINDS)[M] extends K ? M : never }[Method];

@@ -249,6 +249,45 @@ for (const listener of ['uws', 'node'])
           [['cal', 4]],
         );
       });
+
+      test('a person gets all that is held of them, on every way in, frozen or not', async () => {
+        const path = await teas();
+        const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': path.split('/')[2]! });
+        const { grains } = await http.get(`${path}/grains?user_id=ada`);
+        await http.post(`${path}/supersede`, { blob_hash: grains[0].blob_hash, fields: { object: 'no tea' } });
+        await http.post(`${path}/consent/grant`, { user_id: 'ada', purpose: 'storage' });
+        await http.post(`${path}/recall`, { query: 'tea', user_id: 'ada' });
+        await http.post(`${path}/app/exec`, { command: 'restrict', args: { user_id: 'ada', reason: 'disputed' } });
+        const data = await http.get(`${path}/export/ada`);
+        assert.equal(data.user_id, 'ada');
+        // Four versions of beliefs, and the grain of the consent.
+        assert.deepEqual([data.count, data.grains.length, data.provenance_count], [5, 5, 1]);
+        assert.ok(data.grains.every(({ user_id }: Told) => user_id === 'ada'));
+        assert.deepEqual(
+          data.consents.map(({ purpose, status }: Told) => [purpose, status]),
+          [['storage', 'granted']],
+        );
+        assert.equal(data.restriction.reason, 'disputed');
+        const rpc = JSON.parse((await grpc.call('ExportUser', { user_id: 'ada' })).data_json);
+        assert.deepEqual(rpc.grains, data.grains);
+        const portable = JSON.parse((await grpc.call('ExportPortability', { user_id: 'ada' })).data_json);
+        for (const { blob_base64, hash } of portable.grains)
+          assert.equal(createHash('sha256').update(Buffer.from(blob_base64, 'base64')).digest('hex'), hash);
+        const { result } = await http.post(`${path}/app/exec`, {
+          command: 'export_portability',
+          args: { user_id: 'ada' },
+        });
+        assert.deepEqual(result.grains, portable.grains);
+        assert.deepEqual((await http.get(`${path}/export/ada?portability=true`)).grains, portable.grains);
+        const told = await http.get(`${path}/audit?event_type=user.data_exported&user=ada`);
+        assert.deepEqual(
+          told.entries.map(({ details }: Told) => details.count),
+          [5, 5, 5, 5, 5],
+        );
+        const nobody = await http.get(`${path}/export/nobody`);
+        assert.deepEqual([nobody.count, nobody.grains, nobody.consents], [0, [], []]);
+        await refused(http.get(`${path}/export/ada`, { headers: { 'x-user-id': 'bob' } }), 'AUT-E001');
+      });
     });
 
 /** As the contract says how an entry is hashed. */

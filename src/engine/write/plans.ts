@@ -204,9 +204,12 @@ export const dropPlan: MemoryWrite<'dropMemory'> = {
 
 /** Of whose grains it was, when the caller was narrowed to a person. */
 export const notePlan: MemoryWrite<'note'> = {
-  plan: (group, memory, context, { event, details }) => {
+  plan: (group, memory, context, { event, details, userId = context.userId }) => {
     const held = known(memory);
-    group.audit(held, { event, actor: context.actor, subject: pseudonym(held, context.userId), details });
+    // Somebody whose grains lie in another partition gets a key here, so that an erasure reaches what is told of them.
+    const elsewhere = userId !== undefined && Number(details['count'] ?? 0) > 0 ? userId : undefined;
+    if (elsewhere !== undefined && group.store.userKey(held, elsewhere) === undefined) group.keyOfUser(held, elsewhere);
+    group.audit(held, { event, actor: context.actor, subject: pseudonym(held, userId), details });
     return {};
   },
 };

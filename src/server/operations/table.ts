@@ -44,6 +44,7 @@ import { openApiOperation } from './openapi.ts';
 import { scopeErase } from './scopes/scope-erase.ts';
 import { deleteScopeTree, scopeTree, setScopeTree } from './scopes/scope-tree.ts';
 import { audit } from './trail/audit.ts';
+import { exportPortability, exportPortabilityCommand, exportUser, exportUserFile } from './trail/export-user.ts';
 import { provenanceGet } from './trail/provenance-get.ts';
 import { provenanceList } from './trail/provenance-list.ts';
 import { provenanceSummary } from './trail/provenance-summary.ts';
@@ -104,6 +105,10 @@ const ROWS: readonly Operation[] = [
   provenanceList,
   provenanceSummary,
   provenanceGet,
+  exportUser,
+  exportUserFile,
+  exportPortability,
+  exportPortabilityCommand,
   verifyAuditChain,
   rebuildIndexes,
   compact,

@@ -7,8 +7,6 @@ import { defineOperation, type Operation, type Verb } from './define.ts';
 
 /** Methods of memory.v1.MemoryService. */
 export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
-  ExportUser: 'read',
-  ExportPortability: 'read',
   VerifyCompliance: 'read',
   GetMetrics: 'read',
   ListHarnessTemplates: 'read',
@@ -22,7 +20,6 @@ const ROUTES = `
 18 GET M/compliance/violations R
 19 GET M/compliance/impact R
 20 GET M/compliance/export R
-25 GET M/export/{user_id} R
 26 GET /settings/ner/status R
 34 GET M/sessions/{sid}/bootstrap R
 35 GET M/sessions/{sid}/state R
@@ -96,7 +93,6 @@ const ROUTES = `
 /** Commands of app/exec. */
 export const UNIMPLEMENTED_COMMANDS: Readonly<Record<string, Scope>> = {
   metrics: 'read',
-  export_portability: 'read',
   harness_templates: 'read',
   cdc_read: 'admin',
   authz_list: 'admin',

@@ -281,6 +281,7 @@ export class FakeEngine implements EngineDoor {
       case 'recallRecords':
       case 'recallRecord':
       case 'recallTotals':
+      case 'personPage':
         throw new EngineError('SYS-E002', 'the model keeps no entries');
       case 'rebuildIndexes': {
         const { size } = this.#partition(context).grains;

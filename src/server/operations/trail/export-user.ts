@@ -1,0 +1,114 @@
+// A person's data: as much as there is over HTTP, what fits a message over gRPC and app/exec.
+import Type, { type Static } from 'typebox';
+import { EngineError } from '../../../engine/errors.ts';
+import { parseJson } from '../../../engine/grain/api-json.ts';
+import { MESSAGE_BYTES_MAX } from '../../../engine/limits.ts';
+import type { Context } from '../../context.ts';
+import { ExportRequest, ExportResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { missing } from '../grains/fields.ts';
+import type { Members } from '../names.ts';
+import { personHead, personJson } from './person-export.ts';
+
+const UserId = Type.String({ minLength: 1 });
+const Whole = Type.Object({ json: Type.String() });
+
+/** Room for what a message has beside the text. */
+const TEXT_BYTES_MAX = MESSAGE_BYTES_MAX - 1_024;
+
+const face = (name: 'ExportUser' | 'ExportPortability') =>
+  rpc({
+    rpc: name,
+    request: ExportRequest,
+    response: ExportResponse,
+    read: ({ userId }) => {
+      if (userId === '') throw missing('user_id');
+      return { userId };
+    },
+    write: ({ json }: Static<typeof Whole>) => ({ dataJson: json }),
+  });
+
+/** LIM-E003 for more than a message takes. */
+async function whole(context: Context, userId: string, portability: boolean): Promise<string> {
+  const head = await personHead(context, userId, portability);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of personJson(context, userId, portability, head)) {
+    bytes += piece.length;
+    if (bytes > TEXT_BYTES_MAX)
+      throw new EngineError('LIM-E003', 'this export is larger than a message: ask for it over HTTP');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+export const exportUser = defineOperation({
+  name: 'export_user',
+  summary: 'All that a memory holds of a person, as one text.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  slow: true,
+  input: Type.Object({ userId: UserId }),
+  output: Whole,
+  errors: ['AUT-E001', 'LIM-E003'],
+  grpc: face('ExportUser'),
+  run: async ({ userId }, context) => ({ json: await whole(context, userId, false) }),
+});
+
+export const exportPortability = defineOperation({
+  name: 'export_portability',
+  summary: 'All that a memory holds of a person, with the bytes of each grain, for another system.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  slow: true,
+  input: Type.Object({ userId: UserId }),
+  output: Whole,
+  errors: ['AUT-E001', 'LIM-E003'],
+  grpc: face('ExportPortability'),
+  run: async ({ userId }, context) => ({ json: await whole(context, userId, true) }),
+});
+
+export const exportPortabilityCommand = defineOperation({
+  name: 'export_portability_command',
+  summary: 'The same as an object.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  slow: true,
+  input: Type.Object({ userId: UserId }),
+  output: Type.Unsafe<Members>({ type: 'object' }),
+  errors: ['AUT-E001', 'LIM-E003'],
+  exec: { command: 'export_portability' },
+  run: async ({ userId }, context) => parseJson(await whole(context, userId, true)) as Members, // what `whole` writes
+});
+
+export const exportUserFile = defineOperation({
+  name: 'export_user_file',
+  summary: 'All that a memory holds of a person, as it is read.',
+  needs: 'read',
+  on: 'memory',
+  mutates: false,
+  slow: true,
+  input: Type.Object({ userId: UserId, portability: Type.Optional(Type.Boolean()) }),
+  output: Type.Object({ bytes: Type.Unsafe<AsyncIterable<Uint8Array>>({}) }),
+  errors: ['AUT-E001'],
+  http: [
+    {
+      verb: 'GET',
+      path: 'M/export/{user_id}',
+      reply: ({ bytes }) => ({
+        kind: 'stream',
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: bytes,
+      }),
+    },
+  ],
+  async run({ userId, portability = false }, context) {
+    // A refusal is told before anything goes out.
+    const head = await personHead(context, userId, portability);
+    return { bytes: personJson(context, userId, portability, head) };
+  },
+});

@@ -1,0 +1,103 @@
+// What a memory holds of one person, in pieces: over HTTP they go out as they come, so that no export is too large.
+import { EngineError } from '../../../engine/errors.ts';
+import { stringifyJson } from '../../../engine/grain/api-json.ts';
+import { TRANSFER_BYTES } from '../../../engine/limits.ts';
+import type { Output } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
+import { consentRecord } from '../govern/consent.ts';
+import { GrainOutput, grainOutput } from '../grains/view.ts';
+import { type Members, nodeOf, outward, toSnake } from '../names.ts';
+
+/** An export goes on as long as its reader takes it; what tells of it does not wait for the request's end. */
+const NOTE_MS = 30_000;
+const PORTABLE_FORMAT = 'granary-person/1';
+
+/** Everything but the grains, by outside names. */
+export async function personHead(context: Context, userId: string, portability: boolean): Promise<Members> {
+  if (userId === '') throw new EngineError('VAL-E003', 'missing field `user_id`');
+  if (context.userId !== undefined && context.userId !== userId)
+    throw new EngineError('AUT-E001', 'this caller may only export a user of its own');
+  const nowMs = context.services.clock.nowMs();
+  const [{ facts }, { restrictions }, records] = await Promise.all([
+    context.call('consents', { userId }),
+    context.call('restrictions', { userId }),
+    context.call('recallRecords', { filter: { userId }, limit: 1, order: 'desc' }),
+  ]);
+  const [restriction] = restrictions;
+  return {
+    ...(portability ? { format: PORTABLE_FORMAT } : {}),
+    user_id: userId,
+    exported_at: Math.floor(nowMs / 1000),
+    consents: facts.map((fact) => outside(consentRecord(fact, nowMs))),
+    ...(restriction === undefined ? {} : { restriction: outside(restriction) }),
+    provenance_count: records.total,
+  };
+}
+
+/** Names of a flat object as the wire has them. */
+function outside(value: object): Members {
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [toSnake(name), member]));
+}
+
+type Held = Output<'personPage'>['grains'][number];
+
+/** The person's grains as answers show them; what was given is told in the audit trail at the end, however it comes. */
+export async function* personGrains(context: Context, userId: string, portability: boolean): AsyncGenerator<unknown> {
+  let count = 0;
+  try {
+    for (let after = 0; ; ) {
+      const page = await context.call(
+        'personPage',
+        { userId, after, limitBytes: TRANSFER_BYTES },
+        { deadlineMs: later(context) },
+      );
+      for (const held of page.grains) {
+        count += 1;
+        yield shown(held, portability);
+      }
+      if (page.done || page.last <= after) return;
+      after = page.last;
+    }
+  } finally {
+    const details = { count, portability: portability ? 1 : 0 };
+    await context
+      .call('note', { event: 'user.data_exported', userId, details }, { deadlineMs: later(context) })
+      .catch(toleratingStorage);
+  }
+}
+
+function later({ services }: Context): number {
+  return services.clock.nowMs() + NOTE_MS;
+}
+
+/** What is portable comes with the bytes of each grain, which any system that knows the format takes in. */
+function shown({ view, blob }: Held, portability: boolean): unknown {
+  const grain = outward(GRAIN, grainOutput(view)) as Members; // of an object
+  return portability ? { ...grain, blob_base64: Buffer.from(blob).toString('base64') } : grain;
+}
+
+const GRAIN = nodeOf(GrainOutput);
+
+/** The whole as one JSON object, piece by piece; `count` stands at its end, where it is known. */
+export async function* personJson(
+  context: Context,
+  userId: string,
+  portability: boolean,
+  head: Members,
+): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  let text = `${stringifyJson(head).slice(0, -1)},"grains":[`;
+  for await (const grain of personGrains(context, userId, portability)) {
+    text += `${count === 0 ? '' : ','}${stringifyJson(grain)}`;
+    count += 1;
+    if (text.length < TRANSFER_BYTES) continue;
+    yield Buffer.from(text, 'utf8');
+    text = '';
+  }
+  yield Buffer.from(`${text}],"count":${count}}`, 'utf8');
+}
+
+/** A shard that takes no more writes still gives what it has. */
+function toleratingStorage(error: unknown): void {
+  if (!(error instanceof EngineError && error.code.startsWith('STO-'))) throw error;
+}
