@@ -1,6 +1,8 @@
 // What a partition can say of itself when its compliance is judged: measurements, no verdicts. Each area is gathered for
 // itself, and one that fails says so: whoever judges must not take silence for proof.
 
+import type { RecallRecordView } from '../../calls.ts';
+
 /** An area's measurements, or why there are none. */
 export type Area<T> = T | { readonly error: string };
 
@@ -183,7 +185,8 @@ export interface RecallEvidence {
   readonly unblinded: number;
   /** The most that one recall of the window returned. */
   readonly resultsMax: number;
-  readonly unexplained: number;
+  /** Some of them, to be explained. */
+  readonly samples: readonly RecallRecordView[];
 }
 
 /** What synthetic grains went through in a memory of their own, which is gone again. */
@@ -260,6 +263,6 @@ export interface PartitionEvidence {
   readonly retention: Area<RetentionEvidence>;
   readonly data: Area<DataEvidence>;
   readonly index: Area<IndexEvidence>;
-  readonly recalls: Area<RecallEvidence | null>;
+  readonly recalls: Area<RecallEvidence>;
   readonly canary: Area<CanaryEvidence>;
 }

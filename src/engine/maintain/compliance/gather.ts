@@ -51,7 +51,7 @@ export async function gatherCompliance(
   const shares = drawn(live, SAMPLE_OF_SHARES, random);
   const sampled = shares.slice(0, SAMPLE);
   const trail = await area(() => inSlices(walkTrail(store, memory.number, nowMs)));
-  const entries = 'error' in trail ? { erased: [], destroyed: new Set<string>() } : trail;
+  const entries = 'error' in trail ? { erased: [], destroyed: new Set<string>(), recalled: new Set<string>() } : trail;
   const evidence: PartitionEvidence = {
     partition: context.partition,
     nowMs,
@@ -64,7 +64,7 @@ export async function gatherCompliance(
     retention: await area(() => inSlices(retentionEvidence(store, memory))),
     data: await area(() => inSlices(dataEvidence(store, memory, { live, sampled: shares }, ruleOf(memory)))),
     index: await area(() => inSlices(indexEvidence(store, memory, sampled))),
-    recalls: await area(() => recallEvidence(services, memory, context)),
+    recalls: await area(() => recallEvidence(services.door, context, { nowMs, entries: entries.recalled })),
     canary: await area(() => runCanaries(services, memory, { runId, requestId: context.requestId })),
   };
   const details = { run_id: runId, failed: 'error' in evidence.canary };

@@ -154,7 +154,14 @@ async function deletionRules(tries: Tries, rules: Rules): Promise<RuleProbe[]> {
 function recallLimit(door: Door, context: CallContext, rules: Rules): RuleProbe[] {
   const cap = rules['access.max_recall_limit'];
   if (cap === null) return [];
-  const query = { query: 'a note', filter: {}, structural: false, limit: cap + 1, candidateLimit: cap + 1 };
+  const query = {
+    query: 'a note',
+    filter: {},
+    structural: false,
+    limit: cap + 1,
+    askedLimit: cap + 1,
+    candidateLimit: cap + 1,
+  };
   try {
     door.read('recall', context, query);
     return [{ rule: 'access.max_recall_limit', wanted: ['POL-E013'], got: '' }];

@@ -25,6 +25,8 @@ export interface Trail {
   readonly erased: readonly ErasedEntry[];
   /** Fingerprints named by entries `key.destroyed`. */
   readonly destroyed: ReadonlySet<string>;
+  /** Hashes of the newest entries `memory.recalled`. */
+  readonly recalled: ReadonlySet<string>;
 }
 
 type Details = Readonly<Record<string, unknown>>;
@@ -72,6 +74,7 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
     },
     erased: counts.erased,
     destroyed: counts.destroyed,
+    recalled: counts.recalled,
   };
 }
 
@@ -107,6 +110,7 @@ class Counts {
   readonly #changed: number[] = [];
   readonly erased: ErasedEntry[] = [];
   readonly destroyed = new Set<string>();
+  readonly recalled = new Set<string>();
   #seq = 0;
   #timestamp = 0;
   #gaps = 0;
@@ -136,7 +140,13 @@ class Counts {
       else if (actor === 'anonymous') this.#anonymous += 1;
       if (actor.startsWith('agent:') && this.#agents.size < AGENTS_MAX) this.#agents.add(actor);
     }
+    if (event === 'memory.recalled') this.#recall(entry.hash);
     this.#takeDetails(entry);
+  }
+
+  #recall(hash: string): void {
+    if (this.recalled.size >= CHECKED_MAX) this.recalled.delete(this.recalled.values().next().value!);
+    this.recalled.add(hash);
   }
 
   #takeDetails(entry: AuditEntry): void {
