@@ -57,6 +57,7 @@ test('what was removed since a backup stays removed when it is restored', async 
   assert.deepEqual(report, {
     data_dir: resolve(data),
     kept_erased_users: 1,
+    kept_erased_scopes: 0,
     kept_forgotten_grains: 1,
     kept_deleted_memories: 1,
     kept_revoked_keys: 1,

@@ -58,6 +58,7 @@ export async function addBelief(
     readonly subject: string;
     readonly object: string;
     readonly user_id?: string;
+    readonly namespace?: string;
     readonly created_at?: number;
   },
 ): Promise<string> {

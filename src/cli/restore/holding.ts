@@ -20,6 +20,7 @@ import { Failure, failureOf } from '../failure.ts';
 export interface Holding {
   /** By memory id. */
   readonly users: readonly { readonly memory: string; readonly userId: string }[];
+  readonly scopes: readonly { readonly memory: string; readonly path: string }[];
   readonly forgotten: readonly { readonly memory: string; readonly hashes: readonly string[] }[];
   readonly deletedMemories: number;
   readonly revokedKeys: number;
@@ -52,10 +53,12 @@ export async function holdingOf(
       doubt(`${dataDirectory} holds another deployment than the backup: what was erased there says nothing of it`);
     const mayCompare = control?.isOther !== true;
     const users: { memory: number; userId: string }[] = [];
+    const scopes: { memory: number; path: string }[] = [];
     const forgotten: [number, readonly string[]][] = [];
     for (let shard = 0; mayCompare && shard < copy.shards; shard += 1) {
       const held = await heldInShard({ shard, copy, staging, dataDirectory, config, doubt });
       users.push(...held.users);
+      scopes.push(...held.scopes);
       forgotten.push(...held.forgotten);
       if (held.divergesAt !== undefined)
         doubts.push(
@@ -80,6 +83,10 @@ export async function holdingOf(
       users: users.flatMap(({ memory, userId }) => {
         const id = idOf.get(memory);
         return id === undefined ? [] : [{ memory: id, userId }];
+      }),
+      scopes: scopes.flatMap(({ memory, path }) => {
+        const id = idOf.get(memory);
+        return id === undefined ? [] : [{ memory: id, path }];
       }),
       forgotten: forgotten.flatMap(([memory, hashes]) => {
         const id = idOf.get(memory);

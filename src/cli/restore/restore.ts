@@ -5,7 +5,7 @@ import { BATCH_GRAINS_MAX } from '../../engine/limits.ts';
 import { lockDirectory } from '../../engine/log/directory-lock.ts';
 import { readConfig } from '../../server/config.ts';
 import type { Connection } from '../connection.ts';
-import { usage } from '../failure.ts';
+import { failureOf, usage } from '../failure.ts';
 import { duration, printJson, printLine, printNote, printPairs } from '../output.ts';
 import { type Holding, holdingOf } from './holding.ts';
 import { copyDurably, fill, isCutOff, markWhole, stagingOf, takePlace } from './staging.ts';
@@ -61,14 +61,23 @@ async function stage(directory: string, { dataDir, keys, force, env }: RestoreOp
 }
 
 /** The same calls that removed them the first time: with their audit entries, and through every index. */
-async function apply(connection: Connection, { users, forgotten, key }: Holding): Promise<void> {
+async function apply(connection: Connection, { users, scopes, forgotten, key }: Holding): Promise<void> {
   const forget = (memory: string, json: Record<string, string | string[]>): Promise<unknown> =>
     connection.json('POST', `/memories/${encodeURIComponent(memory)}/forget`, { json: { ...json, reason: REASON } });
   for (const { memory, userId } of users) await forget(memory, { user_id: userId });
+  for (const { memory, path } of scopes) {
+    const route = `/memories/${encodeURIComponent(memory)}/scope-erase`;
+    // One that the tree of the backup has not: its grains are among the forgotten.
+    await connection.json('POST', route, { json: { scope_path: path, reason: REASON } }).catch(unlessUnknownScope);
+  }
   for (const { memory, hashes } of forgotten)
     for (let from = 0; from < hashes.length; from += BATCH_GRAINS_MAX)
       await forget(memory, { hashes: hashes.slice(from, from + BATCH_GRAINS_MAX) });
   await connection.json('DELETE', `/auth/keys/${encodeURIComponent(key.id)}`);
+}
+
+function unlessUnknownScope(error: unknown): void {
+  if (failureOf(error).code !== 'SCP-E001') throw error;
 }
 
 /** True when there is nothing to lose: a master key that was put there beforehand is to stay. */
@@ -81,12 +90,13 @@ function isEmpty(directory: string): boolean {
 const DEPLOYMENT = /^(?:layout\.json|control|control\.key|shard-\d+)$/;
 
 function print(holding: Holding, { dataDir, json }: RestoreOptions, ms: number): void {
-  const { users, forgotten, deletedMemories, revokedKeys, doubts } = holding;
+  const { users, scopes, forgotten, deletedMemories, revokedKeys, doubts } = holding;
   const grains = forgotten.reduce((sum, { hashes }) => sum + hashes.length, 0);
   if (json) {
     printJson({
       data_dir: resolve(dataDir),
       kept_erased_users: users.length,
+      kept_erased_scopes: scopes.length,
       kept_forgotten_grains: grains,
       kept_deleted_memories: deletedMemories,
       kept_revoked_keys: revokedKeys,
@@ -98,6 +108,7 @@ function print(holding: Holding, { dataDir, json }: RestoreOptions, ms: number):
   const kept = (
     [
       ['erased users kept erased', users.length],
+      ['erased scopes kept erased', scopes.length],
       ['forgotten grains kept forgotten', grains],
       ['deleted memories kept deleted', deletedMemories],
       ['revoked API keys kept revoked', revokedKeys],

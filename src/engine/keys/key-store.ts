@@ -42,6 +42,9 @@ export class MissingKey extends EngineError {
   }
 }
 
+/** No key has this id: what is kept of somebody who never had one. */
+export const NO_KEY = 0;
+
 /** Stands for the fingerprint of a key that was lost before it was destroyed. */
 export const UNKNOWN_FINGERPRINT = '0'.repeat(16);
 
@@ -454,6 +457,7 @@ export class KeyStore {
   }
 
   #slot(id: number): Slot {
+    if (id === NO_KEY) return { state: 'unused' };
     assert(Number.isInteger(id) && id > 0, 'a key id is a positive integer');
     const bytes = this.#files.read(bucketOf(id));
     return bytes === undefined ? { state: 'unused' } : readSlot(bytes, id);

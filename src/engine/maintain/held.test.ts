@@ -89,3 +89,42 @@ test('who was erased before the backup and came back by then is not held', async
   const held = await compare(copy, root);
   assert.deepEqual([held.users, [...held.forgotten], held.divergesAt], [[], [], undefined]);
 });
+
+test('who was erased while nothing of theirs was there, and a scope that was erased, do not come back', async (t) => {
+  const root = join(temporaryDirectory(t), 'root');
+  await on(root, async (engine) => {
+    await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
+    await addBelief(engine, 1, { subject: 's', object: 'from the start' });
+  });
+  const early = copyOf(t, root);
+  await on(root, async (engine) => {
+    await addBelief(engine, 1, { subject: 'ann', object: 'is here', user_id: 'ann' });
+    for (const namespace of ['acme', 'acme/prod', 'other'])
+      await addBelief(engine, 1, { subject: 's', object: namespace, namespace });
+  });
+  const late = copyOf(t, root);
+  const scoped = await on(root, (engine) => engine.write('eraseScope', contextOf(1), { path: 'acme' }));
+  assert.equal(scoped.proofs.length, 2);
+  const held = await compare(late, root);
+  assert.deepEqual(held.scopes.map(({ path }) => path).sort(), ['acme', 'acme/prod']);
+  assert.deepEqual([held.users, held.forgotten.get(1)?.length], [[], 2]);
+
+  // The deployment goes back to a time before she came, and is asked to erase her all the same.
+  rmSync(root, { recursive: true });
+  cpSync(early, root, { recursive: true });
+  await on(root, async (engine) => {
+    for (let time = 0; time < 2; time++) {
+      const { count, keyFingerprint } = await engine.write('eraseUser', contextOf(1), { userId: 'ann' });
+      assert.deepEqual([count, keyFingerprint], [0, '']);
+    }
+  });
+  assert.deepEqual((await compare(late, root)).users, [{ memory: 1, userId: 'ann' }]);
+  // Opened again, she is as unknown as before, and may come back.
+  await on(root, async (engine) => {
+    assert.equal(engine.store.userCount(1), 0);
+    await addBelief(engine, 1, { subject: 'ann', object: 'is back', user_id: 'ann' });
+    const { count, keyFingerprint } = await engine.write('eraseUser', contextOf(1), { userId: 'ann' });
+    assert.equal(count, 1);
+    assert.match(keyFingerprint, /^[0-9a-f]{16}$/);
+  });
+});

@@ -20,6 +20,8 @@ export interface ShardSide {
 export interface Held {
   /** Users of the copy who were erased since. */
   readonly users: readonly { readonly memory: number; readonly userId: string }[];
+  /** Scopes of the copy that were erased since. Their grains are among the forgotten. */
+  readonly scopes: readonly { readonly memory: number; readonly path: string }[];
   /** Hashes (hex) of grains of the copy that were removed since, by memory; those of erased users are not among them. */
   readonly forgotten: ReadonlyMap<number, readonly string[]>;
   /** The first sequence at which the shard is no continuation of the copy; undefined: it is one. */
@@ -29,7 +31,7 @@ export interface Held {
 /**
  * Compares `copy` with `now`, of which either half may be missing. Keys are matched by their fingerprint, grains by
  * sequence and address as far as the two logs are the same. Where they part (an older backup was restored meanwhile),
- * users are matched by their token, which is theirs on both ways, and grains by what the audit trail of now says was
+ * users and scopes are matched by their token, which is theirs on both ways, and grains by what the audit trail of now says was
  * forgotten. A grain that was added again since is not among the removed. Tombstones of keys that the copy never had are written into it, for copies that are restored later.
  */
 export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
@@ -37,7 +39,9 @@ export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
   const { removed, divergesAt } = now.log === undefined ? UNKNOWN : removedSince(copy, now.log);
   if (now.log !== undefined)
     for (const key of keysOfErased(copy, now.log, divergesAt ?? copy.log.nextSequence)) erased.add(key);
-  const users = erased.size === 0 ? [] : namesOf(copy, erased);
+  const names = erased.size === 0 ? [] : namesOf(copy, erased);
+  const users = names.filter(({ kind }) => kind === 'user').map(({ memory, name }) => ({ memory, userId: name }));
+  const scopes = names.filter(({ kind }) => kind === 'scope').map(({ memory, name }) => ({ memory, path: name }));
   const forgotten = new Map<number, string[]>();
   for (const { memory, address, key } of removed) {
     if (erased.has(key)) continue;
@@ -45,28 +49,36 @@ export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
     if (hashes === undefined) forgotten.set(memory, [address]);
     else hashes.push(address);
   }
-  return { users, forgotten, divergesAt };
+  return { users, scopes, forgotten, divergesAt };
 }
 
 type Removed = Pick<GrainRecord, 'memory' | 'address' | 'key'>;
 const UNKNOWN = { removed: [] as readonly Removed[], divergesAt: undefined };
 
-/** Ids of user keys that are live in the copy and destroyed now. */
+/** Ids of keys of users and scopes that are live in the copy and destroyed now. */
 function erasedKeys(copy: KeyStore, now: KeyStore): Set<number> {
   const erased = new Set<number>();
   const tombstones = [...now.tombstones()];
   copy.applyTombstones(tombstones.filter(({ id }) => copy.state(id) === 'missing'));
   // The memory's own keys are not erasures: a purge or a resealing replaces them, and the copy still lies under its own.
   for (const { id, kind, fingerprint } of tombstones)
-    if (kind === 'user' && copy.state(id) === 'live' && copy.fingerprint(id) === fingerprint) erased.add(id);
+    if (isNamed(kind) && copy.state(id) === 'live' && copy.fingerprint(id) === fingerprint) erased.add(id);
   return erased;
 }
 
-/** Live keys in the copy of users whom the log of now erased from `from` on, under whatever key they had there. */
+/** True for keys of users and scopes: their ends are erasures. */
+function isNamed(kind: string): kind is 'user' | 'scope' {
+  return kind === 'user' || kind === 'scope';
+}
+
+/**
+ * Live keys in the copy of users and scopes that the log of now erased from `from` on, under whatever key they had
+ * there, or under none.
+ */
 function keysOfErased(copy: ShardSide, now: Log, from: Sequence): number[] {
   const tokens = new Set<string>();
   for (const [sequence, record] of recordsOf(now))
-    if (sequence >= from && record.kind === 'key' && record.keyKind === 'user' && record.action === 'destroyed')
+    if (sequence >= from && record.kind === 'key' && isNamed(record.keyKind) && record.action === 'destroyed')
       tokens.add(tokenOf(record));
   if (tokens.size === 0) return [];
   const keys: number[] = [];
@@ -76,21 +88,28 @@ function keysOfErased(copy: ShardSide, now: Log, from: Sequence): number[] {
   return keys;
 }
 
-/** Random to whoever lacks the memory's token key, so the same in two logs only for the same user of the same memory. */
-function tokenOf({ memory, token }: KeyRecord): string {
-  return `${memory} ${Buffer.from(token).toString('hex')}`;
+/** Random to whoever lacks the memory's token key, so the same in two logs only for the same name in the same memory. */
+function tokenOf({ memory, keyKind, token }: KeyRecord): string {
+  return `${memory} ${keyKind} ${Buffer.from(token).toString('hex')}`;
 }
 
-function namesOf({ log, keys }: ShardSide, erased: ReadonlySet<number>): { memory: number; userId: string }[] {
-  const users: { memory: number; userId: string }[] = [];
+interface Named {
+  readonly memory: number;
+  readonly kind: 'user' | 'scope';
+  readonly name: string;
+}
+
+function namesOf({ log, keys }: ShardSide, erased: ReadonlySet<number>): Named[] {
+  const names: Named[] = [];
   for (const [, record] of recordsOf(log)) {
     if (record.kind !== 'key' || record.action !== 'made' || !erased.has(record.key)) continue;
+    if (!isNamed(record.keyKind)) continue;
     const key = keys.get(record.key);
     const name = open(sealKey(key), record.sealedName, Buffer.from(`key-name:${record.key}`));
     key.fill(0);
-    users.push({ memory: record.memory, userId: name.toString('utf8') });
+    names.push({ memory: record.memory, kind: record.keyKind, name: name.toString('utf8') });
   }
-  return users;
+  return names;
 }
 
 /** Grains of the copy at whose sequence the log of now has a gap, or that it says it forgot after the two parted. */

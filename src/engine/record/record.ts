@@ -6,7 +6,7 @@
 //               HKDF(key, scope key); the address is the sealed blob's additional data.
 //   2 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | new address 32
 //   3 removal   memory u32 | cause u8 | count u32 | ordinals u32 ...
-//   4 key       memory u32 | key u32 | kind u8 | action u8 | at ms u48 | token 16 | fingerprint 8 | sealed name
+//   4 key       memory u32 | key u32 (0: a user erased without ever having had one) | kind u8 | action u8 | at ms u48 | token 16 | fingerprint 8 | sealed name
 //   5 setting   memory u32 | blob key u32 | token key u32 | index key u32 | dropped u8 | sealed JSON of MemorySettings
 //   6 audit     see govern/audit-codec.ts
 //   7 reply     memory u32 | token 16 | at ms u48 | sealed {bodyHash, output}

@@ -4,6 +4,7 @@ import type { CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { refuseHeld } from '../govern/decide.ts';
 import type { Ordinal } from '../index/part.ts';
+import { NO_KEY } from '../keys/key-store.ts';
 import { toNfc } from '../nfc.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -88,6 +89,23 @@ function ordinalsOf(store: Store, memory: Memory, facet: 'subject' | 'user', val
   return ordinals;
 }
 
+/** A backup that is restored one day may know the user: the token says that nothing of that is to come back. */
+function noteUnknown(group: Group, memory: Memory, userId: string): void {
+  group.overlay(memory);
+  const sequence = group.record({
+    kind: 'key',
+    memory: memory.number,
+    key: NO_KEY,
+    keyKind: 'user',
+    action: 'destroyed',
+    atMs: group.nowMs,
+    token: memory.tokens.user(userId),
+    fingerprint: Buffer.alloc(8),
+    sealedName: Buffer.alloc(0),
+  });
+  group.onPublish(() => group.store.index.publishKeyed(memory.number, 'userKey', memory.userToken(userId), sequence));
+}
+
 /**
  * Erases a user in this shard: removals, the key's end and the audit entries are one transaction; the key is
  * destroyed after it and before the answer; the index blocks follow in the background under a new index key.
@@ -100,7 +118,10 @@ export function planEraseUser(group: Group, memory: Memory, context: CallContext
   const held = refuseHeld(memory.governed);
   if (held !== undefined) throw held;
   const known = store.userKey(memory, userId);
-  if (known === undefined) return { userId, count: 0, keyFingerprint: '', timestamp: Math.floor(group.nowMs / 1000) };
+  if (known === undefined || known.key === NO_KEY) {
+    if (known === undefined) noteUnknown(group, memory, userId);
+    return { userId, count: 0, keyFingerprint: '', timestamp: Math.floor(group.nowMs / 1000) };
+  }
   // A key that was lost is no erasure yet: the grains, and their words in the index, are to go all the same.
   if (!known.live && (known.record.action === 'destroyed' || store.keys.state(known.key) === 'destroyed')) {
     const { fingerprint, atMs } = known.record;
