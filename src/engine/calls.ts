@@ -76,6 +76,8 @@ export interface GrainFilter {
   readonly timeToMs?: number;
   readonly validFromMs?: number;
   readonly validToMs?: number;
+  /** Either the creation or the beginning of validity lies within. */
+  readonly eitherTime?: { readonly fromMs?: number; readonly toMs?: number };
   readonly confidenceMin?: number;
   readonly importanceMin?: number;
   readonly includeSuperseded?: boolean;

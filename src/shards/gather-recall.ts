@@ -92,7 +92,7 @@ function cutLegs(candidates: readonly PartitionCandidate[], query: RecallQuery):
     }
   }
   const structural = candidates.filter((candidate) => candidate.structural === true).sort(newestFirst);
-  const inStructural = new Set(structural.slice(0, query.query === undefined ? query.limit : query.candidateLimit));
+  const inStructural = new Set(structural.slice(0, query.candidateLimit));
   return candidates.flatMap((candidate) => {
     const isStructural = inStructural.has(candidate);
     if (!kept.has(candidate)) return isStructural ? { ...candidate, outsideText: true } : [];

@@ -97,8 +97,8 @@ export function findCandidates(search: CandidateSearch): Found {
     }
   }
   if (text === undefined || query.structural) {
-    const limit = text === undefined ? query.limit : query.candidateLimit;
-    for (const { part, doc } of inOrder(search.store, search.parts, search.filters, { limit, order: 'desc' })) {
+    const { store, parts, filters } = search;
+    for (const { part, doc } of inOrder(store, parts, filters, { limit: query.candidateLimit, order: 'desc' })) {
       asCandidate(units.at(part, doc)).structural = true;
     }
   }

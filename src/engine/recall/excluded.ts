@@ -155,6 +155,7 @@ const REASON_OF: Readonly<Record<keyof Omit<GrainFilter, 'includeSuperseded' | '
   validToMs: 'time_out_of_range',
   timeFromMs: 'time_out_of_range',
   timeToMs: 'time_out_of_range',
+  eitherTime: 'time_out_of_range',
   confidenceMin: 'below_confidence',
   importanceMin: 'below_importance',
 };

@@ -144,6 +144,13 @@ function docTest(
     const high = filter.validToMs ?? Number.POSITIVE_INFINITY;
     tests.push((doc) => from !== undefined && from[doc]! >= low && from[doc]! <= high);
   }
+  if (filter.eitherTime !== undefined) {
+    const { createdAtMs } = part;
+    const from = part.numbers('validFromMs');
+    const { fromMs: low = Number.NEGATIVE_INFINITY, toMs: high = Number.POSITIVE_INFINITY } = filter.eitherTime;
+    const lies = (ms: number): boolean => ms >= low && ms <= high;
+    tests.push((doc) => lies(createdAtMs[doc]!) || (from !== undefined && lies(from[doc]!)));
+  }
   return all(tests);
 
   function atLeast(field: NumberField, minimum: number | undefined): void {

@@ -430,7 +430,7 @@ export class FakeEngine implements EngineDoor {
     const words = scored.filter(({ bm25 }) => bm25 > 0).toSorted((a, b) => b.bm25 - a.bm25);
     const inWords = new Set(words.slice(0, query.candidateLimit));
     const isStructural = query.structural || query.query === undefined;
-    const newest = scored.slice(0, query.query === undefined ? query.limit : query.candidateLimit);
+    const newest = scored.slice(0, query.candidateLimit);
     const inStructural = new Set(isStructural ? newest : []);
     const candidates = scored.flatMap((one): Candidate[] => {
       if (!inWords.has(one) && !inStructural.has(one)) return [];

@@ -111,8 +111,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
   // Without a word to look for, `field:term` is a question about structure.
   const asksStructure = text?.terms.length === 0 && fields.some(({ negated }) => !negated);
   if (text === undefined || query.structural || asksStructure) {
-    const limit = text === undefined ? query.limit : query.candidateLimit;
-    for (const held of passing.sort(inOrder('desc')).slice(0, limit)) found(held).structural = true;
+    for (const held of passing.sort(inOrder('desc')).slice(0, query.candidateLimit)) found(held).structural = true;
   }
   const candidates = [...scored.values()];
   const hits = fused(candidates, query, words).slice(0, query.limit);

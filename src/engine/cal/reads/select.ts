@@ -177,6 +177,7 @@ function isFacetsAlone({ filter, memory }: Search, part: IndexPart): boolean {
     validToMs,
     confidenceMin,
     importanceMin,
+    filter.eitherTime,
   ];
   return (
     excludeTags.length === 0 && numbers.every((one) => one === undefined) && part.numbers('expiresAtMs') === undefined

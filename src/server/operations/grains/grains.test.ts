@@ -283,10 +283,7 @@ test('a recall asks the shards what it was asked', () => {
     excludeTags: ['x'],
     confidenceMin: 0,
     includeSuperseded: true,
-    createdFromMs: 1000,
-    createdToMs: 2999,
-    validFromMs: 1000,
-    validToMs: 2999,
+    eitherTime: { fromMs: 1000, toMs: 2999 },
   });
   assert.equal(query.structural, true);
   assert.deepEqual(recallQuery({ candidateLimit: 9999 }).warnings, ['candidate_limit 9999 is treated as 2500']);

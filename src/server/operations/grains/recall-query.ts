@@ -43,7 +43,7 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
       filter,
       limit,
       askedLimit: limit,
-      candidateLimit: Math.max(candidateLimit, limit),
+      candidateLimit,
       structural:
         filter.entity !== undefined ||
         filter.subject !== undefined ||
@@ -162,6 +162,8 @@ function phraseSpan({ temporalExpr, referenceDate }: RecallInput): TimeSpan {
   if (!given(temporalExpr)) return {};
   const span = readPhrase(temporalExpr, referenceDate ?? Math.floor(systemClock.nowMs() / 1000));
   if (span === undefined) throw badPhrase('is not a phrase of time');
+  const { from, to } = span;
+  if (from !== undefined && to !== undefined && from > to) throw badPhrase('ends before it begins');
   return span;
 }
 
@@ -176,12 +178,16 @@ function badPhrase(issue: string): EngineError {
 }
 
 function onField(field: NonNullable<RecallInput['temporalField']>, { fromMs, toMs }: Span): Partial<GrainFilter> {
+  if (field === 'both') {
+    if (fromMs === undefined && toMs === undefined) return {};
+    return { eitherTime: { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) } };
+  }
   const filter: Mutable<Partial<GrainFilter>> = {};
-  if (field !== 'event_date') {
+  if (field === 'created_at') {
     if (fromMs !== undefined) filter.createdFromMs = fromMs;
     if (toMs !== undefined) filter.createdToMs = toMs;
   }
-  if (field !== 'created_at') {
+  if (field === 'event_date') {
     if (fromMs !== undefined) filter.validFromMs = fromMs;
     if (toMs !== undefined) filter.validToMs = toMs;
   }

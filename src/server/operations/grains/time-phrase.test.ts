@@ -22,6 +22,7 @@ test('phrases span what they say, weeks from Monday, rolling ones up to now', ()
   };
   for (const [phrase, [from, to]] of Object.entries(spans))
     assert.deepEqual(readPhrase(phrase, NOW), { from: at(from), to: at(to) }, phrase);
+  assert.deepEqual(readPhrase('today', -1), { from: -86_400, to: -1 }, 'before 1970');
   assert.deepEqual(readPhrase('since yesterday', NOW), { from: at('2024-03-14T00:00:00Z') });
   assert.deepEqual(readPhrase('before 2024', NOW), { to: at('2024-01-01T00:00:00Z') - 1 });
   for (const none of ['', 'someday', '2024-13', '2024-02-30', 'last banana'])

@@ -102,13 +102,13 @@ function startOf(unit: Unit, seconds: number): number {
   const date = new Date(seconds * 1000);
   switch (unit) {
     case 'minute':
-      return seconds - (seconds % 60);
+      return seconds - within(seconds, 60);
     case 'hour':
-      return seconds - (seconds % 3600);
+      return seconds - within(seconds, 3600);
     case 'day':
-      return seconds - (seconds % DAY);
+      return seconds - within(seconds, DAY);
     case 'week': {
-      const day = seconds - (seconds % DAY);
+      const day = seconds - within(seconds, DAY);
       return day - weekdayOf(day) * DAY;
     }
     case 'month':
@@ -141,11 +141,16 @@ function monthsLater(seconds: number, count: number): number {
   const first = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + count, 1));
   const days = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();
   const day = Math.min(date.getUTCDate(), days);
-  return first.getTime() / 1000 + (day - 1) * DAY + (seconds % DAY);
+  return first.getTime() / 1000 + (day - 1) * DAY + within(seconds, DAY);
 }
 
 function utc(year: number, month: number, day: number): number {
   return Date.UTC(year, month, day) / 1000;
+}
+
+/** What has passed of the span that holds `seconds`, before 1970 too. */
+function within(seconds: number, span: number): number {
+  return ((seconds % span) + span) % span;
 }
 
 /** 0 for Monday. */
