@@ -171,7 +171,9 @@ export class Engine {
       try {
         const done = { method, input, output: call(context, input) };
         // As above: the table ties them together.
-        return isAudited(done) ? (audited(this.store, this.#queue.trail, context, done) as Out<M>) : done.output;
+        return isAudited(done, context)
+          ? (audited(this.store, this.#queue.trail, context, done) as Out<M>)
+          : done.output;
       } catch (error) {
         const { index } = this.store;
         if (error instanceof CorruptBlock && tries < index.segments) continue;

@@ -1,6 +1,6 @@
 // Which reads leave something behind, and what: grains that were read by name or listed, and recalls.
 import type { CallContext, MemoryCalls } from './calls.ts';
-import type { AuditDraft } from './govern/audit.ts';
+import { type AuditDraft, SYSTEM_ACTOR } from './govern/audit.ts';
 import { recallAccount } from './recall/account.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
@@ -17,8 +17,8 @@ type Done = {
 
 const AUDITED: ReadonlySet<string> = new Set(['get', 'getRaw', 'history', 'list', 'recall'] satisfies Done['method'][]);
 
-export function isAudited(read: { readonly method: string }): read is Done {
-  return AUDITED.has(read.method);
+export function isAudited(read: { readonly method: string }, { actor }: CallContext): read is Done {
+  return AUDITED.has(read.method) && actor !== SYSTEM_ACTOR;
 }
 
 /** The output as it goes to the caller, once what the read leaves was noted. */

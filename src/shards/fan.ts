@@ -1,5 +1,6 @@
 // One call on a memory of several partitions: ask one, ask all.
 import { EngineError } from '../engine/errors.ts';
+import { SYSTEM_ACTOR } from '../engine/govern/audit.ts';
 import { keyPartition } from './placement.ts';
 import type { CallContext, Input, Method, Output, ShardCaller } from './protocol.ts';
 
@@ -26,10 +27,10 @@ export class Fan {
     return idempotency === undefined ? 0 : keyPartition(idempotency.key, this.partitions);
   }
 
-  /** The same call for whoever asks in between: nothing of it is kept for a repeat. */
+  /** The same call for whoever asks in between: nothing of it is kept for a repeat, nor told as a caller's read. */
   withoutIdempotency(): Fan {
     const { idempotency: _, ...context } = this.context;
-    return new Fan(context, this.#shards);
+    return new Fan({ ...context, actor: SYSTEM_ACTOR }, this.#shards);
   }
 
   /**

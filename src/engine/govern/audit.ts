@@ -52,6 +52,9 @@ export const AUDIT_EVENTS = {
 } as const;
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 
+/** The actor of what the server does by itself: nobody has read anything then. */
+export const SYSTEM_ACTOR = 'system';
+
 /** An entry before it has its place in the chain. */
 export interface AuditDraft {
   readonly event: AuditEvent;
