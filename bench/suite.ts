@@ -25,6 +25,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   encoder: () => import('./scenarios/encoder.ts'),
   extraction: () => import('./scenarios/extraction.ts'),
   pii: () => import('./scenarios/pii.ts'),
+  erase: () => import('./scenarios/erase.ts'),
   'cal-parse': () => import('./scenarios/cal-parse.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
   transport: () => import('./scenarios/transport.ts'),

@@ -8,6 +8,7 @@ import type { CallContext } from '../../src/engine/calls.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { EngineError } from '../../src/engine/errors.ts';
 import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { codeOf, contextOf, openShard, recalled, settingsOf, until } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Twelve letters that nothing else says. */
@@ -196,6 +197,17 @@ async function fill(server: ServerProcess, canaries: Canaries): Promise<void> {
     { user_id: canaries.words.get('erased user') },
     { 'idempotency-key': c('erase key') },
   );
+  // Named by somebody else, then erased; and a scope that was written in, then erased.
+  const named = c('named user');
+  await done(server, `${M}/add`, { subject: 'somebody', relation: 'is', object: 'there', user_id: named });
+  await done(server, `${M}/add`, { subject: named, relation: c('relation to a named user'), object: 'there' });
+  await done(server, `${M}/app/exec`, { command: 'forget_user', args: { user_id: named } });
+  const scope = c('scope');
+  const tree = { name: c('root of scopes'), children: [{ name: scope, children: [{ name: c('inner scope') }] }] };
+  const set = await ask(server, 'PUT', `${M}/scope-tree`, tree);
+  assert.equal(set.status, 200);
+  await done(server, `${M}/add`, { subject: 's', relation: 'is', object: c('scoped object'), namespace: scope });
+  await done(server, `${M}/scope-erase`, { scope_path: scope, reason: c('scope reason') });
 }
 
 test('no word that a caller sent lies readable in a file, a backup or the log', async (t) => {
@@ -257,6 +269,55 @@ test('the scan finds what lies there in any of its forms', (t) => {
     assert.notDeepEqual(findIn('file', Buffer.from(encoded), canaries), [], `base64 behind ${before}`);
   }
   assert.deepEqual(scan(directory, canaries), { files: 0, bytes: 0, found: [] });
+});
+
+test('an old copy of the data with the keys of today opens nothing of an erased scope', async (t) => {
+  const root = temporaryDirectory(t);
+  const [data, old] = [join(root, 'data'), join(root, 'old')];
+  const say = async (engine: Engine, namespace: string, user?: string): Promise<string> => {
+    const fields = { subject: 's', relation: 'says', object: `words of ${namespace}`, visits: 1, namespace };
+    const item = { grainType: 'belief', fields: { ...fields, ...(user === undefined ? {} : { user_id: user }) } };
+    return (await engine.write('add', contextOf(1), { ...item, sync: true })).hash;
+  };
+  const repeated = (target: string) => ({
+    context: { ...contextOf(1), idempotency: { key: target, bodyHash: 'b' } },
+    input: { target: { hash: target }, deltas: { visits: 1 }, set: { note: 'kept' } },
+  });
+  let engine = await openShard(data);
+  await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
+  const gone = [await say(engine, 'acme'), await say(engine, 'acme', 'ann'), await say(engine, 'acme/prod', 'ann')];
+  const stays = [await say(engine, 'acmes', 'ann'), await say(engine, 'default', 'ann')];
+  for (const hash of gone) {
+    const { context, input } = repeated(hash);
+    assert.match(JSON.stringify(await engine.write('accumulate', context, input)), /words of acme/);
+  }
+  await engine.abandon();
+  cpSync(data, old, { recursive: true });
+
+  engine = await openShard(data);
+  const { proofs } = await engine.write('eraseScope', contextOf(1), { path: 'acme' });
+  assert.deepEqual(
+    proofs.map(({ path, count }) => [path, count]),
+    [
+      ['acme', 4],
+      ['acme/prod', 2],
+    ],
+  );
+  await until(engine, () => engine.read('statistics', contextOf(1), {}).purgePending === 0);
+  await engine.close();
+  rmSync(join(old, 'keys'), { recursive: true });
+  cpSync(join(data, 'keys'), join(old, 'keys'), { recursive: true });
+
+  engine = await openShard(old);
+  t.after(() => engine.close());
+  for (const hash of gone) {
+    assert.match((await codeOf(() => engine.read('getRaw', contextOf(1), { hash }))) ?? 'readable', /^(MEM|STO)-/);
+    const { context, input } = repeated(hash);
+    assert.match((await codeOf(() => engine.write('accumulate', context, input))) ?? 'repeated', /^(MEM|STO)-/);
+  }
+  await until(engine, () => !engine.store.isDamaged(1));
+  for (const hash of stays) assert.match(JSON.stringify(engine.read('get', contextOf(1), { hash })), /words of/);
+  assert.deepEqual(new Set(recalled(engine, 1, 'words')), new Set(stays));
 });
 
 test('an old copy of the data with the keys of today opens nothing of an erased user', async (t) => {

@@ -1,0 +1,112 @@
+// The erasure of a user with ten thousand grains among a million, in one shard: how long until the key is gone and the
+// answer out, how long the shard is held up by what follows, and when the index blocks of that time are gone too.
+import type { AddItem } from '../../src/engine/calls.ts';
+import {
+  addAll,
+  BATCH_GRAINS,
+  batchesOf,
+  contextOf,
+  makeMemories,
+  type OpenShard,
+  openShard,
+  settle,
+} from '../lib/engine.ts';
+import { inFolder } from '../lib/folder.ts';
+import { grainSource } from '../lib/grains.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { rounded } from '../lib/statistics.ts';
+
+const MEMORY = 1;
+const USER = 'the-erased-one';
+/** One in so many grains is the user's. */
+const EACH = 100;
+const SLICE_MS = 5;
+
+export const scenario: Scenario = {
+  name: 'erase',
+  about: 'erasing a user with a hundredth of all grains: the answer, names in others’ grains, the purge',
+  aims: [
+    { metric: 'answer_ms', atMost: 1_000 },
+    { metric: 'longest_slice_ms', atMost: 50 },
+  ],
+  run,
+};
+
+function run({ size }: Options): Promise<Measured> {
+  const grains = sized(size, { full: 1_000_000, quick: 100_000, smoke: 2_000 });
+  const naming = sized(size, { full: 1_000, quick: 500, smoke: 20 });
+  return inFolder(async (folder) => {
+    const shard = await openShard(folder);
+    try {
+      await makeMemories(shard.engine, MEMORY, 1);
+      await fill(shard, grains, naming);
+      await settle(shard);
+      const metrics = await erase(shard, { own: grains / EACH, naming });
+      return { parameters: { grains, of_user: grains / EACH, naming_user: naming }, metrics: rounded(metrics) };
+    } finally {
+      await shard.close();
+    }
+  });
+}
+
+/** Batch by batch, so that the user's grains lie in every segment. */
+async function fill(shard: OpenShard, grains: number, naming: number): Promise<void> {
+  const source = grainSource(11);
+  const nameEach = Math.floor(grains / naming);
+  let at = 0;
+  const make = (item: AddItem): AddItem => {
+    const place = at++;
+    if (place % EACH === 0) return { ...item, fields: { ...item.fields, user_id: USER } };
+    // Not a multiple of EACH: somebody else's.
+    if (place % nameEach === 1) return { ...item, fields: { ...item.fields, subject: USER } };
+    return item;
+  };
+  function* batches() {
+    for (let from = 0; from < grains; from += BATCH_GRAINS)
+      yield* batchesOf(MEMORY, source.take(Math.min(BATCH_GRAINS, grains - from)).map(make));
+  }
+  const added = await addAll(shard, batches());
+  if (added !== grains) throw new Error(`${grains} grains were sent, ${added} added`);
+}
+
+async function erase(
+  { engine, maintenance }: OpenShard,
+  { own, naming }: { readonly own: number; readonly naming: number },
+): Promise<Record<string, number>> {
+  // Slices are taken here, one at a time, to be measured.
+  maintenance.stop();
+  const context = contextOf(MEMORY);
+  const start = performance.now();
+  const proof = await engine.write('eraseUser', context, { userId: USER });
+  const answer = performance.now();
+  if (proof.count !== own) throw new Error(`${proof.count} grains were erased, not ${own}`);
+  let redacted = 0;
+  let longestRound = 0;
+  for (let more = true; more; ) {
+    const began = performance.now();
+    const round = await engine.write('redactUser', context, { userId: USER, keyFingerprint: proof.keyFingerprint });
+    longestRound = Math.max(longestRound, performance.now() - began);
+    redacted += round.redacted;
+    more = round.more;
+  }
+  const redaction = performance.now();
+  if (redacted !== naming) throw new Error(`${redacted} grains were redacted, not ${naming}`);
+  let longestSlice = 0;
+  while (engine.read('statistics', context, {}).purgePending > 0) {
+    const began = performance.now();
+    engine.maintain(SLICE_MS);
+    longestSlice = Math.max(longestSlice, performance.now() - began);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const again = await engine.write('eraseUser', context, { userId: USER });
+  if (again.count !== 0 || again.keyFingerprint !== proof.keyFingerprint) throw new Error('the proof is not repeated');
+  return {
+    answer_ms: answer - start,
+    answer_us_per_grain: ((answer - start) * 1_000) / own,
+    redaction_ms: redaction - answer,
+    longest_redaction_round_ms: longestRound,
+    purge_s: (performance.now() - redaction) / 1_000,
+    longest_slice_ms: longestSlice,
+  };
+}
