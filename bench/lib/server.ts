@@ -148,7 +148,7 @@ export async function embedded(server: Target, memories: readonly string[]): Pro
 /** One call over HTTP; its path begins after `/api`. */
 export async function askJson(
   { http, key }: Target,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PUT',
   path: string,
   body?: unknown,
 ): Promise<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { DocSet, intersect, union } from '../index/docset.ts';
 import { type Doc, type Facet, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
 import { toNfc } from '../nfc.ts';
 import type { Store } from '../store/store.ts';
-import { hiddenIn } from './hidden.ts';
+import { shownIn } from './hidden.ts';
 import { isInScope } from './scope.ts';
 
 export interface PartFilter {
@@ -117,8 +117,7 @@ function docTest(
   const tests: ((doc: Doc) => boolean)[] = [];
   if (removed.count > 0) tests.push((doc) => !removed.get(ordinals[doc]!));
   if (filter.includeSuperseded !== true && superseded.count > 0) tests.push((doc) => !superseded.get(ordinals[doc]!));
-  const hides = hiddenIn(store, part, context);
-  if (hides !== undefined) tests.push((doc) => !hides(doc));
+  tests.push(...shownIn(store, part, context));
   const excludedTags = (filter.excludeTags ?? []).map((value) => ({ facet: 'tag' as const, value }));
   for (const { facet, value } of [...excludedTags, ...terms.filter(({ negated }) => negated)]) {
     const docs = part.facet(facet, facetValue(facet, value));

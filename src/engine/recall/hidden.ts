@@ -14,10 +14,34 @@ const DAY_MS = 86_400_000;
 /** As a recall tells them among its reasons. */
 export type HiddenReason = 'processing_restricted' | 'consent_revoked' | 'ttl_expired';
 
-/** Whether a doc is hidden, as a test; undefined when nothing of the part is. */
-export function hiddenIn(store: Store, part: IndexPart, context: CallContext): ((doc: Doc) => boolean) | undefined {
-  const reasons = hiddenReasons(store, part, context);
-  return reasons.length === 0 ? undefined : (doc) => reasons.some(({ hides }) => hides(doc));
+type Test = (doc: Doc) => boolean;
+
+/** Tests that a doc passes unless it is hidden; none when nothing of the part is. Each is asked of every doc that a leg meets. */
+export function shownIn(store: Store, part: IndexPart, context: CallContext): readonly Test[] {
+  const nowMs = store.clock.nowMs();
+  const tests: Test[] = [];
+  const governed = governedIn(store, context);
+  if (governed !== undefined) {
+    const words = peopleIn(part, governed, context.purpose ?? DEFAULT_PURPOSE, nowMs).all?.words;
+    if (words !== undefined) tests.push((doc) => (words[doc >>> 5]! & (1 << (doc & 31))) === 0);
+    const outlived = outlivedIn(part, governed, nowMs);
+    if (outlived !== undefined) tests.push((doc) => !outlived(doc));
+  }
+  const expires = part.numbers('expiresAtMs');
+  if (expires !== undefined) tests.push((doc) => !(expires[doc]! <= nowMs));
+  return tests;
+}
+
+/** Whether a doc is hidden, as one test; undefined when nothing of the part is. */
+export function hiddenIn(store: Store, part: IndexPart, context: CallContext): Test | undefined {
+  const tests = shownIn(store, part, context);
+  return tests.length === 0 ? undefined : (doc) => !tests.every((test) => test(doc));
+}
+
+/** Undefined where nothing is hidden, and for a call that is about no memory (`memory` 0). */
+function governedIn(store: Store, { memory }: CallContext): Governed | undefined {
+  const governed = store.holds(memory) ? store.memory(memory).governed : undefined;
+  return governed?.hidesNothing === true ? undefined : governed;
 }
 
 interface Hiding {
@@ -25,12 +49,12 @@ interface Hiding {
   readonly hides: (doc: Doc) => boolean;
 }
 
-/** In the order in which they are told. A call that is about no memory (`memory` 0) hides nothing. */
+/** In the order in which they are told. */
 export function hiddenReasons(store: Store, part: IndexPart, context: CallContext): readonly Hiding[] {
   const hiding: Hiding[] = [];
   const nowMs = store.clock.nowMs();
-  const governed = store.holds(context.memory) ? store.memory(context.memory).governed : undefined;
-  if (governed !== undefined && !governed.hidesNothing) {
+  const governed = governedIn(store, context);
+  if (governed !== undefined) {
     const people = peopleIn(part, governed, context.purpose ?? DEFAULT_PURPOSE, nowMs);
     const { restricted, withdrawn } = people;
     if (restricted !== undefined) hiding.push({ reason: 'processing_restricted', hides: (doc) => restricted.has(doc) });
@@ -51,6 +75,8 @@ interface People {
   readonly untilMs: number;
   readonly restricted: DocSet | undefined;
   readonly withdrawn: DocSet | undefined;
+  /** Both together. */
+  readonly all: DocSet | undefined;
 }
 
 /** Finding whose grains they are asks the part for each user, so it is kept until one of them, or the part, changes. */
@@ -78,6 +104,7 @@ function peopleIn(part: IndexPart, governed: Governed, purpose: string, nowMs: n
     untilMs: withdrawn.untilMs,
     restricted: docsOfUsers(part, governed.restrictions.keys()),
     withdrawn: docsOfUsers(part, withdrawn.users),
+    all: docsOfUsers(part, [...governed.restrictions.keys(), ...withdrawn.users]),
   };
   known.set(part, found);
   return found;
@@ -107,7 +134,28 @@ function outlivedIn(part: IndexPart, governed: Governed, nowMs: number): ((doc: 
   }
   if (byDefault === null) return undefined;
   const upTo = nowMs - byDefault * DAY_MS;
+  if (oldestIn(part) > upTo) return undefined;
   return (doc) => createdAtMs[doc]! <= upTo;
+}
+
+interface Oldest {
+  readonly docCount: number;
+  readonly createdAtMs: number;
+}
+
+const knownOldest = new WeakMap<IndexPart, Oldest>();
+
+/** When the oldest doc of the part was created, in milliseconds: most parts are younger than what expires. */
+function oldestIn(part: IndexPart): number {
+  const { docCount, createdAtMs } = part;
+  if (docCount === 0) return Number.POSITIVE_INFINITY;
+  if (part.chronological) return createdAtMs[0]!;
+  const last = knownOldest.get(part);
+  if (last?.docCount === docCount) return last.createdAtMs;
+  let oldest = Number.POSITIVE_INFINITY;
+  for (let doc = 0; doc < docCount; doc++) oldest = Math.min(oldest, createdAtMs[doc]!);
+  knownOldest.set(part, { docCount, createdAtMs: oldest });
+  return oldest;
 }
 
 interface Times {

@@ -1,0 +1,152 @@
+// What deciding costs: one grain a call over gRPC into a memory with opt-in consent and restrictions beside one without, and
+// recalls by words and by structure in process over the same grains, with people whose grains are kept back and without.
+import { join } from 'node:path';
+import type { PolicyChange, RecallQuery } from '../../src/engine/calls.ts';
+import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
+import { inFolder } from '../lib/folder.ts';
+import { grainSource } from '../lib/grains.ts';
+import { LoadClient } from '../lib/load.ts';
+import type { Measured, Options, Scenario, Size } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { askJson, createMemory, startServer } from '../lib/server.ts';
+import { inTurns, median, medianRatio, percentile, rounded } from '../lib/statistics.ts';
+
+/** As many as the grains have. */
+const USERS = Array.from({ length: 50 }, (_, at) => `user-${at}`);
+/** People beside those whose grains are there. */
+const OTHERS = Array.from({ length: 950 }, (_, at) => `other-${at}`);
+const RESTRICTED = OTHERS.slice(0, 20);
+const IN_FLIGHT = 64;
+const HITS = 20;
+const CANDIDATES = 100;
+const FREE = 1;
+const GOVERNED = 2;
+
+export const scenario: Scenario = {
+  name: 'govern',
+  about: 'policy, consent and restriction on, beside off: adds over gRPC, recalls in process',
+  aims: [
+    { metric: 'grpc_add_governed_over_free_ratio', atLeast: 0.95 },
+    { metric: 'recall_words_added_us', atMost: 20 },
+    { metric: 'recall_newest_added_us', atMost: 20 },
+  ],
+  run,
+};
+
+async function run({ size, profile }: Options): Promise<Measured> {
+  return inFolder(async (folder) => {
+    const adds = await addsOverGrpc(join(folder, 'served'), size, profile);
+    const recalls = await recallsInProcess(join(folder, 'shard'), size);
+    return {
+      parameters: { ...adds.parameters, ...recalls.parameters, consents: USERS.length + OTHERS.length },
+      metrics: rounded({ ...adds.metrics, ...recalls.metrics }),
+    };
+  });
+}
+
+async function addsOverGrpc(dataDirectory: string, size: Size, profile: Options['profile']): Promise<Measured> {
+  const rounds = sized(size, { full: 9, quick: 5, smoke: 1 });
+  const calls = sized(size, { full: 20_000, quick: 8_000, smoke: 64 });
+  const warming = sized(size, { full: 40_000, quick: 20_000, smoke: 64 });
+  const client = LoadClient.start();
+  const server = await startServer({ workers: 2, shards: 8, profile, dataDirectory, auth: 'api-key' });
+  try {
+    for (const id of ['free', 'governed']) await createMemory(server, id);
+    const M = '/memories/governed';
+    await askJson(server, 'PUT', `${M}/policy`, { overrides: { 'consent.mode': 'opt_in', 'consent.on_read': true } });
+    await askJson(server, 'POST', `${M}/consent/grant-bulk`, { user_ids: [...USERS, ...OTHERS], purpose: 'storage' });
+    for (const user of RESTRICTED)
+      await askJson(server, 'POST', `${M}/app/exec`, { command: 'restrict', args: { user_id: user, reason: 'bench' } });
+    let seed = 1;
+    const add = (memory: string, count: number) =>
+      client.run(server, {
+        ...{ protocol: 'grpc', connections: 4, inFlight: IN_FLIGHT, calls: count, what: 'add', memories: [memory] },
+        seed: ++seed,
+      });
+    for (const id of ['free', 'governed']) await add(id, warming);
+    const turns = await inTurns(rounds, {
+      free: async () => (await add('free', calls)).serverCpuUsPerCall,
+      governed: async () => (await add('governed', calls)).serverCpuUsPerCall,
+    });
+    return {
+      parameters: { adds_a_round: calls, add_rounds: rounds, restricted: RESTRICTED.length },
+      metrics: {
+        // By the server's processor time, which neighbours on the machine disturb less than the clock's.
+        grpc_add_governed_over_free_ratio: medianRatio(turns.free, turns.governed),
+        grpc_add_free_cpu_us: median(turns.free),
+        grpc_add_governed_cpu_us: median(turns.governed),
+      },
+    };
+  } finally {
+    client.stop();
+    await server.stop();
+  }
+}
+
+async function recallsInProcess(folder: string, size: Size): Promise<Measured> {
+  const grains = sized(size, { full: 100_000, quick: 30_000, smoke: 500 });
+  const rounds = sized(size, { full: 9, quick: 5, smoke: 1 });
+  const queries = sized(size, { full: 1_000, quick: 300, smoke: 20 });
+  const source = grainSource(1);
+  const shard = await openShard(folder);
+  await makeMemories(shard.engine, FREE, 2);
+  for (let left = grains; left > 0; left -= 10_000) {
+    const items = source.take(Math.min(left, 10_000));
+    for (const memory of [FREE, GOVERNED]) await addAll(shard, batchesOf(memory, items));
+  }
+  await settle(shard);
+  await govern(shard);
+  const questions = Array.from({ length: queries }, () => source.question());
+  const subjects = Array.from({ length: queries }, () => source.subject());
+  const words = (memory: number) => () => times(questions, (query) => recall(shard, memory, { query }));
+  const newest = (memory: number) => () =>
+    times(subjects, (subject) => recall(shard, memory, { filter: { subject }, structural: true }));
+  const all = await inTurns(rounds + 1, {
+    freeWords: words(FREE),
+    governedWords: words(GOVERNED),
+    freeNewest: newest(FREE),
+    governedNewest: newest(GOVERNED),
+  });
+  await shard.close();
+  /** The first round warms up. */
+  const middles = (name: keyof typeof all): number[] => all[name].slice(1).map((one) => percentile(one, 0.5));
+  const added = (governed: readonly number[], free: readonly number[]): number =>
+    median(governed.map((one, round) => one - free[round]!));
+  return {
+    parameters: { grains, recalls_a_round: queries, recall_rounds: rounds },
+    metrics: {
+      recall_words_p50_us: median(middles('freeWords')),
+      recall_words_added_us: added(middles('governedWords'), middles('freeWords')),
+      recall_newest_p50_us: median(middles('freeNewest')),
+      recall_newest_added_us: added(middles('governedNewest'), middles('freeNewest')),
+    },
+  };
+}
+
+/** Consent on read, restrictions and times to live; grains of a few people are kept back. */
+async function govern({ engine }: OpenShard): Promise<void> {
+  const context = contextOf(GOVERNED);
+  const change: PolicyChange = {
+    overrides: { 'consent.mode': 'opt_out', 'consent.on_read': true, 'retention.default_ttl_days': 365 },
+  };
+  await engine.write('setPolicy', context, { change, isAdmin: true });
+  const say = (userId: string, granted: boolean) => ({ userId, purpose: 'storage', granted });
+  await engine.write('consent', context, { items: OTHERS.map((user) => say(user, true)) });
+  await engine.write('consent', context, { items: USERS.slice(0, 2).map((user) => say(user, false)) });
+  for (const userId of [...RESTRICTED, ...USERS.slice(2, 4)])
+    await engine.write('restrict', context, { userId, restricted: true, reason: 'bench' });
+}
+
+function recall({ engine }: OpenShard, memory: number, asked: Partial<RecallQuery>): number {
+  const query = { filter: {}, structural: false, limit: HITS, candidateLimit: CANDIDATES, ...asked };
+  return engine.read('recall', contextOf(memory), query).hits.length;
+}
+
+/** Microseconds of each call. */
+function times<T>(inputs: readonly T[], call: (input: T) => unknown): number[] {
+  return inputs.map((input) => {
+    const start = performance.now();
+    call(input);
+    return (performance.now() - start) * 1_000;
+  });
+}
