@@ -31,6 +31,7 @@ test('each code that running causes is caused by a query', async (t) => {
 
 const RUN: Run = {
   session: PLAIN_SESSION,
+  sourceHash: '',
   namespace: undefined,
   userId: undefined,
   nowMs: 0,

@@ -76,6 +76,11 @@ const rows: Row[] = [
     'x_vendor(1, "a", true)',
   ].map((option): Row => ({ q: `RECALL beliefs WHERE subject = "gina" WITH ${option}`, set: 'cats', warn: 'W004' })),
   { q: 'RECALL beliefs WHERE subject = "gina" WITH locale("sv")', set: 'cats', warn: 'W004' },
+  // Words about a text, and no text
+  ...['iso_timestamps', 'progressive_disclosure', 'progressive_disclosure(full)'].map(
+    (option): Row => ({ q: `RECALL beliefs WHERE subject = "gina" WITH ${option}`, set: 'cats', warn: 'W004' }),
+  ),
+  { q: 'RECALL beliefs WHERE subject = "gina" WITH summarize', set: 'cats', is: { summary: 'gina admires cats' } },
   { q: 'RECALL beliefs WITH everything', code: 'E002', at: 'everything' },
   { q: 'RECALL beliefs WITH x_', code: 'E002' },
   { q: 'RECALL beliefs WITH', code: 'E002' },

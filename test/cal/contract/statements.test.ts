@@ -310,6 +310,10 @@ const rows: Row[] = [
     count: 2,
     check: ({ results }) => {
       assert.equal(results.bad.error.code, 'CAL-E046');
+      const { version, statement_type, tier, query_hash, duration_ms, budget } = results.good._cal;
+      assert.deepEqual([version, statement_type, tier, typeof duration_ms], ['1.2', 'recall', 0, 'number']);
+      assert.match(query_hash, /^sha256:[0-9a-f]{64}$/);
+      assert.deepEqual(Object.keys(budget), ['tokens_used', 'grains_returned', 'grains_scanned']);
       assert.equal(results.good.count, 4);
     },
   },
@@ -344,6 +348,8 @@ const rows: Row[] = [
     set: '',
     check: (told) => assert.equal('branch' in told ? told['branch'] : told['_cal'].branch, null),
   },
+  // What matched and was skipped is no grain of the branch.
+  { q: 'COALESCE (RECALL beliefs OFFSET 500, RECALL beliefs WHERE subject = "gina")', set: 'cats', is: { branch: 1 } },
   { q: 'COALESCE (RECALL beliefs)', code: 'E002' },
   { q: `COALESCE (${branches(5)})`, count: 20 },
   { q: `COALESCE (${branches(6)})`, code: 'E039' },

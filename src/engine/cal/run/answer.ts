@@ -5,11 +5,11 @@ import { stringifyJson } from '../../grain/api-json.ts';
 import type { CalError, CalErrorCode } from '../errors.ts';
 import type { CheckedQuery } from '../query.ts';
 import type { Running } from './asks.ts';
-import { CAL_VERSION } from './describe.ts';
 import { asCalError } from './failure.ts';
-import { statementType } from './kinds.ts';
+import { statementType, tierOf } from './kinds.ts';
+import { withBlock } from './payload.ts';
 import { planOf } from './plans.ts';
-import { runQuery, tierOf } from './query.ts';
+import { runQuery } from './query.ts';
 import type { CalSession, QueryVector, Run } from './session.ts';
 
 /** What is asked of a memory. */
@@ -67,6 +67,7 @@ function* answerChecked(
   const own = nowMs + (statement.kind === 'assemble' ? session.assembleTimeoutMs : session.queryTimeoutMs);
   const run: Run = {
     session,
+    sourceHash: checked.sourceHash,
     namespace,
     userId,
     nowMs,
@@ -76,24 +77,14 @@ function* answerChecked(
     vectors: new Map(vectors.map((vector) => [vector.of, vector])),
     spent: { scanned: 0, warnings: [], withoutVector: new Set() },
   };
-  const { payload, count, tokensUsed, grainsReturned, extra } = yield* runQuery(checked.query, run);
-  const type = statementType(statement);
-  const tier = tierOf(statement);
-  payload['_cal'] = {
-    version: CAL_VERSION,
-    statement_type: type,
-    tier,
-    query_hash: `sha256:${checked.sourceHash}`,
-    duration_ms: Math.round((performance.now() - startedMs) * 1000) / 1000,
-    budget: { tokens_used: tokensUsed, grains_returned: grainsReturned, grains_scanned: run.spent.scanned },
-    ...extra,
-  };
+  const answer = yield* runQuery(checked.query, run);
+  const { sourceHash } = checked;
   return {
-    resultJson: stringifyJson(payload),
-    statementType: type,
-    resultCount: count,
+    resultJson: stringifyJson(withBlock(answer, statement, { sourceHash, startedMs, scanned: run.spent.scanned })),
+    statementType: statementType(statement),
+    resultCount: answer.count,
     warnings: [...new Set([...checked.warnings, ...run.spent.warnings])],
-    tier,
+    tier: tierOf(statement),
     withoutVector: [...run.spent.withoutVector],
   };
 }

@@ -9,9 +9,9 @@ import { VARIABLES } from '../output/template-variables.ts';
 import { DOMAIN_PROFILES, type Field, fieldsOf } from '../vocabulary/fields.ts';
 import { GRAIN_TYPES, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { CAL_VERSION } from './kinds.ts';
 import type { Run } from './session.ts';
 
-export const CAL_VERSION = '1.2';
 const OMS_VERSION = '1.3';
 
 /** WITH options that change an answer here; the others are answered with CAL-W004. */

@@ -5,7 +5,7 @@ import type { Explain, Recall, Stage, Statement } from '../ast.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { ask, type Running } from './asks.ts';
 import { type Conditions, conditionsOf, type Met } from './conditions.ts';
-import { statementType } from './kinds.ts';
+import { statementType, tierOf } from './kinds.ts';
 import type { Run } from './session.ts';
 
 /** Values of parameters are not known: their conditions are named all the same. It is a text, and a time. */
@@ -79,10 +79,6 @@ function write(base: JsonObject, run: Run, sideEffects: string[]): JsonObject {
     limits: LIMITS,
     estimated_cost: 1,
   };
-}
-
-function tierOf({ kind }: Pick<Statement, 'kind'>): 0 | 1 {
-  return kind === 'add' || kind === 'supersede' || kind === 'revert' ? 1 : 0;
 }
 
 const LIMITS: JsonObject = {

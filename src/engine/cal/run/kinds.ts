@@ -1,6 +1,13 @@
-// The names of statements on the wire.
+// The names of statements on the wire, and their tiers.
 import { unreachable } from '../../assert.ts';
 import type { Statement } from '../ast.ts';
+
+export const CAL_VERSION = '1.2';
+
+/** 0 for what only reads. */
+export function tierOf({ kind }: Pick<Statement, 'kind'>): 0 | 1 {
+  return kind === 'add' || kind === 'supersede' || kind === 'revert' ? 1 : 0;
+}
 
 export function statementType({ kind }: Pick<Statement, 'kind'>): string {
   switch (kind) {

@@ -1,6 +1,7 @@
 // What a statement came to, as the members of `result_json`.
 import type { JsonObject, JsonValue } from '../../calls.ts';
-import type { ProjectPart, Recall, WithOption } from '../ast.ts';
+import type { ProjectPart, Recall, Statement, WithOption } from '../ast.ts';
+import { calWarning } from '../errors.ts';
 import { levelOf } from '../output/disclosure.ts';
 import { storedValue } from '../output/fields.ts';
 import { formatName, type Rendering, resolveFormats } from '../output/formats/choice.ts';
@@ -9,6 +10,7 @@ import type { Project } from '../output/projection.ts';
 import { renderGrains } from '../output/render.ts';
 import { summaryOf } from '../output/summary.ts';
 import { tokenCounter } from '../output/tokenizer.ts';
+import { CAL_VERSION, statementType, tierOf } from './kinds.ts';
 import type { Run } from './session.ts';
 import type { Outcome } from './stages.ts';
 
@@ -20,6 +22,28 @@ export interface Answer {
   readonly grainsReturned: number;
   /** Members of `_cal` beside those of every answer. */
   readonly extra?: JsonObject;
+}
+
+/** The answer to `statement`, with the block that every answer has; `startedMs` of the performance clock, `scanned` grains. */
+export function withBlock(
+  { payload, tokensUsed, grainsReturned, extra }: Answer,
+  statement: Pick<Statement, 'kind'>,
+  {
+    sourceHash,
+    startedMs,
+    scanned,
+  }: { readonly sourceHash: string; readonly startedMs: number; readonly scanned: number },
+): JsonObject {
+  payload['_cal'] = {
+    version: CAL_VERSION,
+    statement_type: statementType(statement),
+    tier: tierOf(statement),
+    query_hash: `sha256:${sourceHash}`,
+    duration_ms: Math.round((performance.now() - startedMs) * 1000) / 1000,
+    budget: { tokens_used: tokensUsed, grains_returned: grainsReturned, grains_scanned: scanned },
+    ...extra,
+  };
+  return payload;
 }
 
 export function shownHash(hash: string): string {
@@ -134,6 +158,7 @@ function grainsAnswer(
   };
   if (has(recall.with, 'summarize')) payload['summary'] = summaryOf(grains) ?? null;
   const count = grains.length;
+  if (recall.format === undefined) warnOfNoText(recall.with, run);
   if (recall.format === undefined) return { payload, count, tokensUsed: 0, grainsReturned: count };
   const renderings = resolveFormats(recall.format, (name) => lookUp(run, name));
   const limit = recall.stages?.find((stage) => stage.stage === 'limit')?.count;
@@ -149,6 +174,13 @@ function grainsAnswer(
   const grainCount = Math.max(0, ...rendered.map((one) => one.grainCount));
   Object.assign(payload, formatted(recall.format.kind === 'list', renderings, rendered), { grain_count: grainCount });
   return { payload, count, tokensUsed, grainsReturned: count };
+}
+
+/** Options that say something of a text alone (section 9). */
+function warnOfNoText(options: readonly WithOption[], run: Run): void {
+  for (const { option } of options)
+    if (option === 'iso_timestamps' || option === 'progressive_disclosure')
+      run.spent.warnings.push(calWarning('CAL-W004', `${option} has no effect: no format is asked for`));
 }
 
 /** One text, or one for each key of a list. */

@@ -10,8 +10,8 @@ import { contested } from './contested.ts';
 import { describe } from './describe.ts';
 import { runExplain } from './explain.ts';
 import { asCalError } from './failure.ts';
-import { statementType } from './kinds.ts';
-import { type Answer, has, outcomeAnswer, shownHash } from './payload.ts';
+import { statementType, tierOf } from './kinds.ts';
+import { type Answer, has, outcomeAnswer, shownHash, withBlock } from './payload.ts';
 import { checkTime, resolveReference, runRecall, runValues } from './recall.ts';
 import type { Bound, Run } from './session.ts';
 import { runSetOperation } from './set-op.ts';
@@ -28,11 +28,6 @@ export function* runQuery({ lets, statement }: Query, run: Run): Running<Answer>
   // Nothing is read for what is only explained.
   if (statement.kind !== 'explain') for (const binding of lets) known.set(binding.name, yield* bind(binding, within));
   return yield* runStatement(statement, within);
-}
-
-/** 0 for what only reads. */
-export function tierOf({ kind }: Pick<Statement, 'kind'>): 0 | 1 {
-  return kind === 'add' || kind === 'supersede' || kind === 'revert' ? 1 : 0;
 }
 
 /** After all that the text alone can do wrong, and before anything is read (section 2.3). */
@@ -126,9 +121,12 @@ function* runBatch(
   let tokensUsed = 0;
   let grainsReturned = 0;
   for (const { label, statement } of entries) {
+    const startedMs = performance.now();
+    const before = run.spent.scanned;
     try {
       const answer = yield* runStatement(statement, run);
-      results[label.word] = { ...answer.payload, ...(answer.extra === undefined ? {} : { _cal: answer.extra }) };
+      const scanned = run.spent.scanned - before;
+      results[label.word] = withBlock(answer, statement, { sourceHash: run.sourceHash, startedMs, scanned });
       tokensUsed += answer.tokensUsed;
       grainsReturned += answer.grainsReturned;
     } catch (error) {
@@ -138,12 +136,17 @@ function* runBatch(
   return { payload: { type: 'batch', results }, count: entries.length, tokensUsed, grainsReturned };
 }
 
+/** True too where OFFSET leaves nothing of what matched. */
+function isEmpty(outcome: Outcome): boolean {
+  return outcome.total === 0 || (outcome.kind === 'grains' && outcome.grains.length === 0);
+}
+
 /** The first branch with a grain; the later ones are not run. */
 function* runCoalesce({ branches }: Coalesce, run: Run): Running<Answer> {
   for (const [branch, recall] of branches.entries()) {
     const found = yield* runRecall(recall, run);
     checkTime(run);
-    if (found.total === 0) continue;
+    if (isEmpty(found)) continue;
     const outcome = yield* detected(found, recall.with, recall.contradictions, run);
     const answer = outcomeAnswer(outcome, recall, run, whyOf(recall));
     return { ...answer, payload: { ...answer.payload, branch }, extra: { ...answer.extra, branch } };

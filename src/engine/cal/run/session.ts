@@ -45,6 +45,8 @@ export type Bound =
 /** A query under way. */
 export interface Run {
   readonly session: CalSession;
+  /** Of the query as it was sent, without its outer white space. */
+  readonly sourceHash: string;
   /** Bound: nothing outside of it exists for this query. */
   readonly namespace: string | undefined;
   readonly userId: string | undefined;

@@ -1,8 +1,9 @@
 // ADD, SUPERSEDE and REVERT: statements that make new grains. They run only where the server and the session let them.
 import type { JsonObject, JsonValue } from '../../calls.ts';
 import { EngineError } from '../../errors.ts';
-import type { Add, Assignments, Revert, Supersede, Value } from '../ast.ts';
+import type { Add, Assignments, Revert, Span, Supersede, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
+import { goalState } from '../output/fields.ts';
 import { ask, type Running } from './asks.ts';
 import { shownHash } from './payload.ts';
 import { valuesOf } from './recall.ts';
@@ -18,18 +19,16 @@ export function* runAdd({ grainType, set, reason }: Add, run: Run): Running<Json
 
 export function* runSupersede({ grain, set, reason }: Supersede, run: Run): Running<JsonObject> {
   const old = yield* named(grain, run);
-  if (old.grainType !== 'belief')
-    throw new CalError('CAL-E042', `a ${old.grainType} cannot be superseded`, { at: grain.at });
-  if (old.supersededBy !== undefined) throw alreadySuperseded();
-  const newHash = yield* supersede(old.hash, fieldsOf('belief', set, run), reason);
+  checkBelief(old.grainType, grain);
+  if (old.supersededBy !== undefined) throw alreadySuperseded(grain);
+  const newHash = yield* supersede(grain, { oldHash: old.hash, fields: fieldsOf('belief', set, run), reason });
   return { type: 'superseded', old_hash: shownHash(old.hash), new_hash: shownHash(newHash) };
 }
 
 /** A new version with what the one before the named said, over the newest of the chain. */
 export function* runRevert({ grain, reason }: Revert, run: Run): Running<JsonObject> {
   const target = yield* named(grain, run);
-  if (target.grainType !== 'belief')
-    throw new CalError('CAL-E042', `a ${target.grainType} cannot be superseded`, { at: grain.at });
+  checkBelief(target.grainType, grain);
   const { versions } = yield* ask('history', { hash: target.hash });
   const at = versions.findIndex(({ hash }) => hash === target.hash);
   const previous = versions[at - 1];
@@ -40,7 +39,7 @@ export function* runRevert({ grain, reason }: Revert, run: Run): Running<JsonObj
   // What the newest version says and the restored one does not is taken back.
   for (const name of Object.keys(head.fields)) if (!KEPT.has(name)) fields[name] = null;
   for (const [name, value] of Object.entries(previous.fields)) if (!KEPT.has(name)) fields[name] = value;
-  const newHash = yield* supersede(head.hash, fields, reason);
+  const newHash = yield* supersede(grain, { oldHash: head.hash, fields, reason });
   return {
     type: 'reverted',
     reverted_hash: shownHash(target.hash),
@@ -61,19 +60,34 @@ const KEPT: ReadonlySet<string> = new Set([
   'user_id',
 ]);
 
-function* supersede(oldHash: string, fields: JsonObject, reason: string): Running<string> {
+/** Where a statement names the grain that it is about. */
+interface Naming {
+  readonly at?: Span | undefined;
+}
+
+/** The new version's hash. */
+function* supersede(
+  { at }: Naming,
+  version: { readonly oldHash: string; readonly fields: JsonObject; readonly reason: string },
+): Running<string> {
   try {
-    const { newHash } = yield* ask('supersede', { oldHash, fields, reason });
+    const { newHash } = yield* ask('supersede', version);
     return newHash;
   } catch (error) {
-    if (error instanceof EngineError && error.code === 'MEM-E002') throw alreadySuperseded();
-    if (error instanceof EngineError && error.code === 'MEM-E001') throw new CalError('CAL-E046', 'no such grain');
+    if (error instanceof EngineError && error.code === 'MEM-E002') throw alreadySuperseded({ at });
+    if (error instanceof EngineError && error.code === 'MEM-E001')
+      throw new CalError('CAL-E046', 'no such grain', { at });
     throw error;
   }
 }
 
-function alreadySuperseded(): CalError {
-  return new CalError('CAL-E040', 'the grain has been superseded already');
+function alreadySuperseded({ at }: Naming): CalError {
+  return new CalError('CAL-E040', 'the grain has been superseded already', { at });
+}
+
+function checkBelief(grainType: string, { at }: Naming): void {
+  if (grainType === 'belief') return;
+  throw new CalError('CAL-E042', `this grain is of the type ${grainType}, and beliefs alone are superseded`, { at });
 }
 
 function fieldsOf(grainType: string, set: Assignments, run: Run): JsonObject {
@@ -85,7 +99,9 @@ function fieldsOf(grainType: string, set: Assignments, run: Run): JsonObject {
       const span = spanOf(plain, run.nowMs);
       if (span === undefined) throw new CalError('CAL-E020', 'deadline wants a time', { at: value.at });
       fields[name] = Math.floor(span.startMs / 1000);
-    } else fields[name] = plain;
+    } else if (name === 'goal_state' && typeof plain === 'string') fields[name] = goalState(plain);
+    else if (name === 'depends_on' && !Array.isArray(plain)) fields[name] = [plain];
+    else fields[name] = plain;
     // What a goal is about has a name of its own.
     if (grainType === 'goal' && name === 'object') fields['description'] = plain;
   }

@@ -1,0 +1,124 @@
+// Section 7.11 of the contract: statements that write, on a server that lets them.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { refused } from '../../conformance/contract.ts';
+import { HttpClient } from '../../conformance/http-client.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+import type { Told } from './contract.ts';
+
+let server: TestServer;
+let client: HttpClient;
+let memory = '';
+let memories = 0;
+before(async () => {
+  server = await startTestServer({ calTier1: 'true' });
+  client = new HttpClient(server.http, server.key);
+});
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.errors, []);
+});
+
+async function fresh(): Promise<void> {
+  memories += 1;
+  memory = `writes-${memories}`;
+  await client.post('/memories', { id: memory });
+}
+
+async function run(query: string, headers: Readonly<Record<string, string>> = {}): Promise<Told> {
+  const path = `/memories/${memory}/app/exec`;
+  const { result } = await client.post(path, { command: 'cal', args: { query } }, { headers });
+  return { ...result.result, statement_type: result.statement_type, warnings: result.warnings };
+}
+
+const fields = async (query: string): Promise<Told> => (await run(query))['grains'][0].fields;
+
+test('a goal is added in either vocabulary of states, and reads back in both', async () => {
+  await fresh();
+  const set = (object: string, more: string) =>
+    `ADD goal SET subject = "a" SET relation = "mg:intends" SET object = "${object}" ${more} REASON "r"`;
+  for (const [word, stored] of [
+    ['active', 'active'],
+    ['blocked', 'suspended'],
+    ['completed', 'satisfied'],
+    ['abandoned', 'failed'],
+    ['suspended', 'suspended'],
+  ]) {
+    const { hash, type, statement_type, _cal } = await run(set(`be ${word}`, `SET goal_state = "${word}"`));
+    assert.deepEqual([type, statement_type, _cal.tier], ['added', 'add', 1]);
+    assert.equal((await fields(`RECALL goals WHERE hash = ${hash}`))['goal_state'], stored);
+    assert.equal((await run(`RECALL goals WHERE hash = ${hash} AND goal_state = "${word}"`))['total'], 1);
+  }
+  const { hash } = await run(set('be first', ''));
+  const later = await run(
+    set('be later', `SET depends_on = ${hash} SET deadline = "2031-01-02" SET assigned_agent = "x"`),
+  );
+  const stored = await fields(`RECALL goals WHERE depends_on = ${hash}`);
+  assert.equal(stored['object'], 'be later');
+  assert.deepEqual(stored['depends_on'], [hash.slice('sha256:'.length)]);
+  assert.equal(stored['deadline'], Date.UTC(2031, 0, 2) / 1000);
+  assert.equal((await run(`RECALL goals WHERE hash = ${later['hash']} AND assigned_agent = "x"`))['total'], 1);
+});
+
+test('an observation is added with its observer, and is never superseded', async () => {
+  await fresh();
+  const { hash } = await run(
+    'ADD observation SET subject = "door" SET relation = "mg:perceives" SET object = "open" SET observer_id = "cam" SET observer_type = "camera" BECAUSE "seen"',
+  );
+  assert.equal((await run('RECALL observations WHERE observer_id = "cam" AND observer_type = "camera"'))['total'], 1);
+  const error = await refused(run(`SUPERSEDE ${hash} SET object = "shut" REASON "r"`), 'CAL-E042');
+  assert.match(error.message, /observation/);
+  await refused(run(`REVERT ${hash} REASON "r"`), 'CAL-E042');
+});
+
+test('a version keeps what is not set, and a reverted one has what the version before the named had', async () => {
+  await fresh();
+  const first = (
+    await run(
+      'ADD belief SET subject = "s" SET relation = "r" SET object = "one" SET confidence = 0.5 SET importance = 0.25 SET tags = ["x"] REASON "r"',
+    )
+  )['hash'];
+  const told = await run(`SUPERSEDE ${first} SET object = "two" SET tags = ["y"] REASON "r"`);
+  assert.deepEqual([told['type'], told['old_hash']], ['superseded', first]);
+  const second = told['new_hash'];
+  const third = (await run(`SUPERSEDE ${second} SET confidence = 0.75 REASON "r"`))['new_hash'];
+  const now = await fields('RECALL beliefs');
+  assert.deepEqual([now['object'], now['confidence'], now['importance'], now['tags']], ['two', 0.75, 0.25, ['y']]);
+
+  const reverted = await run(`REVERT ${second} REASON "r"`);
+  assert.deepEqual(
+    [reverted['type'], reverted['reverted_hash'], reverted['restored_from']],
+    ['reverted', second, first],
+  );
+  const again = await fields('RECALL beliefs');
+  assert.deepEqual([again['object'], again['confidence'], again['tags']], ['one', 0.5, ['x']]);
+  assert.deepEqual(
+    (await run(`HISTORY ${first}`))['versions'].map(({ hash }: Told) => hash),
+    [reverted['new_hash'], third, second, first],
+  );
+  await refused(run(`SUPERSEDE ${first} SET object = "late" REASON "r"`), 'CAL-E040');
+  await refused(run(`REVERT ${first} REASON "r"`), 'CAL-E041');
+});
+
+test('a bound session writes where it is bound, and knows no target elsewhere', async () => {
+  await fresh();
+  const bound = { 'x-namespace': 'there', 'x-user-id': 'ann' };
+  const { hash } = await run(
+    'ADD belief SET subject = $current_user_id SET relation = "r" SET object = "o" REASON "r"',
+    bound,
+  );
+  const mine = await fields(`RECALL beliefs WHERE hash = ${hash}`);
+  assert.deepEqual([mine['subject'], mine['namespace'], mine['user_id']], ['ann', 'there', 'ann']);
+  for (const headers of [{ 'x-namespace': 'elsewhere' }, { 'x-namespace': 'there', 'x-user-id': 'ben' }]) {
+    await refused(run(`SUPERSEDE ${hash} SET object = "p" REASON "r"`, headers), 'CAL-E046');
+    await refused(run(`REVERT ${hash} REASON "r"`, headers), 'CAL-E046');
+  }
+  await refused(run(`SUPERSEDE sha256:${'0'.repeat(64)} SET object = "p" REASON "r"`), 'CAL-E046');
+});
+
+test('EXPLAIN of a write writes nothing, and says that it could', async () => {
+  await fresh();
+  const { plan } = await run('EXPLAIN ADD belief SET subject = "s" SET relation = "r" SET object = "o" REASON "r"');
+  assert.deepEqual([plan.tier, plan.tier1_enabled], [1, true]);
+  assert.equal((await run('RECALL beliefs | COUNT'))['count'], 0);
+});
