@@ -17,7 +17,7 @@ const QUESTION_STARTS =
 
 /** A request for words: what follows in the text may be the words to work on. */
 const REQUEST_STARTS =
-  /^(please )?(write|rewrite|compose|draft|translate|summari[sz]e|paraphrase|proofread|correct|edit|generate|create|make|give|tell|explain|complete|finish|continue|read|imagine|pretend|act|role-?play|consider|say|repeat|print|output|let|let's|suppose|assume|picture|describe|analy[sz]e|classify|extract|convert)\b/i;
+  /^(please )?(for example|for instance|e\.g\.|write|rewrite|compose|draft|translate|summari[sz]e|paraphrase|proofread|correct|edit|generate|create|make|give|tell|explain|complete|finish|continue|read|imagine|pretend|act|role-?play|consider|say|repeat|print|output|let|let's|suppose|assume|picture|describe|analy[sz]e|classify|extract|convert)\b/i;
 
 /** One of these and the whole unit is no plain statement: what depends on it may stand in any of its clauses. */
 const UNSURE_UNIT =
@@ -25,6 +25,9 @@ const UNSURE_UNIT =
 /** One of these and its own clause is none. */
 const UNSURE_CLAUSE =
   /\b(would|could|might|should|shall|must|ought|gonna|going to|about to|want|wanted|hope|hoped|hoping|plan|plans|planning|intend|intends|try|tries|trying|maybe|perhaps|probably|possibly|potentially|likely|presumably|seem|seems|seemed|supposed|think|thought|guess|believe|believed|doubt|suspect|wonder|wondering|consider|considering|feel|feels|felt|looks like|sounds like|as if|as though|like i|or|almost|nearly|practically|used to|formerly|previously|once|ex|former|say|tell|ask|asks|asked|hear|instead|sometimes|occasionally|ever|let|lets|role|anyone|nobody|everyone|everybody|somebody|someone)\b/i;
+/** A doubt that a comma hangs on a statement. */
+const DOUBT_AT_END =
+  /,? (?:I (?:think|guess|suppose|believe|suspect|hope|assume|reckon)|maybe|perhaps|probably|possibly|presumably|or so|or something|not sure|I am not sure)\W*$/i;
 /** These are names and months too, so their case counts. */
 const UNSURE_CASED = /\b(may|will)\b|'ll\b|'d\b/;
 /** Takes back the whole sentence wherever it stands. */
@@ -80,7 +83,7 @@ export function* clausesOf(sentence: Sentence): Generator<Clause, void, void> {
   if (tail === null ? sentence.mark.includes('?') : tail[0].split(' ').length <= QUESTION_TAIL_WORDS_MIN) return;
   for (const unit of text.slice(0, tail?.index).split(UNITS)) {
     const written = writtenOut(unit.trim());
-    if (UNSURE_UNIT.test(written)) continue;
+    if (UNSURE_UNIT.test(written) || DOUBT_AT_END.test(written)) continue;
     const when = WHEN.exec(written);
     const body = withoutLeadIns(when === null ? written : written.slice(when[0].length)).text;
     let first = true;

@@ -40,7 +40,7 @@ export function tailOf(text: string): Tail {
 
 /** Words that point at something outside the sentence, or make a statement of another kind. */
 const POINTS_ELSEWHERE =
-  /\b(it|its|this|that|these|those|him|her|hers|his|them|their|they|he|she|you|your|yours|we|us|our|one|ones|here|there|such|same|other|another|else|so|than|what|whatever|how|why|who|whom|which|where|when|while|everything|anything|nothing|something|anyone|whoever|not|never|no|if|as|because|since|until|unless|too|enough|and not|more|less|fewer|much)\b/i;
+  /\b(it|its|this|that|these|those|me|mine|myself|him|her|hers|his|them|their|they|he|she|you|your|yours|we|us|our|one|ones|here|there|such|same|other|another|else|so|than|what|whatever|how|why|who|whom|which|where|when|while|everything|anything|nothing|something|anyone|whoever|not|never|no|if|as|because|since|until|unless|too|enough|and not|more|less|fewer|much)\b/i;
 const INFINITIVE_OF_SPEECH =
   /^to (see|say|hear|know|think|be|ask|bother|tell|admit|point|thank|add|believe|imagine|interrupt|complain|disagree|have|do|get|make)\b/i;
 const PASSING =
@@ -68,12 +68,19 @@ export function taste(text: string): string | undefined {
   return /^(?:the|an?) (?!\p{Lu})/u.test(object) ? undefined : object;
 }
 
+/** A place or an employer of some days alone. */
+const AT_TIMES = / (?:during|on weekends|on weekdays|at weekends)\b/;
+
 /** A proper noun: a place, an organisation, a name. `article` allows "the Netherlands". */
 export function proper(text: string, { article = true, wordsMax = 6 } = {}): string | undefined {
+  if (AT_TIMES.test(text)) return undefined;
   const cut = text
-    .split(/ (?:with|together|because|after|before|near|and my|while|for|as|and(?= \p{Ll})) |[,(]/u)[0]!
+    .split(
+      / (?:with|together|because|after|before|near|and my|while|for|as|and(?= \p{Ll})|and(?= \p{Lu}[\p{L}'-]* (?:in|at) )) |[,(]/u,
+    )[0]!
     .trim();
-  const object = standalone(cut, wordsMax);
+  // What stood behind the cut may have hidden a date: "Milan last year, after …".
+  const object = standalone(tailOf(cut).text, wordsMax);
   if (object === undefined) return undefined;
   return (article ? /^(?:the )?\p{Lu}/u : /^\p{Lu}/u).test(object) ? object : undefined;
 }

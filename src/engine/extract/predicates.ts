@@ -124,7 +124,10 @@ export const PREDICATES: readonly Predicate[] = [
   {
     pattern:
       /^(?:was|were) born (?:on|in) ((?:January|February|March|April|May|June|July|August|September|October|November|December)\b.*|\d.*)$/,
-    read: (_rest, match) => said('born_on', standalone(match[1]!)),
+    read: (_rest, match) => {
+      const [date = '', ...place] = match[1]!.split(/ (?:in|at|near) /);
+      return [...said('born_on', standalone(date)), ...said('born_in', proper(place.at(-1) ?? ''))];
+    },
   },
   {
     pattern: /^(?:was|were) born (?:and raised )?in (.+)$/,

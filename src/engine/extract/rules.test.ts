@@ -228,3 +228,38 @@ test('any text gives facts whose objects stand in it, the same at every call', a
     { numRuns: runs(300) },
   );
 });
+
+test('an object has no date, no other statement and nobody who speaks in it', async () => {
+  const said: Readonly<Record<string, readonly string[]>> = {
+    'I was born in 1987 in Porto.': ['user | born_on | 1987', 'user | born_in | Porto'],
+    'I was born on 4 May 1990 in Lagos, Nigeria.': ['user | born_on | 4 May 1990', 'user | born_in | Lagos'],
+    'I was born in March in a taxi.': ['user | born_on | March'],
+    'I moved to Milan last year, after two years in Rome.': ['user | moved_to | Milan'],
+    'I moved to Turin in 2015, then to Milan in 2019.': ['user | moved_to | Turin'],
+    'Lena lives in Graz and Tom in Linz.': ['Lena | lives_in | Graz'],
+    'I live in Graz during the week and in Linz on weekends.': [],
+    'Lena likes me.': [],
+    'Lena is a friend of mine.': [],
+  };
+  for (const [text, expected] of Object.entries(said)) assert.deepEqual(await triples(text), expected, text);
+});
+
+test('of two dates in one clause none is taken for the time of what it states', async () => {
+  const whenOf = async (text: string): Promise<(number | undefined)[]> =>
+    (await beliefs(text)).map(({ validFromMs }) => validFromMs);
+  assert.deepEqual(await whenOf('I have worked at Roche since 2021.'), [Date.UTC(2021, 0)]);
+  assert.deepEqual(await whenOf('I moved to Turin in 2015, then to Milan in 2019.'), [undefined]);
+  assert.deepEqual(await whenOf('I have worked at Roche since 2021, after leaving Bayer in 2019.'), [undefined]);
+});
+
+test('a doubt or an example around a statement takes it back', async () => {
+  for (const text of [
+    'I like cats, I guess.',
+    'My favourite colour is green, I think.',
+    'I live in Graz, maybe.',
+    'For example, my name is John.',
+    'For instance: I live in Rome. I like tea.',
+  ])
+    assert.deepEqual(await triples(text), [], text);
+  assert.deepEqual(await triples('I like teas, for example rooibos.'), ['user | likes | teas']);
+});

@@ -131,9 +131,12 @@ function* factsOf(clause: Clause, self: string, names: Names): Generator<Fact, v
   if (introduced !== undefined && !clause.negated) yield { ...introduced, when: undefined };
   for (const one of all) {
     if (!fits(one, subject)) continue;
-    yield { ...one, subject: subject.name, when: tail.when ?? clause.when };
+    yield { ...one, subject: subject.name, when: DATED.test(tail.text) ? undefined : (tail.when ?? clause.when) };
   }
 }
+
+/** Of two dates nobody knows which is whose. */
+const DATED = /\b(?:19|20)\d\d\b/;
 
 /** Only people like, own and speak; "is the capital of" may be said of places. */
 function fits({ relation }: Said, subject: Subject): boolean {
