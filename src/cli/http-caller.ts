@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { type JsonObject, parseJson, stringifyJson } from '../engine/grain/api-json.ts';
 import { Failure } from './failure.ts';
 
-export type Verb = 'GET' | 'POST' | 'DELETE';
+export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface Asked {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;

@@ -1,7 +1,7 @@
 // `granary keys`: list, create and revoke API keys.
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
-import { readPhrase } from '../server/operations/grains/time-phrase.ts';
+import { readExpiry } from './expiry.ts';
 import { gather, type ServerOptions, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printNote, printTable, utc } from './output.ts';
 import { allPages } from './pages.ts';
@@ -33,18 +33,11 @@ export function registerKeys(program: Command): void {
       .option('-m, --memory <id>', 'the key works in this memory only')
       .option('--namespace <name>', 'the key sees and writes this namespace only')
       .option('--user <id>', 'the key sees and writes grains of this user only')
-      .option('--expires <time>', 'YYYY-MM-DD, or seconds since 1970', expiry),
+      .option('--expires <time>', 'YYYY-MM-DD, or seconds since 1970', readExpiry),
   ).action(create);
   withServerOptions(
     keys.command('revoke').description('Revoke a key: the next call with it fails').argument('<key-id>'),
   ).action(revoke);
-}
-
-function expiry(value: string): number {
-  if (/^\d{9,10}$/.test(value)) return Number(value);
-  const span = /^\d{4}-\d{2}-\d{2}$/.test(value) ? readPhrase(value, 0) : undefined;
-  if (span?.from === undefined) throw new InvalidArgumentError('It wants YYYY-MM-DD or seconds since 1970.');
-  return span.from;
 }
 
 async function list(options: ServerOptions): Promise<void> {

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
 import { Failure, usage } from './failure.ts';
-import { integer, type ServerOptions, withServerOptions } from './options.ts';
+import { gather, integer, type ServerOptions, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printTable, utc } from './output.ts';
 import { allPages } from './pages.ts';
 
@@ -13,6 +13,7 @@ interface CreateOptions extends ServerOptions {
   readonly language?: string;
   readonly dedup?: string;
   readonly dedupThreshold?: string;
+  readonly policy?: readonly string[];
 }
 
 export function registerMemories(program: Command): void {
@@ -27,6 +28,7 @@ export function registerMemories(program: Command): void {
       .option('--description <text>', 'what it is for')
       .option('--partitions <n>', 'partitions, each in a shard of its own (default 1)', integer(1, 64))
       .option('--language <code>', 'language of its texts, two letters (default en); fixed from then on')
+      .option('--policy <preset>', 'a preset of its policy; may be given several times', gather)
       .addOption(
         new Option('--dedup <how>', 'what a repeated grain is (default exact)').choices([
           'none',
@@ -71,6 +73,7 @@ async function create(id: string | undefined, options: CreateOptions): Promise<v
   const json: JsonObject = {
     ...present({ id, name, description, language, dedup }),
     ...(partitions === undefined ? {} : { partitions }),
+    ...(options.policy === undefined ? {} : { policies: [...options.policy] }),
     ...(threshold === undefined ? {} : { dedup_threshold: threshold }),
   };
   const memory = await withConnection(options, (connection) => connection.json('POST', '/memories', { json }), {

@@ -277,6 +277,8 @@ export const REDACTIONS_MAX = 256;
 export const REDACTION_ROUNDS_AWAITED = 4;
 /** An erasure that was cut off is gone on with after this. */
 export const ERASURE_RETRY_MS = 5_000;
+/** Between two rounds over all memories that remove what has expired. */
+export const RETENTION_SWEEP_MS = 3_600_000;
 /** Expired grains that are removed in one transaction. */
 export const RETENTION_BATCH_MAX = 1_000;
 /** Characters of what a policy records as JSON: an impact assessment, a controller. */

@@ -41,6 +41,7 @@ import { Erasures } from './jobs/erasures.ts';
 import { Extractions } from './jobs/extractions.ts';
 import { ImportReader } from './jobs/read-import.ts';
 import { TextReader } from './jobs/read-text.ts';
+import { RetentionSweeps } from './jobs/retention.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type Logger, makeLog } from './log.ts';
 import { MasterKeys } from './master-keys.ts';
@@ -167,6 +168,10 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   });
   lifecycle.opened('embedding', () => followers.close());
   followers.start();
+
+  const sweeps = new RetentionSweeps({ memories, shards: router, log });
+  lifecycle.opened('removing what has expired', () => sweeps.close());
+  sweeps.start();
 
   const reader = new ImportReader();
   lifecycle.opened('import thread', () => reader.close());

@@ -1,0 +1,101 @@
+// `granary consent`: grants, revokes and shows what users agree to.
+import type { Command } from 'commander';
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import { readExpiry } from './expiry.ts';
+import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson, printLine, printTable, utc } from './output.ts';
+import { allPages } from './pages.ts';
+
+interface ConsentOptions extends ServerOptions {
+  readonly memory: string;
+  readonly basis?: string;
+  readonly jurisdiction?: string;
+  readonly expires?: number;
+  readonly reason?: string;
+  readonly user?: string;
+  readonly purpose?: string;
+}
+
+export function registerConsent(program: Command): void {
+  const consent = program.command('consent').description('Grant, revoke and show what users agree to');
+  withServerOptions(
+    withMemoryOption(
+      consent
+        .command('grant')
+        .description('Record that a user agrees to a purpose (`*` is every purpose)')
+        .argument('<user>')
+        .argument('<purpose>')
+        .option('--basis <text>', 'on what it rests')
+        .option('--jurisdiction <text>', 'under which law')
+        .option('--expires <time>', 'YYYY-MM-DD, or seconds since 1970', readExpiry),
+    ),
+  ).action((user: string, purpose: string, options: ConsentOptions) => say('grant', user, purpose, options));
+  withServerOptions(
+    withMemoryOption(
+      consent
+        .command('revoke')
+        .description('Record that a user does not agree to a purpose')
+        .argument('<user>')
+        .argument('<purpose>')
+        .option('--reason <text>', 'why'),
+    ),
+  ).action((user: string, purpose: string, options: ConsentOptions) => say('revoke', user, purpose, options));
+  withServerOptions(
+    withMemoryOption(
+      consent
+        .command('status', { isDefault: true })
+        .description('What users have agreed to, those first who spoke last')
+        .option('--user <id>', 'this user alone')
+        .option('--purpose <name>', 'this purpose alone'),
+    ),
+  ).action(status);
+}
+
+async function say(act: 'grant' | 'revoke', user: string, purpose: string, options: ConsentOptions): Promise<void> {
+  const { memory, basis, jurisdiction, expires, reason } = options;
+  const json: JsonObject = {
+    user_id: user,
+    purpose,
+    ...(basis === undefined ? {} : { basis }),
+    ...(jurisdiction === undefined ? {} : { jurisdiction }),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  const { withConnection } = await import('./connection.ts');
+  const answer = await withConnection(options, (connection) =>
+    connection.json('POST', `/memories/${encodeURIComponent(memory)}/consent/${act}`, { json }),
+  );
+  if (options.json) return printJson(answer);
+  printLine(`${String(answer['status'])}: ${user}, ${purpose} (${String(answer['blob_hash'])})`);
+}
+
+async function status(options: ConsentOptions): Promise<void> {
+  const { memory, user, purpose } = options;
+  const asked = new URLSearchParams({
+    ...(user === undefined ? {} : { user_id: user }),
+    ...(purpose === undefined ? {} : { purpose }),
+  });
+  const path = `/memories/${encodeURIComponent(memory)}/consent/status${asked.size === 0 ? '' : `?${asked}`}`;
+  const { withConnection } = await import('./connection.ts');
+  const users = await withConnection(options, (connection) => allPages(connection, path, 'users'));
+  if (options.json) return printJson({ users, total: users.length });
+  printTable(
+    [{ title: 'user' }, { title: 'purpose' }, { title: 'status' }, { title: 'since (UTC)' }, { title: 'ends (UTC)' }],
+    users.flatMap((one) => {
+      const name = `${String(one['user_id'])}${one['restricted'] === true ? ' (restricted)' : ''}`;
+      const records = Array.isArray(one['purposes']) ? (one['purposes'] as JsonObject[]) : []; // the contract's answer
+      if (records.length === 0) return [[name, '', '', '', '']];
+      return records.map((record) => [
+        name,
+        String(record['purpose']),
+        String(record['status']),
+        time(record['revoked_at'] ?? record['granted_at']),
+        time(record['expires_at']),
+      ]);
+    }),
+  );
+}
+
+function time(seconds: unknown): string {
+  return typeof seconds === 'number' ? utc(seconds) : '';
+}

@@ -1,0 +1,156 @@
+// `granary policy`: shows the sealed policy of a memory, what a change would come to, and applies it.
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { type JsonObject, type JsonValue, parseJson } from '../engine/grain/api-json.ts';
+import { EXIT, usage } from './failure.ts';
+import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson, printLine, printPairs, printTable, utc } from './output.ts';
+
+interface PolicyOptions extends ServerOptions {
+  readonly memory: string;
+  readonly version?: string;
+  readonly add?: readonly string[];
+  readonly remove?: readonly string[];
+  readonly set?: readonly string[];
+  readonly overrides?: string;
+  readonly reason?: string;
+}
+
+export function registerPolicy(program: Command): void {
+  const policy = program.command('policy').description('Show, simulate and apply the sealed policy of a memory');
+  withServerOptions(
+    withMemoryOption(
+      policy
+        .command('show', { isDefault: true })
+        .description('The policy that holds, or a version of it')
+        .option('--version <n>', 'this version'),
+    ),
+  ).action(show);
+  withServerOptions(
+    withMemoryOption(
+      withChange(policy.command('simulate').description('What a change would come to; nothing changes')),
+    ),
+  ).action(simulate);
+  withServerOptions(
+    withMemoryOption(withChange(policy.command('apply').description('Seal the next version of the policy'))),
+  ).action(apply);
+}
+
+function withChange(command: Command): Command {
+  return command
+    .option('--add <preset>', 'add a preset; may be given several times', gather)
+    .option('--remove <preset>', 'take a preset away; may be given several times', gather)
+    .option('--set <rule=value>', 'override a rule (consent.mode=opt_in); may be given several times', gather)
+    .option('--overrides <file>', 'overrides from a file of JSON')
+    .option('--reason <text>', 'why; needed for what loosens the policy');
+}
+
+async function show(options: PolicyOptions): Promise<void> {
+  const { version } = options;
+  const answer = await ask(
+    options,
+    'GET',
+    `policy${version === undefined ? '' : `?version=${encodeURIComponent(version)}`}`,
+  );
+  if (options.json) return printJson(answer);
+  printPolicy(answer);
+}
+
+async function simulate(options: PolicyOptions): Promise<void> {
+  const answer = await ask(options, 'POST', 'policy/simulate', await changeOf(options));
+  if (answer['allowed'] !== true) process.exitCode = EXIT.failed;
+  if (options.json) return printJson(answer);
+  printLine(`${String(answer['change'])}${answer['allowed'] === true ? '' : ', refused'}`);
+  for (const error of rowsOf(answer['errors'])) printLine(String(error['message']));
+  printTable(
+    [{ title: 'rule' }, { title: 'from' }, { title: 'to' }, { title: 'direction' }],
+    rowsOf(answer['diff']).map((one) => [
+      String(one['path']),
+      JSON.stringify(one['from']),
+      JSON.stringify(one['to']),
+      String(one['direction']),
+    ]),
+  );
+  printPairs(
+    Object.entries(answer['impact'] as JsonObject).map(([name, count]) => [name.replaceAll('_', ' '), Number(count)]),
+  ); // counts
+}
+
+async function apply(options: PolicyOptions): Promise<void> {
+  const answer = await ask(options, 'PUT', 'policy', await changeOf(options));
+  if (options.json) return printJson(answer);
+  printLine(`${String(answer['change'])}.`);
+  printPolicy(answer);
+}
+
+async function ask(
+  options: PolicyOptions,
+  verb: 'GET' | 'POST' | 'PUT',
+  path: string,
+  json?: JsonObject,
+): Promise<JsonObject> {
+  const { withConnection } = await import('./connection.ts');
+  return withConnection(options, (connection) =>
+    connection.json(
+      verb,
+      `/memories/${encodeURIComponent(options.memory)}/${path}`,
+      json === undefined ? {} : { json },
+    ),
+  );
+}
+
+async function changeOf({ add, remove, set, overrides, reason }: PolicyOptions): Promise<JsonObject> {
+  const fromFile = overrides === undefined ? {} : objectOf(parseJson(await readFile(overrides, 'utf8')));
+  const all: JsonObject = { ...fromFile, ...Object.fromEntries((set ?? []).map(ruleOf)) };
+  return {
+    ...(add === undefined ? {} : { add_policies: [...add] }),
+    ...(remove === undefined ? {} : { remove_policies: [...remove] }),
+    ...(Object.keys(all).length === 0 ? {} : { overrides: all }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function objectOf(value: unknown): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usage('--overrides wants a file with an object of rules');
+  return value as JsonObject; // just parsed
+}
+
+/** `consent.mode=opt_in`: the value is JSON where it reads as such, else a word. */
+function ruleOf(text: string): readonly [string, JsonValue] {
+  const at = text.indexOf('=');
+  if (at < 1) throw usage(`--set wants rule=value, not ${text}`);
+  const value = text.slice(at + 1);
+  try {
+    return [text.slice(0, at), parseJson(value) as JsonValue]; // just parsed
+  } catch {
+    return [text.slice(0, at), value];
+  }
+}
+
+function printPolicy(policy: JsonObject): void {
+  const presets = Array.isArray(policy['presets']) ? policy['presets'].map(String) : [];
+  const sealedAt = Number(policy['sealed_at']);
+  printPairs([
+    ['version', Number(policy['version'])],
+    ['presets', presets.length === 0 ? 'baseline' : presets.join(', ')],
+    ['seal', String(policy['seal_hash'])],
+    ...(sealedAt === 0
+      ? []
+      : ([
+          ['sealed', `${utc(sealedAt)} UTC by ${String(policy['sealed_by'])}`],
+          ['reason', String(policy['reason'] ?? '')],
+        ] as const)),
+  ]);
+  const groups = policy['rules'] as JsonObject; // service contract 10.1
+  printTable(
+    [{ title: 'rule' }, { title: 'value' }],
+    Object.entries(groups).flatMap(([group, rules]) =>
+      Object.entries(rules as JsonObject).map(([name, value]) => [`${group}.${name}`, JSON.stringify(value)]),
+    ),
+  );
+}
+
+function rowsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as JsonObject[]) : []; // the contract's answer
+}

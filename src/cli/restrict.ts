@@ -1,0 +1,57 @@
+// `granary restrict`: freezes a user's data, lifts that, and shows whose data is frozen.
+import type { Command } from 'commander';
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson, printLine, printTable, utc } from './output.ts';
+
+interface RestrictOptions extends ServerOptions {
+  readonly memory: string;
+  readonly reason?: string;
+}
+
+export function registerRestrict(program: Command): void {
+  const restrict = program.command('restrict').description("Freeze a user's data: kept, and neither read nor changed");
+  withServerOptions(
+    withMemoryOption(
+      restrict.command('user').description('Freeze it').argument('<id>').option('--reason <text>', 'why'),
+    ),
+  ).action((user: string, options: RestrictOptions) => put('restrict', user, options));
+  withServerOptions(
+    withMemoryOption(
+      restrict.command('lift').description('Lift the freeze').argument('<id>').option('--reason <text>', 'why'),
+    ),
+  ).action((user: string, options: RestrictOptions) => put('unrestrict', user, options));
+  withServerOptions(
+    withMemoryOption(restrict.command('list', { isDefault: true }).description('Whose data is frozen')),
+  ).action(list);
+}
+
+async function exec(options: RestrictOptions, command: string, args: JsonObject): Promise<JsonObject> {
+  const { withConnection } = await import('./connection.ts');
+  const answer = await withConnection(options, (connection) =>
+    connection.json('POST', `/memories/${encodeURIComponent(options.memory)}/app/exec`, { json: { command, args } }),
+  );
+  return answer['result'] as JsonObject; // the contract: every command answers an object
+}
+
+async function put(command: 'restrict' | 'unrestrict', user: string, options: RestrictOptions): Promise<void> {
+  const { reason } = options;
+  const result = await exec(options, command, { user_id: user, ...(reason === undefined ? {} : { reason }) });
+  if (options.json) return printJson(result);
+  printLine(result['restricted'] === true ? `${user} is restricted.` : `${user} is not restricted.`);
+}
+
+async function list(options: RestrictOptions): Promise<void> {
+  const result = await exec(options, 'restrictions', {});
+  if (options.json) return printJson(result);
+  const held = Array.isArray(result['restrictions']) ? (result['restrictions'] as JsonObject[]) : []; // the contract's answer
+  printTable(
+    [{ title: 'user' }, { title: 'since (UTC)' }, { title: 'by' }, { title: 'reason' }],
+    held.map((one) => [
+      String(one['user_id']),
+      utc(Number(one['restricted_at'])),
+      String(one['restricted_by']),
+      String(one['reason']),
+    ]),
+  );
+}

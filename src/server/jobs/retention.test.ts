@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../engine/errors.ts';
+import type { MemoryRecord } from '../control/records.ts';
+import type { Shards } from '../shards.ts';
+import { RetentionSweeps } from './retention.ts';
+
+function sweepsOver(ids: readonly string[], enforce: (memory: number) => Promise<{ forgotten: number }>) {
+  const told: string[] = [];
+  const sweeps = new RetentionSweeps({
+    memories: { list: () => ids.map((id, number) => ({ id, number }) as MemoryRecord) }, // what a sweep looks at
+    shards: {
+      call: ((_method: string, { memory }: { memory: number }) => enforce(memory)) as unknown as Shards['call'], // one method alone
+    },
+    log: {
+      info: ((_: object, text: string) => void told.push(text)) as never,
+      error: (({ memory }: { memory: string }) => void told.push(memory)) as never,
+    },
+  });
+  return { sweeps, told };
+}
+
+test('a sweep goes through every memory, past those that fail and those that have gone', async () => {
+  const asked: number[] = [];
+  const { sweeps, told } = sweepsOver(['a', 'gone', 'bad', 'd'], (memory) => {
+    asked.push(memory);
+    if (memory === 1) return Promise.reject(new EngineError('MEM-E003'));
+    if (memory === 2) return Promise.reject(new EngineError('STO-E001'));
+    return Promise.resolve({ forgotten: 2 });
+  });
+  await sweeps.sweep();
+  assert.deepEqual(asked, [0, 1, 2, 3]);
+  assert.deepEqual(told, ['bad', 'expired grains were removed']);
+});
+
+test('sweeps do not overlap, and a close waits for the memory that is at work and begins no other', async () => {
+  const asked: number[] = [];
+  let release: (() => void) | undefined;
+  const { sweeps } = sweepsOver(['a', 'b'], (memory) => {
+    asked.push(memory);
+    return new Promise((resolve) => {
+      release = () => resolve({ forgotten: 0 });
+    });
+  });
+  const sweep = sweeps.sweep();
+  assert.equal(sweeps.sweep(), sweep);
+  const closed = sweeps.close();
+  release?.();
+  await closed;
+  assert.deepEqual(asked, [0]);
+});

@@ -1,0 +1,66 @@
+// `granary policy`, `consent` and `restrict` against a server in another process.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { granary, granaryJson, type ServeProcess, serve } from './support/cli.ts';
+
+let directory: string;
+let data: string;
+let server: ServeProcess;
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'granary-cli-govern-'));
+  data = join(directory, 'data');
+  server = await serve(data);
+});
+after(async () => {
+  const code = await server.stop();
+  rmSync(directory, { recursive: true, force: true });
+  assert.equal(code, 0);
+});
+
+const here = (...words: string[]): string[] => [...words, '--data-dir', data];
+
+test('a policy is simulated, applied and shown; what it does not let be is refused', async () => {
+  const overrides = join(directory, 'overrides.json');
+  writeFileSync(overrides, JSON.stringify({ retention: { default_ttl_days: 30 } }));
+  const change = ['--add', 'strict-deletion', '--set', 'consent.mode=opt_in', '--overrides', overrides];
+  const simulated = await granary(here('policy', 'simulate', ...change));
+  assert.equal(simulated.code, 0, simulated.stderr);
+  assert.match(simulated.stdout, /^upgraded\n/);
+  assert.match(simulated.stdout, /consent\.mode +"none" +"opt_in" +tighter/);
+  const applied = await granaryJson(here('policy', 'apply', ...change));
+  assert.deepEqual([applied['version'], applied['change']], [1, 'upgraded']);
+  const shown = await granary(here('policy'));
+  assert.match(shown.stdout, /strict_deletion/);
+  assert.match(shown.stdout, /retention\.default_ttl_days +30/);
+  const looser = await granary(here('policy', 'apply', '--remove', 'strict_deletion'));
+  assert.notEqual(looser.code, 0);
+  assert.match(looser.stderr, /POL-E010/);
+  const refused = await granary(here('policy', 'simulate', '--remove', 'strict_deletion'));
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.stdout, /^downgraded, refused\n/);
+});
+
+test('consent is granted, revoked and shown; a user is restricted and freed', async () => {
+  const granted = await granary(
+    here('consent', 'grant', 'ada', 'storage', '--basis', 'form', '--expires', '2099-01-01'),
+  );
+  assert.match(granted.stdout, /^granted: ada, storage \([0-9a-f]{64}\)\n$/);
+  const added = await granaryJson(here('add', 'ada', 'likes', 'tea', '--user', 'ada'));
+  assert.match(String(added['hash']), /^[0-9a-f]{64}$/);
+  const revoked = await granaryJson(here('consent', 'revoke', 'bob', 'mail'));
+  assert.equal(revoked['status'], 'revoked');
+  const status = await granary(here('consent', 'status'));
+  assert.match(status.stdout, /ada +storage +granted .*2099-01-01/);
+  assert.match(status.stdout, /bob +mail +revoked/);
+  await granary(here('restrict', 'user', 'ada', '--reason', 'contested'));
+  const frozen = await granary(here('get', String(added['hash'])));
+  assert.match(frozen.stderr, /POL-E008/);
+  const held = await granary(here('restrict'));
+  assert.match(held.stdout, /ada .*contested/);
+  const lifted = await granary(here('restrict', 'lift', 'ada'));
+  assert.equal(lifted.stdout, 'ada is not restricted.\n');
+  assert.equal((await granary(here('get', String(added['hash'])))).code, 0);
+});
