@@ -72,11 +72,9 @@ export function decodeNames(bytes: Uint8Array): KeptNames {
 }
 
 function hashBytes(items: readonly { readonly hash: string }[]): Buffer {
-  const bytes = Buffer.allocUnsafe(items.length * HASH_BYTES);
-  items.forEach(({ hash }, i) => {
-    bytes.write(hash, i * HASH_BYTES, 'hex');
-  });
-  return bytes;
+  let hashes = '';
+  for (const { hash } of items) hashes += hash;
+  return Buffer.from(hashes, 'hex');
 }
 
 function hashesOf(run: Uint8Array): string[] {

@@ -99,15 +99,17 @@ export interface ShownRecall {
   readonly timestamp: number;
 }
 
-export function scoreNumbers(score: Readonly<Partial<Record<BreakdownField, number>>>): number[] {
-  const numbers: number[] = [];
-  for (let at = 0; at < BREAKDOWN_FIELDS.length; at++) {
-    const name = BREAKDOWN_FIELDS[at]!;
-    const value = score[name];
-    if (value === undefined || value === 0) continue;
-    numbers.push(at, name === 'bm25_rank' ? value : Math.round(value * DIGITS));
+/** Takes down a score's account: the fields in the order of BREAKDOWN_FIELDS. */
+export class ScoreNumbers {
+  readonly numbers: number[] = [];
+  #at = 0;
+
+  /** The next field: undefined and 0 are left out. */
+  next(value: number | undefined): this {
+    const at = this.#at++;
+    if (value !== undefined && value !== 0) this.numbers.push(at, at === RANK_AT ? value : Math.round(value * DIGITS));
+    return this;
   }
-  return numbers;
 }
 
 function shownScore(numbers: readonly number[]): Record<string, number> {
@@ -160,7 +162,46 @@ export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): Sho
 
 const SORTED_REASONS: readonly ExclusionReason[] = [...EXCLUSION_REASONS].sort();
 
-/** SHA-256, in hex, over its canonical JSON: members in the order of their names, no white space. */
-export function recallId(shown: ShownRecall): string {
-  return hash('sha256', JSON.stringify(shown), 'hex');
+/**
+ * The ids of a record with its names and without them: SHA-256, in hex, over the canonical JSON (members in the order of
+ * their names, no white space) of what `shownRecall` shows. Written out, as every recall waits for it.
+ */
+export function recallIds(
+  kept: KeptRecall,
+  names: KeptNames | undefined,
+): { readonly id: string; readonly rest: string } {
+  const { query: whole, excluded_counts: counts, excluded_total: total } = shownRecall({ ...kept, ...NOTHING }, names);
+  let excluded = '';
+  for (const one of kept.excluded)
+    excluded += `${excluded === '' ? '' : ','}{"hash":"${one.hash}","reason":"${one.reason}"}`;
+  let results = '';
+  for (let i = 0; i < kept.results.length; i++) {
+    const { hash, score } = kept.results[i]!;
+    results += `${i === 0 ? '' : ','}{"hash":"${hash}","rank":${i + 1},"score_breakdown":{${scoreText(score)}}}`;
+  }
+  const before =
+    `{"candidate_count":${kept.candidateCount},"excluded":[${excluded}],"excluded_counts":${JSON.stringify(counts)},` +
+    `"excluded_total":${total},"namespace":${JSON.stringify(kept.namespace)},` +
+    `"principal":${JSON.stringify(kept.principal)},"query":`;
+  const after =
+    `,"query_mode":"${kept.mode}","request_id":${JSON.stringify(kept.requestId)},"result_count":${kept.resultCount},` +
+    `"results":[${results}],"timestamp":${kept.timestamp}}`;
+  const idOf = (query: ShownRecall['query']): string =>
+    hash('sha256', `${before}${JSON.stringify(query)}${after}`, 'hex');
+  if (names === undefined) return { id: idOf(whole), rest: '' };
+  return { id: idOf(whole), rest: idOf(shownRecall({ ...kept, ...NOTHING }, undefined).query) };
 }
+
+const NOTHING = { results: [], excluded: [] };
+
+function scoreText(numbers: readonly number[]): string {
+  let text = '';
+  for (let i = 0; i + 1 < numbers.length; i += 2) {
+    const at = numbers[i]!;
+    const value = numbers[i + 1]!;
+    text += `${i === 0 ? '' : ','}"${BREAKDOWN_FIELDS[at]}":${at === RANK_AT ? value : value / DIGITS}`;
+  }
+  return text;
+}
+
+const RANK_AT = BREAKDOWN_FIELDS.indexOf('bm25_rank');

@@ -2,7 +2,7 @@
 import type { CallContext, JsonObject, MemoryCalls, RecallRecordView, RecallSummary, RecordFilter } from '../calls.ts';
 import { open } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
-import { type KeptNames, type KeptRecall, recallId, shownRecall } from '../govern/provenance.ts';
+import { type KeptNames, type KeptRecall, recallIds, shownRecall } from '../govern/provenance.ts';
 import { decodeNames, decodeRecall } from '../govern/provenance-codec.ts';
 import type { Sliced } from '../index/section.ts';
 import type { SegmentChange } from '../index/shard-index.ts';
@@ -227,7 +227,7 @@ function shown(store: Store, memory: Memory, opened: Opened): RecallRecordView {
     excludedTotal: whole.excluded_total,
     requestId: whole.request_id,
     auditEntryHash: record.auditHash,
-    verified: recallId(whole) === (isRedacted ? record.restId : record.id),
+    verified: recallIds(kept, names).id === (isRedacted ? record.restId : record.id),
     redacted: isRedacted,
   };
 }

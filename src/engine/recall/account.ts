@@ -2,7 +2,7 @@
 // wherever the recall was fused.
 import { hash } from 'node:crypto';
 import type { MemoryCalls, RecallAccount, RecallHit, RecallQuery } from '../calls.ts';
-import { type KeptResult, type QueryMode, scoreNumbers } from '../govern/provenance.ts';
+import { type KeptResult, type QueryMode, ScoreNumbers } from '../govern/provenance.ts';
 import { EXCLUDED_NAMED_MAX, Exclusions } from './stages/excluded.ts';
 import { TEXT_TERMS } from './stages/hit.ts';
 
@@ -66,32 +66,29 @@ export function keptResult(hit: RecallHit, query: Pick<RecallQuery, 'query' | 's
   const { grain, score, breakdown, bm25Rank, cosine, stage } = hit;
   const byRanks = stage?.byRanks ?? (query.query === undefined || query.structural || !inText(breakdown));
   const { changes = {} } = stage ?? {};
-  return {
-    hash: grain.hash,
-    score: scoreNumbers({
-      answer: breakdown.answer,
-      bm25: breakdown.bm25,
-      bm25_rank: bm25Rank ?? 0,
-      final_score: score,
-      interference_penalty: changes.interferencePenalty ?? 0,
-      near: breakdown.near,
-      phrase: breakdown.phrase,
-      recency_decay: changes.recencyDecay ?? 0,
-      role: breakdown.role,
-      rrf_score: byRanks ? (stage?.base ?? score) : 0,
-      self: breakdown.self,
-      session: breakdown.session,
-      session_affinity: changes.sessionAffinity ?? 0,
-      speaker: breakdown.speaker,
-      subject_affinity: changes.subjectAffinity ?? 0,
-      supersession_demotion: changes.supersessionDemotion ?? 0,
-      target_date_proximity: changes.targetDateProximity ?? 0,
-      temporal_decay_boost: changes.temporalDecayBoost ?? 0,
-      time: breakdown.time,
-      vector: breakdown.vector,
-      vector_score: cosine ?? 0,
-    }),
-  };
+  const account = new ScoreNumbers()
+    .next(breakdown.answer)
+    .next(breakdown.bm25)
+    .next(bm25Rank)
+    .next(score)
+    .next(changes.interferencePenalty)
+    .next(breakdown.near)
+    .next(breakdown.phrase)
+    .next(changes.recencyDecay)
+    .next(breakdown.role)
+    .next(byRanks ? (stage?.base ?? score) : 0)
+    .next(breakdown.self)
+    .next(breakdown.session)
+    .next(changes.sessionAffinity)
+    .next(breakdown.speaker)
+    .next(changes.subjectAffinity)
+    .next(changes.supersessionDemotion)
+    .next(changes.targetDateProximity)
+    .next(changes.temporalDecayBoost)
+    .next(breakdown.time)
+    .next(breakdown.vector)
+    .next(cosine);
+  return { hash: grain.hash, score: account.numbers };
 }
 
 function inText(breakdown: RecallHit['breakdown']): boolean {

@@ -143,18 +143,24 @@ export function recall(
     total: candidates.length,
     coverage: text === undefined ? null : coverageOf(evidence),
     ...(excluded === undefined ? {} : { excluded }),
-    ...(query.tellBeyond === true ? { beyond: beyondLimit(candidates, fused) } : {}),
+    ...(query.tellBeyond === true
+      ? { beyond: beyondLimit(candidates, fused, ({ ordinal }) => store.addressHint(ordinal)) }
+      : {}),
   };
 }
 
 /** Hashes of candidates that are not among the hits, as many as a record names. */
-export function beyondLimit(candidates: readonly Candidate[], hits: readonly Fused[]): string[] {
+export function beyondLimit<C extends Candidate>(
+  candidates: readonly C[],
+  hits: readonly Fused[],
+  hashOf: (candidate: C) => string = ({ hash }) => hash,
+): string[] {
   if (candidates.length <= hits.length) return [];
-  const kept = new Set(hits.map(({ candidate }) => candidate));
+  const kept = new Set<Candidate>(hits.map(({ candidate }) => candidate));
   const hashes: string[] = [];
   for (const candidate of candidates) {
     if (hashes.length >= EXCLUDED_NAMED_MAX) break;
-    if (!kept.has(candidate)) hashes.push(candidate.hash);
+    if (!kept.has(candidate)) hashes.push(hashOf(candidate));
   }
   return hashes;
 }

@@ -16,6 +16,7 @@ import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import {
   decodeRecord,
+  GRAIN_SEALED_AT,
   type GrainRecord,
   grainRecordAddress,
   type KeyRecord,
@@ -216,6 +217,12 @@ export class Store {
   addressAt(ordinal: Ordinal): Address | undefined {
     const bytes = this.#readRecord(ordinal);
     return bytes === undefined ? undefined : grainRecordAddress(bytes);
+  }
+
+  /** The same, unchecked: a damaged record may give a wrong one. '' where there is none. */
+  addressHint(ordinal: Ordinal): string {
+    const bytes = this.log.head?.(ordinal, GRAIN_SEALED_AT) ?? this.#readRecord(ordinal);
+    return bytes === undefined || bytes.length < GRAIN_SEALED_AT ? '' : (grainRecordAddress(bytes) ?? '');
   }
 
   /**

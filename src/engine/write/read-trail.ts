@@ -4,7 +4,7 @@ import type { CallContext, RecallAccount } from '../calls.ts';
 import { seal } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
 import type { AuditDraft } from '../govern/audit.ts';
-import { type KeptNames, type KeptRecall, recallId, shownRecall } from '../govern/provenance.ts';
+import { type KeptNames, type KeptRecall, recallIds } from '../govern/provenance.ts';
 import { encodeNames, encodeRecall } from '../govern/provenance-codec.ts';
 import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../limits.ts';
 import { recallKey } from '../record/record.ts';
@@ -103,9 +103,10 @@ export class ReadTrail {
       resultCount: account.resultCount ?? account.results.length,
       timestamp: Math.floor(atMs / 1000),
     };
+    const { id, rest } = recallIds(kept, names);
     return {
-      id: recallId(shownRecall(kept, names)),
-      restId: names === undefined ? '' : recallId(shownRecall(kept, undefined)),
+      id,
+      restId: rest,
       kept,
       names,
       atMs,

@@ -271,6 +271,11 @@ class LmdbEnvironmentLog implements LmdbLog {
     return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is not right'));
   }
 
+  head(sequence: Sequence, bytes: number): Uint8Array | undefined {
+    const framed = this.#reading(({ records }) => records.getBinaryFast(sequence));
+    return framed === undefined ? undefined : Uint8Array.prototype.slice.call(framed, 0, bytes);
+  }
+
   *scan(from: Sequence, to: Sequence = SEQUENCE_MAX + 1): IterableIterator<LogRecord | CorruptRecord> {
     for (let start = Math.max(from, 1); start < to; ) {
       const page = this.#page(start, to);
