@@ -76,6 +76,26 @@ test('a grain is added, found, shown, followed through its versions, and forgott
   assert.deepEqual(JSON.parse(readFileSync(proof, 'utf8')), { memory: 'default', ...erased });
 });
 
+test('scopes are set, shown and erased, with the proof in a file', async () => {
+  await granaryJson(here('memories', 'create', 'scoped'));
+  const tree = { name: 'org', children: [{ name: 'acme', children: [{ name: 'prod' }] }] };
+  const none = await granary(here('scopes', '-m', 'scoped'));
+  assert.match(none.stderr, /^granary: SCP-E003/);
+  const set = await granary(here('scopes', 'set', file('tree.json', [tree]), '-m', 'scoped'));
+  assert.deepEqual([set.code, set.stdout], [0, 'org\n  acme\n  acme/prod\n']);
+  for (const namespace of ['acme', 'acme/prod'])
+    await granaryJson(here('add', 'ada', 'likes', 'tea', '--namespace', namespace, '-m', 'scoped'));
+  const refused = await granary(here('add', 'ada', 'likes', 'tea', '--namespace', 'acme/none', '-m', 'scoped'));
+  assert.match(refused.stderr, /^granary: SCP-E001/);
+  assert.equal((await granary(here('scopes', 'erase', 'acme', '-m', 'scoped'))).code, 2);
+  const proof = join(directory, 'scope-proof.json');
+  const erased = await granaryJson(here('scopes', 'erase', 'acme', '--yes', '--proof', proof, '-m', 'scoped'));
+  assert.deepEqual([erased['scopes_erased'], erased['count']], [2, 2]);
+  assert.deepEqual(JSON.parse(readFileSync(proof, 'utf8')), { memory: 'scoped', ...erased });
+  const gone = await granary(here('scopes', 'delete', '-m', 'scoped'));
+  assert.equal(gone.code, 0);
+});
+
 test('recall explains why each hit is there and what was left out, for people and as JSON', async () => {
   for (const [object, namespace] of [
     ['violins', 'music'],

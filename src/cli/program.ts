@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   consent: async () => (await import('./consent.ts')).registerConsent,
   restrict: async () => (await import('./restrict.ts')).registerRestrict,
   policy: async () => (await import('./policy.ts')).registerPolicy,
+  scopes: async () => (await import('./scopes.ts')).registerScopes,
   stats: async () => (await import('./stats.ts')).registerStats,
   verify: async () => (await import('./verify.ts')).registerVerify,
   backup: async () => (await import('./backup.ts')).registerBackup,

@@ -1,0 +1,110 @@
+// `granary scopes`: the tree of scopes of a memory, and the erasure of a scope.
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
+import { Failure, usage } from './failure.ts';
+import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { number, printJson, printLine, printPairs, printTable, utc } from './output.ts';
+import { withProofFile } from './proof-file.ts';
+
+interface ScopeOptions extends ServerOptions {
+  readonly memory: string;
+  readonly reason?: string;
+  readonly yes?: true;
+  readonly proof?: string;
+}
+
+export function registerScopes(program: Command): void {
+  const scopes = program.command('scopes').description('Show, set and take away the scopes of a memory; erase one');
+  const part = (name: string, about: string): Command => scopes.command(name).description(about);
+  const withOptions = (command: Command): Command => withServerOptions(withMemoryOption(command));
+  withOptions(scopes.command('show', { isDefault: true }).description('The tree, a path a line')).action(show);
+  withOptions(
+    part('set', 'Set or replace the tree').argument('<file>', 'JSON: {"name","children":[…]}; "-" is standard input'),
+  ).action(set);
+  withOptions(part('delete', 'Take the tree away; the grains stay')).action(remove);
+  withOptions(
+    part('erase', 'Erase a scope and all below it: their keys are destroyed')
+      .argument('<path>', 'names joined by slashes; without a tree a namespace')
+      .option('--reason <text>', 'why, for the audit trail')
+      .option('--yes', 'really')
+      .option('--proof <file>', 'a new file for the proof of the erasure, as JSON'),
+  ).action(erase);
+}
+
+async function ask(options: ScopeOptions, verb: 'GET' | 'PUT' | 'DELETE' | 'POST', route: string, json?: JsonObject) {
+  const { withConnection } = await import('./connection.ts');
+  const path = `/memories/${encodeURIComponent(options.memory)}/${route}`;
+  return withConnection(options, (connection) => connection.json(verb, path, json === undefined ? {} : { json }));
+}
+
+async function show(options: ScopeOptions): Promise<void> {
+  const tree = await ask(options, 'GET', 'scope-tree');
+  if (options.json) return printJson(tree);
+  printTree(tree);
+}
+
+async function set(file: string, options: ScopeOptions): Promise<void> {
+  const tree = await ask(options, 'PUT', 'scope-tree', readTree(file));
+  if (options.json) return printJson(tree);
+  printTree(tree);
+}
+
+async function remove(options: ScopeOptions): Promise<void> {
+  const answer = await ask(options, 'DELETE', 'scope-tree');
+  if (options.json) return printJson(answer);
+  printLine('There is no tree any more; the grains stay.');
+}
+
+async function erase(path: string, options: ScopeOptions): Promise<void> {
+  const { memory, reason, proof, json } = options;
+  if (options.yes !== true)
+    throw new Failure('USAGE', `this cannot be taken back: say --yes to erase ${path} and all below it`);
+  const body: JsonObject = { scope_path: path, ...(reason === undefined ? {} : { reason }) };
+  const perform = (): Promise<JsonObject> => ask(options, 'POST', 'scope-erase', body);
+  const proven = async (): Promise<JsonObject> => ({ memory, ...(await perform()) });
+  const answer = await (proof === undefined ? perform() : withProofFile(proof, proven));
+  if (json) return printJson(answer);
+  printPairs([
+    ['scope', String(answer['scope_path'])],
+    ['scopes erased', Number(answer['scopes_erased'])],
+    ['grains erased', Number(answer['count'])],
+    ['at', `${utc(Number(answer['timestamp']))} UTC`],
+  ]);
+  const proofs = Array.isArray(answer['proofs']) ? (answer['proofs'] as JsonObject[]) : []; // of the contract's shape
+  if (proofs.length === 0) return;
+  printLine();
+  printTable(
+    [{ title: 'scope' }, { title: 'grains' }, { title: 'key fingerprint' }],
+    proofs.map(({ scope_path, count, key_fingerprint }) => [
+      String(scope_path),
+      number(Number(count)),
+      String(key_fingerprint),
+    ]),
+  );
+}
+
+function readTree(file: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parseJson(readFileSync(file === '-' ? 0 : file, 'utf8'));
+  } catch (error) {
+    throw new Failure('FILE', `${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usage('a tree is {"name": …, "children": […]}');
+  return value as JsonObject; // parsed JSON that is an object
+}
+
+function printTree(tree: JsonObject): void {
+  printLine(String(tree['name']));
+  const walk = (node: JsonObject, above: string): void => {
+    for (const child of (node['children'] ?? []) as JsonObject[]) {
+      // as the server checked it
+      const path = above === '' ? String(child['name']) : `${above}/${String(child['name'])}`;
+      printLine(`  ${path}`);
+      walk(child, path);
+    }
+  };
+  walk(tree, '');
+}
