@@ -319,3 +319,117 @@ test('versions of a policy are a chain, and a memory may be made with the first 
   assert.equal((await shard.policy({ addPolicies: ['gdpr'] })).change, 'unchanged');
   assert.equal(shard.engine.read('policy', context, { version: 3 }).policy, null);
 });
+
+/** Rows of the contract's states of a user: what may be done to whom, and with which code it is refused. */
+const ACTS: readonly (readonly [act: string, free: string, restricted: string, erased: string])[] = [
+  ['add', 'done', 'POL-E008', 'done'],
+  ['get', 'done', 'POL-E008', 'MEM-E001'],
+  ['history', 'done', 'POL-E008', 'MEM-E001'],
+  ['recall of the user', 'done', 'POL-E008', 'done'],
+  ['supersede', 'done', 'POL-E008', 'MEM-E001'],
+  ['accumulate', 'done', 'POL-E008', 'MEM-E001'],
+  ['forget', 'done', 'POL-E008', 'done'],
+  ['grant', 'done', 'POL-E008', 'done'],
+  ['revoke', 'done', 'done', 'done'],
+  ['restrict', 'done', 'done', 'done'],
+  ['lift', 'done', 'done', 'done'],
+  ['erase', 'done', 'done', 'done'],
+  ['consent status', 'done', 'done', 'done'],
+  ['audit', 'done', 'done', 'done'],
+];
+
+function act(shard: Shard, name: string, hash: string): unknown {
+  switch (name) {
+    case 'add':
+      return shard.add({ user_id: 'u1', object: 'more tea' });
+    case 'get':
+    case 'history':
+      return shard.engine.read(name, context, { hash });
+    case 'recall of the user':
+      return shard.recalled({ filter: { userId: 'u1' } });
+    case 'supersede':
+      return shard.supersede(hash, { object: 'rum' });
+    case 'accumulate':
+      return shard.engine.write('accumulate', context, { target: { hash }, deltas: { success_count: 1 }, set: {} });
+    case 'forget':
+      return shard.forget(hash);
+    case 'grant':
+    case 'revoke':
+      return shard.say({ userId: 'u1', granted: name === 'grant' });
+    case 'restrict':
+    case 'lift':
+      return shard.restrict('u1', name === 'restrict');
+    case 'erase':
+      return shard.engine.write('eraseUser', context, { userId: 'u1' });
+    case 'consent status':
+      return shard.engine.read('consents', context, { userId: 'u1' });
+    default:
+      return shard.engine.write('verifyAudit', context, {});
+  }
+}
+
+for (const [name, ...expected] of ACTS)
+  test(`states of a user: ${name}`, async (t) => {
+    const shard = await opened(t);
+    for (const [at, state] of (['free', 'restricted', 'erased'] as const).entries()) {
+      const hash = await shard.add({ user_id: 'u1', object: `tea ${at}` });
+      if (state === 'restricted') await shard.restrict('u1');
+      if (state === 'erased') await shard.engine.write('eraseUser', context, { userId: 'u1' });
+      const came = await Promise.resolve()
+        .then(() => act(shard, name, hash))
+        .then(
+          () => 'done',
+          (error: unknown) => (error instanceof EngineError ? error.code : String(error)),
+        );
+      assert.equal(came, expected[at], `${name} while ${state}`);
+      await shard.restrict('u1', false);
+    }
+  });
+
+test('consent moves between its states as often as is wished, each time with a grain that names the one before', async (t) => {
+  const shard = await opened(t);
+  let prior = '0'.repeat(64); // the format's word for none
+  for (const granted of [false, false, true, true, false, true]) {
+    const fact = await shard.say({ userId: 'never seen before', granted });
+    const { fields } = shard.engine.read('get', context, { hash: fact.hash });
+    assert.deepEqual([fields['is_withdrawal'], fields['prior_consent']], [!granted, prior]);
+    prior = fact.hash;
+    const { facts } = shard.engine.read('consents', context, {});
+    assert.deepEqual(
+      facts.map((one) => [one.granted, one.hash]),
+      [[granted, fact.hash]],
+    );
+  }
+});
+
+test('a restriction that comes while batches are under way lets no grain through after its answer', async (t) => {
+  const shard = await opened(t);
+  const batch = (from: number) =>
+    shard.engine.write('addBatch', context, {
+      items: Array.from({ length: 200 }, (_, at) => ({
+        grainType: 'belief',
+        fields: { subject: 'ann', relation: 'likes', object: `tea ${from + at}`, user_id: at % 2 === 0 ? 'u1' : 'u2' },
+      })),
+    });
+  const [before, , after] = await Promise.all([batch(0), shard.restrict('u1'), batch(1_000)]);
+  const codes = [...before.outcomes, ...after.outcomes].map((one) => ('error' in one ? one.error.code : 'added'));
+  assert.deepEqual(new Set(codes.slice(0, 200)), new Set(['added']));
+  assert.deepEqual(
+    codes.slice(200),
+    Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? 'POL-E008' : 'added')),
+  );
+  const { total } = shard.engine.read('list', context, { filter: { userId: 'u2' }, limit: 1, order: 'asc' });
+  assert.equal(total, 200);
+});
+
+test('contradictory presets and overrides are refused, and refusals are in the audit trail', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ overrides: { 'residency.regions': ['eu'] } });
+  await refused('VAL-E001', () => shard.policy({ overrides: { 'deletion.hold': 'yes' } }));
+  await shard.policy({ addPolicies: ['strict_deletion'] });
+  await refused('POL-E010', () => shard.policy({ overrides: { 'deletion.reason_required': false } }));
+  const { entries } = await shard.engine.write('auditPage', context, { filter: {}, limit: 50, order: 'asc' });
+  const enforced = entries.filter(({ eventType }) => eventType === 'policy.enforced');
+  assert.ok(enforced.length > 0);
+  assert.equal((await shard.engine.write('verifyAudit', context, {})).valid, true);
+});

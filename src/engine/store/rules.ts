@@ -14,6 +14,7 @@ import { Governed, type Restriction } from '../govern/governed.ts';
 import { readOverrides } from '../govern/policy/compose.ts';
 import { policyJson, policyOfJson, type SealedPolicy, sealNext, unsetPolicy } from '../govern/policy/seal.ts';
 import type { PolicyValue } from '../govern/policy/values.ts';
+import { MissingKey } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import { decodeRecord, type RuleRecord, type RuleTopic } from '../record/record.ts';
 import type { Memory } from './memory.ts';
@@ -120,12 +121,12 @@ function readRule(log: Log, sequence: Sequence): RuleRecord | undefined {
   return record?.kind === 'rule' ? record : undefined;
 }
 
-/** Undefined for what an erasure took its key from. */
+/** Undefined for what an erasure took its key from, and for what was lost with its key: so are the grains that it is about. */
 function openUnlessErased(memory: Memory, record: RuleRecord): unknown {
   try {
     return openRule(memory, record);
   } catch (error) {
-    if (error instanceof EngineError && error.code === 'CRY-E002') return undefined;
+    if (error instanceof MissingKey || (error instanceof EngineError && error.code === 'CRY-E002')) return undefined;
     throw error;
   }
 }
