@@ -103,7 +103,7 @@ test('a session that is bound to one user never sees what another user’s grain
     fc.property(queriesAt(memory.hashes), ({ text }) => {
       const reply = memory.reply(text, { userId: 'ben' });
       if (isRefused(reply)) return;
-      for (const secret of ['Zürich', 'peanuts', `${CANARY} 1`, 'saffron'])
+      for (const secret of ['Zürich', 'peanuts', `${CANARY} 3`, 'saffron'])
         assert.ok(!reply.resultJson.includes(secret) || text.includes(secret), text);
     }),
     { numRuns: runs(150) },

@@ -92,6 +92,34 @@ const rows: Row[] = [
   { q: 'RECALL beliefs WHERE contradicted = true AND subject = "erin"', set: 'oslo' },
   { q: 'RECALL beliefs WHERE contradicted = false AND subject = "erin"', set: 'rome brew' },
   { q: 'RECALL beliefs WHERE contradicted = "true"', code: 'E020' },
+  { q: 'RECALL beliefs WHERE contradicted = true', ns: 'rival', set: 'inrome inoslo doubted' },
+  { q: 'RECALL beliefs WHERE contradicted = false', ns: 'rival', set: 'inrome2 atA atB reddish' },
+  { q: 'RECALL WHERE contradicted = true AND confidence > 0.8', ns: 'rival', set: 'inrome doubted' },
+  { q: 'RECALL beliefs WHERE contradicted = true ORDER BY confidence LIMIT 1', ns: 'rival', list: 'inoslo', total: 3 },
+  { q: 'RECALL beliefs WHERE contradicted = true | COUNT', ns: 'rival', is: { count: 3 } },
+  { q: 'RECALL beliefs WHERE contradicted = true', ns: 'rival', user: 'ann', set: '' },
+  { q: 'RECALL beliefs LIKE "Oslo" WHERE contradicted = true', ns: 'rival', list: 'inoslo' },
+  {
+    q: 'RECALL beliefs WHERE contradicted = true | GROUP BY relation',
+    ns: 'rival',
+    check: ({ groups }) =>
+      assert.deepEqual(
+        groups.map(({ key, count }: Told) => [key, count]),
+        [
+          ['lives_in', 2],
+          ['plays', 1],
+        ],
+      ),
+  },
+  {
+    q: 'RECALL beliefs WHERE relation = "lives_in" ORDER BY confidence DESC | SELECT object, contradicted',
+    ns: 'rival',
+    check: ({ grains }) =>
+      assert.deepEqual(
+        grains.map(({ fields }: Told) => fields.contradicted),
+        [true, false, true],
+      ),
+  },
   { q: 'RECALL beliefs WHERE verification_status = "verified"', set: 'rome' },
   { q: 'RECALL beliefs WHERE verification_status = "nonsense"', set: '' },
   { q: 'RECALL beliefs WHERE source_type = "agent"', set: 'mgknows' },

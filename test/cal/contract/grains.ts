@@ -269,6 +269,18 @@ export function namedGrains(now: number): Named[] {
     scope: 'analytics',
   });
 
+  // Rome and Oslo speak against each other; what was taken back, replaced, or said by somebody else does not.
+  const rival = (name: string, relation: string, object: string, more: Fields = {}, replaces?: string) =>
+    put('rival', name, 'belief', 4 * DAY, { subject: 'kim', relation, object, ...more }, replaces);
+  rival('inrome', 'lives_in', 'Rome', { confidence: 0.9, tags: ['x'] });
+  rival('inoslo', 'lives_in', 'Oslo', { confidence: 0.4 });
+  rival('inrome2', 'lives_in', 'Rome', { confidence: 0.5, user_id: 'ann' });
+  rival('atA', 'works_at', 'A');
+  rival('atB', 'works_at', 'B', { verification_status: 'retracted' });
+  rival('bluish', 'likes', 'blue');
+  rival('reddish', 'likes', 'red', {}, 'bluish');
+  rival('doubted', 'plays', 'chess', { verification_status: 'contested' });
+
   // One that looks like a template, and ages on both sides of each word for them.
   put('spell', 'mustache', 'belief', 5, { subject: 'm', relation: 'says', object: '{{grain.hash}} {{#each}}' });
   for (const [name, secondsAgo] of Object.entries(AGES)) put('ages', name, 'event', secondsAgo, { content: name });

@@ -459,6 +459,16 @@ const rows: Row[] = [
   { q: 'RECALL events RECENT 1001', code: 'E010' },
   { q: 'RECALL events RECENT', code: 'E002' },
   { q: 'RECALL beliefs CONTRADICTIONS WHERE subject = "erin"', set: 'oslo' },
+  {
+    q: 'RECALL beliefs CONTRADICTIONS ORDER BY confidence DESC',
+    ns: 'rival',
+    list: 'doubted inrome inoslo',
+    check: ({ grains: [doubted, rome, oslo] }) =>
+      assert.deepEqual(
+        [doubted.contested_by, rome.contested_by, oslo.contested_by],
+        [undefined, [oslo.hash], [rome.hash]],
+      ),
+  },
   { q: 'RECALL beliefs CONTRADICTIONS WHERE subject = "erin" WITH contradiction_detection', set: 'oslo' },
   ...[
     'beliefs ABOUT "a" LIKE "b"',

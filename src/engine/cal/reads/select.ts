@@ -1,16 +1,13 @@
 // Grains by structure, in any order: the first of an order without opening the others, where indexes know the order and no
 // condition needs the grain itself; else by opening what the indexes leave.
 
-import type { CallContext, GrainFilter, GrainView } from '../../calls.ts';
-import { intersect } from '../../index/docset.ts';
+import type { CallContext, GrainView } from '../../calls.ts';
 import type { Doc, IndexPart, NumberField, Ordinal } from '../../index/part.ts';
 import type { Sliced } from '../../index/section.ts';
-import { lowerBound } from '../../index/text/tail.ts';
-import { filterPart, type PartFilter, timesOf } from '../../recall/filter.ts';
+import { timesOf } from '../../recall/filter.ts';
 import { inOrder, type PartDoc } from '../../recall/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { viewGrain } from '../../store/view.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import type { Bounds, GroupView, PartitionReads, Selected, Selection, Stopped } from '../run/asks.ts';
@@ -18,15 +15,8 @@ import { passes } from '../run/field-test.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { BY_HASH, compareCodePoints, compareKeys, type Keyed, type Order, orderKey } from '../run/order.ts';
 import { repeatKey } from '../run/repeats.ts';
-import { goneDocs } from './gone.ts';
-
-interface Search {
-  readonly store: Store;
-  readonly memory: Memory;
-  readonly parts: readonly IndexPart[];
-  readonly filters: readonly PartFilter[];
-  readonly filter: GrainFilter;
-}
+import { allPlaces, countAll, placesOf, type Search, searchOf, viewAt } from './places.ts';
+import { needsRivals, Rivals } from './rivals.ts';
 
 /**
  * The first of an order. Which grains are opened is settled before the first yield, by the indexes as they are then; what is
@@ -119,87 +109,6 @@ export function estimateGrains(
       grains: countAll(searchOf(store, memory, context, filter)),
     })),
   };
-}
-
-function searchOf(store: Store, memory: Memory, context: CallContext, filter: GrainFilter): Search {
-  const parts = store.parts(memory.number);
-  return { store, memory, parts, filter, filters: parts.map((part) => filterPart(store, part, filter, context)) };
-}
-
-function viewAt({ store, memory }: Search, ordinal: Ordinal): GrainView | undefined {
-  const stored = store.readGrain(memory, ordinal);
-  return stored === undefined ? undefined : viewGrain(store, memory, stored);
-}
-
-/** Those of these addresses that the filters let through. */
-function placesOf({ store, memory, parts, filters }: Search, hashes: readonly string[]): PartDoc[] {
-  return hashes.flatMap((hash) => {
-    const ordinal = store.findOrdinal(memory.number, hash);
-    if (ordinal === undefined) return [];
-    for (let part = 0; part < parts.length; part++) {
-      const { ordinals, docCount } = parts[part]!;
-      const doc = lowerBound(ordinals, ordinal, 0, docCount);
-      if (doc >= docCount || ordinals[doc] !== ordinal) continue;
-      const { docs, test } = filters[part]!;
-      return test(doc) && (docs === undefined || holds(docs, doc)) ? [{ part, doc }] : [];
-    }
-    return [];
-  });
-}
-
-function holds(docs: Uint32Array, doc: Doc): boolean {
-  const at = lowerBound(docs, doc, 0, docs.length);
-  return at < docs.length && docs[at] === doc;
-}
-
-function* allPlaces({ parts, filters }: Search): IterableIterator<PartDoc> {
-  for (let part = 0; part < parts.length; part++) {
-    const { docs, test } = filters[part]!;
-    const count = docs?.length ?? parts[part]!.docCount;
-    for (let i = 0; i < count; i++) {
-      const doc = docs === undefined ? i : docs[i]!;
-      if (test(doc)) yield { part, doc };
-    }
-  }
-}
-
-/** True when a filter asks for nothing that has to be looked up doc by doc. */
-function isFacetsAlone({ filter, memory }: Search, part: IndexPart): boolean {
-  if (!memory.governed.hidesNothing) return false;
-  const { excludeTags = [], createdFromMs, createdToMs, timeFromMs, timeToMs, validFromMs, validToMs } = filter;
-  const { confidenceMin, importanceMin } = filter;
-  const numbers = [
-    createdFromMs,
-    createdToMs,
-    timeFromMs,
-    timeToMs,
-    validFromMs,
-    validToMs,
-    confidenceMin,
-    importanceMin,
-    filter.eitherTime,
-  ];
-  return (
-    excludeTags.length === 0 && numbers.every((one) => one === undefined) && part.numbers('expiresAtMs') === undefined
-  );
-}
-
-function countAll(search: Search): number {
-  const { store, parts, filters, filter } = search;
-  let total = 0;
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts[i]!;
-    const { docs, test } = filters[i]!;
-    const count = docs?.length ?? part.docCount;
-    if (isFacetsAlone(search, part)) {
-      // What lists name, less what is gone: a hundred thousand tests of two bits are a millisecond.
-      const gone = goneDocs(store, part, filter.includeSuperseded === true);
-      total += count - (docs === undefined ? gone.length : gone.length === 0 ? 0 : intersect([docs, gone]).length);
-      continue;
-    }
-    for (let at = 0; at < count; at++) if (test(docs === undefined ? at : docs[at]!)) total += 1;
-  }
-  return total;
 }
 
 /** The first places of an order that indexes know; undefined: they do not. */
@@ -309,6 +218,7 @@ function* openEach(
     if (ordinals.length >= scanMax) return { scanned: 0, stopped: 'scan' };
     ordinals.push(search.parts[part]!.ordinals[doc]!);
   }
+  const rivals = needsRivals(tests) ? new Rivals(search, scanMax - ordinals.length) : undefined;
   for (const [i, ordinal] of ordinals.entries()) {
     if (i % STEP_GRAINS === 0) {
       if (i > 0) yield;
@@ -316,10 +226,12 @@ function* openEach(
     }
     const view = viewAt(search, ordinal);
     if (view === undefined) continue;
-    const grain = calGrain(view, 1);
+    const opened = calGrain(view, 1);
+    const grain = rivals === undefined ? opened : yield* rivals.contested(opened);
+    if (grain === undefined) return { scanned: i, stopped: 'scan' };
     if (tests.every((test) => passes(grain, test))) found(grain, ordinal, view);
   }
-  return { scanned: ordinals.length };
+  return { scanned: ordinals.length + (rivals?.opened ?? 0) };
 }
 
 /** What passes of the places, and of that the first of the order; without an order all of it, as it comes. */

@@ -11,10 +11,11 @@ import type { Project } from '../output/projection.ts';
 import { tokenCounter } from '../output/tokenizer.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
+import { checkTime } from './bounds.ts';
 import { contested } from './contested.ts';
 import { asCalError } from './failure.ts';
 import { type Answer, disclosureOf, formatted, grainJson, has, lookUp, projectOf, shownHash } from './payload.ts';
-import { checkTime, runRecall } from './recall.ts';
+import { runRecall } from './recall.ts';
 import type { Run } from './session.ts';
 import { together } from './together.ts';
 

@@ -1,14 +1,13 @@
-// Which grains of an answer another one speaks against: a live belief of the same subject and relation with another object.
+// Which grains another one speaks against: a live belief of the same subject and relation with another object.
 import { tripleForm } from '../../grain/api-text.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { ask, type Running } from './asks.ts';
+import { account, bounds } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
-import { account, bounds } from './recall.ts';
 import type { Run } from './session.ts';
 
-/** Pairs of subject and relation that are looked up for one answer, and grains of each. */
-const PAIRS_MAX = 100;
+/** Grains of a pair that are told. */
 const GRAINS_MAX = 100;
 
 /** The grains with `contestedBy` where there is a conflict; none is left out. */
@@ -16,7 +15,7 @@ export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGr
   const rivals = new Map<string, readonly CalGrain[]>();
   for (const grain of grains) {
     const pair = pairOf(grain);
-    if (pair === undefined || rivals.has(pair.key) || rivals.size >= PAIRS_MAX) continue;
+    if (pair === undefined || rivals.has(pair.key)) continue;
     const selected = yield* ask('select', {
       filter: { grainTypes: ['belief'], subject: pair.subject, relation: pair.relation },
       tests: [],
@@ -36,17 +35,33 @@ export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGr
   });
 }
 
-function pairOf(
-  grain: CalGrain,
-): { readonly key: string; readonly subject: string; readonly relation: string } | undefined {
-  if (grain.grainType !== 'belief' || grain.supersededBy !== undefined) return undefined;
+export interface Pair {
+  readonly key: string;
+  readonly subject: string;
+  readonly relation: string;
+}
+
+/** What a grain speaks of; undefined for one that can contradict nothing: old versions, and what was taken back. */
+export function pairOf(grain: CalGrain): Pair | undefined {
+  if (grain.grainType !== 'belief' || grain.supersededBy !== undefined || isRetracted(grain)) return undefined;
   const subject = fieldValue(grain, 'subject');
   const relation = fieldValue(grain, 'relation');
   if (typeof subject !== 'string' || typeof relation !== 'string') return undefined;
   return { key: `${subject}\u0000${relation}`, subject, relation };
 }
 
-function contradicts(grain: CalGrain, other: CalGrain): boolean {
-  if (other.hash === grain.hash || other.namespace !== grain.namespace || other.userId !== grain.userId) return false;
+function isRetracted({ fields }: CalGrain): boolean {
+  return fields['verification_status'] === 'retracted';
+}
+
+/** Of two grains of one pair. */
+export function contradicts(grain: CalGrain, other: CalGrain): boolean {
+  if (
+    other.hash === grain.hash ||
+    isRetracted(other) ||
+    other.namespace !== grain.namespace ||
+    other.userId !== grain.userId
+  )
+    return false;
   return tripleForm(String(fieldValue(grain, 'object'))) !== tripleForm(String(fieldValue(other, 'object')));
 }

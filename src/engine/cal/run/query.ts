@@ -6,13 +6,14 @@ import type { BatchStatement, Coalesce, LetBinding, Query, Statement } from '../
 import { CalError } from '../errors.ts';
 import type { Running } from './asks.ts';
 import { runAssemble } from './assemble.ts';
+import { checkTime } from './bounds.ts';
 import { contested } from './contested.ts';
 import { describe } from './describe.ts';
 import { runExplain } from './explain.ts';
 import { asCalError } from './failure.ts';
 import { statementType, tierOf } from './kinds.ts';
 import { type Answer, has, outcomeAnswer, shownHash, withBlock } from './payload.ts';
-import { checkTime, resolveReference, runRecall, runValues } from './recall.ts';
+import { resolveReference, runRecall, runValues } from './recall.ts';
 import type { Bound, Run } from './session.ts';
 import { runSetOperation } from './set-op.ts';
 import type { Outcome } from './stages.ts';
@@ -107,8 +108,10 @@ function* detected(
   contradictions: boolean | undefined,
   run: Run,
 ): Running<Outcome> {
-  if (outcome.kind !== 'grains' || (contradictions !== true && !has(options, 'contradiction_detection')))
-    return outcome;
+  if (outcome.kind !== 'grains') return outcome;
+  const isAsked =
+    contradictions === true || has(options, 'contradiction_detection') || outcome.select?.includes('contradicted');
+  if (isAsked !== true) return outcome;
   return { ...outcome, grains: yield* contested(outcome.grains, run) };
 }
 

@@ -6,8 +6,10 @@ import { CalError, calWarning } from '../errors.ts';
 import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { ask, type Bounds, type Running, type Selection, type Stopped } from './asks.ts';
+import { ask, type Running, type Selection } from './asks.ts';
+import { account, bounds, checkTime } from './bounds.ts';
 import { type Conditions, conditionsOf, type Meaning } from './conditions.ts';
+import { contested } from './contested.ts';
 import { passes } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import { BY_HASH, byScore, ordered } from './order.ts';
@@ -78,27 +80,6 @@ export function valuesOf(name: string, run: Run): readonly string[] {
   throw new CalError('CAL-E020', `$${name} is a set of grains, not a list of values`, {
     suggestion: 'End its LET with SUBJECTS, OBJECTS or HASHES.',
   });
-}
-
-export function bounds(run: Run): Bounds {
-  return { scanMax: Math.max(0, CAL_LIMITS.grainsScannedMax - run.spent.scanned), untilMs: run.untilMs };
-}
-
-/** Counts what an answer cost; throws where it went too far. */
-export function account(run: Run, { stopped, scanned }: Stopped): void {
-  run.spent.scanned += scanned;
-  if (stopped === 'scan' || run.spent.scanned > CAL_LIMITS.grainsScannedMax)
-    throw new CalError('CAL-E030', `more than ${CAL_LIMITS.grainsScannedMax} grains would have to be looked at`);
-  if (stopped === 'time') throw timedOut();
-  checkTime(run);
-}
-
-export function checkTime(run: Run): void {
-  if (run.clockMs() > run.untilMs) throw timedOut();
-}
-
-function timedOut(): CalError {
-  return new CalError('CAL-E031', 'the query took too long');
 }
 
 /** The address that a reference names; undefined: no grain here has it. */
@@ -263,14 +244,14 @@ function* search(
   });
   run.spent.scanned += hits.length;
   checkTime(run);
-  const grains = hits
-    .map(hitGrain)
-    .filter(
-      (grain) =>
-        (addresses.size === 0 || addresses.has(grain.hash)) &&
-        tests.every((test) => passes(grain, test)) &&
-        scoreTests.every((test) => passes(grain, test)),
-    );
+  const candidates = hits.map(hitGrain);
+  const isAsked = tests.some(({ field }) => field === 'contradicted');
+  const grains = (isAsked ? yield* contested(candidates, run) : candidates).filter(
+    (grain) =>
+      (addresses.size === 0 || addresses.has(grain.hash)) &&
+      tests.every((test) => passes(grain, test)) &&
+      scoreTests.every((test) => passes(grain, test)),
+  );
   const found = byScore(grains);
   const start: GrainOutcome = { kind: 'grains', grains: found, total: looksAtAll ? found.length : total };
   const inOrder = page.order === undefined ? varied(found, recall) : ordered(page.order, found);

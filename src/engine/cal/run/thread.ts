@@ -4,10 +4,11 @@ import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { ask, type Running, type Selection } from './asks.ts';
+import { account, bounds } from './bounds.ts';
 import { conditionsOf } from './conditions.ts';
 import { calGrain } from './grain-of.ts';
 import type { Order } from './order.ts';
-import { account, bounds, meaningOf } from './recall.ts';
+import { meaningOf } from './recall.ts';
 import type { Run } from './session.ts';
 
 const OLDEST_FIRST: Order = { by: 'time', descending: false };

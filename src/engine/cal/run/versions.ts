@@ -7,9 +7,10 @@ import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { ask, type Running } from './asks.ts';
+import { account, bounds } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
 import { shownFields, shownHash } from './payload.ts';
-import { account, bounds, resolveReference, valuesOf } from './recall.ts';
+import { resolveReference, valuesOf } from './recall.ts';
 import type { Run } from './session.ts';
 import { spanOf } from './time.ts';
 
