@@ -40,6 +40,8 @@ const REFUSALS: Readonly<Record<string, readonly [http: number, grpc: number | u
   'SCP-E003': [404, undefined],
   'EXE-E001': [400, undefined],
   'PRV-E001': [404, status.NOT_FOUND],
+  'VER-E001': [404, status.NOT_FOUND],
+  'VER-E002': [400, status.INVALID_ARGUMENT],
   ...Object.fromEntries(
     'E001 E002 E003 E004 E005 E006 E007 E008 E009 E010 E011 E012 E013 E014 E015 E016 E017 E018 E019 E020 E021 E022'
       .split(' ')

@@ -16,6 +16,13 @@ import { tierInfo } from './admin/tier-info.ts';
 import { verify } from './admin/verify.ts';
 import { calQuery } from './cal/query.ts';
 import { calSwitch } from './cal/switch.ts';
+import {
+  complianceExport,
+  complianceImpact,
+  complianceMetrics,
+  complianceViolations,
+} from './compliance/results.ts';
+import { verifyCompliance, verifyLatest } from './compliance/verify-run.ts';
 import type { Operation } from './define.ts';
 import { forgetUser } from './erasure/forget-user.ts';
 import { execOperation } from './exec.ts';
@@ -109,6 +116,12 @@ const ROWS: readonly Operation[] = [
   exportUserFile,
   exportPortability,
   exportPortabilityCommand,
+  verifyCompliance,
+  verifyLatest,
+  complianceMetrics,
+  complianceViolations,
+  complianceImpact,
+  complianceExport,
   verifyAuditChain,
   rebuildIndexes,
   compact,

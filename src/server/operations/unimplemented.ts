@@ -7,19 +7,12 @@ import { defineOperation, type Operation, type Verb } from './define.ts';
 
 /** Methods of memory.v1.MemoryService. */
 export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
-  VerifyCompliance: 'read',
   GetMetrics: 'read',
   ListHarnessTemplates: 'read',
 };
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
-15 GET M/verify/latest R
-16 POST M/verify/run R
-17 GET M/compliance/metrics R
-18 GET M/compliance/violations R
-19 GET M/compliance/impact R
-20 GET M/compliance/export R
 26 GET /settings/ner/status R
 34 GET M/sessions/{sid}/bootstrap R
 35 GET M/sessions/{sid}/state R

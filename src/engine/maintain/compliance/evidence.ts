@@ -2,6 +2,7 @@
 // itself, and one that fails says so: whoever judges must not take silence for proof.
 
 import type { RecallRecordView } from '../../calls.ts';
+import type { Rules } from '../../govern/policy/rules.ts';
 
 /** An area's measurements, or why there are none. */
 export type Area<T> = T | { readonly error: string };
@@ -117,7 +118,9 @@ export interface PolicyEvidence {
   readonly versions: readonly PolicyVersionEvidence[];
   readonly missingVersions: number;
   /** The rules that hold, by path. */
-  readonly rules: Readonly<Record<string, unknown>>;
+  readonly rules: Rules;
+  /** Paths of the rules that the memory's own overrides name. */
+  readonly overridden: readonly string[];
   readonly simulationDiffers: number;
   /** Different results of composing the presets in shuffled orders. */
   readonly shuffledResults: number;

@@ -33,7 +33,8 @@ export function* policyEvidence(store: Store, memory: Memory, random: () => numb
     sealedAt: policy.sealedAt,
     versions,
     missingVersions,
-    rules: { ...policy.rules },
+    rules: policy.rules,
+    overridden: Object.keys(policy.overrides),
     simulationDiffers: simulationDiffers(policy),
     shuffledResults: shuffledResults(policy, random),
   };

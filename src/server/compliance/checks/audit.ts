@@ -1,0 +1,60 @@
+import { areas, type Evidence, policyOf, sum } from '../evidence.ts';
+import { fail, type Judge, pass, passIf, warn } from '../verdict.ts';
+
+const CLOCK_STEP_SECONDS = 5;
+const CANARY_EVENTS = ['memory.added', 'memory.forgotten', 'consent.granted'];
+
+const entries = (evidence: Evidence): number => sum(evidence, 'trail', (trail) => trail.entries);
+
+export const AUDIT: Readonly<Record<string, Judge>> = {
+  audit_enabled: (evidence) => {
+    const missing = areas(evidence, 'canary').flatMap(({ audited }) =>
+      CANARY_EVENTS.filter((event) => !audited.includes(event)),
+    );
+    return passIf(
+      missing.length === 0,
+      missing.length === 0 ? 'the canaries left an entry for each act' : `no entry ${[...new Set(missing)].join(', ')}`,
+    );
+  },
+  audit_chain_integrity: (evidence) => {
+    const bad = areas(evidence, 'trail').flatMap(({ firstBadSeq }, i) =>
+      firstBadSeq === undefined ? [] : [`seq ${firstBadSeq} of partition ${evidence.partitions[i]?.partition}`],
+    );
+    const checked = sum(evidence, 'trail', (trail) => trail.checked);
+    const canaries = areas(evidence, 'canary').every(({ chainValid }) => chainValid);
+    if (bad.length > 0) return fail(`the chain breaks at ${bad.join(', ')}`);
+    return passIf(checked > 0 && canaries, `${checked} of ${entries(evidence)} entries follow from the ones before`);
+  },
+  audit_sequence_gapless: (evidence) => {
+    const gaps = sum(evidence, 'trail', (trail) => trail.gaps);
+    const back = Math.max(...areas(evidence, 'trail').map(({ regressionSeconds }) => regressionSeconds));
+    const detail = `${entries(evidence)} entries: ${gaps} gaps, at most ${back} s back in time`;
+    if (gaps > 0 || back > CLOCK_STEP_SECONDS || entries(evidence) === 0) return fail(detail);
+    return back > 0 ? warn(detail) : pass(detail);
+  },
+  audit_immutability: (evidence) => {
+    const doctored = sum(evidence, 'trail', (trail) => trail.doctored);
+    const accepted = sum(evidence, 'trail', (trail) => trail.doctoredAccepted);
+    return passIf(
+      doctored > 0 && accepted === 0,
+      `${accepted} of ${doctored} doctored copies (edited, missing, said twice) passed for whole`,
+    );
+  },
+  audit_attribution: (evidence) => {
+    const total = sum(evidence, 'trail', (trail) => trail.windowEntries);
+    const nobody = sum(evidence, 'trail', (trail) => trail.withoutActor);
+    const anonymous = sum(evidence, 'trail', (trail) => trail.anonymous);
+    const detail = `${total} entries in 30 days: ${nobody} without an actor, ${anonymous} anonymous`;
+    if (total === 0 || nobody > 0) return fail(detail);
+    if (anonymous === 0) return pass(detail);
+    return evidence.deployment.authMode === 'none' ? warn(detail) : fail(detail);
+  },
+  audit_retention: (evidence) => {
+    const days = policyOf(evidence).rules['retention.audit_days'] ?? 0;
+    const cut = areas(evidence, 'trail').filter(({ firstSeq, gaps }) => firstSeq !== 1 || gaps > 0).length;
+    return passIf(
+      cut === 0,
+      `entries are kept for good, the policy wants ${days} days; ${cut} partitions have lost entries`,
+    );
+  },
+};

@@ -1,0 +1,58 @@
+import { areas, type Evidence, sum } from '../evidence.ts';
+import { type Judge, passIf } from '../verdict.ts';
+
+/** Whether all canaries had it so; false without any. */
+const canaries = (evidence: Evidence, holds: (canary: ReturnType<typeof canariesOf>[number]) => boolean): boolean =>
+  canariesOf(evidence).every(holds);
+const canariesOf = (evidence: Evidence) => areas(evidence, 'canary');
+const erased = (evidence: Evidence): number => sum(evidence, 'erasures', (erasures) => erasures.erased);
+
+export const ERASURE: Readonly<Record<string, Judge>> = {
+  erasure_crypto: (evidence) => {
+    const tried = sum(evidence, 'canary', (canary) => canary.keysTried);
+    const opened = sum(evidence, 'canary', (canary) => canary.keysOpened);
+    return passIf(
+      tried > 0 && opened === 0 && canaries(evidence, ({ keyGone }) => keyGone),
+      `${opened} of ${tried} remaining keys open what was copied before the canary's erasure`,
+    );
+  },
+  erasure_completeness: (evidence) => {
+    const left = sum(evidence, 'erasures', (erasures) => erasures.grainsLeft);
+    const rows = sum(evidence, 'canary', (canary) => canary.grainsLeft);
+    return passIf(
+      left === 0 && rows === 0,
+      `${left} grains of ${erased(evidence)} erased users, ${rows} of the canary`,
+    );
+  },
+  erasure_proof: (evidence) => {
+    const proofs = sum(evidence, 'erasures', (erasures) => erasures.proofs);
+    const broken = sum(evidence, 'erasures', (erasures) => erasures.brokenProofs);
+    return passIf(
+      broken === 0 && canaries(evidence, ({ proof, proofRepeats }) => proof && proofRepeats),
+      `${proofs - broken} of ${proofs} erasures have a whole proof; the canary's was checked and asked for again`,
+    );
+  },
+  erasure_key_destruction: (evidence) => {
+    const left = sum(evidence, 'erasures', (erasures) => erasures.keysLeft);
+    const untold = sum(evidence, 'erasures', (erasures) => erasures.withoutKeyEntry);
+    return passIf(
+      left === 0 && untold === 0 && canaries(evidence, ({ keyGone, keyEntry }) => keyGone && keyEntry),
+      `${erased(evidence)} erased users: ${left} keys left, ${untold} without an entry key.destroyed`,
+    );
+  },
+  erasure_data_inaccessible: (evidence) => {
+    const tried = sum(evidence, 'canary', (canary) => canary.readsTried);
+    const served = canariesOf(evidence).flatMap(({ servedBy }) => servedBy);
+    return passIf(
+      tried > 0 && served.length === 0,
+      served.length === 0 ? `${tried} ways in serve nothing of the erased canary` : `served by ${served.join(', ')}`,
+    );
+  },
+  erasure_memory_clean: (evidence) => {
+    const cached = sum(evidence, 'erasures', (erasures) => erasures.cached);
+    return passIf(
+      cached === 0 && canaries(evidence, ({ cachesClean }) => cachesClean),
+      `${cached} keys of ${erased(evidence)} erased users are cached; the canary's were looked for`,
+    );
+  },
+};

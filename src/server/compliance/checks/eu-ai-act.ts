@@ -1,0 +1,171 @@
+import { RECALL_RECORD_DAYS } from '../../../engine/limits.ts';
+import { explained } from '../../operations/trail/recall-record.ts';
+import { areas, type Evidence, policyOf, sum } from '../evidence.ts';
+import { assessmentOf, reviewedAtOf } from '../impact.ts';
+import { recordOfProcessing } from '../processing.ts';
+import { CHECKS } from '../table.ts';
+import { fail, type Judge, pass, passIf, skip, type Verdict, warn, within } from '../verdict.ts';
+import { probesHold } from './policy.ts';
+
+const DAY_SECONDS = 86_400;
+const HALF_YEAR_DAYS = 180;
+const BELIEFS_MIN = 20;
+
+const percent = (part: number, of: number): number => (of === 0 ? 0 : (100 * part) / of);
+const shown = (share: number): string => `${share.toFixed(1)} %`;
+
+export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
+  euai_risk_management: (evidence) => {
+    const { rules, overridden } = policyOf(evidence);
+    if (!overridden.includes('ai.risk_class')) return fail('ai.risk_class is not set');
+    const reviewed = reviewedAtOf(rules['ai.risk_review']);
+    if (reviewed === undefined) return fail(`ai.risk_class ${rules['ai.risk_class']}, never reviewed`);
+    const days = ageDays(evidence, reviewed);
+    return within(days, 365, 455, `ai.risk_class ${rules['ai.risk_class']}, reviewed ${days.toFixed(0)} days ago`);
+  },
+  euai_data_governance: (evidence) => {
+    const sampled = sum(evidence, 'data', (data) => data.sampled);
+    if (sampled === 0) return skip('no grains');
+    const unlisted = percent(sampled - sum(evidence, 'data', (data) => data.listedSource), sampled);
+    return within(
+      unlisted,
+      5,
+      20,
+      `${shown(100 - unlisted)} of ${sampled} sampled current grains have a listed source_type`,
+    );
+  },
+  euai_data_quality: (evidence) => {
+    const beliefs = sum(evidence, 'data', (data) => data.beliefs);
+    if (beliefs < BELIEFS_MIN) return skip(`${beliefs} beliefs`);
+    const contradicted = percent(
+      sum(evidence, 'data', (data) => data.contradicted),
+      beliefs,
+    );
+    const doubtful = percent(
+      sum(evidence, 'data', (data) => data.lowConfidence),
+      beliefs,
+    );
+    const detail = `of ${beliefs} sampled beliefs ${shown(contradicted)} contradict others, ${shown(doubtful)} are below confidence 0.3`;
+    if (contradicted <= 5 && doubtful <= 10) return pass(detail);
+    return contradicted <= 15 && doubtful <= 30 ? warn(detail) : fail(detail);
+  },
+  euai_technical_documentation: (evidence) => {
+    const { version, rules } = policyOf(evidence);
+    const { modelAssignments } = evidence.deployment;
+    const parts: Readonly<Record<string, boolean>> = {
+      policy: version > 0,
+      'schema versions': true,
+      'model assignments': Object.values(modelAssignments).some((name) => name !== ''),
+      'check catalogue': CHECKS.length > 0,
+      'records.controller': Object.keys(rules['records.controller'] ?? {}).length > 0,
+    };
+    const empty = Object.entries(parts).flatMap(([name, isThere]) => (isThere ? [] : [name]));
+    return within(empty.length, 0, 1, empty.length === 0 ? 'every part is there' : `empty: ${empty.join(', ')}`);
+  },
+  euai_record_keeping: (evidence) => {
+    const { 'provenance.record': on } = policyOf(evidence).rules;
+    const recalled = sum(evidence, 'trail', ({ windowEvents }) => windowEvents['memory.recalled'] ?? 0);
+    const records = sum(evidence, 'recalls', ({ windowRecords }) => windowRecords);
+    const detail = `provenance.record ${on ? 'on' : 'off'}; 30 days: ${records} records, ${recalled} entries memory.recalled`;
+    if (!on) return fail(detail);
+    if (recalled === 0 && records === 0) return warn(`${detail}: nothing was recalled yet`);
+    return within(percent(Math.abs(records - recalled), Math.max(records, recalled)), 1, 5, detail);
+  },
+  euai_provenance_integrity: (evidence) => {
+    const sampled = sum(evidence, 'recalls', (recalls) => recalls.sampled);
+    if (sampled === 0) return skip('no records of recalls');
+    const broken = sum(evidence, 'recalls', (recalls) => recalls.broken);
+    const unresolved = sum(evidence, 'recalls', (recalls) => recalls.unresolved);
+    return passIf(
+      broken === 0 && unresolved === 0,
+      `of ${sampled} records ${broken} do not recompute, ${unresolved} name no entry of the trail`,
+    );
+  },
+  euai_transparency: (evidence) => {
+    const parts = areas(evidence, 'canary').map(({ scoreParts }) => scoreParts);
+    return passIf(
+      parts.every((names) => names.length > 0),
+      `a canary recall tells ${parts[0]?.length ? parts[0].join(', ') : 'no score part'}`,
+    );
+  },
+  euai_human_oversight: (evidence) => {
+    const people = evidence.deployment.keys.filter(
+      ({ principal, scopes }) => principal.startsWith('user:') && scopes.includes('admin'),
+    );
+    if (people.length === 0) return fail('no principal user:… holds admin');
+    const tools = sum(evidence, 'data', (data) => data.destructiveTools);
+    const elsewhere = sum(evidence, 'data', (data) => data.destructiveNotClient);
+    const detail = `${people.length} persons hold admin; ${tools - elsewhere} of ${tools} sampled destructive tools are client-executed`;
+    return tools > 0 && elsewhere === 0 ? pass(detail) : warn(detail);
+  },
+  euai_accuracy_metrics: () => fail('metrics of recall are not computed in this build'),
+  euai_robustness: (evidence) => probesHold(areas(evidence, 'canary').flatMap(({ robustness }) => robustness)),
+  euai_cybersecurity: (_, verdicts) => {
+    const ids = ['encryption_tamper_detection', 'encryption_master_key_source', 'authz_default_deny'];
+    const found = ids.map((id) => verdicts.get(id)?.status ?? 'fail');
+    const detail = ids.map((id, i) => `${id} ${found[i]}`).join(', ');
+    if (found.every((status) => status === 'pass')) return pass(detail);
+    return found.includes('fail') ? fail(detail) : warn(detail);
+  },
+  euai_log_retention: (evidence) => {
+    const { rules } = policyOf(evidence);
+    const provenance = Math.max(rules['retention.provenance_days'] ?? 0, RECALL_RECORD_DAYS);
+    return passIf(
+      provenance >= HALF_YEAR_DAYS,
+      `audit entries are kept for good, records of recalls for ${provenance} days`,
+    );
+  },
+  euai_deployer_monitoring: (evidence) => {
+    const { previousFullRunAt } = evidence.deployment;
+    if (previousFullRunAt === undefined) return warn('this is the first full run');
+    const days = ageDays(evidence, previousFullRunAt);
+    return within(days, 30, 90, `the full run before this one was ${days.toFixed(1)} days ago`);
+  },
+  euai_impact_assessment: (evidence) => {
+    const { rules } = policyOf(evidence);
+    if (rules['ai.risk_class'] !== 'high') return skip(`ai.risk_class is ${rules['ai.risk_class']}`);
+    const assessment = assessmentOf('eu_ai_act', rules, evidence.deployment.nowSeconds);
+    const detail = `${assessment.status}${assessment.gaps.length > 0 ? `, missing: ${assessment.gaps.join(', ')}` : ''}`;
+    if (assessment.lastReviewedAt === null || assessment.status === 'overdue') return fail(detail);
+    return assessment.status === 'complete' ? pass(detail) : warn(detail);
+  },
+  euai_ai_disclosure: (evidence) => {
+    const { 'ai.disclosure': on } = policyOf(evidence).rules;
+    const events = sum(evidence, 'data', (data) => data.assistantEvents);
+    const unflagged = sum(evidence, 'data', (data) => data.unflaggedAssistant);
+    const detail = `ai.disclosure ${on ? 'on' : 'off'}; ${unflagged} of ${events} sampled events of assistants without source_type agent`;
+    if (!on || unflagged > 0) return fail(detail);
+    return events === 0 ? warn(detail) : pass(detail);
+  },
+  euai_explanation_right: (evidence): Verdict => {
+    const samples = areas(evidence, 'recalls').flatMap((recalls) => recalls.samples);
+    if (samples.length === 0) return skip('no records of recalls');
+    const texts = samples.map(explained).flatMap(({ results, excluded }) => [...results, ...excluded]);
+    const silent = texts.filter(({ explanation }) => typeof explanation !== 'string' || explanation === '').length;
+    return passIf(
+      silent === 0,
+      `${texts.length - silent} of ${texts.length} entries of ${samples.length} records are explained`,
+    );
+  },
+};
+
+export const RECORDS: Readonly<Record<string, Judge>> = {
+  gdpr_record_of_processing: (evidence) => {
+    const record = recordOfProcessing(evidence);
+    const personal = sum(evidence, 'data', (data) => data.personal);
+    const empty = Object.entries(record).flatMap(([name, value]) => (isEmpty(value) ? [name] : []));
+    const detail = `${personal} sampled personal grains; empty: ${empty.join(', ') || 'nothing'}`;
+    if (personal === 0 && empty.includes('controller')) return skip(detail);
+    if (personal > 0 && (empty.includes('controller') || empty.includes('purposes'))) return fail(detail);
+    return within(empty.length, 0, 2, detail);
+  },
+};
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+function ageDays({ deployment }: Evidence, atSeconds: number): number {
+  return (deployment.nowSeconds - atSeconds) / DAY_SECONDS;
+}

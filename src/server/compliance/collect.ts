@@ -1,0 +1,82 @@
+// Evidence for one run on one memory: the partitions measure themselves, the server adds what it alone knows.
+import { isLoopback } from '../config.ts';
+import type { Context, Services } from '../context.ts';
+import type { MemoryRecord } from '../control/records.ts';
+import { mayLeave } from '../embedding/egress.ts';
+import type { DeploymentEvidence, Evidence, KeyFact, OutsideService } from './evidence.ts';
+
+/** Evidence that is being gathered, by deployment and memory: who asks meanwhile is given the same. */
+const gathering = new WeakMap<Services['control'], Map<number, Promise<Gathered>>>();
+
+export interface Gathered {
+  readonly runId: string;
+  readonly startedAt: number;
+  readonly partitions: Evidence['partitions'];
+}
+
+/** What the partitions measure, in a run of its own or in the one that is under way. */
+export function gather(context: Context, runId: string): Promise<Gathered> {
+  const { control, clock } = context.services;
+  const running = gathering.get(control) ?? new Map<number, Promise<Gathered>>();
+  gathering.set(control, running);
+  const { number } = context.memory;
+  const known = running.get(number);
+  if (known !== undefined) return known;
+  const startedAt = Math.floor(clock.nowMs() / 1000);
+  const gathered = context
+    .call('compliance', { runId })
+    .then(({ partitions }) => ({ runId, startedAt, partitions }))
+    .finally(() => running.delete(number));
+  running.set(number, gathered);
+  return gathered;
+}
+
+export function deploymentEvidence(
+  { services, memory }: Pick<Context, 'services' | 'memory'>,
+  previousFullRunAt: number | undefined,
+): DeploymentEvidence {
+  const { config, clock } = services;
+  return {
+    nowSeconds: Math.floor(clock.nowMs() / 1000),
+    authMode: config.auth,
+    masterKeySource:
+      config.masterKey !== undefined ? 'environment' : config.masterKeyFile !== undefined ? 'file' : 'own',
+    tls: config.tlsCert !== undefined,
+    loopback: isLoopback(config.host),
+    services: servicesOf(services, memory),
+    keys: keysOf(services, memory),
+    region: memory.region,
+    modelAssignments: {
+      embedding: services.embedders.nameOf(memory.vectorBackend ?? ''),
+      hyde: config.model ?? '',
+      rerank: config.rerankModel ?? '',
+    },
+    previousFullRunAt,
+    tiers: [],
+  };
+}
+
+/** Where the memory's texts may be sent. */
+function servicesOf({ config }: Services, memory: MemoryRecord): readonly OutsideService[] {
+  const named: readonly (readonly [name: string, url: string | undefined])[] = [
+    ['embedding', mayLeave(memory, config) ? config.embeddingUrl : undefined],
+    ['language model', config.modelUrl],
+    ['reranker', config.rerankUrl],
+  ];
+  return named.flatMap(([name, url]) =>
+    url === undefined || !URL.canParse(url) ? [] : [{ name, url, external: !isLoopback(new URL(url).hostname) }],
+  );
+}
+
+function keysOf({ keys, clock }: Services, memory: MemoryRecord): readonly KeyFact[] {
+  const nowMs = clock.nowMs();
+  return keys
+    .list()
+    .filter(
+      ({ memoryId, revokedAtMs, expiresAtMs }) =>
+        (memoryId === undefined || memoryId === memory.id) &&
+        revokedAtMs === undefined &&
+        (expiresAtMs === undefined || expiresAtMs > nowMs),
+    )
+    .map(({ name, principal, scopes }) => ({ name, principal, scopes }));
+}

@@ -1,0 +1,147 @@
+// A run of the checks on a memory: gathered, judged, told in the trail, and kept.
+import { EngineError } from '../../engine/errors.ts';
+import type { JsonValue } from '../../shards/protocol.ts';
+import type { Context } from '../context.ts';
+import { randomId } from '../control/ids.ts';
+import { settingsPrefix } from '../control/memories.ts';
+import { deploymentEvidence, gather } from './collect.ts';
+import { type Evidence, policyOf } from './evidence.ts';
+import { type Assessment, assessmentOf, FRAMEWORKS } from './impact.ts';
+import { judge } from './judge.ts';
+import { type ProcessingRecord, recordOfProcessing } from './processing.ts';
+import { checkOf, type Regulation, regulationOf } from './table.ts';
+import type { Status, Verdict } from './verdict.ts';
+
+/** A check of a run as it is kept; the rest of its row is the table's. */
+export interface KeptCheck extends Verdict {
+  readonly id: string;
+  /** Seconds: of the first run, of those without a break, in which it failed or warned. */
+  readonly detectedAt?: number;
+}
+
+export interface Run {
+  readonly runId: string;
+  /** null: every check. */
+  readonly regulation: Regulation | null;
+  /** Seconds. */
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly checks: readonly KeptCheck[];
+  readonly assessments: readonly Assessment[];
+  /** null where the evidence for it was missing. */
+  readonly processing: ProcessingRecord | null;
+}
+
+export interface Tally {
+  readonly total: number;
+  readonly pass: number;
+  readonly fail: number;
+  readonly warn: number;
+  readonly skip: number;
+  /** Of the checks that were not skipped; 0 where all were. */
+  readonly passRate: number;
+}
+
+export function tallyOf(checks: readonly Pick<KeptCheck, 'status'>[]): Tally {
+  const count = (wanted: Status): number => checks.filter(({ status }) => status === wanted).length;
+  const [pass, fail, warn, skip] = [count('pass'), count('fail'), count('warn'), count('skip')];
+  const judged = checks.length - skip;
+  return { total: checks.length, pass, fail, warn, skip, passRate: judged === 0 ? 0 : pass / judged };
+}
+
+/** Runs the checks and keeps what came of them. Throws VER-E002, AUT-E001 for a bound or narrowed caller. */
+export async function runChecks(context: Context, filter: string | undefined): Promise<Run> {
+  const regulation = regulationOf(filter);
+  if (regulation === null)
+    throw new EngineError('VER-E002', `unknown regulation filter: ${(filter ?? '').slice(0, 64)}`, {
+      details: [{ field: 'regulation', issue: 'unknown' }],
+    });
+  requireWhole(context);
+  const previous = keptRun(context, 'full');
+  const gathered = await gather(context, randomId('vrf'));
+  const evidence: Evidence = {
+    partitions: gathered.partitions,
+    deployment: deploymentEvidence(context, previous?.finishedAt),
+  };
+  const { nowSeconds } = evidence.deployment;
+  const run: Run = {
+    runId: gathered.runId,
+    regulation: regulation ?? null,
+    startedAt: gathered.startedAt,
+    finishedAt: nowSeconds,
+    checks: judge(evidence, regulation).map(({ id, status, detail }) => ({
+      id,
+      status,
+      detail,
+      ...(isBad(status) ? { detectedAt: firstSeen(previous, id) ?? nowSeconds } : {}),
+    })),
+    assessments: assessments(evidence),
+    processing: orNull(() => recordOfProcessing(evidence)),
+  };
+  await keep(context, run);
+  const { total, pass, fail, warn, skip } = tallyOf(run.checks);
+  const details = { run_id: run.runId, regulation: regulation ?? '', total, pass, fail, warn, skip };
+  await context.call('note', { event: 'verify.run', details });
+  return run;
+}
+
+/** AUT-E001 for who sees a part of the memory: a verdict is of the whole. */
+export function requireWhole({ namespace, userId }: Pick<Context, 'namespace' | 'userId'>): void {
+  if (namespace !== undefined || userId !== undefined)
+    throw new EngineError('AUT-E001', 'compliance is of the whole memory, this caller sees a part of it');
+}
+
+/** The last run, `full`: of those without a filter. Undefined when none was kept. */
+export function keptRun({ services, memory }: Pick<Context, 'services' | 'memory'>, which: 'latest' | 'full') {
+  const kept = services.control.get('setting', nameOf(memory.number, which))?.value;
+  return kept as unknown as Run | undefined; // as `keep` wrote it
+}
+
+/** The last run without a filter, which is made now if there is none. */
+export async function fullRun(context: Context): Promise<Run> {
+  return keptRun(context, 'full') ?? runChecks(context, undefined);
+}
+
+async function keep({ services, memory }: Context, run: Run): Promise<void> {
+  const value = run as unknown as JsonValue; // texts and numbers
+  await services.control.commit((change) => {
+    change.put('setting', { name: nameOf(memory.number, 'latest'), value });
+    if (run.regulation === null) change.put('setting', { name: nameOf(memory.number, 'full'), value });
+  });
+}
+
+function nameOf(memory: number, which: 'latest' | 'full'): string {
+  return `${settingsPrefix(memory)}verify/${which}`;
+}
+
+function isBad(status: Status): boolean {
+  return status === 'fail' || status === 'warn';
+}
+
+function firstSeen(previous: Run | undefined, id: string): number | undefined {
+  return previous?.checks.find((check) => check.id === id)?.detectedAt;
+}
+
+function assessments(evidence: Evidence): readonly Assessment[] {
+  return (
+    orNull(() => {
+      const { rules } = policyOf(evidence);
+      return FRAMEWORKS.map((framework) => assessmentOf(framework, rules, evidence.deployment.nowSeconds));
+    }) ?? []
+  );
+}
+
+/** A policy that cannot be read fails its checks; what else is told of it is missing then. */
+function orNull<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
+/** A check as answers show it. */
+export function shownCheck({ id, status, detail }: KeptCheck) {
+  const { group = '', regulations = [], severity = 'critical', description = '' } = checkOf(id) ?? {};
+  return { id, group, regulations: [...regulations], severity, description, status, detail };
+}

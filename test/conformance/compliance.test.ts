@@ -1,0 +1,132 @@
+// The checks of compliance on a running server: over both HTTP listeners and gRPC, with one partition and with four.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { refused } from './contract.ts';
+import type { Told } from './driver.ts';
+import { HttpClient } from './http-client.ts';
+import { newMemory } from './http-driver.ts';
+
+for (const listener of ['uws', 'node'])
+  for (const partitions of [1, 4])
+    describe(`${listener}, ${partitions} partitions`, () => {
+      let server: TestServer;
+      let http: HttpClient;
+      before(async () => {
+        server = await startTestServer({ http: listener, shards: '4', workers: '1' });
+        http = new HttpClient(server.http, server.key);
+      });
+      after(async () => {
+        await server.close();
+        assert.deepEqual(server.errors, []);
+      });
+
+      const memory = async (): Promise<string> => `/memories/${await newMemory(http, partitions, {})}`;
+      const byId = (run: Told): ReadonlyMap<string, Told> =>
+        new Map(run['checks'].map((check: Told) => [check['id'], check]));
+
+      test('a run judges all checks, is kept, and leaves nothing but entries', async () => {
+        const path = await memory();
+        await refused(http.get(`${path}/verify/latest`), 'VER-E001');
+        for (const user of ['ada', 'bob'])
+          await http.post(`${path}/add`, { subject: user, relation: 'likes', object: 'green tea', user_id: user });
+        await http.post(`${path}/forget`, { user_id: 'bob', reason: 'asked for' });
+        const before = await http.get(`${path}/stats`);
+        const run = await http.post(`${path}/verify/run`, {});
+        assert.deepEqual([run.total, run.checks.length, run.pass + run.fail + run.warn + run.skip], [88, 88, 88]);
+        assert.match(run.run_id, /^vrf_[a-z2-7]{24}$/);
+        const failing = run.checks.filter(({ status }: Told) => status === 'fail').map(({ id }: Told) => id);
+        // What this build does not have yet is no pass; and the purge after an erasure takes its time.
+        assert.deepEqual(
+          failing.filter((id: string) => id !== 'blind_index_erasure'),
+          ['authz_default_deny', 'authz_denials_audited', 'policy_review_age', 'gdpr_record_of_processing'],
+        );
+        const checks = byId(run);
+        assert.deepEqual(checks.get('encryption_at_rest')?.['regulations'], [
+          { regulation: 'gdpr', article: 'Art. 32' },
+          { regulation: 'hipaa', article: '45 CFR 164.312(a)(2)(iv)' },
+          { regulation: 'soc2', article: 'CC6.1' },
+          { regulation: 'lgpd', article: 'Art. 46' },
+          { regulation: 'pipl', article: 'Art. 51' },
+        ]);
+        assert.equal(checks.get('hipaa_integrity')?.['detail'], 'preset not active');
+        assert.deepEqual(await http.get(`${path}/verify/latest`), run);
+        const {
+          audit_entries: entriesAfter,
+          disk_space_bytes: _,
+          purge_pending: _a,
+          ...stats
+        } = await http.get(`${path}/stats`);
+        const { audit_entries: __, disk_space_bytes: ___, purge_pending: _b, ...statsBefore } = before;
+        assert.deepEqual(stats, statsBefore);
+        assert.ok(entriesAfter > 0);
+        const { entries } = await http.get(`${path}/audit?event_type=verify.*`);
+        const told = entries.map(({ event_type }: Told) => event_type);
+        assert.equal(told.filter((event: string) => event === 'verify.canary').length, partitions);
+        assert.equal(told.filter((event: string) => event === 'verify.run').length, 1);
+      });
+
+      test('a regulation is asked for by its name, and its own checks with it', async () => {
+        const path = await memory();
+        const run = await http.post(`${path}/verify/run`, { regulation: 'EU-AI-Act' });
+        assert.equal(run.regulation, 'eu_ai_act');
+        assert.ok(run.total < 88 && run.total > 16);
+        assert.notEqual(byId(run).get('euai_robustness')?.['detail'], 'preset not active');
+        await refused(http.post(`${path}/verify/run`, { regulation: 'gdpr2' }), 'VER-E002');
+        await refused(http.post(`${path}/verify/run`, {}, { headers: { 'x-user-id': 'ada' } }), 'AUT-E001');
+      });
+
+      test('counts, violations, impact and reports come from the last full run', async () => {
+        const path = await memory();
+        const metrics = await http.get(`${path}/compliance/metrics`);
+        assert.equal(metrics.total, 88);
+        assert.equal(metrics.by_group.encryption.total, 10);
+        assert.ok(metrics.by_regulation.gdpr.total > 30);
+        const latest = await http.get(`${path}/verify/latest`);
+        assert.equal(latest.run_id, metrics.run_id);
+        const { violations, total } = await http.get(`${path}/compliance/violations`);
+        assert.equal(total, latest.fail);
+        assert.equal(violations[0].severity, 'critical');
+        assert.ok(violations.every(({ remediation }: Told) => remediation.length > 0));
+        const high = await http.get(`${path}/compliance/violations?severity=high&group=authorization`);
+        assert.deepEqual(
+          high.violations.map(({ id }: Told) => id),
+          ['authz_denials_audited'],
+        );
+        await refused(http.get(`${path}/compliance/violations?severity=worst`), 'VAL-E001');
+        const { assessments } = await http.get(`${path}/compliance/impact`);
+        assert.deepEqual(
+          assessments.map(({ framework, status }: Told) => [framework, status]),
+          [
+            ['eu_ai_act', 'not_required'],
+            ['colorado_ai_act', 'not_required'],
+          ],
+        );
+        await refused(http.get(`${path}/compliance/impact?framework=none`), 'VAL-E001');
+        const report = await http.get(`${path}/compliance/export`);
+        assert.deepEqual([report.run_id, report.checks.length, report.policy.version], [metrics.run_id, 88, 0]);
+        assert.deepEqual(Object.keys(report.record_of_processing), [
+          'controller',
+          'purposes',
+          'categories',
+          'recipients',
+          'transfers',
+          'retention',
+          'measures',
+        ]);
+        await refused(http.get(`${path}/compliance/export?format=pdf`), 'VAL-E001');
+        await refused(http.get(`${path}/compliance/export?run_id=vrf_none`), 'VER-E001');
+        for (const [format, type] of [
+          ['csv', 'text/csv'],
+          ['text', 'text/plain'],
+        ] as const) {
+          const answer = await fetch(`${server.http}/api${path}/compliance/export?format=${format}`, {
+            headers: { authorization: `Bearer ${server.key}` },
+          });
+          assert.ok(answer.headers.get('content-type')?.startsWith(type));
+          const text = await answer.text();
+          if (format === 'csv') assert.equal(text.split('\r\n').length, 90);
+          assert.ok(text.includes('encryption_at_rest'));
+        }
+      });
+    });
