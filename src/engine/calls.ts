@@ -344,6 +344,7 @@ export interface RecallRecordView extends RecallSummary {
   readonly excluded: readonly JsonObject[];
   readonly excludedCounts: Readonly<Record<string, number>>;
   readonly excludedTotal: number;
+  readonly nonce: number;
   readonly requestId: string;
   /** '' where reads are not audited. */
   readonly auditEntryHash: string;

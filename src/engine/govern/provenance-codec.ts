@@ -15,6 +15,7 @@ interface Packed {
   readonly k: KeptRecall['excludedCounts'];
   readonly m: number;
   readonly n: string;
+  readonly o: number;
   readonly p: string;
   readonly q: KeptRecall['query'];
   readonly i: string;
@@ -32,6 +33,7 @@ export function encodeRecall(kept: KeptRecall): Buffer {
     k: kept.excludedCounts,
     m: QUERY_MODES.indexOf(kept.mode),
     n: kept.namespace,
+    o: kept.nonce,
     p: kept.principal,
     q: kept.query,
     i: kept.requestId,
@@ -54,6 +56,7 @@ export function decodeRecall(bytes: Uint8Array): KeptRecall {
     excludedCounts: packed.k,
     mode,
     namespace: packed.n,
+    nonce: packed.o,
     principal: packed.p,
     query: packed.q,
     requestId: packed.i,

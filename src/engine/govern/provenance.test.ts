@@ -33,6 +33,7 @@ const kept: fc.Arbitrary<KeptRecall> = fc.record({
   excludedCounts: fc.dictionary(fc.constantFrom(...EXCLUSION_REASONS), fc.integer({ min: 1, max: 9_999 })),
   mode: fc.constantFrom(...QUERY_MODES),
   namespace: text,
+  nonce: fc.nat(),
   principal: text,
   query: fc.record(
     {

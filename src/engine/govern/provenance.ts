@@ -69,6 +69,8 @@ export interface KeptRecall {
   readonly mode: QueryMode;
   /** '' where the request names none. */
   readonly namespace: string;
+  /** Tells apart recalls that are otherwise the same. */
+  readonly nonce: number;
   /** As the audit chain names it. */
   readonly principal: string;
   readonly query: KeptQuery;
@@ -86,6 +88,7 @@ export interface ShownRecall {
   readonly excluded_counts: Readonly<Record<string, number>>;
   readonly excluded_total: number;
   readonly namespace: string;
+  readonly nonce: number;
   readonly principal: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly query_mode: string;
@@ -137,6 +140,7 @@ export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): Sho
     excluded_counts: counts,
     excluded_total: total,
     namespace: kept.namespace,
+    nonce: kept.nonce,
     principal: kept.principal,
     query: {
       detect_contradictions: query.detect_contradictions,
@@ -182,7 +186,7 @@ export function recallIds(
   const before =
     `{"candidate_count":${kept.candidateCount},"excluded":[${excluded}],"excluded_counts":${JSON.stringify(counts)},` +
     `"excluded_total":${total},"namespace":${JSON.stringify(kept.namespace)},` +
-    `"principal":${JSON.stringify(kept.principal)},"query":`;
+    `"nonce":${kept.nonce},"principal":${JSON.stringify(kept.principal)},"query":`;
   const after =
     `,"query_mode":"${kept.mode}","request_id":${JSON.stringify(kept.requestId)},"result_count":${kept.resultCount},` +
     `"results":[${results}],"timestamp":${kept.timestamp}}`;

@@ -6,6 +6,7 @@ import { CorruptRecord, type Sequence } from '../log/log.ts';
 import { governingStates, policyState } from '../store/rules.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
+import { auditHeadState } from './audit-heads.ts';
 
 /** Values removed in one transaction. */
 const REMOVALS_MAX = 4_096;
@@ -30,7 +31,10 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
   }
   remove(sequences);
   // What governed it is named in the state alone from here on.
-  let entries: [string, null][] = [[policyState(memory), null]];
+  let entries: [string, null][] = [
+    [policyState(memory), null],
+    [auditHeadState(memory), null],
+  ];
   for (const prefix of governingStates(memory))
     for (const [name] of store.log.scanState(prefix)) {
       entries.push([name, null]);

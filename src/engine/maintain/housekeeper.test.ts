@@ -203,7 +203,8 @@ test('a seal that the disk refuses is said, hurts nobody, and is tried again', a
   // Not tried again at once, and writes and reads go on.
   assert.equal(engine.maintain(10), false);
   const { hash } = await engine.write('add', context, belief('bob', 'wrote meanwhile'));
-  assert.equal(engine.read('get', context, { hash }).hash, hash);
+  // As nobody: a read that is audited writes more.
+  assert.equal(engine.read('get', { ...context, actor: 'system' }, { hash }).hash, hash);
   assert.equal(engine.read('health', context, {}).sealedSequence, 0);
   assert.equal(engine.maintain(10), false);
   renameSync(`${segments}-away`, segments);

@@ -7,6 +7,7 @@ import type { SegmentChange } from '../index/shard-index.ts';
 import { HOUSEKEEPING_RETRY_MS, IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../limits.ts';
 import { purgeState, type Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
+import { headsToNote } from './audit-heads.ts';
 import { removeDropped } from './drop.ts';
 import { recordPoints } from './points.ts';
 import { expireRecallRecords } from './recall-records.ts';
@@ -207,7 +208,8 @@ export class Housekeeper {
   #finish(job: Job, change: SegmentChange | undefined): void {
     // Memories whose keys the job could not get at are not in its files: the same transaction says so.
     const unsound = this.#store.unsoundState();
-    const state = [...(change?.state ?? []), ...unsound];
+    const heads = job.name === 'seal' ? headsToNote(this.#store) : [];
+    const state = [...(change?.state ?? []), ...unsound, ...heads];
     if (state.length === 0 && change === undefined && job.after === undefined) {
       // Nothing to wait for: the next of many small jobs follows in the same slice.
       this.#finished(job);

@@ -225,6 +225,7 @@ function shown(store: Store, memory: Memory, opened: Opened): RecallRecordView {
     excluded: whole.excluded,
     excludedCounts: whole.excluded_counts,
     excludedTotal: whole.excluded_total,
+    nonce: whole.nonce,
     requestId: whole.request_id,
     auditEntryHash: record.auditHash,
     verified: recallIds(kept, names).id === (isRedacted ? record.restId : record.id),

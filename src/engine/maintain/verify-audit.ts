@@ -4,6 +4,7 @@ import { decodeAuditBody } from '../govern/audit-codec.ts';
 import type { Sequence } from '../log/log.ts';
 import { decodeRecord } from '../record/record.ts';
 import type { Store } from '../store/store.ts';
+import { notedHead } from './audit-heads.ts';
 import { inSlices } from './slices.ts';
 
 /**
@@ -21,6 +22,7 @@ function* check(
   limit: number | undefined,
 ): Generator<void, AuditCheck, void> {
   const committed = store.auditHead(memory);
+  const noted = notedHead(store, store.memory(memory));
   const sequences = store.allKeyed(memory, 'audit');
   // The head that the next record must continue. Records before the stretch asked for only hand theirs on.
   let head = GENESIS;
@@ -38,10 +40,13 @@ function* check(
     if ('badSeq' in result) return bad(result.badSeq);
     head = result.head;
     checked += entries.length;
+    // Checked by itself, and yet not what was noted: it was written anew, up to here at least.
+    const then = noted === undefined ? undefined : entries.find(({ seq }) => seq === noted.seq);
+    if (then !== undefined && then.hash !== noted?.hash) return bad(then.seq);
     yield;
   }
-  // A chain cut short at its end still checks; the head that was committed tells.
-  if (head.seq < committed.seq) return bad(head.seq + 1);
+  // A chain cut short at its end still checks; the head that was committed tells, and that which was noted.
+  if (head.seq < Math.max(committed.seq, noted?.seq ?? 0)) return bad(head.seq + 1);
   return { valid: true, checked, partition };
 }
 

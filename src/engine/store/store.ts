@@ -95,6 +95,8 @@ export class Store {
   readonly momentary = new Map<number, Sequence>();
   /** Memories written to since their last statistics point. */
   readonly changedSincePoint = new Set<number>();
+  /** Memories whose audit chain went on since its end was last noted in the state. */
+  readonly auditHeadsUnnoted = new Set<number>();
   readonly #unsoundNoted = new Set<number>();
   readonly #memories = new Map<number, Memory>();
   readonly #settings = new Map<number, Sequence>();
@@ -369,6 +371,7 @@ export class Store {
 
   setAuditHead(memory: number, head: AuditHead): void {
     this.#auditHeads.set(memory, head);
+    this.auditHeadsUnnoted.add(memory);
   }
 
   #readRecord(ordinal: Ordinal): Uint8Array | undefined {

@@ -1,5 +1,6 @@
 // What reads leave behind: audit entries, and records of recalls. A read does not wait for the disk, so they gather here
 // and go along with the next group of writes, or in one of their own shortly after.
+import { randomInt } from 'node:crypto';
 import type { CallContext, RecallAccount } from '../calls.ts';
 import { seal } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
@@ -34,6 +35,8 @@ export class ReadTrail {
   readonly #store: Store;
   #left: Left[] = [];
   #oldestMs = 0;
+  /** Begins anywhere, so that it does not begin again with a restart. */
+  #nonce = randomInt(2 ** 40);
   /** Entries that were lost, as the log took nothing for too long. */
   lost = 0;
 
@@ -95,6 +98,7 @@ export class ReadTrail {
       excluded: account.excluded.named,
       excludedCounts: account.excluded.counts,
       mode: account.mode,
+      nonce: this.#nonce++,
       namespace: account.namespace === '' ? (context.namespace ?? '') : account.namespace,
       principal: auditActor(memory, context.actor),
       query: account.query,

@@ -23,6 +23,7 @@ export const Record = Type.Object({
   excluded: Type.Array(JsonObjectOf),
   excludedCounts: Type.Unsafe<Readonly<globalThis.Record<string, number>>>({ type: 'object' }),
   excludedTotal: Type.Integer(),
+  nonce: Type.Integer(),
   requestId: Type.String(),
   auditEntryHash: Type.String(),
   verified: Type.Boolean(),

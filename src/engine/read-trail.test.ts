@@ -1,0 +1,384 @@
+// What reads leave, in one engine: written with the next group, kept through crashes and refusals, found when tampered with.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { AuditView, CallContext, MemorySettings, RecallQuery } from './calls.ts';
+import { Engine } from './engine.ts';
+import { EngineError } from './errors.ts';
+import { extendChain } from './govern/audit.ts';
+import { decodeAuditBody, encodeAuditBody } from './govern/audit-codec.ts';
+import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from './limits.ts';
+import { FaultyLog } from './log/faulty.ts';
+import { frame } from './log/frame.ts';
+import { MemoryLog, MemoryLogStore } from './log/memory.ts';
+import { decodeRecord, encodeRecord } from './record/record.ts';
+
+const MASTER = Buffer.alloc(32, 7);
+const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
+const settings: MemorySettings = {
+  number: 1,
+  id: 'default',
+  partitions: 1,
+  language: 'en',
+  dedup: 'exact',
+  dedupThreshold: 0.85,
+  createdAtMs: 1_700_000_000_000,
+};
+const DAY_MS = 86_400_000;
+
+class Clock {
+  now = 1_700_000_000_000;
+  nowMs(): number {
+    return this.now;
+  }
+}
+
+interface Opened {
+  readonly engine: Engine;
+  readonly log: FaultyLog;
+  readonly clock: Clock;
+}
+
+/** An engine over `store`, which outlives it; its keys and segments lie in `root`. */
+async function open(t: TestContext, store: MemoryLogStore, root: string, clock = new Clock()): Promise<Opened> {
+  const log = new FaultyLog(new MemoryLog(store));
+  const engine = await Engine.open({
+    directory: join(root, 'shard-0'),
+    keysDirectory: join(root, 'keys', 'shard-0'),
+    shard: 0,
+    shards: 1,
+    masterKeys: [MASTER],
+    indexHeapBytes: 64 << 20,
+    clock,
+    log,
+    onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
+  });
+  t.after(() => engine.abandon().catch(() => undefined));
+  return { engine, log, clock };
+}
+
+function folder(t: TestContext): string {
+  const root = mkdtempSync(join(tmpdir(), 'granary-trail-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  return root;
+}
+
+async function begun(t: TestContext): Promise<Opened & { readonly store: MemoryLogStore; readonly root: string }> {
+  const store = new MemoryLogStore();
+  const root = folder(t);
+  const opened = await open(t, store, root);
+  await opened.engine.write('attachMemory', context, { settings });
+  return { ...opened, store, root };
+}
+
+async function add(engine: Engine, object: string, user?: string): Promise<string> {
+  const fields = { subject: 'ada', relation: 'likes', object, ...(user === undefined ? {} : { user_id: user }) };
+  return (await engine.write('add', context, { grainType: 'belief', fields, sync: false })).hash;
+}
+
+const QUERY: RecallQuery = { query: 'tea', filter: {}, structural: false, limit: 2, candidateLimit: 100 };
+const RECORDED: RecallQuery = { ...QUERY, record: { asked: false } };
+
+async function entriesOf(engine: Engine): Promise<readonly AuditView[]> {
+  return (await engine.write('auditPage', context, { filter: {}, limit: 10_000, order: 'asc' })).entries;
+}
+
+async function namesOf(engine: Engine): Promise<readonly string[]> {
+  return (await entriesOf(engine)).map(({ eventType }) => eventType);
+}
+
+const code = (expected: string) => (error: unknown) => error instanceof EngineError && error.code === expected;
+
+test('each operation leaves its entry', async (t) => {
+  const { engine } = await begun(t);
+  const hash = await add(engine, 'tea', 'u');
+  let newest = hash;
+  const leaves: Readonly<Record<string, { readonly events: readonly string[]; readonly run: () => unknown }>> = {
+    get: { events: ['memory.read'], run: () => engine.read('get', context, { hash }) },
+    getRaw: { events: ['memory.read'], run: () => engine.read('getRaw', context, { hash }) },
+    history: { events: ['memory.read'], run: () => engine.read('history', context, { hash }) },
+    list: {
+      events: ['memory.read'],
+      run: () => engine.read('list', context, { filter: {}, limit: 1, order: 'desc' }),
+    },
+    recall: { events: ['memory.recalled'], run: () => engine.read('recall', context, RECORDED) },
+    'a recall of the server itself': { events: [], run: () => engine.read('recall', context, QUERY) },
+    'a read of the server itself': {
+      events: [],
+      run: () => engine.read('get', { ...context, actor: 'system' }, { hash }),
+    },
+    'a duplicate': { events: [], run: () => add(engine, 'tea', 'u') },
+    add: { events: ['memory.added'], run: () => add(engine, 'coffee', 'u') },
+    supersede: {
+      events: ['memory.corrected'],
+      run: async () => {
+        newest = (await engine.write('supersede', context, { oldHash: newest, fields: { object: 'milk' } })).newHash;
+      },
+    },
+    accumulate: {
+      events: ['memory.accumulated'],
+      run: () => engine.write('accumulate', context, { target: { hash: newest }, deltas: { count: 1 }, set: {} }),
+    },
+    forget: {
+      events: ['memory.forgotten'],
+      run: () => engine.write('forget', context, { hashes: [hash], check: false }),
+    },
+    note: {
+      events: ['user.data_exported'],
+      run: () => engine.write('note', context, { event: 'user.data_exported', details: { count: 1 }, userId: 'u' }),
+    },
+    rotateKeys: {
+      events: ['key.rotated'],
+      run: () => engine.write('rotateKeys', context, { scope: 'memory' }),
+    },
+    eraseUser: {
+      events: ['user.erased', 'key.destroyed'],
+      run: () => engine.write('eraseUser', context, { userId: 'u' }),
+    },
+    'a second erasure': { events: [], run: () => engine.write('eraseUser', context, { userId: 'u' }) },
+    compact: { events: ['key.destroyed', 'tier.compaction_run'], run: () => engine.write('compact', context, {}) },
+  };
+  let before = (await entriesOf(engine)).length;
+  for (const [name, { events, run }] of Object.entries(leaves)) {
+    await run();
+    const told = await namesOf(engine);
+    assert.deepEqual(told.slice(before), events, name);
+    before = told.length;
+  }
+});
+
+test('reads are written with the next group, or after a while with one of their own', async (t) => {
+  const { engine, clock } = await begun(t);
+  const hash = await add(engine, 'tea');
+  const sequence = () => engine.store.log.nextSequence;
+  const first = sequence();
+  for (let i = 0; i < 5; i++) engine.read('get', context, { hash });
+  engine.read('recall', context, RECORDED);
+  assert.equal(sequence(), first, 'a read waits for no disk');
+  await add(engine, 'coffee');
+  assert.equal(sequence(), first + 3, 'a grain, the entries of all, the record');
+  engine.read('get', context, { hash });
+  engine.maintain(0);
+  assert.equal(sequence(), first + 3);
+  clock.now += READ_TRAIL_MS;
+  engine.maintain(0);
+  await engine.write('flush', context, {});
+  assert.equal((await namesOf(engine)).filter((name) => name === 'memory.read').length, 6);
+  assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
+});
+
+test('more reads than a group takes are written in several', async (t) => {
+  const { engine } = await begun(t);
+  const hash = await add(engine, 'tea');
+  const reads = 2 * READ_TRAIL_GROUP + 7;
+  for (let i = 0; i < reads; i++) engine.read('get', { ...context, actor: `key:${i % 600}` }, { hash });
+  const told = (await entriesOf(engine)).filter(({ eventType }) => eventType === 'memory.read');
+  assert.equal(told.length, reads);
+  assert.equal(new Set(told.map(({ actor }) => actor)).size, 600);
+  assert.deepEqual(await engine.write('verifyAudit', context, {}), { valid: true, checked: reads + 2, partition: 0 });
+});
+
+test('what a refused group held comes with the next; what is too much is lost, and health says so', async (t) => {
+  const { engine, log } = await begun(t);
+  const hash = await add(engine, 'tea');
+  engine.read('get', context, { hash });
+  log.failNextAppend();
+  await assert.rejects(add(engine, 'coffee'), code('STO-E001'));
+  await add(engine, 'milk');
+  assert.deepEqual((await namesOf(engine)).slice(-2), ['memory.added', 'memory.read']);
+  for (let i = 0; i < READ_TRAIL_MAX + 3; i++) engine.read('get', context, { hash });
+  const reasons = engine.read('health', context, {}).reasons.join('\n');
+  assert.match(reasons, /3 reads are missing from audit trails/);
+});
+
+test('a shard that takes no more writes goes on reading', async (t) => {
+  const { engine, log } = await begun(t);
+  const hash = await add(engine, 'tea');
+  log.failNextSync({ written: false });
+  await assert.rejects(add(engine, 'coffee'), code('STO-E001'));
+  assert.equal(engine.read('get', context, { hash }).hash, hash);
+  assert.match(String(engine.read('recall', context, RECORDED).recallId), /^[0-9a-f]{64}$/);
+  assert.deepEqual(await namesOf(engine), ['instance.created', 'memory.added']);
+});
+
+test('records outlive a close and a crash; a crash may lose those of the last reads', async (t) => {
+  const { engine, store, root } = await begun(t);
+  await add(engine, 'green tea', 'u');
+  const kept = engine.read('recall', context, RECORDED).recallId!;
+  await engine.close();
+  const { engine: second } = await open(t, store, root);
+  assert.equal((await second.write('recallRecord', context, { recallId: kept })).verified, true);
+  const written = second.read('recall', context, RECORDED).recallId!;
+  await second.write('recallTotals', context, {});
+  const lost = second.read('recall', context, RECORDED).recallId!;
+  await second.abandon();
+  const { engine: third } = await open(t, store, root);
+  assert.equal((await third.write('recallTotals', context, {})).totalRecords, 2);
+  assert.equal((await third.write('recallRecord', context, { recallId: written })).resultCount, 1);
+  await assert.rejects(third.write('recallRecord', context, { recallId: lost }), code('PRV-E001'));
+  await third.write('rebuildIndexes', context, {});
+  assert.equal((await third.write('recallRecord', context, { recallId: kept })).verified, true);
+});
+
+test('records go when their time is over, those of younger recalls stay', async (t) => {
+  const { engine, clock } = await begun(t);
+  await add(engine, 'tea');
+  const old = engine.read('recall', context, RECORDED).recallId!;
+  await engine.write('flush', context, {});
+  clock.now += 179 * DAY_MS;
+  const young = engine.read('recall', context, RECORDED).recallId!;
+  await engine.write('flush', context, {});
+  const hourly = async () => {
+    clock.now += 3_600_000;
+    for (let i = 0; i < 50; i++) {
+      engine.maintain(5);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await hourly();
+  assert.equal((await engine.write('recallTotals', context, {})).totalRecords, 2);
+  clock.now += 2 * DAY_MS;
+  await hourly();
+  assert.equal((await engine.write('recallTotals', context, {})).totalRecords, 1);
+  await assert.rejects(engine.write('recallRecord', context, { recallId: old }), code('PRV-E001'));
+  assert.equal((await engine.write('recallRecord', context, { recallId: young })).verified, true);
+  assert.equal((await engine.write('verifyAudit', context, {})).valid, true, 'the audit trail keeps its entries');
+});
+
+/** Twelve entries, each in a record of its own but two that share one; where they lie in the log. */
+async function chained(t: TestContext) {
+  const { engine, store, root } = await begun(t);
+  for (let i = 0; i < 9; i++) await add(engine, `tea ${i}`);
+  await Promise.all([add(engine, 'coffee'), add(engine, 'milk')]);
+  await engine.close();
+  const places = [...store.records.keys()]
+    .sort((a, b) => a - b)
+    .filter((sequence) => recordAt(store, sequence)?.kind === 'audit');
+  return { store, root, places };
+}
+
+function recordAt(store: MemoryLogStore, sequence: number) {
+  const framed = store.records.get(sequence);
+  return framed === undefined ? undefined : decodeRecord(framed.subarray(0, framed.length - 4));
+}
+
+function auditAt(store: MemoryLogStore, sequence: number) {
+  const record = recordAt(store, sequence);
+  assert.ok(record?.kind === 'audit');
+  return decodeAuditBody(record.body);
+}
+
+/** Puts entries where others were, under a checksum that is right. */
+function put(store: MemoryLogStore, sequence: number, entries: ReturnType<typeof auditAt>): void {
+  const body = encodeAuditBody(entries);
+  store.records.set(sequence, frame(encodeRecord({ kind: 'audit', memory: 1, body }), sequence));
+}
+
+const TAMPERED: Readonly<
+  Record<string, (store: MemoryLogStore, places: readonly number[]) => { readonly badSeq: number }>
+> = {
+  'an entry that was edited': (store, places) => {
+    const entries = auditAt(store, places[4]!);
+    put(store, places[4]!, [{ ...entries[0]!, actor: 'key:somebody else' }]);
+    return { badSeq: entries[0]!.seq };
+  },
+  'an entry that was edited and hashed anew': (store, places) => {
+    const [entry] = auditAt(store, places[4]!);
+    const before = auditAt(store, places[3]!).at(-1)!;
+    const forged = extendChain(
+      before,
+      [
+        {
+          event: entry!.event,
+          actor: 'key:somebody else',
+          subject: entry!.subject,
+          details: JSON.parse(entry!.details),
+        },
+      ],
+      entry!.timestamp,
+    );
+    put(store, places[4]!, [...forged.entries]);
+    // It checks by itself: what follows was hashed with the one that was there.
+    return { badSeq: entry!.seq + 1 };
+  },
+  'an entry that was dropped': (store, places) => {
+    const { seq } = auditAt(store, places[5]!)[0]!;
+    store.records.delete(places[5]!);
+    return { badSeq: seq };
+  },
+  'two that changed places': (store, places) => {
+    const [one, other] = [auditAt(store, places[2]!), auditAt(store, places[6]!)];
+    put(store, places[2]!, other);
+    put(store, places[6]!, one);
+    return { badSeq: one[0]!.seq };
+  },
+  'one of two that share a record': (store, places) => {
+    const last = auditAt(store, places.at(-1)!);
+    assert.equal(last.length, 2);
+    put(store, places.at(-1)!, [last[0]!]);
+    return { badSeq: last[1]!.seq };
+  },
+  'bytes that are no entry': (store, places) => {
+    const { seq } = auditAt(store, places[7]!)[0]!;
+    const body = Buffer.alloc(40, 255);
+    store.records.set(places[7]!, frame(encodeRecord({ kind: 'audit', memory: 1, body }), places[7]!));
+    return { badSeq: seq };
+  },
+};
+
+for (const [what, tamper] of Object.entries(TAMPERED))
+  test(`${what} is found at its place`, async (t) => {
+    const { store, root, places } = await chained(t);
+    const sound = await open(t, store.clone(), root);
+    assert.deepEqual(await sound.engine.write('verifyAudit', context, {}), {
+      valid: true,
+      checked: 12,
+      partition: 0,
+    });
+    await sound.engine.abandon();
+    const { badSeq } = tamper(store, places);
+    const { engine } = await open(t, store, root);
+    const { valid, firstBadSeq } = await engine.write('verifyAudit', context, {});
+    assert.deepEqual([valid, firstBadSeq], [false, badSeq]);
+    // What can be read is listed all the same.
+    assert.ok((await entriesOf(engine)).length >= 10);
+  });
+
+test('who acts as a person is named by pseudonym, and by the proof once erased', async (t) => {
+  const { engine } = await begun(t);
+  const ada: CallContext = { ...context, actor: 'user:ada' };
+  const fields = { subject: 'a', relation: 'b', object: 'c', user_id: 'ada' };
+  await engine.write('add', ada, { grainType: 'belief', fields, sync: false });
+  const [, added] = await entriesOf(engine);
+  assert.match(added!.actor, /^user:[0-9a-f]{32}$/);
+  assert.equal(added!.actor, added!.subject);
+  const byActor = await engine.write('auditPage', context, {
+    filter: { actor: 'user:ada' },
+    limit: 5,
+    order: 'desc',
+  });
+  assert.equal(byActor.entries.length, 1);
+  const { keyFingerprint } = await engine.write('eraseUser', context, { userId: 'ada' });
+  const [, after] = await entriesOf(engine);
+  assert.deepEqual([after!.actor, after!.subject], [`erased:${keyFingerprint}`, `erased:${keyFingerprint}`]);
+  assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
+});
+
+test('no record holds a name or a word that was asked for', async (t) => {
+  const { engine, store } = await begun(t);
+  await add(engine, 'tea', 'ada-the-user');
+  engine.read('recall', context, {
+    ...RECORDED,
+    query: 'canaryword tea',
+    filter: { subject: 'canarysubject', userId: 'ada-the-user', namespace: 'canaryplace' },
+    structural: true,
+  });
+  await engine.write('flush', context, {});
+  for (const framed of store.records.values()) {
+    const bytes = Buffer.from(framed);
+    for (const canary of ['canaryword', 'canarysubject', 'canaryplace', 'ada-the-user'])
+      for (const encoding of ['utf8', 'utf16le'] as const) assert.ok(!bytes.includes(Buffer.from(canary, encoding)));
+  }
+});
