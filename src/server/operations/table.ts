@@ -16,12 +16,7 @@ import { tierInfo } from './admin/tier-info.ts';
 import { verify } from './admin/verify.ts';
 import { calQuery } from './cal/query.ts';
 import { calSwitch } from './cal/switch.ts';
-import {
-  complianceExport,
-  complianceImpact,
-  complianceMetrics,
-  complianceViolations,
-} from './compliance/results.ts';
+import { complianceExport, complianceImpact, complianceMetrics, complianceViolations } from './compliance/results.ts';
 import { verifyCompliance, verifyLatest } from './compliance/verify-run.ts';
 import type { Operation } from './define.ts';
 import { forgetUser } from './erasure/forget-user.ts';

@@ -147,7 +147,8 @@ class Tally {
     const nowMs = this.#store.clock.nowMs();
     if (withdrawn !== undefined && purpose !== undefined && nowMs - withdrawn.atMs > REVOKED_LONG_AGO_MS)
       counts.revokedLongAgo += 1;
-    if (this.#rule.mode !== 'none' && createdMs >= this.#rule.sinceMs) {
+    // A policy is sealed in whole seconds: what was made in the same one may be older.
+    if (this.#rule.mode !== 'none' && createdMs >= this.#rule.sinceMs + 1_000) {
       counts.sinceRule += 1;
       const refused =
         this.#rule.mode === 'opt_in' ? purpose === undefined : withdrawn !== undefined && withdrawn.atMs <= createdMs;

@@ -3,9 +3,13 @@ import { fail, type Judge, pass, passIf, skip, warn, within } from '../verdict.t
 import { probesHold } from './policy.ts';
 import { missedIdentifiers, SAFE_HARBOR } from './safe-harbor.ts';
 
+/** The detector is the same for every memory as long as the process lives. */
+let missedOnce: readonly string[] | undefined;
+
 export const HIPAA: Readonly<Record<string, Judge>> = {
   hipaa_phi_detection: () => {
-    const missed = missedIdentifiers();
+    missedOnce ??= missedIdentifiers();
+    const missed = missedOnce;
     const found = `${SAFE_HARBOR.length - missed.length} of ${SAFE_HARBOR.length} identifiers are found`;
     return within(missed.length, 0, 2, missed.length === 0 ? found : `${found}; missed: ${missed.join(', ')}`);
   },

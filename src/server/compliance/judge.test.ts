@@ -1,0 +1,552 @@
+// Every check over evidence that is in order, and over evidence that is not: one table, a row for each way to come out.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import type { PartitionEvidence } from '../../engine/maintain/compliance/evidence.ts';
+import type { DeploymentEvidence, Evidence } from './evidence.ts';
+import { JUDGES, judge } from './judge.ts';
+import { CHECKS, REGULATIONS, regulationOf } from './table.ts';
+import type { Status } from './verdict.ts';
+
+const DAY = 86_400;
+let measured: PartitionEvidence;
+let root: string;
+
+before(async () => {
+  root = mkdtempSync(join(tmpdir(), 'granary-judge-'));
+  const engine = await openShard(root);
+  const context = contextOf(1);
+  await engine.write('attachMemory', context, { settings: settingsOf(1) });
+  for (let i = 0; i < 25; i++)
+    await engine.write('add', context, {
+      grainType: 'belief',
+      fields: { subject: `subject number ${i}`, relation: 'likes', object: `object number ${i}`, user_id: `u${i % 2}` },
+      sync: false,
+    });
+  await engine.write('eraseUser', context, { userId: 'u1' });
+  await engine.write('setPolicy', context, {
+    change: {
+      addPolicies: ['gdpr', 'hipaa', 'soc2', 'eu_ai_act', 'lgpd', 'strict_deletion'],
+      overrides: {
+        'ai.risk_class': 'high',
+        'records.controller': { name: 'Example' },
+        'records.purposes': ['support'],
+        'records.recipients': ['nobody'],
+      },
+      reason: 'test',
+    },
+    isAdmin: true,
+  });
+  const { partitions } = await engine.write('compliance', context, { runId: 'vrf_test' });
+  measured = partitions[0]!;
+  await engine.close();
+});
+after(() => rmSync(root, { recursive: true }));
+
+type Change = (partition: Writable<PartitionEvidence>, deployment: Writable<DeploymentEvidence>) => void;
+// Areas of good evidence have no error, and a test may write any member.
+// biome-ignore lint/suspicious/noExplicitAny: members are broken one by one
+type Writable<T> = { -readonly [K in keyof T]: any };
+
+/** What was measured, with what a memory in use has beside. */
+function evidence(change: Change = () => undefined): Evidence {
+  const partition = structuredClone(measured) as Writable<PartitionEvidence>;
+  const now = Math.floor(partition.nowMs / 1000);
+  partition.recalls = {
+    records: 10,
+    windowRecords: 10,
+    sampled: 10,
+    broken: 0,
+    unresolved: 0,
+    unblinded: 0,
+    resultsMax: 5,
+    samples: [recall()],
+  };
+  partition.trail.windowEvents['memory.recalled'] = 10;
+  partition.trail.newest['export.file'] = now - DAY;
+  Object.assign(partition.data, {
+    granted: 13,
+    unfounded: 0,
+    unfoundedSinceRule: 0,
+    assistantEvents: 2,
+    destructiveTools: 1,
+  });
+  const rules = partition.policy.rules;
+  rules['ai.impact_assessment'] = {
+    answers: Object.fromEntries(
+      ['processes', 'period_and_frequency', 'affected_persons', 'risks_of_harm', 'human_oversight', 'measures'].map(
+        (name) => [name, 'told'],
+      ),
+    ),
+    reviewed_at: now - DAY,
+  };
+  rules['ai.risk_review'] = { reviewed_at: now - DAY };
+  rules['residency.regions'] = ['eu'];
+  const deployment: Writable<DeploymentEvidence> = {
+    nowSeconds: now,
+    authMode: 'api-key',
+    masterKeySource: 'environment',
+    tls: true,
+    loopback: false,
+    services: [],
+    keys: [{ name: 'one', principal: 'user:ada', scopes: ['admin'] }],
+    region: 'eu',
+    modelAssignments: { embedding: 'builtin' },
+    previousFullRunAt: now - DAY,
+    tiers: [],
+  };
+  change(partition, deployment);
+  return { partitions: [partition as PartitionEvidence], deployment: deployment as DeploymentEvidence };
+}
+
+function recall() {
+  return {
+    recallId: 'a'.repeat(64),
+    timestamp: 1,
+    namespace: '',
+    queryMode: 'text',
+    candidateCount: 1,
+    resultCount: 1,
+    principal: 'key:a',
+    query: {},
+    results: [{ hash: 'b'.repeat(64), rank: 1, score_breakdown: { final_score: 0.5, bm25: 0.5 } }],
+    excluded: [{ hash: 'c'.repeat(64), reason: 'superseded' }],
+    excludedCounts: {},
+    excludedTotal: 1,
+    requestId: 'r',
+    auditEntryHash: 'd'.repeat(64),
+    verified: true,
+    redacted: false,
+  };
+}
+
+function statusOf(id: string, change?: Change): Status {
+  const found = judge(evidence(change), undefined).find((check) => check.id === id);
+  assert.ok(found, id);
+  return found.status;
+}
+
+const preset =
+  (name: string): Change =>
+  ({ policy }) => {
+    policy.presets.push(name);
+  };
+const rule =
+  (path: string, value: unknown): Change =>
+  ({ policy }) => {
+    policy.rules[path] = value;
+  };
+const set =
+  (
+    area: 'blobs' | 'keys' | 'erasures' | 'trail' | 'data' | 'index' | 'recalls' | 'canary' | 'retention' | 'policy',
+    members: object,
+  ): Change =>
+  (partition) => {
+    Object.assign(partition[area], members);
+  };
+const server =
+  (members: Partial<DeploymentEvidence>): Change =>
+  (_, deployment) => {
+    Object.assign(deployment, members);
+  };
+const all =
+  (...changes: readonly Change[]): Change =>
+  (partition, deployment) => {
+    for (const change of changes) change(partition, deployment);
+  };
+const ago =
+  (days: number): Change =>
+  (partition, deployment) => {
+    deployment.nowSeconds += days * DAY;
+    void partition;
+  };
+const external = { name: 'embedding', url: 'http://embed.example.com', external: true };
+const accepted = [{ rule: 'some rule', wanted: ['POL-E002'], got: '' }];
+const refused = [{ rule: 'some rule', wanted: ['POL-E002'], got: 'POL-E002' }];
+
+/** How each check comes out of a change of good evidence. No change: as it is. */
+const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Change])[] = [
+  ['encryption_at_rest', 'pass'],
+  ['encryption_at_rest', 'fail', set('blobs', { plaintext: 1 })],
+  ['encryption_at_rest', 'fail', set('blobs', { envelopes: 0 })],
+  ['encryption_at_rest', 'fail', set('canary', { envelopesWanted: 0, envelopes: 0 })],
+  ['encryption_algorithm', 'pass'],
+  ['encryption_algorithm', 'fail', set('blobs', { conforming: 1 })],
+  ['encryption_algorithm', 'fail', set('keys', { unwrappable: 1 })],
+  ['encryption_roundtrip', 'pass'],
+  ['encryption_roundtrip', 'fail', set('canary', { roundTrips: 1 })],
+  ['encryption_tamper_detection', 'pass'],
+  ['encryption_tamper_detection', 'fail', set('canary', { tamperedOpened: 1 })],
+  ['encryption_tamper_detection', 'fail', set('canary', { tampered: 0 })],
+  ['encryption_nonce_uniqueness', 'pass'],
+  ['encryption_nonce_uniqueness', 'fail', set('blobs', { repeatedNonces: 1 })],
+  ['encryption_nonce_uniqueness', 'skip', set('blobs', { nonces: 1 })],
+  ['encryption_key_isolation', 'pass'],
+  ['encryption_key_isolation', 'fail', set('canary', { crossedOpened: 1 })],
+  ['encryption_per_user_keys', 'pass'],
+  ['encryption_per_user_keys', 'fail', set('keys', { usersWithSeveral: 1 })],
+  ['encryption_per_user_keys', 'fail', set('blobs', { foreignKeys: 1 })],
+  ['encryption_key_wrapping', 'pass'],
+  ['encryption_key_wrapping', 'fail', set('keys', { inClear: 1 })],
+  ['encryption_key_wrapping', 'fail', set('keys', { checked: 0 })],
+  ['encryption_key_rotation', 'pass'],
+  ['encryption_key_rotation', 'warn', ago(400)],
+  ['encryption_key_rotation', 'fail', ago(500)],
+  ['encryption_key_rotation', 'skip', rule('encryption.key_rotation_days', null)],
+  ['encryption_master_key_source', 'pass'],
+  ['encryption_master_key_source', 'fail', server({ masterKeySource: 'own' })],
+  ['encryption_master_key_source', 'warn', all(server({ masterKeySource: 'own' }), rule('encryption.required', false))],
+  ['erasure_crypto', 'pass'],
+  ['erasure_crypto', 'fail', set('canary', { keysOpened: 1 })],
+  ['erasure_crypto', 'fail', set('canary', { keysTried: 0 })],
+  ['erasure_completeness', 'pass'],
+  ['erasure_completeness', 'fail', set('erasures', { grainsLeft: 1 })],
+  ['erasure_completeness', 'fail', set('canary', { grainsLeft: 1 })],
+  ['erasure_proof', 'pass'],
+  ['erasure_proof', 'fail', set('erasures', { brokenProofs: 1 })],
+  ['erasure_proof', 'fail', set('canary', { proofRepeats: false })],
+  ['erasure_key_destruction', 'pass'],
+  ['erasure_key_destruction', 'fail', set('erasures', { keysLeft: 1 })],
+  ['erasure_key_destruction', 'fail', set('erasures', { withoutKeyEntry: 1 })],
+  ['erasure_data_inaccessible', 'pass'],
+  ['erasure_data_inaccessible', 'fail', set('canary', { servedBy: ['history'] })],
+  ['erasure_memory_clean', 'pass'],
+  ['erasure_memory_clean', 'fail', set('erasures', { cached: 1 })],
+  ['erasure_memory_clean', 'fail', set('canary', { cachesClean: false })],
+  ['blind_index_enabled', 'pass'],
+  ['blind_index_enabled', 'fail', set('index', { valuesFound: 1 })],
+  ['blind_index_enabled', 'fail', set('canary', { foundByValue: false })],
+  ['blind_index_no_plaintext', 'pass'],
+  ['blind_index_no_plaintext', 'fail', set('canary', { indexNamesFound: 1 })],
+  ['blind_index_no_plaintext', 'fail', all(set('canary', { indexBytes: 0 }), set('index', { bytesSearched: 0 }))],
+  ['blind_index_token_strength', 'pass'],
+  ['blind_index_token_strength', 'fail', set('canary', { tokenIsHmac: false })],
+  ['blind_index_deterministic', 'pass'],
+  ['blind_index_deterministic', 'fail', set('canary', { tokenTwice: false })],
+  ['blind_index_key_separation', 'pass'],
+  ['blind_index_key_separation', 'fail', set('keys', { indexKeyIsSeparate: false })],
+  ['blind_index_key_separation', 'fail', set('canary', { tokenDiffersElsewhere: false })],
+  ['blind_index_erasure', 'pass', set('erasures', { purgePending: false })],
+  ['blind_index_erasure', 'fail', set('erasures', { purgePending: true })],
+  ['blind_index_erasure', 'fail', set('erasures', { purgePending: false, rowsLeft: 1 })],
+  ['blind_index_provenance', 'pass'],
+  ['blind_index_provenance', 'fail', set('recalls', { unblinded: 1 })],
+  ['blind_index_provenance', 'skip', set('recalls', { sampled: 0 })],
+  ['audit_enabled', 'pass'],
+  ['audit_enabled', 'fail', set('canary', { audited: ['memory.added'] })],
+  ['audit_chain_integrity', 'pass'],
+  ['audit_chain_integrity', 'fail', set('trail', { firstBadSeq: 3 })],
+  ['audit_chain_integrity', 'fail', set('trail', { checked: 0 })],
+  ['audit_sequence_gapless', 'pass'],
+  ['audit_sequence_gapless', 'warn', set('trail', { regressionSeconds: 5 })],
+  ['audit_sequence_gapless', 'fail', set('trail', { regressionSeconds: 6 })],
+  ['audit_sequence_gapless', 'fail', set('trail', { gaps: 1 })],
+  ['audit_immutability', 'pass'],
+  ['audit_immutability', 'fail', set('trail', { doctoredAccepted: 1 })],
+  ['audit_immutability', 'fail', set('trail', { doctored: 0 })],
+  ['audit_attribution', 'pass'],
+  ['audit_attribution', 'fail', set('trail', { withoutActor: 1 })],
+  ['audit_attribution', 'fail', set('trail', { anonymous: 1 })],
+  ['audit_attribution', 'warn', all(set('trail', { anonymous: 1 }), server({ authMode: 'none' }))],
+  ['audit_retention', 'pass'],
+  ['audit_retention', 'fail', set('trail', { firstSeq: 2 })],
+  ['policy_present', 'pass'],
+  ['policy_present', 'warn', set('policy', { presets: [] })],
+  [
+    'policy_present',
+    'fail',
+    (partition) => {
+      partition.policy = { error: 'the policy of this memory is gone' };
+    },
+  ],
+  ['policy_seal_intact', 'pass'],
+  ['policy_seal_intact', 'fail', set('policy', { intact: false })],
+  ['policy_enforced_on_write', 'pass'],
+  ['policy_enforced_on_write', 'fail', set('canary', { writeRules: accepted })],
+  ['policy_enforced_on_write', 'skip', set('canary', { writeRules: [] })],
+  ['policy_deletion_control', 'pass'],
+  ['policy_deletion_control', 'fail', set('canary', { deletionRules: accepted })],
+  ['policy_deletion_control', 'skip', set('canary', { deletionRules: [] })],
+  ['policy_retention_enforced', 'skip'],
+  ['policy_retention_enforced', 'pass', set('retention', { hasLimit: true })],
+  ['policy_retention_enforced', 'warn', set('retention', { hasLimit: true, expired: 1 })],
+  ['policy_retention_enforced', 'fail', set('retention', { hasLimit: true, expired: 1, expiredOverDay: 1 })],
+  ['policy_consent_enforced', 'pass'],
+  ['policy_consent_enforced', 'warn', set('data', { revokedLongAgo: 1 })],
+  ['policy_consent_enforced', 'fail', set('data', { unfoundedSinceRule: 1 })],
+  ['policy_consent_enforced', 'fail', set('canary', { writeRules: [{ ...accepted[0], rule: 'consent.mode' }] })],
+  ['policy_consent_enforced', 'skip', rule('consent.mode', 'none')],
+  ['authz_authentication_required', 'pass'],
+  ['authz_authentication_required', 'fail', server({ authMode: 'none' })],
+  ['authz_authentication_required', 'warn', all(server({ authMode: 'none' }), set('policy', { presets: ['gdpr'] }))],
+  ['authz_default_deny', 'fail'],
+  ['authz_tuple_integrity', 'skip'],
+  ['authz_denials_audited', 'fail'],
+  ['hipaa_phi_detection', 'pass'],
+  ['hipaa_phi_write_gate', 'pass'],
+  ['hipaa_phi_write_gate', 'fail', set('canary', { phiGate: accepted })],
+  ['hipaa_baa_registry', 'skip'],
+  ['hipaa_baa_registry', 'fail', server({ services: [external] })],
+  ['hipaa_baa_registry', 'pass', all(server({ services: [external] }), rule('tiering.baa_acknowledged', true))],
+  ['hipaa_access_control', 'pass'],
+  ['hipaa_access_control', 'fail', rule('access.authz_required', false)],
+  ['hipaa_access_control', 'fail', server({ keys: [{ name: 'a', principal: '', scopes: ['read'] }] })],
+  [
+    'hipaa_access_control',
+    'warn',
+    server({
+      keys: [
+        { name: 'a', principal: 'user:ada', scopes: ['read'] },
+        { name: 'b', principal: 'user:ada', scopes: ['read'] },
+      ],
+    }),
+  ],
+  ['hipaa_audit_controls', 'pass'],
+  ['hipaa_audit_controls', 'fail', rule('audit.reads', false)],
+  ['hipaa_audit_controls', 'fail', set('recalls', { windowRecords: 11 })],
+  ['hipaa_integrity', 'pass'],
+  ['hipaa_integrity', 'fail', set('blobs', { misaddressed: 1 })],
+  ['hipaa_integrity', 'skip', set('blobs', { sampled: 0 })],
+  ['hipaa_minimum_necessary', 'pass'],
+  ['hipaa_minimum_necessary', 'warn', rule('access.max_recall_limit', 101)],
+  ['hipaa_minimum_necessary', 'fail', rule('access.max_recall_limit', 501)],
+  ['hipaa_minimum_necessary', 'fail', rule('access.max_recall_limit', null)],
+  ['hipaa_minimum_necessary', 'fail', set('recalls', { resultsMax: 101 })],
+  ['hipaa_minimum_necessary', 'fail', set('canary', { recallLimit: accepted })],
+  ['hipaa_transmission_security', 'pass'],
+  ['hipaa_transmission_security', 'pass', server({ tls: false, loopback: true })],
+  ['hipaa_transmission_security', 'fail', server({ tls: false })],
+  ['hipaa_transmission_security', 'fail', server({ services: [external] })],
+  ['euai_risk_management', 'pass'],
+  ['euai_risk_management', 'warn', ago(400)],
+  ['euai_risk_management', 'fail', ago(500)],
+  ['euai_risk_management', 'fail', set('policy', { overridden: [] })],
+  ['euai_data_governance', 'pass'],
+  ['euai_data_governance', 'warn', set('data', { sampled: 100, listedSource: 80 })],
+  ['euai_data_governance', 'fail', set('data', { sampled: 100, listedSource: 79 })],
+  ['euai_data_governance', 'skip', set('data', { sampled: 0 })],
+  ['euai_data_quality', 'skip'],
+  ['euai_data_quality', 'pass', set('data', { beliefs: 100, contradicted: 5, lowConfidence: 10 })],
+  ['euai_data_quality', 'warn', set('data', { beliefs: 100, contradicted: 15, lowConfidence: 30 })],
+  ['euai_data_quality', 'fail', set('data', { beliefs: 100, contradicted: 16 })],
+  ['euai_technical_documentation', 'pass'],
+  ['euai_technical_documentation', 'warn', rule('records.controller', null)],
+  ['euai_technical_documentation', 'fail', all(rule('records.controller', null), server({ modelAssignments: {} }))],
+  ['euai_record_keeping', 'pass'],
+  ['euai_record_keeping', 'warn', set('recalls', { windowRecords: 9.6 })],
+  ['euai_record_keeping', 'fail', set('recalls', { windowRecords: 9 })],
+  ['euai_record_keeping', 'fail', rule('provenance.record', false)],
+  ['euai_provenance_integrity', 'pass'],
+  ['euai_provenance_integrity', 'fail', set('recalls', { broken: 1 })],
+  ['euai_provenance_integrity', 'fail', set('recalls', { unresolved: 1 })],
+  ['euai_provenance_integrity', 'skip', set('recalls', { sampled: 0 })],
+  ['euai_transparency', 'pass'],
+  ['euai_transparency', 'fail', set('canary', { scoreParts: [] })],
+  ['euai_human_oversight', 'pass'],
+  ['euai_human_oversight', 'warn', set('data', { destructiveNotClient: 1 })],
+  ['euai_human_oversight', 'fail', server({ keys: [{ name: 'a', principal: 'key:a', scopes: ['admin'] }] })],
+  ['euai_accuracy_metrics', 'fail'],
+  ['euai_robustness', 'pass', set('canary', { robustness: refused })],
+  ['euai_robustness', 'fail', set('canary', { robustness: accepted })],
+  ['euai_cybersecurity', 'fail'],
+  ['euai_log_retention', 'pass'],
+  ['euai_deployer_monitoring', 'pass'],
+  ['euai_deployer_monitoring', 'warn', ago(60)],
+  ['euai_deployer_monitoring', 'warn', server({ previousFullRunAt: undefined })],
+  ['euai_deployer_monitoring', 'fail', ago(100)],
+  ['euai_impact_assessment', 'pass'],
+  ['euai_impact_assessment', 'fail', ago(400)],
+  ['euai_impact_assessment', 'fail', rule('ai.impact_assessment', null)],
+  [
+    'euai_impact_assessment',
+    'warn',
+    ({ policy, nowMs }) => {
+      policy.rules['ai.impact_assessment'] = { answers: {}, reviewed_at: Math.floor(nowMs / 1000) };
+    },
+  ],
+  ['euai_impact_assessment', 'skip', rule('ai.risk_class', 'limited')],
+  ['euai_ai_disclosure', 'pass'],
+  ['euai_ai_disclosure', 'warn', set('data', { assistantEvents: 0 })],
+  ['euai_ai_disclosure', 'fail', set('data', { unflaggedAssistant: 1 })],
+  ['euai_ai_disclosure', 'fail', rule('ai.disclosure', false)],
+  ['euai_explanation_right', 'pass'],
+  ['euai_explanation_right', 'skip', set('recalls', { samples: [] })],
+  ['euai_explanation_right', 'fail', set('recalls', { samples: [{ ...recall(), results: [null] }] })],
+  ['soc2_logical_access', 'warn'],
+  ['soc2_logical_access', 'fail', server({ authMode: 'none' })],
+  ['soc2_logical_access', 'fail', rule('access.authz_required', false)],
+  ['soc2_segregation_duties', 'warn'],
+  ['soc2_segregation_duties', 'fail', server({ keys: [] })],
+  ['soc2_monitoring', 'fail'],
+  ['soc2_incident_detection', 'fail'],
+  ['soc2_change_management', 'pass'],
+  [
+    'soc2_change_management',
+    'warn',
+    ({ policy }) => {
+      policy.versions[0].reason = null;
+    },
+  ],
+  ['soc2_change_management', 'fail', set('policy', { versions: [] })],
+  ['soc2_availability_backup', 'pass'],
+  ['soc2_availability_backup', 'warn', ago(60)],
+  ['soc2_availability_backup', 'fail', set('canary', { exportRoundTrip: false })],
+  ['ccpa_right_to_delete', 'skip'],
+  ['ccpa_right_to_delete', 'pass', preset('ccpa')],
+  ['ccpa_right_to_delete', 'fail', all(preset('ccpa'), set('canary', { proof: false }))],
+  ['ccpa_opt_out', 'pass', preset('ccpa')],
+  ['ccpa_opt_out', 'fail', all(preset('ccpa'), set('canary', { optOut: accepted }))],
+  ['lgpd_legal_basis', 'pass'],
+  ['lgpd_legal_basis', 'warn', set('data', { personal: 100, unfounded: 5 })],
+  ['lgpd_legal_basis', 'fail', set('data', { personal: 100, unfounded: 6 })],
+  ['lgpd_legal_basis', 'skip', set('data', { personal: 0 })],
+  ['lgpd_data_subject_access', 'pass'],
+  ['lgpd_data_subject_access', 'fail', set('data', { userExport: { exported: 1, parsed: 1, indexed: 2 } })],
+  ['lgpd_data_subject_access', 'skip', set('data', { userExport: undefined })],
+  ['pipl_separate_consent', 'skip', preset('pipl')],
+  ['pipl_separate_consent', 'pass', all(preset('pipl'), set('data', { sensitive: 1 }))],
+  ['pipl_separate_consent', 'fail', all(preset('pipl'), set('data', { sensitive: 1, sensitiveUngranted: 1 }))],
+  ['pipl_cross_border', 'pass', preset('pipl')],
+  ['pipl_cross_border', 'warn', all(preset('pipl'), rule('residency.regions', []))],
+  ['pipl_cross_border', 'fail', all(preset('pipl'), server({ region: 'us' }))],
+  ...['tier_encryption', 'tier_erasure_coverage', 'tier_residency', 'tier_movement_audited'].flatMap(
+    (id): [string, Status, Change?][] => [
+      [id, 'skip'],
+      [id, 'fail', server({ tiers: ['warm'] })],
+    ],
+  ),
+  ['agent_identity_registered', 'skip'],
+  ['agent_identity_registered', 'fail', set('trail', { agents: ['agent:a'] })],
+  ['agent_identity_deactivation', 'skip'],
+  ['policy_version_chain', 'pass'],
+  [
+    'policy_version_chain',
+    'fail',
+    ({ policy }) => {
+      policy.versions[0].prevSealHash = 'another';
+    },
+  ],
+  ['policy_version_chain', 'fail', set('canary', { policyChainIntact: false })],
+  ['policy_change_audited', 'pass'],
+  ['policy_change_audited', 'fail', set('trail', { sealedVersions: [] })],
+  ['policy_downgrade_authorised', 'skip'],
+  ['policy_downgrade_authorised', 'pass', set('trail', { downgrades: 1 })],
+  ['policy_downgrade_authorised', 'fail', set('trail', { downgrades: 1, looseDowngrades: 1 })],
+  ['policy_simulation_consistent', 'pass'],
+  ['policy_simulation_consistent', 'fail', set('policy', { simulationDiffers: 1 })],
+  ['policy_resolution_deterministic', 'pass'],
+  ['policy_resolution_deterministic', 'fail', set('policy', { shuffledResults: 2 })],
+  ['policy_review_age', 'pass'],
+  ['policy_review_age', 'warn', ago(400)],
+  ['policy_review_age', 'fail', ago(600)],
+  ['policy_review_age', 'fail', set('policy', { version: 0 })],
+  ['gdpr_record_of_processing', 'pass'],
+  ['gdpr_record_of_processing', 'warn', rule('records.recipients', [])],
+  ['gdpr_record_of_processing', 'fail', rule('records.controller', null)],
+  ['gdpr_record_of_processing', 'skip', all(rule('records.controller', null), set('data', { personal: 0 }))],
+];
+
+test('each check comes out as its evidence says', () => {
+  const wrong = OUTCOMES.flatMap(([id, expected, change], row) => {
+    const status = statusOf(id, change);
+    return status === expected ? [] : [`row ${row}: ${id} is ${status}, not ${expected}`];
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test("the table is the contract's, every check has a judge, and one way at least in which it does not pass", () => {
+  assert.equal(CHECKS.length, 88);
+  assert.deepEqual(
+    CHECKS.map(({ id }) => id).filter((id) => JUDGES[id] === undefined),
+    [],
+  );
+  const sizes = Object.fromEntries(
+    [...Map.groupBy(CHECKS, ({ group }) => group)].map(([group, checks]) => [group, checks.length]),
+  );
+  assert.deepEqual(sizes, {
+    encryption: 10,
+    erasure: 6,
+    blind_index: 7,
+    audit: 6,
+    policy: 6,
+    authorization: 4,
+    hipaa: 8,
+    eu_ai_act: 16,
+    soc2: 6,
+    ccpa: 2,
+    lgpd: 2,
+    pipl: 2,
+    tiered_storage: 4,
+    agent_identity: 2,
+    policy_lifecycle: 6,
+    records: 1,
+  });
+  // The detector is the same everywhere, and provenance is kept as long as is wanted.
+  const always = ['hipaa_phi_detection', 'euai_log_retention'];
+  const tried = new Set(OUTCOMES.filter(([, status]) => status !== 'pass').map(([id]) => id));
+  assert.deepEqual(
+    CHECKS.map(({ id }) => id).filter((id) => !tried.has(id) && !always.includes(id)),
+    [],
+  );
+  for (const { regulations } of CHECKS)
+    for (const { regulation, article } of regulations) assert.ok(REGULATIONS.includes(regulation) && article !== '');
+});
+
+test('what cannot be measured fails, and never passes', () => {
+  const checks = judge(
+    evidence((partition) => {
+      for (const area of [
+        'blobs',
+        'keys',
+        'erasures',
+        'trail',
+        'policy',
+        'retention',
+        'data',
+        'index',
+        'recalls',
+        'canary',
+      ] as const)
+        partition[area] = { error: 'the disk is gone' };
+    }),
+    undefined,
+  );
+  // What judges by the server's own settings, or the detector, needs no shard.
+  const passing = checks.filter(({ status }) => status === 'pass').map(({ id }) => id);
+  assert.deepEqual(passing, ['encryption_master_key_source', 'authz_authentication_required']);
+  assert.match(checks[0]!.detail, /^check errored: blobs: the disk is gone/);
+  assert.deepEqual(
+    judge({ ...evidence(), partitions: [] }, undefined)
+      .filter(({ status }) => status === 'pass')
+      .map(({ id }) => id),
+    ['encryption_master_key_source', 'authz_authentication_required'],
+  );
+});
+
+test('one bad partition of several is enough', () => {
+  const good = evidence();
+  const bad = evidence(set('blobs', { plaintext: 1 }));
+  const both = { ...good, partitions: [...good.partitions, ...bad.partitions] };
+  assert.equal(judge(both, undefined).find(({ id }) => id === 'encryption_at_rest')?.status, 'fail');
+});
+
+test('a filter keeps the checks of its regulation, and looks at a law without its preset', () => {
+  for (const regulation of REGULATIONS) {
+    const checks = judge(evidence(set('policy', { presets: [] })), regulation);
+    assert.ok(checks.length > 0 && checks.length < 88, regulation);
+    for (const { regulations, group, detail } of checks) {
+      assert.ok(regulations.some((one) => one.regulation === regulation));
+      if (group === regulation) assert.notEqual(detail, 'preset not active');
+    }
+  }
+  assert.deepEqual(['', undefined, 'EU-AI-Act', 'hipaa', 'sox'].map(regulationOf), [
+    undefined,
+    undefined,
+    'eu_ai_act',
+    'hipaa',
+    null,
+  ]);
+});
