@@ -334,3 +334,27 @@ test('the chats of a public data set go in, each into a memory of its own', asyn
   assert.equal(hits.length, 5);
   assert.match(String(hits[0]?.fields['_id']), /^1:\d+$/);
 });
+
+test('what was done is told, and a person gets what is held of them', async () => {
+  await granaryJson(here('memories', 'create', 'told'));
+  const { hash } = await granaryJson(here('add', 'eve', 'likes', 'rain', '--user', 'eve', '-m', 'told'));
+  await granaryJson(here('recall', 'rain', '-m', 'told'));
+  const tail = await granaryJson(here('audit', 'tail', '-m', 'told', '--verify'));
+  const entries = tail['entries'] as { readonly event_type: string }[];
+  assert.deepEqual(
+    [entries.map(({ event_type }) => event_type), tail['chain_valid']],
+    [['instance.created', 'memory.added', 'memory.recalled'], true],
+  );
+  const people = await granary(here('audit', 'tail', '-m', 'told', '--grain', String(hash), '--verify'));
+  assert.match(people.stdout, /memory\.added/);
+  assert.match(people.stdout, /The chain is whole\./);
+  const lines = await granary(here('audit', 'export', '-m', 'told', '--event', 'memory.*'));
+  assert.equal(lines.stdout.trim().split('\n').length, 2);
+  const out = join(directory, 'eve.json');
+  await granaryJson(here('export', '--user', 'eve', '-m', 'told', '--out', out));
+  const data = JSON.parse(readFileSync(out, 'utf8'));
+  assert.deepEqual([data.count, data.grains[0].hash], [1, hash]);
+  const report = await granaryJson(here('report', '--user', 'eve', '-m', 'told'));
+  assert.deepEqual([report['count'], report['types']], [1, { belief: 1 }]);
+  assert.equal((await granary(here('export', '--user', 'eve', '--current'))).code, 2);
+});

@@ -1,17 +1,13 @@
-// `granary export`: a memory as one .mg file, which keeps every hash, or as JSON lines for other programs.
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+// `granary export`: a memory as one .mg file, which keeps every hash, or as JSON lines for other programs; or all that it holds
+// of one person, as JSON.
 import { type Command, Option } from 'commander';
 import { stringifyJson } from '../engine/grain/api-json.ts';
 import type { Connection } from './connection.ts';
-import { Failure, failureOf, usage } from './failure.ts';
+import { usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { bytes, number, printJson, printNote } from './output.ts';
 import { itemsOf } from './pages.ts';
-import { Progress } from './progress.ts';
-import { writeOut } from './write-out.ts';
+import { intoFile, type Piece, pour } from './pour.ts';
 
 interface ExportOptions extends ServerOptions {
   readonly memory: string;
@@ -20,6 +16,8 @@ interface ExportOptions extends ServerOptions {
   readonly namespace?: string;
   readonly grainType?: readonly string[];
   readonly current?: true;
+  readonly user?: string;
+  readonly portable?: true;
 }
 
 export function registerExport(program: Command): void {
@@ -32,30 +30,37 @@ export function registerExport(program: Command): void {
     )
     .option('--namespace <name>', 'only this namespace')
     .option('--grain-type <type>', 'only this grain type; may be given several times', gather)
-    .option('--current', 'no old versions');
+    .option('--current', 'no old versions')
+    .option('--user <id>', 'all that is held of this person, as JSON: grains, consents, restriction')
+    .option('--portable', 'with --user: the bytes of each grain, for another system');
   withServerOptions(withMemoryOption(command)).action(exportMemory);
 }
 
 async function exportMemory(options: ExportOptions): Promise<void> {
-  const { out } = options;
-  const format = options.format ?? (out !== undefined && /\.(jsonl|ndjson|json)$/.test(out) ? 'jsonl' : 'mg');
+  const { out, user } = options;
+  if (user !== undefined && (options.namespace ?? options.grainType ?? options.format ?? options.current) !== undefined)
+    throw usage('--user goes with --portable and --out alone');
+  if (user === undefined && options.portable === true) throw usage('--portable goes with --user');
+  const format =
+    user !== undefined
+      ? 'json'
+      : (options.format ?? (out !== undefined && /\.(jsonl|ndjson|json)$/.test(out) ? 'jsonl' : 'mg'));
   if (out === undefined && format === 'mg' && process.stdout.isTTY === true)
     throw usage('a .mg file is not for a terminal: say --out FILE');
   if (out === undefined && options.json === true) throw usage('--json goes with --out');
   const { withConnection } = await import('./connection.ts');
   const written = await withConnection(options, async (connection) => {
-    const pieces = format === 'mg' ? mgPieces(connection, options) : jsonPieces(connection, options);
+    const pieces =
+      user !== undefined
+        ? personPieces(connection, user, options)
+        : format === 'mg'
+          ? mgPieces(connection, options)
+          : jsonPieces(connection, options);
     return out === undefined ? pour(pieces, process.stdout, options) : intoFile(pieces, out, options);
   });
   if (options.json) return printJson({ out, format, ...written });
   const grains = written.grains === undefined ? '' : `${number(written.grains)} grains, `;
   printNote(`${grains}${bytes(written.bytes)}${out === undefined ? '' : ` in ${out}`}`);
-}
-
-interface Piece {
-  readonly bytes: Buffer;
-  /** Grains that are out with it; of a .mg file only its head tells how many come. */
-  readonly grains: number | undefined;
 }
 
 async function* mgPieces(connection: Connection, options: ExportOptions): AsyncGenerator<Piece> {
@@ -66,6 +71,12 @@ async function* mgPieces(connection: Connection, options: ExportOptions): AsyncG
     if (grains === undefined && chunk.length >= 8) grains = chunk.readUInt32BE(4);
     yield { bytes: chunk, grains };
   }
+}
+
+async function* personPieces(connection: Connection, user: string, options: ExportOptions): AsyncGenerator<Piece> {
+  const path = `/memories/${encodeURIComponent(options.memory)}/export/${encodeURIComponent(user)}`;
+  const query = options.portable === true ? { portability: true } : {};
+  for await (const bytes of connection.download(path, { query })) yield { bytes, grains: undefined };
 }
 
 async function* jsonPieces(connection: Connection, options: ExportOptions): AsyncGenerator<Piece> {
@@ -80,48 +91,4 @@ async function* jsonPieces(connection: Connection, options: ExportOptions): Asyn
     const line = { grain_type, fields, hash, ...(superseded_by == null ? {} : { superseded_by }) };
     yield { bytes: Buffer.from(`${stringifyJson(line)}\n`, 'utf8'), grains };
   }
-}
-
-interface Written {
-  readonly bytes: number;
-  readonly grains: number | undefined;
-}
-
-/** The file appears under its name when it is whole. */
-async function intoFile(pieces: AsyncIterable<Piece>, path: string, options: ExportOptions): Promise<Written> {
-  const partial = `${path}.partial`;
-  const stream = createWriteStream(partial, { mode: 0o600 });
-  // Waited for below: without a listener an early failure would end the process.
-  const end = finished(stream);
-  end.catch(() => undefined);
-  try {
-    const written = await Promise.race([pour(pieces, stream, options), end.then(() => undefined)]);
-    stream.end();
-    await end;
-    if (written === undefined) throw new Error('the file closed too early');
-    await rename(partial, path);
-    return written;
-  } catch (error) {
-    stream.destroy();
-    await rm(partial, { force: true });
-    if (error instanceof Failure) throw error;
-    throw new Failure('FILE', `${path} cannot be written: ${failureOf(error).text}`);
-  }
-}
-
-async function pour(pieces: AsyncIterable<Piece>, stream: Writable, options: ExportOptions): Promise<Written> {
-  const progress = new Progress('exporting', 'bytes', options.json !== true);
-  let total = 0;
-  let grains: number | undefined;
-  try {
-    for await (const piece of pieces) {
-      total += piece.bytes.length;
-      grains = piece.grains ?? grains;
-      if (!(await writeOut(stream, piece.bytes))) break;
-      progress.update(total, undefined);
-    }
-  } finally {
-    progress.end();
-  }
-  return { bytes: total, grains };
 }

@@ -26,6 +26,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   restrict: async () => (await import('./restrict.ts')).registerRestrict,
   policy: async () => (await import('./policy.ts')).registerPolicy,
   scopes: async () => (await import('./scopes.ts')).registerScopes,
+  audit: async () => (await import('./audit.ts')).registerAudit,
+  report: async () => (await import('./report.ts')).registerReport,
   stats: async () => (await import('./stats.ts')).registerStats,
   verify: async () => (await import('./verify.ts')).registerVerify,
   backup: async () => (await import('./backup.ts')).registerBackup,

@@ -1,0 +1,99 @@
+// `granary audit`: the trail of a memory, the last of it for people or all of it as JSON lines.
+import type { Command } from 'commander';
+import { type JsonObject, stringifyJson } from '../engine/grain/api-json.ts';
+import { EXIT, usage } from './failure.ts';
+import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { clipped, number, printJson, printLine, printNote, printTable, terminalColumns, utc } from './output.ts';
+import { itemsOf } from './pages.ts';
+import { intoFile, type Piece, pour } from './pour.ts';
+
+interface Conditions extends ServerOptions {
+  readonly memory: string;
+  readonly user?: string;
+  readonly event?: readonly string[];
+  readonly grain?: string;
+  readonly actor?: string;
+  readonly since?: number;
+  readonly until?: number;
+}
+
+const SECONDS_MAX = 9_999_999_999;
+
+export function registerAudit(program: Command): void {
+  const audit = program.command('audit').description('Look at the audit trail of a memory');
+  const tail = audit
+    .command('tail')
+    .description('Print its last entries, the newest last')
+    .option('-n, --limit <n>', 'entries at most', integer(1, 500), 20)
+    .option('--verify', 'recompute the whole chain as well');
+  withConditions(tail).action(tailEntries);
+  const all = audit
+    .command('export')
+    .description('Write its entries as JSON lines, the oldest first')
+    .option('-o, --out <file>', 'the file; without it standard output');
+  withConditions(all).action(exportEntries);
+}
+
+function withConditions(command: Command): Command {
+  command
+    .option('--user <id>', 'only what concerns this person, or was done by them')
+    .option('--event <type>', 'only this type, or memory.*; may be given several times', gather)
+    .option('--grain <hash>', 'only of this grain')
+    .option('--actor <name>', 'only what this key did, as entries name it')
+    .option('--since <seconds>', 'not before this time (Unix)', integer(0, SECONDS_MAX))
+    .option('--until <seconds>', 'not after this time (Unix)', integer(0, SECONDS_MAX));
+  return withServerOptions(withMemoryOption(command));
+}
+
+function queryOf({ user, event, grain, actor, since, until }: Conditions) {
+  return { user, event_type: event, grain_hash: grain, actor, since, until };
+}
+
+function pathOf({ memory }: Conditions): string {
+  return `/memories/${encodeURIComponent(memory)}/audit`;
+}
+
+async function tailEntries(options: Conditions & { readonly limit: number; readonly verify?: true }): Promise<void> {
+  const { withConnection } = await import('./connection.ts');
+  const { limit, verify } = options;
+  const query = { ...queryOf(options), limit, ...(verify === true ? { verify: true } : {}) };
+  const page = await withConnection(options, (connection) => connection.json('GET', pathOf(options), { query }));
+  const entries = (page['entries'] as JsonObject[]).toReversed(); // the contract: objects
+  const isBroken = page['chain_valid'] === false;
+  if (isBroken) process.exitCode = EXIT.failed;
+  if (options.json) return printJson({ ...page, entries });
+  if (entries.length === 0) printLine('There is no such entry.');
+  else
+    printTable(
+      [{ title: 'when (UTC)' }, { title: 'seq' }, { title: 'what' }, { title: 'who' }, { title: 'details' }],
+      entries.map((entry) => [
+        utc(Number(entry['timestamp'])),
+        entry['partition'] === 0 ? Number(entry['seq']) : `${String(entry['partition'])}:${String(entry['seq'])}`,
+        String(entry['event_type']),
+        String(entry['actor']),
+        clipped(stringifyJson(entry['details']), Math.max(20, terminalColumns() - 80)),
+      ]),
+    );
+  if (verify === true) printLine(isBroken ? 'The chain is broken.' : 'The chain is whole.');
+}
+
+async function exportEntries(options: Conditions & { readonly out?: string }): Promise<void> {
+  const { out } = options;
+  if (out === undefined && options.json === true) throw usage('--json goes with --out');
+  const { withConnection } = await import('./connection.ts');
+  let entries = 0;
+  const written = await withConnection(options, (connection) => {
+    const pieces = async function* (): AsyncGenerator<Piece> {
+      for await (const entry of itemsOf(connection, pathOf(options), 'entries', {
+        ...queryOf(options),
+        order: 'asc',
+      })) {
+        entries += 1;
+        yield { bytes: Buffer.from(`${stringifyJson(entry)}\n`, 'utf8'), grains: undefined };
+      }
+    };
+    return out === undefined ? pour(pieces(), process.stdout, options) : intoFile(pieces(), out, options);
+  });
+  if (options.json) return printJson({ out, entries, bytes: written.bytes });
+  printNote(`${number(entries)} entries${out === undefined ? '' : ` in ${out}`}`);
+}

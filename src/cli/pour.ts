@@ -1,0 +1,63 @@
+// What a command writes as it comes: into a file that appears when it is whole, or to standard output.
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { Failure, failureOf } from './failure.ts';
+import { Progress } from './progress.ts';
+import { writeOut } from './write-out.ts';
+
+interface Quiet {
+  /** Without a bar that shows how far it is. */
+  readonly json?: true;
+}
+
+export interface Piece {
+  readonly bytes: Buffer;
+  /** Grains that are out with it; of a .mg file only its head tells how many come. */
+  readonly grains: number | undefined;
+}
+
+export interface Written {
+  readonly bytes: number;
+  readonly grains: number | undefined;
+}
+
+/** The file appears under its name when it is whole. */
+export async function intoFile(pieces: AsyncIterable<Piece>, path: string, options: Quiet): Promise<Written> {
+  const partial = `${path}.partial`;
+  const stream = createWriteStream(partial, { mode: 0o600 });
+  // Waited for below: without a listener an early failure would end the process.
+  const end = finished(stream);
+  end.catch(() => undefined);
+  try {
+    const written = await Promise.race([pour(pieces, stream, options), end.then(() => undefined)]);
+    stream.end();
+    await end;
+    if (written === undefined) throw new Error('the file closed too early');
+    await rename(partial, path);
+    return written;
+  } catch (error) {
+    stream.destroy();
+    await rm(partial, { force: true });
+    if (error instanceof Failure) throw error;
+    throw new Failure('FILE', `${path} cannot be written: ${failureOf(error).text}`);
+  }
+}
+
+export async function pour(pieces: AsyncIterable<Piece>, stream: Writable, options: Quiet): Promise<Written> {
+  const progress = new Progress('exporting', 'bytes', options.json !== true);
+  let total = 0;
+  let grains: number | undefined;
+  try {
+    for await (const piece of pieces) {
+      total += piece.bytes.length;
+      grains = piece.grains ?? grains;
+      if (!(await writeOut(stream, piece.bytes))) break;
+      progress.update(total, undefined);
+    }
+  } finally {
+    progress.end();
+  }
+  return { bytes: total, grains };
+}
