@@ -1,0 +1,110 @@
+// Keys of scopes: which grains lie under one, what destroys them, and that nothing else is hurt.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addBelief, codeOf, contextOf, openShard, recalled, settingsOf, until } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { Engine } from '../engine.ts';
+import { decodeRecord } from '../record/record.ts';
+
+async function withMemory(root: string): Promise<Engine> {
+  const engine = await openShard(root);
+  await engine.write('attachMemory', contextOf(1), { settings: settingsOf(1) });
+  return engine;
+}
+
+function recordOf(engine: Engine, hash: string) {
+  const ordinal = engine.store.findOrdinal(1, hash);
+  assert.ok(ordinal !== undefined);
+  const record = decodeRecord(engine.store.log.read(ordinal)!);
+  assert.ok(record.kind === 'grain');
+  return record;
+}
+
+test('a named namespace has one key, the default one none, and users keep theirs', async (t) => {
+  const engine = await withMemory(temporaryDirectory(t));
+  t.after(() => engine.close());
+  const add = (namespace: string | undefined, user_id?: string) =>
+    addBelief(engine, 1, {
+      subject: 's',
+      object: `${namespace} ${user_id}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(user_id === undefined ? {} : { user_id }),
+    });
+  const [acme, again, other, none] = await Promise.all([
+    add('acme', 'ann'),
+    add('acme'),
+    add('other', 'ann'),
+    add(undefined),
+  ]);
+  const [a, b, c, d] = [acme, again, other, none].map((hash) => recordOf(engine, hash!));
+  assert.equal(a!.scopeKey, b!.scopeKey);
+  assert.notEqual(a!.scopeKey, c!.scopeKey);
+  assert.equal(a!.key, c!.key);
+  assert.equal(d!.scopeKey, 0);
+  assert.equal(engine.store.keys.kind(a!.scopeKey), 'scope');
+  assert.equal(engine.store.userCount(1), 1);
+});
+
+test('an erased scope is as gone after a start and a rebuild, and a later grain has another key', async (t) => {
+  const root = temporaryDirectory(t);
+  let engine = await withMemory(root);
+  const gone = await addBelief(engine, 1, { subject: 's', object: 'old words', namespace: 'acme', user_id: 'ann' });
+  const stays = await addBelief(engine, 1, { subject: 's', object: 'other words', user_id: 'ann' });
+  const { scopeKey } = recordOf(engine, gone);
+  const first = await engine.write('eraseScope', contextOf(1), { path: '/acme/' });
+  assert.deepEqual(
+    first.proofs.map(({ path, count, isRepeat }) => [path, count, isRepeat]),
+    [['acme', 1, false]],
+  );
+  assert.equal(engine.store.keys.state(scopeKey), 'destroyed');
+  await engine.abandon();
+
+  engine = await openShard(root);
+  t.after(() => engine.close());
+  assert.equal(await codeOf(() => engine.read('get', contextOf(1), { hash: gone })), 'MEM-E001');
+  const later = await addBelief(engine, 1, { subject: 's', object: 'new words', namespace: 'acme', user_id: 'ann' });
+  assert.notEqual(recordOf(engine, later).scopeKey, scopeKey);
+  await engine.write('rebuildIndexes', contextOf(1), {});
+  await until(engine, () => engine.read('statistics', contextOf(1), {}).purgePending === 0);
+  assert.deepEqual(new Set(recalled(engine, 1, 'words')), new Set([later, stays]));
+  const second = await engine.write('eraseScope', contextOf(1), { path: 'acme' });
+  assert.notEqual(second.proofs[0]?.keyFingerprint, first.proofs[0]?.keyFingerprint);
+  const third = await engine.write('eraseScope', contextOf(1), { path: 'acme' });
+  assert.deepEqual(third.proofs, [{ ...second.proofs[0], count: 0, isRepeat: true }]);
+  assert.deepEqual(recalled(engine, 1, 'words'), [stays]);
+  assert.deepEqual((await engine.write('verify', contextOf(0), {})).findings, []);
+});
+
+test('the memory’s key is rotated under a scope, and the memory dropped with its scopes’ keys', async (t) => {
+  const engine = await withMemory(temporaryDirectory(t));
+  t.after(() => engine.close());
+  const hash = await addBelief(engine, 1, { subject: 's', object: 'words', namespace: 'acme' });
+  const { key, scopeKey } = recordOf(engine, hash);
+  await engine.write('rotateKeys', contextOf(1), { scope: 'memory' });
+  await engine.write('compact', contextOf(1), {});
+  assert.equal(engine.store.keys.state(key), 'destroyed');
+  assert.equal(recordOf(engine, hash).scopeKey, scopeKey);
+  assert.equal(engine.read('get', contextOf(1), { hash }).fields['object'], 'words');
+  await engine.write('dropMemory', contextOf(1), {});
+  assert.equal(engine.store.keys.state(scopeKey), 'destroyed');
+});
+
+test('a bound caller erases no scope, and a path without a name is none', async (t) => {
+  const engine = await withMemory(temporaryDirectory(t));
+  t.after(() => engine.close());
+  const erase = (more: object, path: string) => engine.write('eraseScope', { ...contextOf(1), ...more }, { path });
+  assert.equal(await codeOf(() => erase({ namespace: 'acme' }, 'acme')), 'AUT-E001');
+  assert.equal(await codeOf(() => erase({ userId: 'ann' }, 'acme')), 'AUT-E001');
+  assert.equal(await codeOf(() => erase({}, '//')), 'SCP-E001');
+  assert.deepEqual((await erase({}, 'nobody/was/here')).proofs, []);
+});
+
+test('under a hold nothing is erased, and what was granted before stays so', async (t) => {
+  const engine = await withMemory(temporaryDirectory(t));
+  t.after(() => engine.close());
+  const hash = await addBelief(engine, 1, { subject: 's', object: 'words', namespace: 'acme', user_id: 'ann' });
+  await engine.write('setPolicy', contextOf(1), { change: { addPolicies: ['legal_hold'] }, isAdmin: true });
+  assert.equal(await codeOf(() => engine.write('eraseScope', contextOf(1), { path: 'acme' })), 'POL-E003');
+  assert.equal(await codeOf(() => engine.write('eraseUser', contextOf(1), { userId: 'ann' })), 'POL-E003');
+  assert.equal(engine.read('get', contextOf(1), { hash }).fields['object'], 'words');
+});
