@@ -1,5 +1,6 @@
 // An operation is one thing to do: a row of the table. Its faces are the ways to ask for it: an rpc, a route, an
 // app/exec command. What a row reads and writes is pure: a worker that is sent raw bytes can run the same row code.
+import { BinaryReader } from '@bufbuild/protobuf/wire';
 import type { Static, TSchema } from 'typebox';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
@@ -128,9 +129,21 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
 
 function decoded<Req>(codec: MessageFns<Req>, bytes: Uint8Array): Req {
   try {
-    return codec.decode(bytes);
+    return codec.decode(new BinaryReader(bytes, decodeUtf8));
   } catch {
     throw new EngineError('VAL-E003', 'invalid type: the request is not a message of this method');
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const UTF8_REPLACED = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** What is no UTF-8 becomes half a surrogate pair, as it can come in JSON too: who refuses that refuses both. */
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return UTF8_REPLACED.decode(bytes).replaceAll('\ufffd', '\ud800');
   }
 }
 
