@@ -6,8 +6,9 @@ import { applyPiiPolicy } from '../../govern/pii/write-action.ts';
 import { openGrain } from '../../grain/blob.ts';
 import type { Grain } from '../../grain/grain.ts';
 import { Float, type Value, type ValueMap } from '../../grain/value.ts';
-import { type Ordinal, pairKey } from '../../index/part.ts';
+import { type Doc, type Ordinal, pairKey } from '../../index/part.ts';
 import type { Sliced } from '../../index/section.ts';
+import { lowerBound } from '../../index/text/tail.ts';
 import { toNfc } from '../../nfc.ts';
 import { timesToLive } from '../../recall/hidden.ts';
 import type { Memory } from '../../store/memory.ts';
@@ -187,14 +188,15 @@ function hasRival(store: Store, memory: number, fields: ValueMap): boolean {
   for (const part of store.parts(memory)) {
     const pair = part.facet('pair', pairKey(subject, relation));
     if (pair === undefined) continue;
-    const same = new Set(part.facet('object', object));
-    const near = new Set(part.facet('namespace', exact(fields['namespace']) ?? 'default'));
-    const beliefs = new Set(part.facet('type', 'belief'));
-    const own = user === undefined ? undefined : new Set(part.facet('user', user));
+    const same = part.facet('object', object);
+    const near = part.facet('namespace', exact(fields['namespace']) ?? 'default');
+    const beliefs = part.facet('type', 'belief');
+    const own = user === undefined ? undefined : part.facet('user', user);
     for (const doc of pair) {
       const ordinal = part.ordinals[doc]!;
       if (store.index.removed.get(ordinal) || store.index.superseded.get(ordinal)) continue;
-      if (!same.has(doc) && near.has(doc) && beliefs.has(doc) && own?.has(doc) !== false) return true;
+      if (holds(same, doc) || !holds(near, doc) || !holds(beliefs, doc)) continue;
+      if (user === undefined || holds(own, doc)) return true;
     }
   }
   return false;
@@ -203,6 +205,13 @@ function hasRival(store: Store, memory: number, fields: ValueMap): boolean {
 function numberOf(value: Value | undefined): number | undefined {
   if (value instanceof Float) return value.value;
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+}
+
+/** Whether an ascending list has the doc. */
+function holds(docs: Uint32Array | undefined, doc: Doc): boolean {
+  if (docs === undefined) return false;
+  const at = lowerBound(docs, doc, 0, docs.length);
+  return docs[at] === doc;
 }
 
 /** As the facets of the index have it. */
