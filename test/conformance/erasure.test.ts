@@ -81,6 +81,19 @@ for (const [listener, partitions] of [
         assert.notEqual(second['key_fingerprint'], proof['key_fingerprint']);
       });
 
+    test('under its idempotency key an erasure is answered as the first time, and keeps no name', async () => {
+      const id = await newId();
+      await believe(id, 'ann', 'rain', { user_id: 'ann' });
+      const headers = { 'idempotency-key': 'erase ann' };
+      const json = { command: 'forget_user', args: { user_id: 'ann' } };
+      const exec = async (body: object): Promise<Told> =>
+        (await http.call('POST', `/memories/${id}/app/exec`, { json: body, headers })).result;
+      const first = await exec(json);
+      assert.deepEqual([first['user_id'], first['count']], ['ann', 1]);
+      assert.deepEqual(await exec(json), first);
+      await refused(exec({ ...json, args: { user_id: 'bea' } }), 'VAL-E005');
+    });
+
     test('an erasure asks for the admin scope and for the whole memory', async () => {
       const id = await newId();
       await believe(id, 'ann', 'rain', { user_id: 'ann' });

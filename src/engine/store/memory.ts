@@ -76,10 +76,11 @@ export class Memory {
     return this.#governed;
   }
 
-  /** Forgets every derived key that could open what a destroyed key sealed. */
+  /** Forgets every derived key that could open what a destroyed key sealed, and whose they were. */
   dropKeys(): void {
     this.#grainKeys.clear();
     this.userKeys.clear();
+    this.#userTokens.clear();
     this.scopeKeys.clear();
   }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
-import type { ErasureProof } from '../../shards/protocol.ts';
+import type { ErasureProof, JsonValue } from '../../shards/protocol.ts';
 import type { MemoryRecord } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
 import { makeLog } from '../log.ts';
@@ -32,7 +32,7 @@ function deployment(store: MemoryLogStore, answers: Partial<Record<string, (inpu
     await erasures.close();
     await control.close();
   };
-  return { erasures, asked, end };
+  return { erasures, asked, control, end };
 }
 
 const refuse = (code: 'POL-E003' | 'STO-E002') => (): never => {
@@ -116,4 +116,19 @@ test('of a memory that is gone nothing is left to do', async () => {
   await second.erasures.settled();
   assert.equal(second.erasures.pending, 0);
   await second.end();
+});
+
+test('answers that are kept for a repeat and name the user go, those of others and of other memories stay', async () => {
+  const { erasures, control, end } = deployment(new MemoryLogStore());
+  const keep = (id: string, value: JsonValue): Promise<void> =>
+    control.commit((change) => change.put('reply', { id, bodyHash: 'b', atMs: systemClock.nowMs(), value }));
+  await keep('7 one', { result: { restrictions: [{ user_id: 'ann' }] } });
+  await keep('7 two', { user_id: 'annette' });
+  await keep('8 one', { user_id: 'ann' });
+  await erasures.user(MEMORY, 'ann', BY, async () => PROOF);
+  assert.deepEqual(
+    [...control.values('reply')].map(({ id }) => id),
+    ['7 two', '8 one'],
+  );
+  await end();
 });

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngineError } from '../../engine/errors.ts';
 import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/limits.ts';
-import type { ErasureProof, Output } from '../../shards/protocol.ts';
+import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
 import { randomId } from '../control/ids.ts';
 import type { MemoryRecord } from '../control/memories.ts';
 import { settingsPrefix } from '../control/memories.ts';
@@ -68,10 +68,10 @@ export class Erasures {
   async user(memory: MemoryRecord, userId: string, by: By, ask: Ask<ErasureProof>): Promise<ErasureProof> {
     const intent = await this.#intend(memory, { userId }, by);
     const proof = await this.#first(intent, ask);
-    if (proof.keyFingerprint === '') await this.#done(intent);
+    if (proof.keyFingerprint === '') await this.#finish(intent);
     else {
       const isDone = await this.#redact(intent, proof.keyFingerprint, REDACTION_ROUNDS_AWAITED).catch(() => false);
-      if (isDone) await this.#done(intent);
+      if (isDone) await this.#finish(intent);
       else this.#runBehind(intent, proof.keyFingerprint);
     }
     return proof;
@@ -81,7 +81,7 @@ export class Erasures {
   async scope(memory: MemoryRecord, scopePath: string, by: By, ask: Ask<Proofs>): Promise<Proofs> {
     const intent = await this.#intend(memory, { scopePath }, by);
     const proofs = await this.#first(intent, ask);
-    await this.#done(intent);
+    await this.#finish(intent);
     return proofs;
   }
 
@@ -110,8 +110,21 @@ export class Erasures {
     return intent;
   }
 
-  async #done({ name }: Intent): Promise<void> {
+  /** There is nothing to go on with. */
+  async #drop({ name }: Intent): Promise<void> {
     await this.#control.commit((change) => change.remove('setting', name));
+  }
+
+  /** Everything is done. Answers of the deployment that are kept for a repeat and name the user go as well. */
+  async #finish({ name, memory, target }: Intent): Promise<void> {
+    await this.#control.commit((change) => {
+      change.remove('setting', name);
+      if (!('userId' in target)) return;
+      const naming = [...this.#control.values('reply')].filter(
+        ({ id, value }) => id.startsWith(`${memory} `) && says(value, target.userId),
+      );
+      for (const { id } of naming) change.remove('reply', id);
+    });
   }
 
   /** What the caller is answered with. A refusal takes the intent away; after anything else it may have been begun. */
@@ -119,7 +132,7 @@ export class Erasures {
     try {
       return await ask();
     } catch (error) {
-      if (error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code)) await this.#done(intent);
+      if (error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code)) await this.#drop(intent);
       else this.#runBehind(intent, undefined);
       throw error;
     }
@@ -143,9 +156,9 @@ export class Erasures {
     while (!signal.aborted) {
       try {
         fingerprint ??= await this.#erase(intent);
-        if (await this.#redact(intent, fingerprint, Number.POSITIVE_INFINITY)) return await this.#done(intent);
+        if (await this.#redact(intent, fingerprint, Number.POSITIVE_INFINITY)) return await this.#finish(intent);
       } catch (error) {
-        if (error instanceof EngineError && error.code === 'MEM-E003') return await this.#done(intent);
+        if (error instanceof EngineError && error.code === 'MEM-E003') return await this.#drop(intent);
         if (!(error instanceof EngineError)) throw error;
         this.#log.warn({ code: error.code, memory: intent.memory }, 'an erasure is not complete yet');
       }
@@ -178,6 +191,12 @@ interface By {
   readonly reason?: string | undefined;
 }
 type Proofs = Output<'eraseScope'>;
+
+/** True when the text stands somewhere in the value, alone. */
+function says(value: JsonValue, text: string): boolean {
+  if (typeof value !== 'object' || value === null) return value === text;
+  return Object.values(value).some((member) => says(member, text));
+}
 
 function contextOf(memory: number, actor: string, reason: string | undefined): MemoryContext {
   return { memory, actor, requestId: 'erasure', ...(reason === undefined ? {} : { reason }) };

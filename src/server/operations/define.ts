@@ -171,6 +171,8 @@ export interface Definition<In extends TSchema, Out extends TSchema> {
   readonly exec?: { readonly command: string };
   /** Members of the output that are shown once: a replayed answer does not have them. */
   readonly shownOnce?: readonly string[];
+  /** True when the memory's shards keep its answer for a repeat, so that nobody else has to. */
+  readonly keptByShards?: true;
   /** Codes of its own that OpenAPI tells. */
   readonly errors?: readonly ErrorCode[];
   run(input: Static<In>, context: Context): Promise<Static<Out>>;
@@ -223,6 +225,7 @@ export interface Operation {
   readonly grpc: GrpcRow | undefined;
   readonly exec: { readonly command: string } | undefined;
   readonly shownOnce: readonly string[];
+  readonly keptByShards: boolean;
   readonly errors: readonly ErrorCode[];
   /** Checks `candidate` against the input schema, then runs. */
   readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
@@ -278,6 +281,7 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
     errors: row.errors ?? [],
     exec: row.exec,
     shownOnce: row.shownOnce ?? [],
+    keptByShards: row.keptByShards ?? false,
     http: (row.http ?? []).map((face) => httpRow(face, input, writeJson)),
     grpc: row.grpc === undefined ? undefined : grpcRow(row.grpc, input, output),
     perform: (candidate, context) => row.run(check(candidate), context),

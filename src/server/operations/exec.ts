@@ -42,7 +42,7 @@ export function execOperation(rows: readonly Operation[]): Operation {
       if (row !== undefined) {
         if (row.needs !== 'public' && row.needs !== 'key') context.require(row.needs);
         const perform = async () => row.writeResult(await row.perform(row.readArgs(args), context));
-        return done(row.mutates ? await context.once(perform) : await perform());
+        return done(row.mutates && !row.keptByShards ? await context.once(perform) : await perform());
       }
       const later = Object.hasOwn(UNIMPLEMENTED_COMMANDS, command) ? UNIMPLEMENTED_COMMANDS[command] : undefined;
       if (later === undefined) throw new EngineError('EXE-E001', `unknown app/exec command: ${command}`);
