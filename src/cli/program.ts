@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   scopes: async () => (await import('./scopes.ts')).registerScopes,
   audit: async () => (await import('./audit.ts')).registerAudit,
   report: async () => (await import('./report.ts')).registerReport,
+  compliance: async () => (await import('./compliance.ts')).registerCompliance,
   stats: async () => (await import('./stats.ts')).registerStats,
   verify: async () => (await import('./verify.ts')).registerVerify,
   backup: async () => (await import('./backup.ts')).registerBackup,

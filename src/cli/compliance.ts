@@ -1,0 +1,145 @@
+// `granary compliance`: runs the checks on a memory and shows what came of them. A check that fails makes the exit code 1.
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import { EXIT, usage } from './failure.ts';
+import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { printJson, printLine, printTable, utc } from './output.ts';
+
+interface ComplianceOptions extends ServerOptions {
+  readonly memory: string;
+  readonly regulation?: string;
+  readonly all?: true;
+  readonly latest?: true;
+  readonly severity?: string;
+  readonly group?: string;
+  readonly format?: string;
+  readonly output?: string;
+}
+
+const DETAIL_WIDTH = 70;
+const FORMATS = ['json', 'text', 'csv'];
+
+export function registerCompliance(program: Command): void {
+  const compliance = program
+    .command('compliance')
+    .description('Run the checks of compliance on a memory, and tell what they found');
+  withServerOptions(
+    withMemoryOption(
+      compliance
+        .command('run', { isDefault: true })
+        .description('Run the checks; exit code 1 when one fails')
+        .option('--regulation <name>', 'only those of gdpr, hipaa, eu_ai_act, soc2, ccpa, lgpd or pipl')
+        .option('--all', 'show the checks that pass or are skipped too')
+        .option('--latest', 'show the last result instead of running them'),
+    ),
+  ).action(run);
+  withServerOptions(
+    withMemoryOption(
+      compliance
+        .command('violations')
+        .description('The checks that fail, worst first, with what helps')
+        .option('--severity <name>', 'only critical, high, medium or low')
+        .option('--group <name>', 'only those of a group'),
+    ),
+  ).action(violations);
+  withServerOptions(
+    withMemoryOption(compliance.command('impact').description('Impact assessments, with what they leave unanswered')),
+  ).action(impact);
+  withServerOptions(
+    withMemoryOption(
+      compliance
+        .command('report')
+        .description('The report of the last full run')
+        .option('--format <name>', FORMATS.join(', '), 'text')
+        .option('--output <file>', 'write it there instead of to stdout'),
+    ),
+  ).action(report);
+}
+
+async function run(options: ComplianceOptions): Promise<void> {
+  const { regulation } = options;
+  if (options.latest && regulation !== undefined) throw usage('--latest shows the last result, whatever it was about');
+  const result = options.latest
+    ? await ask(options, 'GET', 'verify/latest')
+    : await ask(options, 'POST', 'verify/run', regulation === undefined ? {} : { regulation });
+  if (Number(result['fail']) > 0) process.exitCode = EXIT.failed;
+  if (options.json) return printJson(result);
+  const checks = result['checks'] as JsonObject[]; // the operation's schema
+  const shown = checks.filter(({ status }) => options.all || status === 'fail' || status === 'warn');
+  if (shown.length > 0)
+    printTable(
+      [{ title: 'status' }, { title: 'severity' }, { title: 'check' }, { title: 'detail', width: DETAIL_WIDTH }],
+      shown.map(({ status, severity, id, detail }) => [status, severity, id, detail].map(String)),
+    );
+  printLine();
+  const { total, pass, fail, warn, skip } = result;
+  printLine(`${total} checks: ${pass} pass, ${fail} fail, ${warn} warn, ${skip} skip`);
+}
+
+async function violations(options: ComplianceOptions): Promise<void> {
+  const { severity, group } = options;
+  const query = new URLSearchParams({
+    ...(severity === undefined ? {} : { severity }),
+    ...(group === undefined ? {} : { group }),
+  });
+  const answer = await ask(options, 'GET', `compliance/violations?${query}`);
+  const found = answer['violations'] as JsonObject[]; // the operation's schema
+  if (found.length > 0) process.exitCode = EXIT.failed;
+  if (options.json) return printJson(answer);
+  if (found.length === 0) return printLine('No check fails.');
+  printTable(
+    [
+      { title: 'severity' },
+      { title: 'check' },
+      { title: 'since' },
+      { title: 'detail', width: DETAIL_WIDTH },
+      { title: 'what helps', width: DETAIL_WIDTH },
+    ],
+    found.map(({ severity: how, id, detected_at, detail, remediation }) => [
+      String(how),
+      String(id),
+      utc(Number(detected_at)),
+      String(detail),
+      String(remediation),
+    ]),
+  );
+}
+
+async function impact(options: ComplianceOptions): Promise<void> {
+  const answer = await ask(options, 'GET', 'compliance/impact');
+  if (options.json) return printJson(answer);
+  printTable(
+    [{ title: 'framework' }, { title: 'reference' }, { title: 'status' }, { title: 'missing', width: DETAIL_WIDTH }],
+    (answer['assessments'] as JsonObject[]).map(({ framework, reference, status, gaps }) =>
+      [framework, reference, status, (gaps as string[]).join(', ')].map(String),
+    ),
+  );
+}
+
+async function report(options: ComplianceOptions): Promise<void> {
+  const { format = 'text', output, memory } = options;
+  if (!FORMATS.includes(format)) throw usage(`--format is one of ${FORMATS.join(', ')}`);
+  const { withConnection } = await import('./connection.ts');
+  await withConnection(options, async (connection) => {
+    const bytes = connection.download(`${pathOf(memory)}/compliance/export`, { query: { format } });
+    if (output !== undefined) return pipeline(bytes, createWriteStream(output));
+    for await (const piece of bytes) process.stdout.write(piece);
+  });
+}
+
+async function ask(
+  options: ComplianceOptions,
+  verb: 'GET' | 'POST',
+  path: string,
+  json?: JsonObject,
+): Promise<JsonObject> {
+  const { withConnection } = await import('./connection.ts');
+  const asked = json === undefined ? {} : { json };
+  return withConnection(options, (connection) => connection.json(verb, `${pathOf(options.memory)}/${path}`, asked));
+}
+
+function pathOf(memory: string): string {
+  return `/memories/${encodeURIComponent(memory)}`;
+}

@@ -1,0 +1,54 @@
+// `granary compliance` against a server in another process.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { granary, granaryJson, type ServeProcess, serve } from './support/cli.ts';
+
+let directory: string;
+let data: string;
+let server: ServeProcess;
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'granary-cli-compliance-'));
+  data = join(directory, 'data');
+  server = await serve(data);
+});
+after(async () => {
+  const code = await server.stop();
+  rmSync(directory, { recursive: true, force: true });
+  assert.equal(code, 0);
+});
+
+const here = (...words: string[]): string[] => [...words, '--data-dir', data];
+
+test('checks are run and shown, and a failing one is an exit code', async () => {
+  const nothing = await granary(here('compliance', '--latest'));
+  assert.notEqual(nothing.code, 0);
+  assert.match(nothing.stderr, /VER-E001/);
+  const run = await granary(here('compliance'));
+  assert.equal(run.code, 1, run.stderr);
+  assert.match(run.stdout, /fail +critical +authz_default_deny/);
+  assert.doesNotMatch(run.stdout, /encryption_at_rest/);
+  assert.match(run.stdout, /\n88 checks: \d+ pass, \d+ fail, \d+ warn, \d+ skip\n$/);
+  const all = await granary(here('compliance', '--latest', '--all'));
+  assert.match(all.stdout, /pass +critical +encryption_at_rest/);
+  const law = JSON.parse((await granary(here('compliance', '--regulation', 'ccpa', '--json'))).stdout);
+  assert.ok(law.total < 88 && law.regulation === 'ccpa');
+  const unknown = await granary(here('compliance', '--regulation', 'sox'));
+  assert.match(unknown.stderr, /VER-E002/);
+});
+
+test('violations, impact and reports are shown, and a report is written to a file', async () => {
+  const violations = await granary(here('compliance', 'violations', '--severity', 'critical'));
+  assert.equal(violations.code, 1);
+  assert.match(violations.stdout, /critical +authz_default_deny/);
+  const impact = await granaryJson(here('compliance', 'impact'));
+  assert.equal((impact['assessments'] as unknown[]).length, 2);
+  const file = join(directory, 'report.csv');
+  const report = await granary(here('compliance', 'report', '--format', 'csv', '--output', file));
+  assert.equal(report.code, 0, report.stderr);
+  assert.equal(readFileSync(file, 'utf8').trim().split('\r\n').length, 89);
+  const text = await granary(here('compliance', 'report'));
+  assert.match(text.stdout, /^Compliance of memory default\n/);
+});
