@@ -32,7 +32,6 @@ export type {
   RecallTotals,
   RecordFilter,
   RetentionNamespace,
-  ScopeProof,
   ShardHealth,
   ShardWideCalls,
   TextStatistics,

@@ -97,7 +97,7 @@ function scopesIn(store: Store, memory: Memory, isWithin: (namespace: string) =>
 }
 
 /** Every scope of the memory whose key is live, by the name that was sealed under it. */
-export function* liveScopes(
+function* liveScopes(
   store: Store,
   memory: Memory,
 ): Generator<{ readonly path: string; readonly key: number }, void, void> {
