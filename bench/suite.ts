@@ -27,6 +27,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   extraction: () => import('./scenarios/extraction.ts'),
   pii: () => import('./scenarios/pii.ts'),
   govern: () => import('./scenarios/govern.ts'),
+  compliance: () => import('./scenarios/compliance.ts'),
   erase: () => import('./scenarios/erase.ts'),
   'cal-parse': () => import('./scenarios/cal-parse.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
