@@ -33,6 +33,12 @@ export class Fan {
     return new Fan({ ...context, actor: SYSTEM_ACTOR }, this.#shards);
   }
 
+  /** The caller's own call, of which nothing is kept for a repeat: what is done again comes to the same. */
+  repeatable(): Fan {
+    const { idempotency: _, ...context } = this.context;
+    return new Fan(context, this.#shards);
+  }
+
   /**
    * Runs a call whose partitions depend on its body or its kind: the idempotency key is claimed first in a partition
    * that depends on the key alone, so that the same key with another body is refused (VAL-E005) wherever that would go.

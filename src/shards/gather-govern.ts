@@ -22,7 +22,7 @@ export async function gatherSetPolicy(fan: Fan, input: Input<'setPolicy'>): Prom
 }
 
 async function handOn(fan: Fan, { policy, change }: Output<'setPolicy'>): Promise<void> {
-  const others = fan.withoutIdempotency();
+  const others = fan.repeatable();
   const sealed = { sealed: policy, change };
   await Promise.all(Array.from({ length: fan.partitions - 1 }, (_, at) => others.one(at + 1, 'setPolicy', sealed)));
 }
@@ -72,7 +72,7 @@ function homeOf(fan: Fan, userId: string): number {
 }
 
 async function tell(fan: Fan, facts: readonly ConsentFact[]): Promise<void> {
-  const others = fan.withoutIdempotency();
+  const others = fan.repeatable();
   await Promise.all(
     Array.from({ length: fan.partitions }, async (_, partition) => {
       const foreign = facts.filter(({ userId }) => homeOf(fan, userId) !== partition);
@@ -145,7 +145,7 @@ export async function gatherEnforceRetention(
   input: Input<'enforceRetention'>,
 ): Promise<Output<'enforceRetention'>> {
   return fan.claimed(async () => {
-    const answers = await fan.withoutIdempotency().all('enforceRetention', input);
+    const answers = await fan.repeatable().all('enforceRetention', input);
     const byNamespace = new Map<string, Output<'enforceRetention'>['byNamespace'][string]>();
     for (const [namespace, counts] of answers.flatMap((answer) => Object.entries(answer.byNamespace))) {
       const known = byNamespace.get(namespace) ?? { expired: 0, forgotten: 0, held: 0 };

@@ -64,8 +64,9 @@ function firstPolicy(
   patterns: readonly string[] = [],
   mode: string | undefined,
 ): NewMemory['policy'] {
+  // Patterns without a word on how they are meant keep out what holds them.
   const overrides: JsonObject = {
-    ...(patterns.length === 0 ? {} : { 'guardrail.patterns': [...patterns] }),
+    ...(patterns.length === 0 ? {} : { 'guardrail.patterns': [...patterns], 'guardrail.mode': 'contains' }),
     ...(mode === undefined ? {} : { 'guardrail.mode': mode }),
   };
   if (presets.length === 0 && Object.keys(overrides).length === 0) return undefined;

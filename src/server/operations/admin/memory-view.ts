@@ -51,6 +51,6 @@ function guardrailOf({ governing, policy }: MemoryRecord) {
   const { 'guardrail.patterns': patterns, 'guardrail.mode': mode } = policy?.overrides ?? {};
   return {
     guardrailPatterns: Array.isArray(patterns) ? patterns.map(String) : [],
-    guardrailMode: typeof mode === 'string' ? mode : 'exact',
+    guardrailMode: typeof mode === 'string' ? mode : 'contains',
   };
 }

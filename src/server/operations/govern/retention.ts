@@ -64,6 +64,7 @@ export const retentionEnforce = defineOperation({
   http: [{ verb: 'POST', path: 'M/retention/enforce' }],
   async run({ namespace, dryRun = false }, context) {
     const asked = { dryRun, ...(namespace === undefined ? {} : { namespace }) };
-    return { ...(await context.call('enforceRetention', asked)), dryRun };
+    // Grains that expire between a request and its repeat are not the repeat's to count.
+    return context.once(async () => ({ ...(await context.call('enforceRetention', asked)), dryRun }));
   },
 });
