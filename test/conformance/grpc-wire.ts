@@ -45,21 +45,8 @@ const SCOPES: Readonly<Record<string, 'read' | 'write' | 'admin' | 'key'>> = {
   ListHarnessTemplates: 'read',
   BatchAdd: 'write',
 };
-const IMPLEMENTED = new Set([
-  'Add',
-  'Get',
-  'Forget',
-  'Recall',
-  'RecallChain',
-  'Supersede',
-  'Accumulate',
-  'Remember',
-  'Flush',
-  'Stats',
-  'Health',
-  'GetHistory',
-  'BatchAdd',
-]);
+/** Not in this build yet. */
+const LATER = new Set(['GetMetrics', 'ListHarnessTemplates']);
 const BELIEF = JSON.stringify({ subject: 'Ada', relation: 'likes', object: 'green tea', n: 1 });
 
 /** gRPC of a server that runs. */
@@ -91,7 +78,7 @@ function grpcTests(running: () => TestServer): void {
       await refused(grpc.call(rpc, {}, { authorization: `Bearer gr_${'0'.repeat(64)}` }), 'AUT-E004');
       for (const key of lesser[SCOPES[rpc]!])
         await refused(grpc.call(rpc, {}, { authorization: `Bearer ${key}` }), 'AUT-E001');
-      if (!IMPLEMENTED.has(rpc)) await refused(grpc.call(rpc, {}), 'SYS-E002');
+      if (LATER.has(rpc)) await refused(grpc.call(rpc, {}), 'SYS-E002');
     }
     assert.equal((await grpc.call('Health', {}, { authorization: `Bearer ${keys.read}` })).status, 'ok');
   });
