@@ -341,6 +341,22 @@ const rows: Row[] = [
     ns: 'show',
     is: { disclosure: 'full' },
   },
+  // Options: behind the sources, and in one of them
+  {
+    q: 'ASSEMBLE FROM said: (RECALL events), who: (RECALL beliefs WHERE subject = "alice") BUDGET 9 grains WITH explanation',
+    ns: 'show',
+    check: ({ grains: [event, belief] }) => {
+      assert.match(event.explanation, /events/);
+      assert.match(belief.explanation, /subject/);
+    },
+  },
+  {
+    q: 'ASSEMBLE FROM a: (RECALL beliefs WITH explanation, progressive_disclosure(full)) FORMAT text',
+    ns: 'show',
+    content: '[belief] alice prefers dark mode (0.9)',
+    warn: 'W004 W004',
+    check: ({ grains: [belief] }) => assert.equal(belief.explanation, undefined),
+  },
   // Bounds and order
   { q: `ASSEMBLE FROM ${Array.from({ length: 8 }, () => '(RECALL goals)').join(', ')}`, count: 4 },
   { q: `ASSEMBLE FROM ${Array.from({ length: 9 }, () => '(RECALL goals)').join(', ')}`, code: 'E032' },

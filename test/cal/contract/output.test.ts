@@ -82,6 +82,7 @@ const rows: Row[] = [
   ),
   { q: 'RECALL beliefs WHERE subject = "gina" WITH summarize', set: 'cats', is: { summary: 'gina admires cats' } },
   { q: 'RECALL beliefs WITH everything', code: 'E002', at: 'everything' },
+  { q: 'RECALL beliefs WITH superseded, dedup(subject), superseded LIMIT 3', code: 'E002', at: 'superseded' },
   { q: 'RECALL beliefs WITH x_', code: 'E002' },
   { q: 'RECALL beliefs WITH', code: 'E002' },
   { q: 'RECALL beliefs WHERE subject = "gina" WITH x_a, x_b', set: 'cats', warn: 'W004 W004' },

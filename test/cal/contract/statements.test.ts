@@ -107,6 +107,17 @@ const rows: Row[] = [
     count: 1,
     body: 'count',
   },
+  {
+    q: '(RECALL beliefs WHERE subject = "frank" WITH superseded) EXCEPT (RECALL beliefs WHERE object = "Nice")',
+    set: 'lyon paris',
+    check: ({ grains }) => assert.ok(grains.every((one: Told) => /^sha256:/.test(one['superseded_by']))),
+  },
+  {
+    q: '(RECALL beliefs LIKE "peanuts" WITH score_breakdown, explanation LIMIT 1) UNION (RECALL beliefs WHERE subject = "gina")',
+    list: 'cats nuts',
+    warn: 'W004',
+    check: ({ grains }) => assert.equal(typeof grains[1].score_breakdown, 'object'),
+  },
   { q: '(RECALL beliefs | COUNT) UNION (RECALL beliefs)', code: 'E021' },
   { q: '(RECALL beliefs | SUBJECTS) UNION (RECALL beliefs | SUBJECTS)', code: 'E021' },
   { q: '(RECALL beliefs) UNION', code: 'E002' },

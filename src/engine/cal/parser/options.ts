@@ -1,5 +1,6 @@
 // WITH: options of a statement. The list is closed but for the hints of vendors, which start with x_ (D-25).
 import { DISCLOSURE_LEVELS, type DisclosureLevel, type WithOption } from '../ast.ts';
+import { CalError } from '../errors.ts';
 import { WITH_OPTIONS } from '../vocabulary/words.ts';
 import type { Cursor } from './cursor.ts';
 import { parseField, parseValue } from './values.ts';
@@ -13,9 +14,10 @@ export function parseOptions(cursor: Cursor): readonly WithOption[] {
     const first = cursor.token;
     const option = parseOption(cursor);
     const name = option.option === 'vendor' ? option.name : option.option;
-    if (seen.has(name)) cursor.fail(['another option'], `${name} stands twice.`);
+    const at = cursor.spanFrom(first);
+    if (seen.has(name)) throw new CalError('CAL-E002', `${name} stands twice`, { at, expected: ['another option'] });
     seen.add(name);
-    return { ...option, at: cursor.spanFrom(first) };
+    return { ...option, at };
   });
 }
 

@@ -14,10 +14,12 @@ import type { Running } from './asks.ts';
 import { checkTime } from './bounds.ts';
 import { contested } from './contested.ts';
 import { asCalError } from './failure.ts';
+import { OF_ANSWER, warnOfIdle } from './idle.ts';
 import { type Answer, disclosureOf, formatted, grainJson, has, lookUp, projectOf, shownHash } from './payload.ts';
 import { runRecall } from './recall.ts';
 import type { Run } from './session.ts';
 import { together } from './together.ts';
+import { whyOf } from './why.ts';
 
 /** What a statement without FORMAT gets (D-29). */
 const DEFAULT_FORMAT: FormatChoice = { kind: 'one', format: { kind: 'named', name: 'sml' } };
@@ -27,7 +29,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
     throw new CalError('CAL-E079', 'this method gives one answer, it does not stream', { at: statement.stream.at });
   const renderings = resolveFormats(statement.format ?? DEFAULT_FORMAT, (name) => lookUp(run, name));
   for (const { option } of statement.with)
-    if (option === 'diversity' || option === 'explanation')
+    if (option === 'diversity')
       run.spent.warnings.push(calWarning('CAL-W004', `${option} has no effect on ASSEMBLE: write it in a source`));
   const sources = yield* runSources(statement, run);
   const failed = sources.flatMap(({ label, error }) => (error === undefined ? [] : [{ label, error }]));
@@ -71,7 +73,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
     counter: tokenCounter(run.session.tokens ?? 'estimate'),
   });
   run.spent.warnings.push(...assembled.warnings);
-  const shown = { options };
+  const why = has(options, 'explanation') ? reasonsOf(statement, assembled.sources) : undefined;
   const grains = has(options, 'contradiction_detection') ? yield* contested(assembled.grains, run) : assembled.grains;
   const { type: _, ...contents } = formatted(statement.format?.kind === 'list', renderings, assembled.renderings);
   // The server chose the format for who chose none.
@@ -81,7 +83,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
     context: statement.name ?? null,
     intent: statement.for ?? null,
     ...contents,
-    grains: grains.map((grain) => grainJson(grain, shown)),
+    grains: grains.map((grain) => grainJson(grain, { options, why: why?.get(grain.hash) })),
     sources: assembled.sources.map((source) => ({
       label: source.label,
       rank: source.rank,
@@ -121,6 +123,21 @@ function* runSources(statement: Assemble, run: Run): Running<Resolved[]> {
   });
 }
 
+/** Why each grain is there, by its hash: what its source asks for. */
+function reasonsOf(
+  { sources }: Assemble,
+  assembled: readonly { readonly label: string; readonly hashes: readonly string[] }[],
+): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>();
+  for (const [i, { label, from }] of sources.entries()) {
+    if (from.kind !== 'recall') continue;
+    const why = whyOf(from);
+    const hashes = assembled.find((one) => one.label === (label?.word ?? `s${i}`))?.hashes ?? [];
+    for (const hash of hashes) reasons.set(hash, why);
+  }
+  return reasons;
+}
+
 /** Old versions are wanted of all sources. */
 function withOptions(source: AssembleSource, options: Assemble['with']): AssembleSource {
   const { from } = source;
@@ -135,6 +152,7 @@ function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 
     if (bound?.kind === 'grains') return { grains: bound.grains, project: undefined };
     throw new CalError('CAL-E020', `$${from.name} is not a set of grains`, { at: from.at });
   }
+  warnOfIdle(from.with, OF_ANSWER, 'write it behind the sources of ASSEMBLE', run);
   const outcome = yield* runRecall(from, run);
   checkTime(run);
   if (outcome.kind === 'grains') return { grains: outcome.grains, project: projectOf(outcome.project) };

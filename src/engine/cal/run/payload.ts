@@ -1,7 +1,6 @@
 // What a statement came to, as the members of `result_json`.
 import type { JsonObject, JsonValue } from '../../calls.ts';
 import type { ProjectPart, Recall, Statement, WithOption } from '../ast.ts';
-import { calWarning } from '../errors.ts';
 import { levelOf } from '../output/disclosure.ts';
 import { storedValue } from '../output/fields.ts';
 import { formatName, type Rendering, resolveFormats } from '../output/formats/choice.ts';
@@ -10,6 +9,7 @@ import type { Project } from '../output/projection.ts';
 import { renderGrains } from '../output/render.ts';
 import { summaryOf } from '../output/summary.ts';
 import { tokenCounter } from '../output/tokenizer.ts';
+import { OF_TEXT, warnOfIdle } from './idle.ts';
 import { CAL_VERSION, statementType, tierOf } from './kinds.ts';
 import type { Run } from './session.ts';
 import type { Outcome } from './stages.ts';
@@ -158,7 +158,7 @@ function grainsAnswer(
   };
   if (has(recall.with, 'summarize')) payload['summary'] = summaryOf(grains) ?? null;
   const count = grains.length;
-  if (recall.format === undefined) warnOfNoText(recall.with, run);
+  if (recall.format === undefined) warnOfIdle(recall.with, OF_TEXT, 'no format is asked for', run);
   if (recall.format === undefined) return { payload, count, tokensUsed: 0, grainsReturned: count };
   const renderings = resolveFormats(recall.format, (name) => lookUp(run, name));
   const limit = recall.stages?.find((stage) => stage.stage === 'limit')?.count;
@@ -174,13 +174,6 @@ function grainsAnswer(
   const grainCount = Math.max(0, ...rendered.map((one) => one.grainCount));
   Object.assign(payload, formatted(recall.format.kind === 'list', renderings, rendered), { grain_count: grainCount });
   return { payload, count, tokensUsed, grainsReturned: count };
-}
-
-/** Options that say something of a text alone (section 9). */
-function warnOfNoText(options: readonly WithOption[], run: Run): void {
-  for (const { option } of options)
-    if (option === 'iso_timestamps' || option === 'progressive_disclosure')
-      run.spent.warnings.push(calWarning('CAL-W004', `${option} has no effect: no format is asked for`));
 }
 
 /** One text, or one for each key of a list. */

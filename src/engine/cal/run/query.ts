@@ -2,7 +2,7 @@
 // cannot say cannot be run.
 import { unreachable } from '../../assert.ts';
 import type { JsonObject, JsonValue } from '../../calls.ts';
-import type { BatchStatement, Coalesce, LetBinding, Query, Statement } from '../ast.ts';
+import type { BatchStatement, Coalesce, LetBinding, Query, SetOperation, Statement, WithOption } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { Running } from './asks.ts';
 import { runAssemble } from './assemble.ts';
@@ -11,6 +11,7 @@ import { contested } from './contested.ts';
 import { describe } from './describe.ts';
 import { runExplain } from './explain.ts';
 import { asCalError } from './failure.ts';
+import { OF_TEXT, warnOfIdle } from './idle.ts';
 import { statementType, tierOf } from './kinds.ts';
 import { type Answer, has, outcomeAnswer, shownHash, withBlock } from './payload.ts';
 import { resolveReference, runRecall, runValues } from './recall.ts';
@@ -56,7 +57,7 @@ function* runStatement(statement: Statement, run: Run): Running<Answer> {
       return outcomeAnswer(outcome, statement, run, whyOf(statement));
     }
     case 'set_op':
-      return outcomeAnswer(yield* runSetOperation(statement, run), { stages: statement.stages }, run);
+      return yield* runSet(statement, run);
     case 'assemble':
       return yield* runAssemble(statement, run);
     case 'exists': {
@@ -113,6 +114,28 @@ function* detected(
     contradictions === true || has(options, 'contradiction_detection') || outcome.select?.includes('contradicted');
   if (isAsked !== true) return outcome;
   return { ...outcome, grains: yield* contested(outcome.grains, run) };
+}
+
+/** What operands ask to be told of grains is told of those that are left. */
+function* runSet(operation: SetOperation, run: Run): Running<Answer> {
+  const all = optionsOf(operation);
+  warnOfIdle(all, IDLE_IN_SETS, 'it says nothing in an operand', run);
+  const options = all.filter(({ option }, i) => TOLD_OF_SETS.has(option) && !has(all.slice(0, i), option));
+  const outcome = yield* detected(yield* runSetOperation(operation, run), options, undefined, run);
+  return outcomeAnswer(outcome, { stages: operation.stages, with: options }, run);
+}
+
+const TOLD_OF_SETS: ReadonlySet<string> = new Set([
+  'superseded',
+  'score_breakdown',
+  'provenance',
+  'contradiction_detection',
+  'summarize',
+]);
+const IDLE_IN_SETS: typeof OF_TEXT = new Set([...OF_TEXT, 'explanation' as const]);
+
+function optionsOf({ operands }: SetOperation): readonly WithOption[] {
+  return operands.flatMap((operand) => (operand.kind === 'recall' ? operand.with : optionsOf(operand)));
 }
 
 /** Each entry by itself: what one cannot do is told in its place (D-23). */

@@ -2,7 +2,7 @@
 import type { RecallHit } from '../../calls.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../limits.ts';
 import type { Condition, GrainReference, Recall, Stage, WithOption } from '../ast.ts';
-import { CalError, calWarning } from '../errors.ts';
+import { CalError } from '../errors.ts';
 import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
@@ -12,6 +12,7 @@ import { type Conditions, conditionsOf, type Meaning } from './conditions.ts';
 import { contested } from './contested.ts';
 import { passes } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
+import { OF_SEARCH, warnOfIdle } from './idle.ts';
 import { BY_HASH, byScore, ordered } from './order.ts';
 import { type Page, type PlainStage, pageOf } from './page.ts';
 import { withoutRepeats } from './repeats.ts';
@@ -115,7 +116,7 @@ function* match(recall: Recall, conditions: Conditions, run: Run): Running<Outco
   if (addresses.size > 1) return finish(nothing, recall, run);
   if (conditions.text !== undefined) return yield* search(recall, conditions, addresses, conditions.text, run);
   // All that structure finds has the score 1.
-  warnOfIdleOptions(recall, run);
+  warnOfIdle(recall.with, OF_SEARCH, 'nothing is searched for', run);
   const scored = { score: 1 } as CalGrain; // A test on the score looks at nothing else.
   if (!conditions.scoreTests.every((test) => passes(scored, test))) return finish(nothing, recall, run);
   return yield* select(recall, conditions, addresses, run);
@@ -261,14 +262,6 @@ function* search(
 function varied(found: readonly CalGrain[], recall: Recall): readonly CalGrain[] {
   const diversity = recall.with.find((one) => one.option === 'diversity');
   return diversity === undefined ? found : diversified(found, diversity);
-}
-
-/** Options that say something of a search alone (section 9). */
-function warnOfIdleOptions(recall: Recall, run: Run): void {
-  for (const { option } of recall.with) {
-    if (option !== 'diversity' && option !== 'score_breakdown') continue;
-    run.spent.warnings.push(calWarning('CAL-W004', `${option} has no effect: nothing is searched for`));
-  }
 }
 
 function hitGrain(hit: RecallHit): CalGrain {
