@@ -1,4 +1,6 @@
 // Evidence for one run on one memory: the partitions measure themselves, the server adds what it alone knows.
+import { EngineError } from '../../engine/errors.ts';
+import type { PartitionEvidence } from '../../engine/maintain/compliance/evidence.ts';
 import { isLoopback } from '../config.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
@@ -25,10 +27,34 @@ export function gather(context: Context, runId: string): Promise<Gathered> {
   const startedAt = Math.floor(clock.nowMs() / 1000);
   const gathered = context
     .call('compliance', { runId })
-    .then(({ partitions }) => ({ runId, startedAt, partitions }))
+    .then(({ partitions }) => partitions, unmeasured)
+    .then((partitions) => ({ runId, startedAt, partitions }))
     .finally(() => running.delete(number));
   running.set(number, gathered);
   return gathered;
+}
+
+/** A shard that does not answer, or whose memory does not open, is no reason for no verdict: everything fails then. */
+function unmeasured(error: unknown): readonly PartitionEvidence[] {
+  if (!(error instanceof EngineError) || !/^(STO|CRY|SYS)-/.test(error.code)) throw error;
+  const missing = { error: error.message };
+  return [
+    {
+      partition: 0,
+      nowMs: 0,
+      seed: 0,
+      blobs: missing,
+      keys: missing,
+      erasures: missing,
+      trail: missing,
+      policy: missing,
+      retention: missing,
+      data: missing,
+      index: missing,
+      recalls: missing,
+      canary: missing,
+    },
+  ];
 }
 
 export function deploymentEvidence(

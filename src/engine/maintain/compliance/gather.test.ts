@@ -161,6 +161,17 @@ test('rules of the policy are tried on canaries', async (t) => {
   assert.equal(canary.recallLimit.length, 1);
 });
 
+test('canaries come and go under a hold, which forgets nothing', async (t) => {
+  const engine = await shard(t);
+  await engine.write('setPolicy', context, { change: { addPolicies: ['legal_hold', 'append_only'] }, isAdmin: true });
+  const canary = whole((await measured(engine)).canary);
+  assert.deepEqual(
+    canary.deletionRules.map(({ rule, got }) => [rule, got]),
+    [['deletion.hold', 'POL-E003']],
+  );
+  assert.deepEqual([...engine.store.memoryNumbers()], [1]);
+});
+
 test('what a crash left of a canary is dropped by the next run', async (t) => {
   const engine = await shard(t);
   const number = 0x8000_0001;

@@ -21,7 +21,8 @@ export async function inMomentaryMemory<T>(
     await door.write('attachMemory', context, { settings: { ...settings, number } });
     return await work(context);
   } finally {
-    await door.write('dropMemory', context, {});
+    if (store.holds(number)) await door.write('dropMemory', context, {});
+    else store.momentary.delete(number);
   }
 }
 

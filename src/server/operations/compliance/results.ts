@@ -1,8 +1,10 @@
 // What the last full run came to: counts, violations, impact assessments, a report to hand on.
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
+import { policyOfJson } from '../../../engine/govern/policy/seal.ts';
+import type { PolicyValue } from '../../../engine/govern/policy/values.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
-import { FRAMEWORKS } from '../../compliance/impact.ts';
+import { assessmentOf, FRAMEWORKS } from '../../compliance/impact.ts';
 import { csvReport, jsonReport, type Report, shownAssessment, textReport } from '../../compliance/report.ts';
 import { fullRun, keptRun, type Run, requireWhole, shownCheck, tallyOf } from '../../compliance/run.ts';
 import { CHECKS, checkOf, SEVERITIES } from '../../compliance/table.ts';
@@ -132,9 +134,12 @@ export const complianceImpact = defineOperation({
     requireWhole(context);
     if (framework !== undefined && !FRAMEWORKS.some((name) => name === framework))
       throw unknown('framework', framework);
-    const { assessments } = await fullRun(context);
-    const wanted = assessments.filter((one) => framework === undefined || one.framework === framework);
-    return { assessments: wanted.map(shownAssessment) };
+    const { policy } = await context.call('policy', {});
+    const rules = policy === null ? undefined : policyOfJson(policy as PolicyValue)?.rules; // as the shard shows it
+    if (rules === undefined) throw new EngineError('SYS-E001', 'a memory has a policy');
+    const nowSeconds = Math.floor(context.services.clock.nowMs() / 1000);
+    const wanted = FRAMEWORKS.filter((name) => framework === undefined || name === framework);
+    return { assessments: wanted.map((name) => shownAssessment(assessmentOf(name, rules, nowSeconds))) };
   },
 });
 
