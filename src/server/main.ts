@@ -161,8 +161,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     embedders,
     isChosen: (backend) => memories?.hasBackend(backend) === true,
     mayLeave: (number) => {
-      const settings = memories?.settingsOf(number);
-      return settings !== undefined && mayLeave(settings, config);
+      const memory = memories?.byNumber(number);
+      return memory !== undefined && mayLeave(memory, config);
     },
     log,
   });

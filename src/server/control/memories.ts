@@ -2,6 +2,9 @@
 
 import type { Clock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
+import { egressAction } from '../../engine/govern/policy/in-force.ts';
+import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
+import type { PolicyValue } from '../../engine/govern/policy/values.ts';
 import type { ScopeNode } from '../../engine/govern/scope-tree.ts';
 import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
@@ -80,6 +83,11 @@ export class Memories {
   /** Whether a memory has this `vector_backend`; '' for none of its own. */
   hasBackend(backend: string): boolean {
     return (this.#backends.get(backend) ?? 0) > 0;
+  }
+
+  /** The memory with that number, also while it is being deleted. */
+  byNumber(number: number): MemoryRecord | undefined {
+    return this.#byNumber.get(number);
   }
 
   /** Settings by number, for the router; of memories that are being deleted too. */
@@ -268,7 +276,12 @@ function governingOf(policy: JsonObject): Governing {
   const { guardrail } = rules as JsonObject; // a policy has all its rules
   const { patterns, mode } = guardrail as JsonObject;
   const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
-  return { presets: texts(presets), guardrailPatterns: texts(patterns), guardrailMode: String(mode) };
+  return {
+    presets: texts(presets),
+    guardrailPatterns: texts(patterns),
+    guardrailMode: String(mode),
+    egress: egressAction(withLoosest(flat(rules as PolicyValue))), // as it was sealed
+  };
 }
 
 /** What shards need to know of a memory. */

@@ -1,6 +1,7 @@
 // What the control log holds: one live record an entity, a kind byte in the clear and sealed JSON behind it. A change
 // writes the whole entity again and deletes its old record in the same transaction, so that the log never holds more
 // than what is there now, and opening it is reading it. Audit entries stay for good, and are not read at open.
+import type { EgressAction } from '../../engine/govern/policy/rules.ts';
 import type { JsonObject, JsonValue, MemorySettings } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
 
@@ -25,6 +26,8 @@ export interface Governing {
   readonly presets: readonly string[];
   readonly guardrailPatterns: readonly string[];
   readonly guardrailMode: string;
+  /** What becomes of texts that would go to a service outside. */
+  readonly egress: EgressAction;
 }
 
 export interface KeyRecord {

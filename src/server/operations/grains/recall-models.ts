@@ -7,11 +7,13 @@ import { textOf } from '../../../engine/recall/stages/hit.ts';
 import type { Rerank } from '../../../engine/recall/stages/recall-output.ts';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
+import { mayAsk } from '../../embedding/egress.ts';
 import type { QueryVector } from '../../embedding/query-vector.ts';
 import { LISTWISE_MAX, type Order } from '../../models/models.ts';
 import { ModelError } from '../../models/service.ts';
 import type { RecallInput } from './recall-fields.ts';
 
+const KEPT = "the memory's policy keeps its texts from services outside";
 /** Left for the recall itself when models have had their time. */
 const RECALL_MS = 2_000;
 
@@ -46,7 +48,8 @@ export async function questionVector(
   const { embedders, models } = context.services;
   const { imagine } = models;
   const hasVectors = embedders.nameOf(context.memory.vectorBackend ?? '') !== 'none';
-  const asksModel = input.hyde === true && imagine !== undefined && hasVectors;
+  const isKept = !mayAsk(context.memory, context.services.config.modelUrl);
+  const asksModel = input.hyde === true && imagine !== undefined && hasVectors && !isKept;
   const [own, imagined] = await Promise.all([embed(text), asksModel ? hypothesis(text, context, imagine) : undefined]);
   const warnings = own.warning === undefined ? [] : [own.warning];
   const { vector } = own;
@@ -56,6 +59,7 @@ export async function questionVector(
     hydeDone: true,
   });
   if (input.hyde !== true || imagine === undefined) return { ...ends(undefined), hydeDone: false };
+  if (isKept) return ends(KEPT);
   if (imagined === undefined || vector === undefined) return ends('there are no vectors');
   if ('failure' in imagined) return ends(imagined.failure);
   const joined = meanOf(vector, (await embed(imagined.text)).vector);
@@ -100,12 +104,13 @@ export interface Reranking {
 /** The order that the request asks of models, the reranker's first; undefined where it asks for none, or none is there. */
 export function rerankingOf(input: RecallInput, text: string, context: Context): Reranking | undefined {
   const { rerank, orderListwise } = context.services.models;
+  const { modelUrl, rerankUrl = modelUrl } = context.services.config;
   const steps = [
     ...(input.rerank === true && rerank !== undefined
-      ? [{ field: 'rerank' as const, ask: rerank, most: Infinity }]
+      ? [{ field: 'rerank' as const, ask: rerank, most: Infinity, url: rerankUrl }]
       : []),
     ...(input.llmRerank === true && orderListwise !== undefined
-      ? [{ field: 'llmRerank' as const, ask: orderListwise, most: LISTWISE_MAX }]
+      ? [{ field: 'llmRerank' as const, ask: orderListwise, most: LISTWISE_MAX, url: modelUrl }]
       : []),
   ];
   if (steps.length === 0 || text === '') return undefined;
@@ -116,7 +121,11 @@ export function rerankingOf(input: RecallInput, text: string, context: Context):
     rerank: async (hits) => {
       const passages = hits.map(({ grain }) => textOf(grain));
       let order: Order | undefined;
-      for (const { field, ask, most } of steps) {
+      for (const { field, ask, most, url } of steps) {
+        if (!mayAsk(context.memory, url)) {
+          warnings.push(`${field === 'rerank' ? 'rerank' : 'llm_rerank'} was ignored: ${KEPT}`);
+          continue;
+        }
         const before: Order = order ?? [...hits.keys()];
         const first = before.slice(0, most);
         try {
