@@ -152,7 +152,8 @@ export async function extractFrom(
         const says = { subject, relation, object };
         if (isItself(source, says)) continue;
         const dated = validFromMs === undefined ? {} : { valid_from: Math.floor(validFromMs / 1000) };
-        const fields = { ...inherited(source), ...says, confidence, derived_from: source.hash, ...dated };
+        const sure = Math.min(confidence, surenessOf(source));
+        const fields = { ...inherited(source), ...says, confidence: sure, derived_from: source.hash, ...dated };
         items.push({ grainType: 'belief', fields, event: 'memory.extracted' });
       }
     });
@@ -169,6 +170,11 @@ function inherited({ fields }: Source): JsonObject {
     if (value !== undefined && value !== null) taken[name] = value;
   }
   return taken;
+}
+
+/** What is read from a grain is no surer than the grain. */
+function surenessOf({ fields: { confidence } }: Source): number {
+  return typeof confidence === 'number' ? confidence : 1;
 }
 
 /** A belief that says no more than the belief it was read from. */
