@@ -69,7 +69,9 @@ function kindOfPerson(rest: string): readonly Said[] {
 function employer(rest: string): string | undefined {
   const cut = rest.split(/ (?:as|because|where|with|from|doing|on|since) |,/)[0]!;
   if (
-    /^(?:home|night|nights|myself|free|fun|living|the moment|a living|least|an? (?:desk|time|while|day))\b/i.test(cut)
+    /^(?:home|night|nights|myself|free|fun|living|the moment|a living|least|an? (?:desk|time|while|few|couple|(?:\p{L}+ )?(?:minute|hour|day|night|week|month|year)))\b/iu.test(
+      cut,
+    )
   )
     return undefined;
   const object = standalone(cut, 7);

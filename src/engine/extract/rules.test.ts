@@ -263,3 +263,16 @@ test('a doubt or an example around a statement takes it back', async () => {
     assert.deepEqual(await triples(text), [], text);
   assert.deepEqual(await triples('I like teas, for example rooibos.'), ['user | likes | teas']);
 });
+
+test('what a book tells, hours and dogs that died are no facts', async () => {
+  for (const text of [
+    'In my novel, my name is Max and I live in Rome.',
+    'In the game I work at a bakery.',
+    'I am working for an hour a day.',
+    'I worked, and I am working, for a few weeks.',
+    'My dog Rex died.',
+    "I'm a nurse by training but cook these days.",
+  ])
+    assert.deepEqual(await triples(text), [], text);
+  assert.deepEqual(await triples('My grandmother Ida died.'), ['user | grandmother | Ida']);
+});

@@ -90,6 +90,8 @@ const KIN_NAMED = new RegExp(
   `\\b[Mm]y ${MODIFIER}(${KIN}|${PETS})(?:,? (?:named|called) | (?=\\p{Lu})|, (?=(?:${NAME}),))(${NAME})(?:'s\\b)?(?:,? (?:who|he|she)(?:'s| is) (\\d{1,3})(?=$|,| and| years old)|, (\\d{2})(?=,))?`,
   'gu',
 );
+/** A mother stays one, a dog that died is none any more. */
+const LATE = /\b(?:died|dead|passed away|put down|put to sleep|ran away)\b/i;
 const MADE_UP =
   /\b(imagine|suppose|pretend|story|novel|character|poem|song|example|sentence|fictional|hypothetical|if)\b/i;
 
@@ -98,6 +100,7 @@ function* presupposed(sentence: Sentence, self: string, names: Names): Generator
   if (sentence.quoted || MADE_UP.test(sentence.text)) return;
   for (const [, kin, name, age, bareAge] of sentence.text.matchAll(KIN_NAMED)) {
     if (personName(name!) === undefined || !names.isPerson(name!)) continue;
+    if (IS_PET.test(kin!) && LATE.test(sentence.text)) continue;
     yield { subject: self, relation: relationOf(kin!), object: name!, when: undefined };
     const years = age ?? bareAge;
     if (years !== undefined) yield { subject: name!, relation: 'age', object: years, when: undefined };
@@ -188,6 +191,7 @@ function kinSplit(
   if (name === undefined)
     return { subject: { name: `${owner}'s ${kin}`, person: true, self: false }, introduced: undefined, predicate };
   if (personName(name) === undefined) return undefined;
+  if (IS_PET.test(kin) && LATE.test(predicate)) return undefined;
   names.introduce(name);
   return {
     subject: { name, person: true, self: false },
