@@ -433,3 +433,49 @@ test('contradictory presets and overrides are refused, and refusals are in the a
   assert.ok(enforced.length > 0);
   assert.equal((await shard.engine.write('verifyAudit', context, {})).valid, true);
 });
+
+test('what is sent again under its key is done once, and answered as before', async (t) => {
+  const shard = await opened(t);
+  const keyed = (key: string): CallContext => ({ ...context, idempotency: { key, bodyHash: 'b' } });
+  const items = [
+    { userId: 'u1', purpose: 'storage', granted: true, basis: 'form' },
+    { userId: 'u1', purpose: '', granted: true },
+  ];
+  const first = await shard.engine.write('consent', keyed('c'), { items });
+  shard.nowMs += 1_000;
+  assert.deepEqual(await shard.engine.write('consent', keyed('c'), { items }), first);
+  const { total } = shard.engine.read('list', context, { filter: {}, limit: 1, order: 'asc' });
+  assert.equal(total, 1);
+  const change = { addPolicies: ['legal_hold'] };
+  const sealed = await shard.engine.write('setPolicy', keyed('p'), { change, isAdmin: true });
+  assert.deepEqual(await shard.engine.write('setPolicy', keyed('p'), { change, isAdmin: true }), sealed);
+  const asked = { userId: 'u2', restricted: true };
+  const restricted = await shard.engine.write('restrict', keyed('r'), asked);
+  await shard.restrict('u2', false);
+  assert.deepEqual(await shard.engine.write('restrict', keyed('r'), asked), restricted);
+  assert.deepEqual(shard.engine.read('restrictions', context, {}).restrictions, []);
+});
+
+test('sealed, rebuilt, compacted and dropped, a memory is governed as before, and leaves nothing', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ addPolicies: ['gdpr'] });
+  await shard.say({ userId: 'u1', granted: true });
+  await shard.restrict('u2');
+  await shard.engine.write('flush', context, {});
+  await shard.engine.write('rebuildIndexes', context, {});
+  await shard.engine.write('compact', context, {});
+  await shard.reopen();
+  await shard.add({ user_id: 'u1' });
+  await refused('POL-E008', () => shard.add({ user_id: 'u2' }));
+  await refused('POL-E002', () => shard.add({ user_id: 'u3' }));
+  await shard.engine.write('enforceRetention', context, { dryRun: false });
+  await shard.engine.write('dropMemory', context, {});
+  const { log } = shard.engine.store;
+  for (let turns = 0; turns < 100_000 && log.getState('drop/1') !== undefined; turns++) {
+    shard.engine.maintain(5);
+    await new Promise(setImmediate);
+  }
+  assert.equal(log.getState('drop/1'), undefined);
+  const left = ['policy/', 'restricted/', 'consent/', 'enforced/'].flatMap((prefix) => [...log.scanState(prefix)]);
+  assert.deepEqual(left, []);
+});
