@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { Told } from './driver.ts';
+import { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
 
@@ -74,6 +75,47 @@ for (const listener of ['uws', 'node'])
         assert.notEqual(byId(run).get('euai_robustness')?.['detail'], 'preset not active');
         await refused(http.post(`${path}/verify/run`, { regulation: 'gdpr2' }), 'VER-E002');
         await refused(http.post(`${path}/verify/run`, {}, { headers: { 'x-user-id': 'ada' } }), 'AUT-E001');
+      });
+
+      test('laws are judged where their presets hold, over gRPC too', async () => {
+        const path = await memory();
+        const presets = ['gdpr', 'hipaa', 'eu_ai_act', 'soc2', 'ccpa', 'lgpd', 'pipl', 'strict_deletion'];
+        const controller = { name: 'Example', contact: 'dpo@example.org' };
+        await http.call('PUT', `${path}/policy`, {
+          json: {
+            add_policies: presets,
+            overrides: {
+              'records.controller': controller,
+              'records.purposes': ['support'],
+              'ai.risk_class': 'high',
+              'ai.impact_assessment': { answers: { processes: 'chat' }, reviewed_at: Math.floor(Date.now() / 1000) },
+            },
+            reason: 'test',
+          },
+        });
+        const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': path.split('/').at(-1)! });
+        const run = await grpc.call('VerifyCompliance', {});
+        assert.deepEqual([run.total, run.checks.length], [88, 88]);
+        const checks = new Map<string, Told>(run.checks.map((check: Told) => [check['id'], check]));
+        const statuses = (...ids: readonly string[]) => ids.map((id) => checks.get(id)?.['status']);
+        assert.deepEqual(
+          statuses('policy_enforced_on_write', 'policy_deletion_control', 'hipaa_phi_write_gate', 'ccpa_opt_out'),
+          ['pass', 'pass', 'pass', 'pass'],
+          JSON.stringify(run.checks.filter(({ status }: Told) => status === 'fail')),
+        );
+        assert.deepEqual(statuses('policy_seal_intact', 'policy_change_audited', 'soc2_change_management'), [
+          'pass',
+          'pass',
+          'pass',
+        ]);
+        assert.equal(checks.get('euai_impact_assessment')?.['status'], 'warn');
+        assert.ok(![...checks.values()].some(({ detail }) => detail === 'preset not active'));
+        await refused(grpc.call('VerifyCompliance', { regulation: 'sox' }), 'VER-E002');
+        const { assessments } = await http.get(`${path}/compliance/impact?framework=eu_ai_act`);
+        assert.deepEqual([assessments.length, assessments[0].status], [1, 'incomplete']);
+        const report = await http.get(`${path}/compliance/export`);
+        assert.deepEqual(report.record_of_processing.controller, controller);
+        grpc.close();
       });
 
       test('counts, violations, impact and reports come from the last full run', async () => {

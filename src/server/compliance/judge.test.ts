@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { RULE_PATHS } from '../../engine/govern/policy/rules.ts';
 import type { PartitionEvidence } from '../../engine/maintain/compliance/evidence.ts';
+import { affectedChecks } from '../operations/govern/affected-checks.ts';
 import type { DeploymentEvidence, Evidence } from './evidence.ts';
 import { JUDGES, judge } from './judge.ts';
 import { CHECKS, REGULATIONS, regulationOf } from './table.ts';
@@ -345,6 +347,7 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['euai_provenance_integrity', 'skip', set('recalls', { sampled: 0 })],
   ['euai_transparency', 'pass'],
   ['euai_transparency', 'fail', set('canary', { scoreParts: [] })],
+  ['euai_transparency', 'fail', set('canary', { explanation: '' })],
   ['euai_human_oversight', 'pass'],
   ['euai_human_oversight', 'warn', set('data', { destructiveNotClient: 1 })],
   ['euai_human_oversight', 'fail', server({ keys: [{ name: 'a', principal: 'key:a', scopes: ['admin'] }] })],
@@ -493,6 +496,14 @@ test("the table is the contract's, every check has a judge, and one way at least
   );
   for (const { regulations } of CHECKS)
     for (const { regulation, article } of regulations) assert.ok(REGULATIONS.includes(regulation) && article !== '');
+});
+
+test('what a change of the policy is told to affect are checks of the table', () => {
+  const ids = new Set(CHECKS.map(({ id }) => id));
+  assert.deepEqual(
+    affectedChecks(RULE_PATHS).filter((id) => !ids.has(id)),
+    [],
+  );
 });
 
 test('what cannot be measured fails, and never passes', () => {

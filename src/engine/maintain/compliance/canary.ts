@@ -8,6 +8,8 @@ import { EngineError } from '../../errors.ts';
 import { addressOf } from '../../grain/address.ts';
 import type { JsonObject } from '../../grain/api-json.ts';
 import { openGrain } from '../../grain/blob.ts';
+import { explain } from '../../recall/stages/explain.ts';
+import { TEXT_TERMS } from '../../recall/stages/hit.ts';
 import type { GrainRecord } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
@@ -87,7 +89,7 @@ class Basics {
       ),
     );
     const tokens = this.#tokenEvidence(own[0]!);
-    const scoreParts = this.#scoreParts();
+    const recalled = this.#recallEvidence();
     const index = await this.#indexEvidence();
     const exportRoundTrip = await this.#roundTrip(scoped);
     await this.#door.write('consent', this.#context, {
@@ -102,7 +104,7 @@ class Basics {
       ...sealed,
       ...nonces,
       ...tokens,
-      scoreParts,
+      ...recalled,
       ...index,
       exportRoundTrip,
       ...erasure,
@@ -170,10 +172,20 @@ class Basics {
     };
   }
 
-  #scoreParts(): readonly string[] {
+  #recallEvidence(): Pick<CanaryEvidence, 'scoreParts' | 'explanation'> {
     const query = { query: this.#name, filter: {}, structural: false, limit: 5, candidateLimit: 50 };
-    const { hits } = this.#door.read('recall', this.#context, query);
-    return Object.entries(hits[0]?.breakdown ?? {}).flatMap(([name, part]) => (part === 0 ? [] : [name]));
+    const [hit] = this.#door.read('recall', this.#context, query).hits;
+    if (hit === undefined) return { scoreParts: [], explanation: '' };
+    const { score, breakdown } = hit;
+    const terms = Object.fromEntries(TEXT_TERMS.map((term) => [term, breakdown[term]]));
+    return {
+      scoreParts: Object.entries(breakdown).flatMap(([name, part]) => (part === 0 ? [] : [name])),
+      explanation: explain({
+        score,
+        breakdown: { base: breakdown.final, terms, changes: {} },
+        recallSource: 'primary',
+      }),
+    };
   }
 
   /** On disk: the tail is sealed into a file first. */

@@ -243,6 +243,8 @@ export interface CanaryEvidence {
   readonly exportRoundTrip: boolean;
   /** Names of the score parts that a recall told. */
   readonly scoreParts: readonly string[];
+  /** The sentence that explains that recall's first hit; '' without one. */
+  readonly explanation: string;
 }
 
 export interface RuleProbe {

@@ -105,6 +105,7 @@ test('canaries go through everything and leave nothing', async (t) => {
   for (const event of ['memory.added', 'memory.forgotten', 'consent.granted', 'user.erased'])
     assert.ok(canary.audited.includes(event), event);
   assert.ok(canary.scoreParts.includes('bm25'));
+  assert.match(canary.explanation, /^Score \d.* for its words/);
   assert.deepEqual(
     canary.writeRules.map(({ rule, got }) => [rule, got]),
     [['processing.restriction', 'POL-E008']],

@@ -82,10 +82,11 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     );
   },
   euai_transparency: (evidence) => {
-    const parts = areas(evidence, 'canary').map(({ scoreParts }) => scoreParts);
+    const canaries = areas(evidence, 'canary');
+    const [first] = canaries;
     return passIf(
-      parts.every((names) => names.length > 0),
-      `a canary recall tells ${parts[0]?.length ? parts[0].join(', ') : 'no score part'}`,
+      canaries.every(({ scoreParts, explanation }) => scoreParts.length > 0 && explanation !== ''),
+      `a canary recall says: ${first === undefined || first.explanation === '' ? 'nothing' : first.explanation}`,
     );
   },
   euai_human_oversight: (evidence) => {

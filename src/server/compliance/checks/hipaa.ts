@@ -30,7 +30,7 @@ export const HIPAA: Readonly<Record<string, Judge>> = {
     if (nobody > 0 || keys.length === 0) return fail(`${nobody} of ${keys.length} live keys have no principal`);
     const names = Map.groupBy(keys, ({ principal }) => principal);
     const shared = [...names.values()].filter((some) => new Set(some.map(({ name }) => name)).size > 1).length;
-    const detail = `${keys.length} live keys, ${shared} principals shared by keys of several names`;
+    const detail = `${keys.length} live keys, ${shared} principals shared by keys of several names; scopes of keys decide, there are no tuples`;
     return shared > 0 ? warn(detail) : pass(detail);
   },
   hipaa_audit_controls: (evidence) => {
