@@ -7,6 +7,7 @@ import { governingStates, policyState } from '../store/rules.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import { auditHeadState } from './audit-heads.ts';
+import { enforcedState } from './retention.ts';
 
 /** Values removed in one transaction. */
 const REMOVALS_MAX = 4_096;
@@ -34,6 +35,7 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
   let entries: [string, null][] = [
     [policyState(memory), null],
     [auditHeadState(memory), null],
+    [enforcedState(memory), null],
   ];
   for (const prefix of governingStates(memory))
     for (const [name] of store.log.scanState(prefix)) {
