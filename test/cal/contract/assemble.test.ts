@@ -357,6 +357,20 @@ const rows: Row[] = [
     warn: 'W004 W004',
     check: ({ grains: [belief] }) => assert.equal(belief.explanation, undefined),
   },
+  // Shares that summaries grew are no more than there is
+  ...['PRIORITY p', 'PRIORITY r > q'].flatMap((priority) =>
+    [60, 90, 140].map(
+      (budget): Row => ({
+        q: `ASSEMBLE FROM ${of('p q r t')} BUDGET ${budget} tokens ${priority} FORMAT markdown WITH progressive_disclosure(full)`,
+        ns: 'pack',
+        check: (told) => {
+          whole(told);
+          const allocated = told['sources'].reduce((sum: number, one: Told) => sum + one['tokens_allocated'], 0);
+          assert.ok(allocated <= budget, `${allocated} of ${budget}`);
+        },
+      }),
+    ),
+  ),
   // Bounds and order
   { q: `ASSEMBLE FROM ${Array.from({ length: 8 }, () => '(RECALL goals)').join(', ')}`, count: 4 },
   { q: `ASSEMBLE FROM ${Array.from({ length: 9 }, () => '(RECALL goals)').join(', ')}`, code: 'E032' },

@@ -230,7 +230,7 @@ function checkPosition(query: string, { start, end, line, col }: Told): void {
   assert.deepEqual([line, col], [before.length, [...(before.at(-1) ?? '')].length + 1], 'line and column');
 }
 
-export const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
+const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 
 /** One test a row, against one server that all of the file's rows read; against the one that is named, where one is. */
 export function contract(section: string, rows: readonly Row[]): void {

@@ -1,5 +1,5 @@
 // What the contract's queries run over: grains of every type under short names, each made so long before now.
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 export interface Named {
   /** What a row calls it: `@name@` in a query is its hash. */
@@ -11,14 +11,14 @@ export interface Named {
   readonly replaces?: string;
 }
 
-export const MINUTE = 60;
-export const HOUR = 3_600;
-export const DAY = 86_400;
+const MINUTE = 60;
+const HOUR = 3_600;
+const DAY = 86_400;
 
 /** Stands in every grain of the namespaces that `home` must not see, and in none of `home`. */
 export const CANARY = 'xanthous';
 /** Longer than a line, an element's share and a small budget. */
-export const LONG = Array.from({ length: 400 }, (_, i) => `word${i}`).join(' ');
+const LONG = Array.from({ length: 400 }, (_, i) => `word${i}`).join(' ');
 
 /** Seconds; each with a minute to spare until the words for it change. */
 export const AGES = {

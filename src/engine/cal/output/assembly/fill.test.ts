@@ -60,6 +60,7 @@ test('never more is used than there is, and nothing is left out that would fit',
       );
       const used = filled.reduce((sum, one) => sum + one.used, 0);
       assert.ok(used <= Math.max(0, total - reserve));
+      assert.ok(filled.reduce((sum, { allocated }) => sum + allocated, 0) <= total);
       for (const [i, one] of filled.entries()) {
         const { costs: own, squeezes } = all[i]!;
         const spent = [...own.slice(0, one.taken), ...half(own).slice(one.taken, one.taken + one.squeezed)];

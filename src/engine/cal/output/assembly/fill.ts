@@ -20,6 +20,7 @@ export interface Filled {
   readonly taken: number;
   readonly squeezed: number;
   readonly used: number;
+  /** At least what is used; of all sources together never more than there is. */
   readonly allocated: number;
 }
 
@@ -55,12 +56,19 @@ export function fill(sources: readonly Filling[], total: number, reserve: number
     left = after;
   }
   squeeze(states, left);
-  return states.map(({ taken, squeezed, used, allowed }) => ({
-    taken,
-    squeezed,
-    used,
-    allocated: Math.max(allowed, used),
-  }));
+  settle(states, total);
+  return states.map(({ taken, squeezed, used, allowed }) => ({ taken, squeezed, used, allocated: allowed }));
+}
+
+/** Summaries take what others leave of their shares: theirs grow by it, and what the last ones leave shrinks. */
+function settle(states: readonly State[], total: number): void {
+  for (const state of states) state.allowed = Math.max(state.allowed, state.used);
+  let excess = states.reduce((sum, { allowed }) => sum + allowed, 0) - total;
+  for (const state of states.toReversed()) {
+    const back = Math.max(0, Math.min(excess, state.allowed - state.used));
+    state.allowed -= back;
+    excess -= back;
+  }
 }
 
 /** What is left of `left`. */
