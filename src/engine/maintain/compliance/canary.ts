@@ -10,7 +10,7 @@ import type { JsonObject } from '../../grain/api-json.ts';
 import { openGrain } from '../../grain/blob.ts';
 import { explain } from '../../recall/stages/explain.ts';
 import { TEXT_TERMS } from '../../recall/stages/hit.ts';
-import type { GrainRecord } from '../../record/record.ts';
+import { decodeRecord, type GrainRecord } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { inSlices } from '../slices.ts';
@@ -236,16 +236,28 @@ class Basics {
   #remainingKeys(): Buffer[] {
     const ids = [this.#memory, this.#elsewhere].flatMap((memory) => [
       ...Object.values(memory.keyIds),
-      ...this.#store.liveScopeKeys(memory),
-      ...this.#store.liveUserKeys(memory).slice(-OTHER_KEYS_MAX),
+      ...this.#namedKeys(memory, 'scopeKey'),
+      ...this.#namedKeys(memory, 'userKey'),
     ]);
-    return ids.flatMap((id) => {
+    return [...new Set(ids)].flatMap((id) => {
       try {
         return [this.#store.keys.get(id)];
       } catch {
         return [];
       }
     });
+  }
+
+  /** The newest ones, live or not. */
+  #namedKeys({ number }: Memory, kind: 'userKey' | 'scopeKey'): number[] {
+    return this.#store
+      .allKeyed(number, kind)
+      .slice(-OTHER_KEYS_MAX)
+      .flatMap((sequence) => {
+        const bytes = this.#store.log.read(sequence);
+        const record = bytes === undefined ? undefined : decodeRecord(bytes);
+        return record?.kind === 'key' ? [record.key] : [];
+      });
   }
 
   #opensWith(raw: Buffer, copy: GrainRecord): boolean {

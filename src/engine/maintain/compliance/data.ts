@@ -24,6 +24,10 @@ const LISTED_SOURCES: ReadonlySet<unknown> = new Set(['user', 'agent', 'system',
 const COMPARED_MAX = 200;
 const SCANNED_MAX = 200;
 const NAMES_MAX = 100;
+/** Grains of the one user whose export is tried, at most. */
+const EXPORTED_MAX = 5_000;
+/** Docs that are passed before others get their turn. */
+const SLICE_DOCS = 16_384;
 const LOW_CONFIDENCE = 0.3;
 
 /** Of the policy: since when which rule asks for consent. */
@@ -48,7 +52,10 @@ export function* dataEvidence(
   }
   const userExport = yield* exportOfOne(store, memory, sampled);
   let current = 0;
-  for (const ordinal of live) if (!store.index.superseded.get(ordinal)) current += 1;
+  for (let at = 0; at < live.length; at++) {
+    if (!store.index.superseded.get(live[at]!)) current += 1;
+    if (at % SLICE_DOCS === 0) yield;
+  }
   return {
     grains: live.length,
     current,
@@ -237,6 +244,7 @@ function* exportOfOne(
   for (const part of store.parts(memory.number))
     for (const doc of part.facet('user', userId) ?? []) {
       const ordinal = part.ordinals[doc]!;
+      if (indexed >= EXPORTED_MAX) break;
       if (store.index.removed.get(ordinal)) continue;
       indexed += 1;
       const stored = store.readGrain(memory, ordinal);
@@ -273,6 +281,7 @@ export function* retentionEvidence(store: Store, memory: Memory): Sliced<Retenti
     if (own !== undefined) hasLimit = true;
     const ttlMs = timesToLive(part, governed);
     for (let doc = 0; doc < part.docCount; doc++) {
+      if (doc % SLICE_DOCS === SLICE_DOCS - 1) yield;
       const ordinal = part.ordinals[doc]!;
       const expiresMs = own?.[doc] ?? Number.NaN;
       const endMs = Math.min(

@@ -8,7 +8,7 @@ import type { IndexEvidence } from './evidence.ts';
 
 /** Bytes read for it, of the newest files first, and at once. */
 const BYTES_MAX = 64 << 20;
-const BLOCK_BYTES = 1 << 20;
+const BLOCK_BYTES = 1 << 18;
 const VALUES_MAX = 20;
 /** A shorter text is met by chance. */
 const VALUE_CHARS_MIN = 8;

@@ -15,12 +15,13 @@ import type { ErasedEntry } from './trail.ts';
 const KEYS_LOOKED_AT_MAX = 5_000;
 
 /** Every record about keys of users, oldest first. */
-export function userKeyRecords(store: Store, memory: Memory): KeyRecord[] {
+function* userKeyRecords(store: Store, memory: Memory): Sliced<KeyRecord[]> {
   const records: KeyRecord[] = [];
   for (const sequence of store.allKeyed(memory.number, 'userKey')) {
     const bytes = store.log.read(sequence);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     if (record?.kind === 'key') records.push(record);
+    yield;
   }
   return records;
 }
@@ -28,7 +29,7 @@ export function userKeyRecords(store: Store, memory: Memory): KeyRecord[] {
 export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> {
   const { keys } = store;
   const { blob, token, index } = memory.keyIds;
-  const records = userKeyRecords(store, memory);
+  const records = yield* userKeyRecords(store, memory);
   const liveByUser = new Map<string, Set<number>>();
   for (const { key, action, token: user } of records) {
     if (action !== 'made' || keys.state(key) !== 'live') continue;
@@ -80,7 +81,7 @@ export function* erasureEvidence(
   entries: { readonly erased: readonly ErasedEntry[]; readonly destroyed: ReadonlySet<string> },
 ): Sliced<ErasureEvidence> {
   const destroyed = new Map<number, KeyRecord>();
-  for (const record of userKeyRecords(store, memory))
+  for (const record of yield* userKeyRecords(store, memory))
     if (record.action === 'destroyed' || store.keys.state(record.key) === 'destroyed')
       destroyed.set(record.key, record);
   let keysLeft = 0;
