@@ -28,7 +28,7 @@ export const scenario: Scenario = {
   about: 'erasing a user with a hundredth of all grains: the answer, names in others’ grains, the purge',
   aims: [
     { metric: 'answer_ms', atMost: 1_000 },
-    { metric: 'longest_slice_ms', atMost: 50 },
+    { metric: 'longest_slice_cpu_ms', atMost: 50 },
   ],
   run,
 };
@@ -95,9 +95,11 @@ async function erase(
   let longestSlice = 0;
   // What `purge_pending` of the statistics is counted from; asking for all of them costs more than a slice.
   while (engine.store.purgePending.has(MEMORY)) {
-    const began = performance.now();
+    const began = process.cpuUsage();
     engine.maintain(SLICE_MS);
-    longestSlice = Math.max(longestSlice, performance.now() - began);
+    // Of the processor: a slice that others interrupted says nothing of itself.
+    const { user, system } = process.cpuUsage(began);
+    longestSlice = Math.max(longestSlice, (user + system) / 1_000);
     await new Promise((resolve) => setImmediate(resolve));
   }
   const again = await engine.write('eraseUser', context, { userId: USER });
@@ -108,6 +110,6 @@ async function erase(
     redaction_ms: redaction - answer,
     longest_redaction_round_ms: longestRound,
     purge_s: (performance.now() - redaction) / 1_000,
-    longest_slice_ms: longestSlice,
+    longest_slice_cpu_ms: longestSlice,
   };
 }

@@ -610,7 +610,8 @@ export interface MemoryCalls {
     input: { hashes?: readonly string[]; subject?: string; userId?: string; check: boolean };
     output: { hashes: readonly string[]; notFound: readonly string[] };
   };
-  eraseUser: { input: { userId: string }; output: ErasureProof };
+  /** `check` as in `forget`: a refusal by one of several partitions is to come before any of them has begun. */
+  eraseUser: { input: { userId: string; check?: true }; output: ErasureProof };
   /**
    * Takes an erased user's name out of others' grains; `keyFingerprint` is the proof's and stands for the name from then
    * on. Some at a time: `more` when it is to be called again. `removed` counts the versions that named the user.
@@ -621,7 +622,7 @@ export interface MemoryCalls {
   };
   /** Erases a scope and all below it. Proofs by path, ascending; `path` is the one that was meant. */
   eraseScope: {
-    input: { path: string };
+    input: { path: string; check?: true };
     output: { readonly path: string; readonly timestamp: number; readonly proofs: readonly ScopeProof[] };
   };
   history: { input: { hash: string }; output: { versions: readonly VersionView[] } };

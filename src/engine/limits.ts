@@ -274,9 +274,9 @@ export const GUARDRAIL_WORDS_MAX = 4_096;
 /** Grains that are opened to tell what a policy would make of their personal data. */
 export const IMPACT_OPENED_MAX = 5_000;
 /** Grains of others that name an erased user, redacted in one transaction; the rest follow in others. */
-export const REDACTIONS_MAX = 256;
+export const REDACTIONS_MAX = 64;
 /** Such transactions that the answer of an erasure waits for; the rest follow it. */
-export const REDACTION_ROUNDS_AWAITED = 4;
+export const REDACTION_ROUNDS_AWAITED = 16;
 /** An erasure that was cut off is gone on with after this. */
 export const ERASURE_RETRY_MS = 5_000;
 /** Between two rounds over all memories that remove what has expired. */

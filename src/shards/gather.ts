@@ -78,7 +78,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
     }),
   accumulate: (fan, input) => fan.claimed(() => gatherAccumulate(fan, input)),
   forget: (fan, input) => (input.check ? gatherForget(fan, input) : fan.claimed(() => gatherForget(fan, input))),
-  eraseUser: (fan, input) => fan.claimed(async () => mergeProofs(await fan.all('eraseUser', input))),
+  eraseUser: (fan, input) => fan.claimed(async () => mergeProofs(await eraseEverywhere(fan, 'eraseUser', input))),
   redactUser: async (fan, input) => {
     const answers = await fan.all('redactUser', input);
     return {
@@ -87,7 +87,8 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
       more: answers.some(({ more }) => more),
     };
   },
-  eraseScope: (fan, input) => fan.claimed(async () => mergeScopeProofs(await fan.all('eraseScope', input))),
+  eraseScope: (fan, input) =>
+    fan.claimed(async () => mergeScopeProofs(await eraseEverywhere(fan, 'eraseScope', input))),
   history: (fan, input) => fan.found('history', input),
   flush: async (fan, input) => {
     const answers = await fan.all('flush', input);
@@ -175,6 +176,24 @@ async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<O
     if (best === undefined || comesBefore(grain, best.grain, 'desc')) best = { partition, grain };
   });
   return best === undefined ? fan.found('accumulate', input) : fan.one(best.partition, 'accumulate', input);
+}
+
+/**
+ * All partitions check, then all erase. A refusal of the check is the caller's: nothing was done. What comes after it (a hold
+ * that was set in between) leaves an erasure that was begun and is to be gone on with: STO-E002.
+ */
+async function eraseEverywhere<M extends 'eraseUser' | 'eraseScope'>(
+  fan: Fan,
+  method: M,
+  input: Input<M>,
+): Promise<Output<M>[]> {
+  const checks = await fan.all(method, { ...input, check: true });
+  if (input.check === true) return checks;
+  const results = await fan.settle(method, input);
+  const isBegun = results.some(({ status }) => status === 'fulfilled');
+  if (isBegun && results.some(({ status }) => status === 'rejected'))
+    throw new EngineError('STO-E002', 'the erasure was begun in some partitions; it is gone on with');
+  return valuesOf(results);
 }
 
 /** No grain has this address. */

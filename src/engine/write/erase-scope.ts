@@ -27,13 +27,19 @@ interface Scope {
  * before the answer, and the index blocks follow under a new index key. SCP-E001 for a path that the tree has not,
  * POL-E003 under a hold. A second call has the count 0 and the first fingerprints.
  */
-export function planEraseScope(group: Group, memory: Memory, context: CallContext, asked: string): Output {
+export function planEraseScope(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  { path: asked, check }: MemoryCalls['eraseScope']['input'],
+): Output {
   if (context.namespace !== undefined || context.userId !== undefined)
     throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
   const held = refuseHeld(memory.governed);
   if (held !== undefined) throw held;
   const { store } = group;
   const { path, isWithin, known } = reach(memory, asked);
+  if (check === true) return { path, timestamp: 0, proofs: [] };
   const scopes = [...scopesIn(store, memory, isWithin).values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const timestamp = Math.floor(group.nowMs / 1000);
   if (scopes.length === 0) return { path, ...earlier(store, memory, known, timestamp) };

@@ -111,12 +111,18 @@ function noteUnknown(group: Group, memory: Memory, userId: string): void {
  * destroyed after it and before the answer; the index blocks follow in the background under a new index key.
  * A second call repeats the first proof with count 0; a user never seen has an empty fingerprint.
  */
-export function planEraseUser(group: Group, memory: Memory, context: CallContext, userId: string): ErasureProof {
+export function planEraseUser(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  { userId, check }: MemoryCalls['eraseUser']['input'],
+): ErasureProof {
   const { store } = group;
   if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
     throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
   const held = refuseHeld(memory.governed);
   if (held !== undefined) throw held;
+  if (check === true) return { userId, count: 0, keyFingerprint: '', timestamp: 0 };
   const known = store.userKey(memory, userId);
   if (known === undefined || known.key === NO_KEY) {
     if (known === undefined) noteUnknown(group, memory, userId);

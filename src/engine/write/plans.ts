@@ -91,11 +91,12 @@ export const forgetPlan: MemoryWrite<'forget'> = {
 export const eraseUserPlan: MemoryWrite<'eraseUser'> = {
   reply: {
     // The name that is to be forgotten is in every repeat of the request.
+    isKept: ({ check }) => check !== true,
     strip: ({ userId: _, ...kept }) => kept,
     restore: (kept, { userId }) => ({ ...(kept as Omit<ErasureProof, 'userId'>), userId }), // as `strip` left it
   },
   settled: true,
-  plan: (group, memory, context, { userId }) => planEraseUser(group, known(memory), context, userId),
+  plan: (group, memory, context, input) => planEraseUser(group, known(memory), context, input),
 };
 
 /** The rest of an erasure: what it answers is nobody's to keep. */
@@ -106,8 +107,9 @@ export const redactUserPlan: MemoryWrite<'redactUser'> = {
 };
 
 export const eraseScopePlan: MemoryWrite<'eraseScope'> = {
+  reply: { isKept: ({ check }) => check !== true },
   settled: true,
-  plan: (group, memory, context, { path }) => planEraseScope(group, known(memory), context, path),
+  plan: (group, memory, context, input) => planEraseScope(group, known(memory), context, input),
 };
 
 export const setPolicyPlan: MemoryWrite<'setPolicy'> = {

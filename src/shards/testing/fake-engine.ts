@@ -268,6 +268,7 @@ export class FakeEngine implements EngineDoor {
       case 'forget':
         return this.#forget(context, call.input);
       case 'eraseUser':
+        if (call.input.check === true) return { userId: call.input.userId, count: 0, keyFingerprint: '', timestamp: 0 };
         return this.#eraseUser(context, call.input.userId);
       case 'redactUser':
         return { redacted: 0, removed: 0, more: false };

@@ -1,0 +1,45 @@
+// An erasure over several partitions: a refusal comes before any of them has begun, and one that was begun says so.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError, type ErrorCode } from '../engine/errors.ts';
+import { Fan } from './fan.ts';
+import { GATHER } from './gather.ts';
+import type { ErasureProof, Input, ShardCaller } from './protocol.ts';
+
+const TOOLS = { placementOf: () => ({ grainType: '', fields: {} }) };
+const CONTEXT = { memory: 1, actor: 'key:test', requestId: 'req' };
+
+/** Three partitions; what the one in the middle refuses with, to a check and to the erasure itself. */
+function partitions(refusal: { readonly check?: ErrorCode; readonly erase?: ErrorCode }) {
+  const erased: number[] = [];
+  const callers = [0, 1, 2].map((partition) => ({
+    call: async (_: unknown, __: unknown, { userId, check }: Input<'eraseUser'>): Promise<ErasureProof> => {
+      const code = check === true ? refusal.check : refusal.erase;
+      if (partition === 1 && code !== undefined) throw new EngineError(code);
+      if (check !== true) erased.push(partition);
+      return { userId, count: 1, keyFingerprint: '0123456789abcdef', timestamp: 5 };
+    },
+  }));
+  // Shards that are asked for nothing else.
+  return { erased, fan: new Fan(CONTEXT, callers as unknown as ShardCaller[]) };
+}
+
+const erase = (fan: Fan) => GATHER.eraseUser(fan, { userId: 'ann' }, TOOLS);
+const codeOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'done',
+    (error: unknown) => (error instanceof EngineError ? error.code : String(error)),
+  );
+
+test('all partitions check before the first erases', async () => {
+  const held = partitions({ check: 'POL-E003', erase: 'POL-E003' });
+  assert.deepEqual([await codeOf(erase(held.fan)), held.erased], ['POL-E003', []]);
+  const free = partitions({});
+  assert.equal((await erase(free.fan)).count, 3);
+  assert.deepEqual(free.erased, [0, 1, 2]);
+});
+
+test('what was begun and not completed is no refusal: it is gone on with', async () => {
+  const late = partitions({ erase: 'POL-E003' });
+  assert.deepEqual([await codeOf(erase(late.fan)), late.erased], ['STO-E002', [0, 2]]);
+});
