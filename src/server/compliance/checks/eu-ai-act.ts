@@ -2,7 +2,6 @@ import { RECALL_RECORD_DAYS } from '../../../engine/limits.ts';
 import { explained } from '../../operations/trail/recall-record.ts';
 import { areas, type Evidence, policyOf, sum } from '../evidence.ts';
 import { assessmentOf, reviewedAtOf } from '../impact.ts';
-import { recordOfProcessing } from '../processing.ts';
 import { CHECKS } from '../table.ts';
 import { fail, type Judge, pass, passIf, skip, type Verdict, warn, within } from '../verdict.ts';
 import { probesHold } from './policy.ts';
@@ -149,23 +148,6 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     );
   },
 };
-
-export const RECORDS: Readonly<Record<string, Judge>> = {
-  gdpr_record_of_processing: (evidence) => {
-    const record = recordOfProcessing(evidence);
-    const personal = sum(evidence, 'data', (data) => data.personal);
-    const empty = Object.entries(record).flatMap(([name, value]) => (isEmpty(value) ? [name] : []));
-    const detail = `${personal} sampled personal grains; empty: ${empty.join(', ') || 'nothing'}`;
-    if (personal === 0 && empty.includes('controller')) return skip(detail);
-    if (personal > 0 && (empty.includes('controller') || empty.includes('purposes'))) return fail(detail);
-    return within(empty.length, 0, 2, detail);
-  },
-};
-
-function isEmpty(value: unknown): boolean {
-  if (value === null || value === undefined || value === '') return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
-}
 
 function ageDays({ deployment }: Evidence, atSeconds: number): number {
   return (deployment.nowSeconds - atSeconds) / DAY_SECONDS;
