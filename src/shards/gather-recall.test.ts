@@ -75,8 +75,8 @@ test('one partition and four rank alike', async (t) => {
           for (const engine of engines)
             await engine.write('attachMemory', context, { settings: { ...settingsOf(memory), partitions } });
           for (const [i, item] of items.entries()) {
-            // Times of their own: what arrived first is not known between partitions.
-            const fields: JsonObject = { ...item.fields, created_at: 1_700_000_000 + ((i * 7) % items.length), n: i };
+            // Times of their own (43 is prime to every length): what arrived first is not known between partitions.
+            const fields: JsonObject = { ...item.fields, created_at: 1_700_000_000 + ((i * 43) % items.length), n: i };
             const placed = { ...item, fields };
             const engine = engines[partitionFor(placed, partitions, context)]!;
             await engine.write('add', context, { ...placed, sync: false });
