@@ -28,8 +28,6 @@ export type {
   RecallHit,
   RecallQuery,
   RecallRecordView,
-  RecallSummary,
-  RecallTotals,
   RecordFilter,
   RetentionNamespace,
   ShardHealth,

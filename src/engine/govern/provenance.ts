@@ -31,7 +31,6 @@ export const BREAKDOWN_FIELDS = [
   'vector',
   'vector_score',
 ] as const;
-export type BreakdownField = (typeof BREAKDOWN_FIELDS)[number];
 /** Scores are kept to the sixth digit. */
 const DIGITS = 1e6;
 

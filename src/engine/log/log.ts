@@ -34,8 +34,11 @@ export interface Log {
   append(append: Append): Promise<Sequence>;
   /** The record's bytes, or undefined for a gap or a sequence never written. Throws CorruptRecord when the checksum fails. */
   read(sequence: Sequence): Uint8Array | undefined;
-  /** The first `bytes` of a record, unchecked: for what damage does not hurt. Without it `read` serves. */
-  head?(sequence: Sequence, bytes: number): Uint8Array | undefined;
+  /**
+   * What `look` makes of a record's bytes, unchecked and uncopied: for what damage does not hurt. They are the store's own, and
+   * hold until `look` returns; what stands behind the record is not its. Without it `read` serves.
+   */
+  peek?<T>(sequence: Sequence, look: (bytes: Buffer) => T): T | undefined;
   /** Records with from <= sequence < to (default: all), in order, gaps left out. A corrupt one is yielded as an Error. */
   scan(from: Sequence, to?: Sequence): IterableIterator<LogRecord | CorruptRecord>;
   /** A value of the state, or undefined. The bytes are the caller's. */

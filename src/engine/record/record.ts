@@ -378,6 +378,12 @@ function idAt(bytes: Buffer, offset: number): string {
   return id === NO_ADDRESS ? '' : id;
 }
 
+/** The same of bytes that were not checked, which may be longer than the record; '' when it is another kind. */
+export function peekedAddress(bytes: Buffer): string {
+  if (bytes[0] !== RECORD_KINDS.grain || bytes.length < GRAIN_SEALED_AT) return '';
+  return bytes.toString('hex', GRAIN_ADDRESS_AT, GRAIN_SEALED_AT);
+}
+
 function start(bytes: Buffer, kind: RecordKind, memory: number): void {
   bytes[0] = RECORD_KINDS[kind];
   bytes.writeUInt32BE(memory, 1);

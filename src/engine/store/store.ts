@@ -16,10 +16,10 @@ import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import {
   decodeRecord,
-  GRAIN_SEALED_AT,
   type GrainRecord,
   grainRecordAddress,
   type KeyRecord,
+  peekedAddress,
   type SettingRecord,
   type StandingRecord,
 } from '../record/record.ts';
@@ -223,8 +223,9 @@ export class Store {
 
   /** The same, unchecked: a damaged record may give a wrong one. '' where there is none. */
   addressHint(ordinal: Ordinal): string {
-    const bytes = this.log.head?.(ordinal, GRAIN_SEALED_AT) ?? this.#readRecord(ordinal);
-    return bytes === undefined || bytes.length < GRAIN_SEALED_AT ? '' : (grainRecordAddress(bytes) ?? '');
+    const { log } = this;
+    if (log.peek !== undefined) return log.peek(ordinal, peekedAddress) ?? '';
+    return this.addressAt(ordinal) ?? '';
   }
 
   /**

@@ -24,7 +24,8 @@ interface LeftRecall {
   readonly id: string;
   /** Of the record without its names; '' where it has none. */
   readonly restId: string;
-  readonly kept: KeptRecall;
+  /** Encoded at once: as objects thousands of them would weigh on the heap. */
+  readonly encoded: Buffer;
   readonly names: KeptNames | undefined;
   readonly atMs: number;
   /** Whether the person concerned is known to have grains here or in another partition. */
@@ -111,7 +112,7 @@ export class ReadTrail {
     return {
       id,
       restId: rest,
-      kept,
+      encoded: encodeRecall(kept),
       names,
       atMs,
       found: account.candidateCount > 0,
@@ -179,7 +180,7 @@ function namesOf(memory: Memory, account: RecallAccount, user: string | undefine
 }
 
 function writeRecall(group: Group, memory: Memory, recall: LeftRecall, auditHash: string): void {
-  const { id, kept, names, restId, atMs } = recall;
+  const { id, encoded, names, restId, atMs } = recall;
   const key = names?.user_id === undefined ? 0 : keyOf(group, memory, names.user_id, recall.found);
   const sealedNames =
     names === undefined || key === undefined
@@ -196,7 +197,7 @@ function writeRecall(group: Group, memory: Memory, recall: LeftRecall, auditHash
     sealedNames,
     restId,
     auditHash,
-    sealed: memory.sealSmall(encodeRecall(kept), `recall:${id}`),
+    sealed: memory.sealSmall(encoded, `recall:${id}`),
   });
   group.onPublish(() => group.store.index.publishKeyed(memory.number, 'recall', recallKey(id), sequence));
 }

@@ -271,9 +271,9 @@ class LmdbEnvironmentLog implements LmdbLog {
     return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is not right'));
   }
 
-  head(sequence: Sequence, bytes: number): Uint8Array | undefined {
+  peek<T>(sequence: Sequence, look: (bytes: Buffer) => T): T | undefined {
     const framed = this.#reading(({ records }) => records.getBinaryFast(sequence));
-    return framed === undefined ? undefined : Uint8Array.prototype.slice.call(framed, 0, bytes);
+    return framed === undefined ? undefined : look(framed);
   }
 
   *scan(from: Sequence, to: Sequence = SEQUENCE_MAX + 1): IterableIterator<LogRecord | CorruptRecord> {
