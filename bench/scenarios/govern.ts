@@ -9,7 +9,7 @@ import { LoadClient } from '../lib/load.ts';
 import type { Measured, Options, Scenario, Size } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { askJson, createMemory, startServer } from '../lib/server.ts';
-import { inTurns, median, medianRatio, percentile, rounded } from '../lib/statistics.ts';
+import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 
 /** As many as the grains have. */
 const USERS = Array.from({ length: 50 }, (_, at) => `user-${at}`);
@@ -95,31 +95,46 @@ async function recallsInProcess(folder: string, size: Size): Promise<Measured> {
     for (const memory of [FREE, GOVERNED]) await addAll(shard, batchesOf(memory, items));
   }
   await settle(shard);
+  // Each memory in one part, so that there is nothing else to tell them apart.
+  await shard.engine.write('compact', contextOf(FREE), {});
   await govern(shard);
   const questions = Array.from({ length: queries }, () => source.question());
   const subjects = Array.from({ length: queries }, () => source.subject());
-  const words = (memory: number) => () => times(questions, (query) => recall(shard, memory, { query }));
-  const newest = (memory: number) => () =>
-    times(subjects, (subject) => recall(shard, memory, { filter: { subject }, structural: true }));
-  const all = await inTurns(rounds + 1, {
-    freeWords: words(FREE),
-    governedWords: words(GOVERNED),
-    freeNewest: newest(FREE),
-    governedNewest: newest(GOVERNED),
-  });
-  await shard.close();
+  const rows = [];
   /** The first round warms up. */
-  const middles = (name: keyof typeof all): number[] => all[name].slice(1).map((one) => percentile(one, 0.5));
-  const added = (governed: readonly number[], free: readonly number[]): number =>
-    median(governed.map((one, round) => one - free[round]!));
+  for (let round = 0; round <= rounds; round++) {
+    const words = paired(
+      shard,
+      questions.map((query) => ({ query })),
+    );
+    const newest = paired(
+      shard,
+      subjects.map((subject) => ({ filter: { subject }, structural: true })),
+    );
+    if (round > 0) rows.push({ words, newest });
+  }
+  await shard.close();
   return {
     parameters: { grains, recalls_a_round: queries, recall_rounds: rounds },
     metrics: {
-      recall_words_p50_us: median(middles('freeWords')),
-      recall_words_added_us: added(middles('governedWords'), middles('freeWords')),
-      recall_newest_p50_us: median(middles('freeNewest')),
-      recall_newest_added_us: added(middles('governedNewest'), middles('freeNewest')),
+      recall_words_p50_us: median(rows.map(({ words }) => words.freeUs)),
+      recall_words_added_us: median(rows.map(({ words }) => words.addedUs)),
+      recall_newest_p50_us: median(rows.map(({ newest }) => newest.freeUs)),
+      recall_newest_added_us: median(rows.map(({ newest }) => newest.addedUs)),
     },
+  };
+}
+
+/** The medians of a recall that nothing governs, and of what the same one takes longer where something does: turn by turn. */
+function paired(shard: OpenShard, asked: readonly Partial<RecallQuery>[]): { freeUs: number; addedUs: number } {
+  const pairs = asked.map((query, at) => {
+    const memories = at % 2 === 0 ? [FREE, GOVERNED] : [GOVERNED, FREE];
+    const [first, second] = memories.map((memory) => timed(() => recall(shard, memory, query))) as [number, number]; // two
+    return at % 2 === 0 ? { free: first, governed: second } : { free: second, governed: first };
+  });
+  return {
+    freeUs: median(pairs.map(({ free }) => free)),
+    addedUs: median(pairs.map(({ free, governed }) => governed - free)),
   };
 }
 
@@ -142,11 +157,9 @@ function recall({ engine }: OpenShard, memory: number, asked: Partial<RecallQuer
   return engine.read('recall', contextOf(memory), query).hits.length;
 }
 
-/** Microseconds of each call. */
-function times<T>(inputs: readonly T[], call: (input: T) => unknown): number[] {
-  return inputs.map((input) => {
-    const start = performance.now();
-    call(input);
-    return (performance.now() - start) * 1_000;
-  });
+/** Microseconds. */
+function timed(work: () => unknown): number {
+  const start = performance.now();
+  work();
+  return (performance.now() - start) * 1_000;
 }
