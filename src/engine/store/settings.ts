@@ -1,6 +1,5 @@
-import type { JsonObject } from '../grain/api-json.ts';
-
 import type { ScopeNode } from '../govern/scope-tree.ts';
+import type { JsonObject } from '../grain/api-json.ts';
 
 /** Settings of a memory that its shards need. Made by the control log, sent to every shard that holds a partition. */
 export interface MemorySettings {
