@@ -5,7 +5,7 @@ import { EngineError } from '../../src/engine/errors.ts';
 import type { RouterContext } from '../../src/shards/fan.ts';
 import type { GrainView, Input, Output } from '../../src/shards/protocol.ts';
 import { outcomeOf, same } from './compare.ts';
-import { viewOf } from './model/grain.ts';
+import { type Held, viewOf } from './model/grain.ts';
 import type { ModelMemory } from './model/memory.ts';
 import { listed, recalled } from './model/search.ts';
 import type { SimNode } from './node.ts';
@@ -27,8 +27,7 @@ export async function checkMemory(world: World, model: ModelMemory, node: SimNod
   const everything: GrainFilter = { includeSuperseded: true };
   await checkList(world, model, context, { filter: everything, limit: 500, order: 'desc' }, { node });
   for (const held of model.live) {
-    const { blob } = await node.call('getRaw', context, { hash: held.hash });
-    same(Buffer.from(blob), held.blob, `blob of ${held.hash}`);
+    await checkBlob(node, model, context, held);
     await checkHistory(node, model, context, held.hash);
   }
   const gone = model.grains.filter(({ removed, hash }) => removed && model.find(hash) === undefined);
@@ -44,6 +43,14 @@ export async function checkMemory(world: World, model: ModelMemory, node: SimNod
   const audit = await node.call('verifyAudit', context, {});
   world.counts.reads += 1;
   same(audit, { valid: true, checked: model.auditEntries, partition: 0 }, `audit of memory ${context.memory}`);
+}
+
+async function checkBlob(node: SimNode, model: ModelMemory, context: RouterContext, held: Held) {
+  const expected = outcomeOf(() => ({ blob: model.get(context, held.hash).blob }));
+  const actual = await outcome(
+    node.call('getRaw', context, { hash: held.hash }).then(({ blob }) => ({ blob: Buffer.from(blob) })),
+  );
+  same(actual, expected, `blob of ${held.hash}`);
 }
 
 export async function checkHistory(node: SimNode, model: ModelMemory, context: RouterContext, hash: string) {

@@ -113,7 +113,7 @@ export class ModelMemory {
 
   get(context: Bound, hash: string): Held {
     const held = this.find(hash, context);
-    if (held === undefined) throw new EngineError('MEM-E001');
+    if (held === undefined || isExpired(held, this.#nowMs())) throw new EngineError('MEM-E001');
     return held;
   }
 
@@ -434,7 +434,7 @@ export class ModelMemory {
     for (let at = named.supersedes; at !== undefined; at = at.supersedes) chain.unshift(at);
     for (let at = named.supersededBy; at !== undefined; at = at.supersededBy) chain.push(at);
     const versions = chain.flatMap((held, i): VersionView[] => {
-      if (held.removed || !isWithin(context, held)) return [];
+      if (held.removed || isExpired(held, this.#nowMs()) || !isWithin(context, held)) return [];
       const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
       const { hash: address, grain, createdAtMs } = held;
       const createdAt = Math.floor(createdAtMs / 1000);
