@@ -171,6 +171,7 @@ async function putAll(
 ): Promise<Outcome[]> {
   for (const request of asked) world.say(`${fault === 'none' ? '' : `[${fault}] `}${describe(request)}`);
   arm(world, fault, random);
+  const { refusals } = model;
   const answers = await Promise.all(asked.map((request) => world.send(request)));
   if (world.options.mode === 'twins') if (answers.some(isFailure)) throw new Discrepancy('a failure without a fault');
   const isKnown = !(await recover(world));
@@ -184,6 +185,9 @@ async function putAll(
       // It may have been planned upon a write of its group that was refused then.
     } else world.check(model, request, answer);
   }
+  const refused = answers.filter((answer) => answer.kind === 'error' && answer.code.startsWith('POL-')).length;
+  if (fault !== 'none')
+    await world.recountRefusals(model, model.refusals - refusals + refused * model.settings.partitions);
   return answers;
 }
 

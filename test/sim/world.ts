@@ -132,6 +132,16 @@ export class World {
     model.auditEntries = auditEntries;
   }
 
+  /** Entries of refusals go with the group that they were in: with a fault about, up to `uncertain` are there or not. */
+  async recountRefusals(model: ModelMemory, uncertain: number): Promise<void> {
+    if (uncertain === 0) return;
+    const { number } = model.settings;
+    const { auditEntries } = await this.node.call('statistics', SYSTEM(number), {});
+    if (Math.abs(auditEntries - model.auditEntries) > uncertain)
+      throw new Discrepancy(`memory ${number} has ${auditEntries} audit entries, not about ${model.auditEntries}`);
+    model.auditEntries = auditEntries;
+  }
+
   say(text: string): void {
     this.trace.push(text);
   }

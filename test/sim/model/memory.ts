@@ -57,6 +57,8 @@ export class ModelMemory {
   /** In the order of writing, removed ones included. */
   readonly grains: Held[] = [];
   auditEntries = 0;
+  /** Of these, the ones that tell of refusals; they only ever grow. */
+  refusals = 0;
   /** By user, by partition. */
   readonly #userKeys = new Map<string, Map<number, UserKey>>();
   /** Fingerprints that proofs have shown, by user. */
@@ -182,7 +184,8 @@ export class ModelMemory {
     const same = this.#byHash.get(prepared.hash)?.findLast((held) => !held.removed && held.partition === partition);
     if (same !== undefined || this.settings.dedup === 'none') return same;
     const { identity } = prepared;
-    const isSame = (held: Held) => held.partition === partition && isCurrent(held) && held.identity === identity;
+    const isSame = (held: Held) =>
+      held.partition === partition && isCurrent(held) && !isExpired(held, this.#nowMs()) && held.identity === identity;
     const identical = identity === undefined ? undefined : this.grains.findLast(isSame);
     if (identical !== undefined || this.settings.dedup !== 'fuzzy') return identical;
     const { object = '' } = prepared.triple;
@@ -205,6 +208,7 @@ export class ModelMemory {
         (held) =>
           held.partition === partition &&
           isCurrent(held) &&
+          !isExpired(held, this.#nowMs()) &&
           held.grain.type === 'belief' &&
           held.triple.subject === subject &&
           held.triple.relation === relation &&
@@ -256,7 +260,15 @@ export class ModelMemory {
       nowMs: this.#nowMs(),
       ...(context.reason === undefined ? {} : { reason: context.reason }),
     });
-    if (refusal !== undefined) throw refusal;
+    if (refusal === undefined) return;
+    // A refusal by a policy is told to the trail, once a partition that refuses.
+    if (act === 'supersede') this.#tellRefusals(1);
+    throw refusal;
+  }
+
+  #tellRefusals(partitions: number): void {
+    this.auditEntries += partitions;
+    this.refusals += partitions;
   }
 
   supersede(context: RouterContext, { oldHash, fields, grainType }: Input<'supersede'>): Output<'supersede'> {
@@ -270,7 +282,8 @@ export class ModelMemory {
   accumulate(context: RouterContext, { target, deltas, set }: Input<'accumulate'>): Output<'accumulate'> {
     const named = 'hash' in target ? this.find(target.hash) : this.newestOf(context, target)[0];
     const old = named === undefined ? undefined : tipOf(named);
-    if (old === undefined || old.removed || !isWithin(context, old)) throw new EngineError('MEM-E001');
+    if (old === undefined || old.removed || isExpired(old, this.#nowMs()) || !isWithin(context, old))
+      throw new EngineError('MEM-E001');
     const { fields, applied } = accumulateFields(old.grain, deltas, set);
     const held = this.#version(context, old, fields);
     return {
@@ -325,7 +338,17 @@ export class ModelMemory {
       const subject = tripleForm(input.subject);
       for (const held of this.live) if (held.triple.subject === subject && wants(held)) targets.add(held);
     }
-    for (const held of targets) this.#checkInvalidation(context, held, 'forget');
+    const refusing = new Set<number>();
+    let refusal: unknown;
+    for (const held of targets)
+      try {
+        this.#checkInvalidation(context, held, 'forget');
+      } catch (error) {
+        refusing.add(held.partition);
+        refusal ??= error;
+      }
+    this.#tellRefusals(refusing.size);
+    if (refusal !== undefined) throw refusal;
     return { targets: [...targets], notFound };
   }
 

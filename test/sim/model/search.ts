@@ -9,6 +9,7 @@ import {
   LengthNorms,
   termScore,
 } from '../../../src/engine/index/text/bm25.ts';
+import { pronounsOf } from '../../../src/engine/index/text/pronouns.ts';
 import { parseQuery, type QueryPair, type TextClause, type TextQuery } from '../../../src/engine/index/text/query.ts';
 import { COVERAGE_FULL } from '../../../src/engine/recall/evidence.ts';
 import { turnOf } from '../../../src/engine/store/turn.ts';
@@ -74,7 +75,8 @@ interface TextScores {
 }
 
 export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, now: Clocked): Output<'recall'> {
-  const text = query.query === undefined ? undefined : parseQuery(query.query, ANALYZER);
+  const unless = query.wordsOnly === true ? undefined : pronounsOf(ANALYZER);
+  const text = query.query === undefined ? undefined : parseQuery(query.query, ANALYZER, unless);
   const fields = (text?.fields ?? []).filter(({ field }) => field !== 'content');
   const isMeant = (held: Held): boolean =>
     fields.every(({ field, value, negated }) => valuesOf(held, field).includes(valueForm(field, value)) !== negated);
