@@ -33,7 +33,7 @@ const QUERIES: readonly (readonly [query: string, count: number])[] = [
   ['RECALL beliefs WHERE user_id = "ann"', 2],
   ['RECALL beliefs IN "home" WHERE user_id != "ann"', 1],
   ['RECALL beliefs WHERE verification_status = "contested"', 1],
-  ['RECALL beliefs CONTRADICTIONS', 1],
+  ['RECALL beliefs CONTRADICTIONS', 14],
   ['RECALL beliefs WHERE hc:patient_id = "p1" AND tags INCLUDE ["profile:healthcare"]', 1],
   ['RECALL beliefs WHERE hc:age > 18', 1],
   ['RECALL events WHERE role = "user" AND session_id = "s1"', 4],
