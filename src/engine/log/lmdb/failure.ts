@@ -8,7 +8,7 @@
 // - A failed meta page sets MDB_FATAL_ERROR in the environment, whatever the error was: every later transaction fails
 //   with MDB_PANIC, reads too. lmdb-js does not survive that in its writer thread (a failed mdb_txn_begin leaves its lock
 //   taken and its promise pending), so the log must not try again; it asks first, with a read.
-import { statfsSync } from 'node:fs';
+import { freeBytes } from './room.ts';
 
 const EIO = 5;
 const ENOMEM = 12;
@@ -68,9 +68,4 @@ async function causeOf(error: unknown): Promise<unknown> {
 function codeOf(cause: unknown): number | undefined {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined;
   return typeof cause.code === 'number' ? cause.code : undefined;
-}
-
-function freeBytes(directory: string): number {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize;
 }

@@ -34,6 +34,7 @@ import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } f
 import { judgeFailure } from './failure.ts';
 import { checkPages } from './pages.ts';
 import { checkBeforeOpen, DATA_FILE } from './preflight.ts';
+import { Room } from './room.ts';
 import { checkStamp, decodeStamp, encodeStamp, type LogStamp } from './stamp.ts';
 
 export type { LogStamp } from './stamp.ts';
@@ -143,9 +144,14 @@ function stampOrCheck({ records, state, stamp }: Databases, wanted: LogStamp, di
   });
 }
 
+function noRoom(directory: string, reason: string): EngineError {
+  return new EngineError('STO-E001', `no room in ${directory}: ${reason}`, { retryable: true });
+}
+
 class LmdbEnvironmentLog implements LmdbLog {
   readonly directory: string;
   readonly stamp: LogStamp;
+  readonly #room: Room;
   /** The environment and its databases; replaced by read-only ones after a fatal error. */
   #root: RootDatabase<Buffer, string>;
   #databases: Databases;
@@ -160,6 +166,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   constructor(directory: string, root: RootDatabase<Buffer, string>, databases: Databases, stamp: LogStamp) {
     this.directory = directory;
     this.stamp = stamp;
+    this.#room = new Room(directory);
     this.#root = root;
     this.#databases = databases;
     this.#next = nextSequenceOf(databases);
@@ -190,6 +197,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     });
     const frames = frameRecords(records, first);
     try {
+      this.#checkRoom([...frames, ...replacements.map(([, bytes]) => bytes), ...state.map(([, value]) => value)]);
       await this.#commit(frames, first, { replacements, removals, state });
       this.#next = first + records.length;
       return first;
@@ -225,15 +233,20 @@ class LmdbEnvironmentLog implements LmdbLog {
     });
   }
 
+  #checkRoom(values: readonly (Uint8Array | null)[]): void {
+    const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+    if (!this.#room.holds(bytes)) throw noRoom(this.directory, 'the disk is full');
+  }
+
   async #refusal(error: unknown, frames: readonly Uint8Array[]): Promise<EngineError> {
+    if (error instanceof EngineError) return error;
     const bytes = frames.reduce((sum, framed) => sum + framed.length, 0);
     const probe = (): void => {
       this.#root.resetReadTxn();
       this.#databases.stamp.getBinary(STAMP_KEY);
     };
     const { reason, kind } = await judgeFailure(error, probe, this.directory, bytes);
-    if (kind === 'no room')
-      return new EngineError('STO-E001', `no room in ${this.directory}: ${reason}`, { retryable: true });
+    if (kind === 'no room') return noRoom(this.directory, reason);
     this.#poisoned = `a write to ${this.directory} failed and it takes no more until it is opened again: ${reason}`;
     if (kind === 'fatal') await this.#reopenForReading();
     return new EngineError('STO-E001', this.#poisoned);

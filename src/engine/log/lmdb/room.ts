@@ -1,0 +1,39 @@
+// Whether a disk has room for a commit, asked before LMDB is: what lmdb-js does when a page does not fit damages the process's
+// heap now and then (its message reads and writes past its arrays), and the process dies of it later.
+import { statfsSync } from 'node:fs';
+
+/** Pages that a commit copies beside what it appends: paths of trees, lists of free pages. */
+const COPIED_BYTES = 131_072;
+/** Above this the answer of a moment ago will do. */
+const PLENTY_BYTES = 67_108_864;
+const LOOK_MS = 250;
+
+export class Room {
+  readonly #directory: string;
+  readonly #nowMs: () => number;
+  #freeBytes = 0;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(directory: string, nowMs: () => number = () => performance.now()) {
+    this.#directory = directory;
+    this.#nowMs = nowMs;
+  }
+
+  /** False when a commit of so many bytes could fill the disk. Throws what the file system says. */
+  holds(bytes: number): boolean {
+    const needed = 2 * bytes + COPIED_BYTES;
+    const nowMs = this.#nowMs();
+    if (this.#freeBytes - needed < PLENTY_BYTES || nowMs - this.#lookedMs > LOOK_MS) {
+      this.#freeBytes = freeBytes(this.#directory);
+      this.#lookedMs = nowMs;
+    }
+    if (this.#freeBytes < needed) return false;
+    this.#freeBytes -= needed;
+    return true;
+  }
+}
+
+export function freeBytes(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize;
+}
