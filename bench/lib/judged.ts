@@ -117,10 +117,6 @@ export function distribution(latenciesMs: readonly number[]): Record<string, num
   };
 }
 
-export function named(prefix: string, values: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}_${name}`, value]));
-}
-
 export function fourPlaces(values: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value.toFixed(4))]));
 }

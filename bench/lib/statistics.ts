@@ -40,3 +40,8 @@ export function rounded(values: Readonly<Record<string, number>>): Record<string
     ]),
   );
 }
+
+/** The values under names of their own. */
+export function named(prefix: string, values: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}_${name}`, value]));
+}

@@ -8,7 +8,7 @@ import { type GrainSource, grainSource } from '../lib/grains.ts';
 import { heldBytes } from '../lib/heap.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
-import { median, rounded } from '../lib/statistics.ts';
+import { median, named, rounded } from '../lib/statistics.ts';
 
 const STEP = 10_000;
 
@@ -33,10 +33,9 @@ async function run({ size }: Options): Promise<Measured> {
     const step = { folder, opens, questions, ask: size === 'smoke' ? serve : inChild };
     const first = await measure({ ...step, grains: small });
     const second = await measure({ ...step, grains: large });
-    const prefixed = Object.entries(first).map(([name, value]) => [`small_${name}`, value] as const);
     return {
       parameters: { small_grains: small, grains: large, opens, questions },
-      metrics: rounded({ ...second, ...Object.fromEntries(prefixed) }),
+      metrics: rounded({ ...second, ...named('small', first) }),
     };
   });
 }

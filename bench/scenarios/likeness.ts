@@ -17,7 +17,6 @@ import {
   distribution,
   fourPlaces,
   missingData,
-  named,
   type Question,
   quality,
   someOf,
@@ -27,6 +26,7 @@ import { cacheFolder, keeping } from '../lib/kept-vectors.ts';
 import type { Measured, Options, Scenario, Skipped } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { embedded, startServer } from '../lib/server.ts';
+import { named } from '../lib/statistics.ts';
 
 /** Long texts: each is several windows. */
 const SMOKE_DOCUMENTS = 4;

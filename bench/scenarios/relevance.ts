@@ -16,7 +16,6 @@ import {
   fourPlaces,
   type Line,
   missingData,
-  named,
   type Question,
   quality,
   someOf,
@@ -25,6 +24,7 @@ import { idOf, importCorpus, recallAll } from '../lib/judged-client.ts';
 import type { Measured, Options, Scenario, Skipped } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { askJson, startServer, type Target } from '../lib/server.ts';
+import { named } from '../lib/statistics.ts';
 
 export const scenario: Scenario = {
   name: 'relevance',
