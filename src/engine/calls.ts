@@ -576,8 +576,12 @@ export interface MemoryCalls {
   /**
    * The embedders whose vectors a recall compares, by partition where they have any: a query is to have a vector of each. While a
    * memory changes its embedder they are the one before, until the other has embedded as much. `lag`: grains still to be looked at.
+   * `loading`: so many vectors come to heap first that a recall does not wait for them; asking begins it.
    */
-  vectorState: { input: Record<never, never>; output: { serving: readonly EmbedderStamp[]; lag: number } };
+  vectorState: {
+    input: Record<never, never>;
+    output: { serving: readonly EmbedderStamp[]; lag: number; loading?: true };
+  };
   /** Namespaces of grains that the filter lets through, old versions too, in any order. */
   namespaces: { input: { filter: GrainFilter }; output: { namespaces: readonly string[] } };
   /** Words of the memory that may be meant by those of a query, at most `limit` for each; in the order of `words`. */

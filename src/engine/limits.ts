@@ -388,6 +388,9 @@ export const FOLLOW_RETRY_MAX_MS = 60_000;
 export const EMBED_MEMORIES_LOOKED_AT = 256;
 /** A recall waits for its query's vector so long, then it goes by words. */
 export const QUERY_VECTOR_WAIT_MS = 2_000;
+/** Of that, so long at most while many vectors come to heap, as after a start; it looks this often. */
+export const VECTORS_LOADING_WAIT_MS = 1_000;
+export const VECTORS_LOADING_LOOK_MS = 50;
 /** After an embedder let a query wait in vain, others wait no longer than this, for so long. */
 export const QUERY_VECTOR_SHORT_WAIT_MS = 250;
 export const QUERY_VECTOR_SHORT_FOR_MS = 10_000;

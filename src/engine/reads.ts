@@ -27,7 +27,7 @@ import { packedMeanings } from './recall/meanings.ts';
 import { namespaces } from './recall/namespaces.ts';
 import { recallCandidates, recallStatistics } from './recall/recall.ts';
 import { inTree } from './recall/scope.ts';
-import { shardVectors, vectorsNote } from './recall/shard-vectors.ts';
+import { isLoading, shardVectors, vectorsNote } from './recall/shard-vectors.ts';
 import { stagedRecall } from './recall/staged.ts';
 import type { Memory } from './store/memory.ts';
 import { refuseRead } from './store/readable.ts';
@@ -87,8 +87,13 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
     meanings: (context: CallContext, input: In<'meanings'>): Out<'meanings'> =>
       packedMeanings(store, store.memory(context.memory), input),
     vectorState: (context: CallContext, _input: In<'vectorState'>): Out<'vectorState'> => {
-      const { serving, lag } = vectorState(store, store.memory(context.memory).number);
-      return { serving: serving === undefined ? [] : [serving], lag };
+      const { number } = store.memory(context.memory);
+      const { serving, lag } = vectorState(store, number);
+      return {
+        serving: serving === undefined ? [] : [serving],
+        lag,
+        ...(isLoading(store, number) ? { loading: true as const } : {}),
+      };
     },
     cal: (context: CallContext, input: In<'cal'>): Out<'cal'> => cal(store, readable(store, context), context, input),
     calRead: (context: CallContext, input: In<'calRead'>): Out<'calRead'> =>

@@ -107,7 +107,12 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
     const serving = new Map<string, EmbedderStamp>();
     for (const stamp of answers.flatMap((answer) => answer.serving))
       serving.set(`${stamp.name}/${stamp.dimensions}`, stamp);
-    return { serving: [...serving.values()], lag: sumOf(answers, 'lag') };
+    const isLoading = answers.some(({ loading }) => loading === true);
+    return {
+      serving: [...serving.values()],
+      lag: sumOf(answers, 'lag'),
+      ...(isLoading ? { loading: true as const } : {}),
+    };
   },
   statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
   verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),

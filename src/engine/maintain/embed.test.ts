@@ -49,6 +49,16 @@ test('every grain of every memory is embedded once, in turn, and found by its ve
   assert.deepEqual(await embedAll(engine), ['it is ffff']);
 });
 
+test('a memory that begins to be written has its turn after one page of a long backlog', async (t) => {
+  const { shard } = await open(t, 2);
+  const { engine } = shard;
+  await Promise.all(Array.from({ length: 30 }, (_, at) => add(engine, `aaaa ${at}`)));
+  assert.equal((await embedSome(engine)).texts.length, 3);
+  await add(engine, 'bbbb', { memory: 2 });
+  assert.ok(!(await embedSome(engine)).texts.includes('it is bbbb'), 'it came last');
+  assert.equal((await embedSome(engine)).texts[0], 'it is bbbb');
+});
+
 test('a page of long texts has fewer of them', async (t) => {
   const { shard } = await open(t);
   const { engine } = shard;
@@ -239,14 +249,7 @@ test('many vectors come to heap beside answers by words, which say so', async (t
   const { shard, reopen } = await open(t);
   const meant = await add(shard.engine, 'zwzw zwzw');
   for (const object of ['qqqq', 'rrrr']) await add(shard.engine, object);
-  const [page] = shard.engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 }).pages;
-  // Long texts: many vectors each.
-  const chunks = Math.ceil(VECTORS_LOADED_AT_ONCE_MAX / 3) + 1;
-  const grains = page!.grains.map(({ ordinal, text }) => ({
-    ordinal,
-    vectors: packVectors(new Array<Float32Array>(chunks).fill(lettersOf(text))),
-  }));
-  await shard.engine.write('keepVectors', contextOf(0), { ...page!, embedder: LETTERS, grains });
+  await keepMany(shard.engine);
   const engine = await reopen('close');
   await embedAll(engine);
   const vector = { bytes: packVectors([lettersOf('wzwz')]), of: 'wzwz' };
@@ -260,8 +263,65 @@ test('many vectors come to heap beside answers by words, which say so', async (t
       vector,
     });
   assert.deepEqual([ask().hits, ask().vectorsBehind], [[], true]);
+  assert.equal(engine.read('vectorState', contextOf(1), {}).loading, true);
   await until(engine, () => engine.store.vectors.rowsToLoad(1) === 0);
   assert.deepEqual([ask().hits[0]?.grain.hash, ask().vectorsBehind], [meant, undefined]);
+  assert.equal(engine.read('vectorState', contextOf(1), {}).loading, undefined);
+});
+
+test('a memory of many vectors is added to once they are in heap, which does not hold up its neighbours', async (t) => {
+  const { shard, reopen } = await open(t, 2);
+  for (const object of ['zwzw', 'qqqq', 'rrrr']) await add(shard.engine, object);
+  await keepMany(shard.engine);
+  const engine = await reopen('close');
+  await add(engine, 'wwww');
+  await add(engine, 'vvvv', { memory: 2 });
+  const { vectors } = engine.store;
+  const toLoad = vectors.rowsToLoad(1);
+  assert.ok(toLoad > VECTORS_LOADED_AT_ONCE_MAX);
+  assert.deepEqual((await embedSome(engine, undefined, 10)).texts, ['it is vvvv']);
+  assert.equal(vectors.rowsToLoad(1), toLoad, 'nothing was brought to heap at once');
+  await until(engine, () => vectors.rowsToAdd(1) === 0);
+  assert.deepEqual(await embedAll(engine), ['it is wwww']);
+});
+
+/** Makes more vectors of memory 1's grains than come to heap at once: long texts, many vectors each. */
+async function keepMany(engine: Engine): Promise<void> {
+  const [page] = engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 10 }).pages;
+  const { backend: _, ...kept } = page!; // its grains wait
+  const chunks = Math.ceil(VECTORS_LOADED_AT_ONCE_MAX / kept.grains.length) + 1;
+  const grains = kept.grains.map(({ ordinal, text }) => ({
+    ordinal,
+    vectors: packVectors(new Array<Float32Array>(chunks).fill(lettersOf(text))),
+  }));
+  await engine.write('keepVectors', contextOf(0), { ...kept, embedder: LETTERS, grains });
+}
+
+test("a caller's own vector must fit those that a memory has or will have, also while words alone answer", async (t) => {
+  const { shard, reopen } = await open(t);
+  const ask = (dimensions: number, embedder?: string) =>
+    shard.engine.read('recall', contextOf(1), {
+      query: 'wzwz',
+      filter: {},
+      limit: 1,
+      candidateLimit: 100,
+      structural: false,
+      vector: {
+        bytes: packVectors([new Float32Array(dimensions).fill(1)]),
+        of: 'wzwz',
+        ...(embedder === undefined ? {} : { embedder }),
+      },
+    });
+  assert.deepEqual(ask(2).hits, [], 'nobody knows yet');
+  await embedAll(shard.engine);
+  assert.throws(() => ask(2), { code: 'VAL-E001' }, 'of an empty memory');
+  await add(shard.engine, 'wzwz');
+  assert.throws(() => ask(2), { code: 'VAL-E001' }, 'before the first vector');
+  assert.equal(ask(LETTERS.dimensions).hits.length, 1);
+  assert.equal(ask(2, 'other/1').hits.length, 1, 'of another embedder, which is no mistake of the caller');
+  await embedAll(shard.engine);
+  await reopen('close');
+  assert.throws(() => ask(2), { code: 'VAL-E001' }, 'by the vectors that it has, before an embedder is open');
 });
 
 test('vectors cross threads as they are', () => {

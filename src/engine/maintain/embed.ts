@@ -8,7 +8,13 @@ import { lowerBound } from '../index/text/tail.ts';
 import { isSameStamp } from '../index/vectors/memory-vectors.ts';
 import { unpackVectors } from '../index/vectors/transfer.ts';
 import { isUnitVector } from '../index/vectors/vector-index.ts';
-import { EMBED_MEMORIES_LOOKED_AT, EMBED_PAGE_CHARS, VECTOR_DIMENSIONS_MAX, VECTORS_SEAL } from '../limits.ts';
+import {
+  EMBED_MEMORIES_LOOKED_AT,
+  EMBED_PAGE_CHARS,
+  VECTOR_DIMENSIONS_MAX,
+  VECTORS_LOADED_AT_ONCE_MAX,
+  VECTORS_SEAL,
+} from '../limits.ts';
 import type { Store } from '../store/store.ts';
 
 type Calls<M extends 'embedPages' | 'keepVectors'> = ShardWideCalls[M];
@@ -53,6 +59,7 @@ export function embedPages(
     const page = pageOf(store, memory, left);
     if (page === undefined) continue;
     vectorsBehind.add(memory);
+    if (page === 'loading') continue;
     left -= page.grains.length;
     pages.push({ ...page, backend });
   }
@@ -85,6 +92,7 @@ function backendOf(store: Store, memory: number): string | undefined {
   }
 }
 
+/** Undefined when nothing waits; `loading` while many vectors have to be brought to heap before one can be added. */
 function pageOf(store: Store, number: number, grainsMax: number) {
   const { vectors, index } = store;
   try {
@@ -92,6 +100,10 @@ function pageOf(store: Store, number: number, grainsMax: number) {
     const after = vectors.embeddedUpTo(number);
     const published = index.publishedSequence;
     const ordinals = ordinalsAfter(store, number, after, grainsMax + 1);
+    if (ordinals.length > 0 && vectors.rowsToAdd(number) > VECTORS_LOADED_AT_ONCE_MAX) {
+      vectors.prepare(number);
+      return 'loading';
+    }
     const grains: { ordinal: Ordinal; text: string }[] = [];
     let looked = 0;
     for (let chars = 0; looked < Math.min(ordinals.length, grainsMax) && chars < EMBED_PAGE_CHARS; looked++) {

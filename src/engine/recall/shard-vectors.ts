@@ -3,6 +3,7 @@ import type { RecallQuery } from '../calls.ts';
 import { lowerBound } from '../index/text/tail.ts';
 import type { EmbedderStamp } from '../index/vectors/generation.ts';
 import { unpackVectors } from '../index/vectors/transfer.ts';
+import { wrongDimensions } from '../index/vectors/vector-index.ts';
 import { VECTORS_LOADED_AT_ONCE_MAX } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import type { VectorLeg } from './vector-leg.ts';
@@ -26,9 +27,10 @@ type Question = Pick<RecallQuery, 'vector' | 'query'>;
 /**
  * Undefined when the query has no vector, or one that cannot be compared with those that serve the memory, while a good
  * part of the memory is still to be embedded, and while many vectors have to be brought to heap first, which this begins.
- * VAL-E001 for a caller's own vector of other dimensions than theirs.
+ * VAL-E001 for a caller's own vector of other dimensions than theirs, or than they will have.
  */
 export function shardVectors(store: Store, memory: number, question: Question): VectorLeg | undefined {
+  checkDimensions(store, memory, question);
   if (wordsAlone(store, memory, question) !== undefined) return undefined;
   const serving = store.vectors.serving(memory);
   if (serving === undefined) return undefined;
@@ -48,13 +50,26 @@ export function shardVectors(store: Store, memory: number, question: Question): 
   };
 }
 
+/** True while many of the memory's vectors have to be brought to heap before a recall can ask them, which this begins. */
+export function isLoading({ vectors }: Pick<Store, 'vectors'>, memory: number): boolean {
+  if (vectors.rowsToLoad(memory) <= VECTORS_LOADED_AT_ONCE_MAX) return false;
+  vectors.prepare(memory);
+  return true;
+}
+
+/** A vector that nobody named an embedder of is the caller's: it must fit whatever vectors the memory has, or will have. */
+function checkDimensions(store: Store, memory: number, { vector }: Question): void {
+  if (vector === undefined || vector.embedder !== undefined) return;
+  const { vectorBackend = '' } = store.memory(memory).settings;
+  const stamp = store.vectors.serving(memory) ?? store.embedders.get(vectorBackend);
+  const given = vector.bytes.length / Float32Array.BYTES_PER_ELEMENT;
+  if (stamp !== undefined && stamp.dimensions !== given) throw wrongDimensions(given, stamp.dimensions);
+}
+
 /** Undefined where the vector leg runs, or nothing asks for it. Begins to load what has to be loaded. */
 function wordsAlone(store: Store, memory: number, question: Question): WordsAlone | undefined {
   if (question.vector === undefined || question.vector.of !== question.query) return undefined;
-  if (store.vectors.rowsToLoad(memory) > VECTORS_LOADED_AT_ONCE_MAX) {
-    store.vectors.prepare(memory);
-    return 'loading';
-  }
+  if (isLoading(store, memory)) return 'loading';
   // Only then it is known which of them can be read.
   store.vectors.bring(memory);
   const serving = store.vectors.serving(memory);

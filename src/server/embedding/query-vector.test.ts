@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Embedder } from '../../embed/embedder.ts';
-import { QUERY_VECTOR_SHORT_FOR_MS, QUERY_VECTOR_SHORT_WAIT_MS, QUERY_VECTOR_WAIT_MS } from '../../engine/limits.ts';
+import {
+  QUERY_VECTOR_SHORT_FOR_MS,
+  QUERY_VECTOR_SHORT_WAIT_MS,
+  QUERY_VECTOR_WAIT_MS,
+  VECTORS_LOADING_LOOK_MS,
+  VECTORS_LOADING_WAIT_MS,
+} from '../../engine/limits.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { EmbedderStatus } from './embedders.ts';
 import { QueryVectors, type QueryVectorsOptions } from './query-vector.ts';
@@ -16,6 +22,8 @@ interface Setting {
   /** Names of the embedders whose vectors answer. */
   readonly serving?: readonly string[];
   readonly lag?: number;
+  /** So often the shard says that the memory's vectors are on their way to heap. */
+  readonly loading?: number;
   readonly mayLeave?: boolean;
 }
 
@@ -23,7 +31,7 @@ const works: Embedder['embed'] = async (texts) => texts.map(() => Float32Array.o
 const embedder = (name: string, embed = works): Embedder => ({ name, dimensions: 2, embed, close: async () => {} });
 
 function made(setting: Setting, time: Pick<QueryVectorsOptions, 'nowMs' | 'after'> = {}) {
-  const { embedders = { builtin: embedder('e/1') }, own = 'builtin', lag = 0, mayLeave = false } = setting;
+  const { embedders = { builtin: embedder('e/1') }, own = 'builtin', lag = 0, loading = 0, mayLeave = false } = setting;
   const serving = setting.serving ?? ['e/1'];
   const asked = { times: 0, serving };
   const vectors = new QueryVectors({
@@ -38,7 +46,8 @@ function made(setting: Setting, time: Pick<QueryVectorsOptions, 'nowMs' | 'after
     },
     stateOf: async () => {
       asked.times += 1;
-      return { serving: asked.serving.map((name) => ({ name, dimensions: 2 })), lag };
+      const serving = asked.serving.map((name) => ({ name, dimensions: 2 }));
+      return { serving, lag, ...(asked.times <= loading ? { loading: true as const } : {}) };
     },
     mayLeave: () => mayLeave,
     ...time,
@@ -81,6 +90,30 @@ test('whose vectors answer is asked until they are the own ones alone', async ()
   assert.equal(asked.times, 3);
   assert.equal(vectors.isSettled(memory()), true);
   assert.equal(vectors.isSettled(memory('ngram')), false, 'its own is another one now');
+});
+
+test('a question waits a while for vectors that are on their way to heap, half of its time at most', async () => {
+  const waits: number[] = [];
+  const after: QueryVectorsOptions['after'] = (ms, run) => {
+    if (ms !== VECTORS_LOADING_LOOK_MS) return () => undefined;
+    waits.push(ms);
+    const soon = setImmediate(run);
+    return () => clearImmediate(soon);
+  };
+  const looks = VECTORS_LOADING_WAIT_MS / VECTORS_LOADING_LOOK_MS;
+  const soon = made({ loading: 3 }, { after });
+  assert.equal((await soon.vectors.of(memory(), 'who', 10_000)).vector?.embedder, 'e/1');
+  assert.equal(waits.splice(0).length, 3);
+  assert.equal(soon.vectors.isSettled(memory()), true);
+  const late = made({ loading: 1_000 }, { after });
+  for (const [waitMs, most] of [
+    [10_000, looks],
+    [6 * VECTORS_LOADING_LOOK_MS, 3],
+  ] as const) {
+    assert.equal((await late.vectors.of(memory(), 'who', waitMs)).vector?.embedder, 'e/1');
+    assert.equal(waits.splice(0).length, most);
+    assert.equal(late.vectors.isSettled(memory()), false, 'the next one looks again');
+  }
 });
 
 test('a memory without vectors is answered from words: with the reason when it will have some', async () => {

@@ -8,6 +8,8 @@ import {
   QUERY_VECTOR_SHORT_FOR_MS,
   QUERY_VECTOR_SHORT_WAIT_MS,
   QUERY_VECTOR_WAIT_MS,
+  VECTORS_LOADING_LOOK_MS,
+  VECTORS_LOADING_WAIT_MS,
 } from '../../engine/limits.ts';
 import type { Output, RecallQuery } from '../../shards/protocol.ts';
 import type { MemoryRecord } from '../control/records.ts';
@@ -69,7 +71,7 @@ export class QueryVectors {
       late.reject(given.signal.reason);
     });
     try {
-      const made = await Promise.race([this.#made(memory, text, given.signal), late.promise]);
+      const made = await Promise.race([this.#made(memory, text, waitMs, given.signal), late.promise]);
       if (isShort && made.vector !== undefined) this.#shortUntilMs.delete(backend);
       return made;
     } catch {
@@ -82,7 +84,7 @@ export class QueryVectors {
     }
   }
 
-  async #made(memory: MemoryRecord, text: string, signal: AbortSignal): Promise<QueryVector> {
+  async #made(memory: MemoryRecord, text: string, waitMs: number, signal: AbortSignal): Promise<QueryVector> {
     const { embedders } = this.#options;
     const backend = memory.vectorBackend ?? '';
     const name = embedders.nameOf(backend);
@@ -90,15 +92,27 @@ export class QueryVectors {
     const own = embedders.of(backend);
     if (own !== undefined && this.#settled.get(memory.number) === own.name)
       return this.#embedded(memory, text, [{ backend: name, embedder: own }], signal);
-    const { serving, lag } = await this.#options.stateOf(memory.number);
+    const { serving, lag, loading } = await this.#stateOf(memory.number, waitMs, signal);
     if (serving.length === 0 && lag === 0) return {};
     if (own === undefined && serving.length === 0) return wordsAlone(this.#trouble(backend));
     if (serving.length === 0) return wordsAlone('the memory is still to be embedded');
-    if (own !== undefined && serving.every((stamp) => stamp.name === own.name)) this.#settle(memory.number, own.name);
+    const isSettled = loading !== true && serving.every((stamp) => stamp.name === own?.name);
+    if (own !== undefined && isSettled) this.#settle(memory.number, own.name);
     const found = await Promise.all(serving.map((stamp) => embedders.named(stamp.name)));
     const chosen = found.filter((one) => one !== undefined);
     if (chosen.length > 0) return this.#embedded(memory, text, chosen, signal);
     return wordsAlone(own === undefined ? this.#trouble(backend) : GONE);
+  }
+
+  /** Whose vectors answer, once they are in heap or half of the time is over: then the shard answers by words, and says so. */
+  async #stateOf(memory: number, waitMs: number, signal: AbortSignal): Promise<Output<'vectorState'>> {
+    const { stateOf, after = afterByTimer } = this.#options;
+    const mostMs = Math.min(VECTORS_LOADING_WAIT_MS, waitMs / 2);
+    for (let waitedMs = 0; ; waitedMs += VECTORS_LOADING_LOOK_MS) {
+      const state = await stateOf(memory);
+      if (state.loading !== true || signal.aborted || waitedMs >= mostMs) return state;
+      await new Promise<void>((resolve) => after(VECTORS_LOADING_LOOK_MS, resolve));
+    }
   }
 
   /** The text's vectors of the first embedder, with those of the others, that partitions may have, beside. */

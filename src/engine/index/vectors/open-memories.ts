@@ -113,9 +113,21 @@ export class OpenMemories {
 
   /** Rows that the next search of the memory has to bring to heap first. */
   rowsToLoad(memory: number): number {
-    const serving = this.serving(memory);
-    if (serving === undefined || this.get(memory).isLoaded(serving)) return 0;
-    return this.entries(memory, serving.stamp).reduce((rows, { entry }) => rows + entry.rows, 0);
+    return this.#rowsToLoad(memory, this.serving(memory));
+  }
+
+  /** Rows that the next addition to the memory has to bring to heap first: those of its embedder, whether they serve or not. */
+  rowsToAdd(memory: number): number {
+    return this.#rowsToLoad(memory, this.#own(memory));
+  }
+
+  #rowsToLoad(memory: number, generation: Generation | undefined): number {
+    if (generation === undefined || this.get(memory).isLoaded(generation)) return 0;
+    return this.entries(memory, generation.stamp).reduce((rows, { entry }) => rows + entry.rows, 0);
+  }
+
+  #own(memory: number): Generation | undefined {
+    return this.get(memory).find(this.#options.embedderOf(memory));
   }
 
   /** `loading` gives some of what brings the memory to heap, as long as it is not there. */
@@ -125,7 +137,7 @@ export class OpenMemories {
 
   loading(): Sliced<void> | undefined {
     for (const memory of this.#awaited) {
-      if (this.rowsToLoad(memory) > 0) return this.#loadSome(memory);
+      if (this.rowsToLoad(memory) > 0 || this.rowsToAdd(memory) > 0) return this.#loadSome(memory);
       this.#awaited.delete(memory);
     }
     return undefined;
@@ -137,8 +149,8 @@ export class OpenMemories {
   }
 
   *load(memory: number): Sliced<void> {
-    const serving = this.serving(memory);
-    if (serving !== undefined) yield* this.get(memory).load(serving);
+    for (const generation of new Set([this.serving(memory), this.#own(memory)]))
+      if (generation !== undefined) yield* this.get(memory).load(generation);
     this.changed.add(memory);
   }
 

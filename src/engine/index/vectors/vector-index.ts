@@ -239,17 +239,22 @@ export class VectorIndex {
     return this.#memories.rowsToLoad(memory);
   }
 
+  /** Vectors that the next `add` to the memory, or `isEmbedded`, would bring to heap first. */
+  rowsToAdd(memory: number): number {
+    return this.#memories.rowsToAdd(memory);
+  }
+
   /** Brings the vectors that serve to heap: some microseconds a vector. What is damaged is lost from then on. */
   bring(memory: number): void {
     this.#ready(memory);
   }
 
-  /** From now on `work` brings the vectors that serve the memory to heap. */
+  /** From now on `work` brings the memory's vectors to heap: those that serve, and those that its embedder adds to. */
   prepare(memory: number): void {
     this.#memories.await(memory);
   }
 
-  /** Brings the vectors that serve to heap in slices, before somebody asks. */
+  /** The same in slices, before somebody asks. */
   *load(memory: number): Sliced<void> {
     yield* this.#memories.load(memory);
     this.#letGoOfOthers(memory);
@@ -353,12 +358,13 @@ function lengthOf(vector: Float32Array): number {
   return Number.isFinite(sum) ? Math.sqrt(sum) : Number.NaN;
 }
 
+/** VAL-E001: a query's vector cannot be compared with those of a memory. */
+export function wrongDimensions(given: number, dimensions: number): EngineError {
+  return new EngineError('VAL-E001', `the query vector has ${given} dimensions, the memory's have ${dimensions}`);
+}
+
 function unitQuery(query: Float32Array, dimensions: number): Float32Array {
-  if (query.length !== dimensions)
-    throw new EngineError(
-      'VAL-E001',
-      `the query vector has ${query.length} dimensions, the memory's have ${dimensions}`,
-    );
+  if (query.length !== dimensions) throw wrongDimensions(query.length, dimensions);
   const length = lengthOf(query);
   if (!(length > 0))
     throw new EngineError('VAL-E001', 'the query vector has no direction, or components that are no numbers');
