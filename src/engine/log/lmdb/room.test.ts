@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { freeBytes, Room } from './room.ts';
 
+const MB = 1_048_576;
+
 test('what a disk has room for is let through, what it has not is not', (t) => {
   const directory = temporaryDirectory(t);
   const room = new Room(directory);
@@ -11,10 +13,25 @@ test('what a disk has room for is let through, what it has not is not', (t) => {
   assert.equal(room.holds(1_000), true);
 });
 
-test('what was let through since the last look counts as written', (t) => {
-  const directory = temporaryDirectory(t);
-  // The clock stands still: the disk is looked at again only when what is left comes to an end.
-  const room = new Room(directory, () => 0);
-  const quarter = Math.floor(freeBytes(directory) / 8);
-  for (let i = 0; i < 8; i++) assert.equal(room.holds(quarter), true);
+test('what was let through since the last look counts as written, and the disk is looked at again when little is left', () => {
+  const disk = { freeMb: 300, looks: 0 };
+  const time = { nowMs: 0 };
+  const room = new Room('', {
+    look: () => {
+      disk.looks += 1;
+      return disk.freeMb * MB;
+    },
+    nowMs: () => time.nowMs,
+  });
+  assert.equal(room.holds(50 * MB), true);
+  // Somebody else fills it: nobody looks while there is plenty by the last look and what was let through.
+  disk.freeMb = 0;
+  assert.deepEqual([room.holds(50 * MB), disk.looks], [true, 1]);
+  assert.deepEqual([room.holds(25 * MB), disk.looks], [false, 2]);
+  disk.freeMb = 300;
+  assert.deepEqual([room.holds(MB), disk.looks], [true, 3]);
+  assert.deepEqual([room.holds(MB), disk.looks], [true, 3]);
+  disk.freeMb = 0;
+  time.nowMs += 1_000;
+  assert.deepEqual([room.holds(MB), disk.looks], [false, 4], 'the answer of a while ago will not do');
 });

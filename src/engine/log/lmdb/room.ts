@@ -8,14 +8,23 @@ const COPIED_BYTES = 131_072;
 const PLENTY_BYTES = 67_108_864;
 const LOOK_MS = 250;
 
+export interface RoomOptions {
+  /** Bytes that the disk has left; throws what the file system says. */
+  readonly look?: (directory: string) => number;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+}
+
 export class Room {
   readonly #directory: string;
+  readonly #look: (directory: string) => number;
   readonly #nowMs: () => number;
   #freeBytes = 0;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(directory: string, nowMs: () => number = () => performance.now()) {
+  constructor(directory: string, { look = freeBytes, nowMs = () => performance.now() }: RoomOptions = {}) {
     this.#directory = directory;
+    this.#look = look;
     this.#nowMs = nowMs;
   }
 
@@ -24,7 +33,7 @@ export class Room {
     const needed = 2 * bytes + COPIED_BYTES;
     const nowMs = this.#nowMs();
     if (this.#freeBytes - needed < PLENTY_BYTES || nowMs - this.#lookedMs > LOOK_MS) {
-      this.#freeBytes = freeBytes(this.#directory);
+      this.#freeBytes = this.#look(this.#directory);
       this.#lookedMs = nowMs;
     }
     if (this.#freeBytes < needed) return false;
