@@ -47,8 +47,7 @@ export class Follower {
   #outage: Outage | undefined;
   #running: Promise<void> | undefined;
   /** Ends the rest between two rounds early. */
-  #wake: () => void = () => {};
-  #isWoken = false;
+  #endRest: () => void = () => {};
   #embedded = 0;
   #passedOver = 0;
 
@@ -78,23 +77,15 @@ export class Follower {
     this.#running ??= this.#follow();
   }
 
-  /** Something was written: there may be something to do. */
-  wake(): void {
-    this.#askAll();
-    this.#isWoken = true;
-    this.#wake();
-  }
-
   /** Begins nothing more; resolves when nothing is under way. */
   async close(): Promise<void> {
     this.#stop.abort();
-    this.#wake();
+    this.#endRest();
     await this.#running;
   }
 
   async #follow(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      this.#isWoken = false;
       let worked = false;
       for (const shard of this.#shards) {
         if (this.#stop.signal.aborted) return;
@@ -103,20 +94,16 @@ export class Follower {
         shard.restsUntilMs = hasWorked ? 0 : this.#nowMs() + FOLLOW_REST_MS;
         worked ||= hasWorked;
       }
-      if (worked || this.#isWoken || this.#stop.signal.aborted) continue;
+      if (worked || this.#stop.signal.aborted) continue;
       await this.#rest();
-      this.#askAll();
+      for (const shard of this.#shards) shard.restsUntilMs = 0;
     }
-  }
-
-  #askAll(): void {
-    for (const shard of this.#shards) shard.restsUntilMs = 0;
   }
 
   #rest(): Promise<void> {
     return new Promise((resolve) => {
       const takeBack = this.#after(FOLLOW_REST_MS, resolve);
-      this.#wake = () => {
+      this.#endRest = () => {
         takeBack();
         resolve();
       };
