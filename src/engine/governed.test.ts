@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { until } from '../../test/support/shard.ts';
 import type { CallContext, ConsentItem, JsonObject, MemorySettings, PolicyChange, RecallQuery } from './calls.ts';
 import { Engine } from './engine.ts';
 import { EngineError, type ErrorCode } from './errors.ts';
@@ -471,11 +472,7 @@ test('sealed, rebuilt, compacted and dropped, a memory is governed as before, an
   await shard.engine.write('enforceRetention', context, { dryRun: false });
   await shard.engine.write('dropMemory', context, {});
   const { log } = shard.engine.store;
-  for (let turns = 0; turns < 100_000 && log.getState('drop/1') !== undefined; turns++) {
-    shard.engine.maintain(5);
-    await new Promise(setImmediate);
-  }
-  assert.equal(log.getState('drop/1'), undefined);
+  await until(shard.engine, () => log.getState('drop/1') === undefined);
   const left = ['policy/', 'restricted/', 'consent/', 'enforced/'].flatMap((prefix) => [...log.scanState(prefix)]);
   assert.deepEqual(left, []);
 });

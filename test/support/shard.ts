@@ -6,8 +6,7 @@ import { Engine, type EngineOptions, FORMAT_VERSION } from '../../src/engine/eng
 import { EngineError } from '../../src/engine/errors.ts';
 import { FaultyLog } from '../../src/engine/log/faulty.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
-
-const TURNS_MAX = 100_000;
+import { WAIT_MS_MAX } from './eventually.ts';
 
 export const contextOf = (memory: number): CallContext => ({
   memory,
@@ -83,10 +82,10 @@ export async function codeOf(call: () => unknown): Promise<string | undefined> {
   }
 }
 
-/** Gives the engine time for maintenance until something is so. */
-export async function until(engine: Engine, isDone: () => boolean): Promise<void> {
-  for (let turns = 0; !isDone(); turns++) {
-    assert.ok(turns < TURNS_MAX, 'it comes to an end');
+/** Gives the engine time for maintenance until something is so. Turns are not counted: a commit takes as long as the disk. */
+export async function until(engine: Pick<Engine, 'maintain'>, isDone: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + WAIT_MS_MAX; !isDone(); ) {
+    assert.ok(performance.now() < endMs, 'it comes to an end');
     engine.maintain(5);
     await new Promise((resolve) => setImmediate(resolve));
   }

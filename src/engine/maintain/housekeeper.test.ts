@@ -4,6 +4,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { until as untilDone } from '../../../test/support/shard.ts';
 import type { AddItem, CallContext, MemorySettings } from '../calls.ts';
 import type { Clock } from '../clock.ts';
 import { Engine } from '../engine.ts';
@@ -70,17 +71,10 @@ async function addWords(engine: Engine, user: string): Promise<void> {
   await engine.write('addBatch', context, { items });
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-const TURNS_MAX = 100_000;
-
 /** Maintenance, a step at a time, until `isDone`, which is told how many steps were not idle. */
-async function until(engine: Engine, isDone: (steps: number) => boolean): Promise<void> {
-  for (let turns = 0, steps = 0; !isDone(steps); turns++) {
-    assert.ok(turns < TURNS_MAX, 'housekeeping comes to an end');
-    if (engine.maintain(0)) steps += 1;
-    await turn();
-  }
+function until(engine: Engine, isDone: (steps: number) => boolean): Promise<void> {
+  let steps = 0;
+  return untilDone({ maintain: () => engine.maintain(0) && ++steps > 0 }, () => isDone(steps));
 }
 
 function isPurged({ store }: Engine): boolean {

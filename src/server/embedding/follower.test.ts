@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventually } from '../../../test/support/eventually.ts';
 import { openBuiltinEmbedder } from '../../embed/builtin/builtin.ts';
 import { type Embedder, EmbedError } from '../../embed/embedder.ts';
 import { ENCODER_SILENCE_MS, FOLLOW_RETRY_MIN_MS, FOLLOW_TRIES_ALONE } from '../../engine/limits.ts';
@@ -256,7 +257,7 @@ test("a text that ends the encoder's thread costs itself alone", async (t) => {
     embed: async (texts, options) =>
       (await encoder.embed(texts, options)).map((vector, i) => (vector === undefined ? vector : vectorOf(texts[i]!))),
   });
-  for (let turn = 0; turn < 600 && shard.reached < 6; turn++) await new Promise((resolve) => setTimeout(resolve, 25));
+  await eventually('every text was tried', () => shard.reached === 6);
   await follower.close();
   assert.deepEqual(ordinalsOf(shard), [1, 3, 5, 6]);
   assert.equal(follower.passedOver, 2);

@@ -232,6 +232,8 @@ test('grpc-timeout is a deadline of the call, and a wrong one is refused', async
     return { bytes };
   });
   const session = await openSession(port);
+  const statusAfter = async (given: string): Promise<number> =>
+    statusOf(await ask(session, [frame(HELLO)], { 'grpc-timeout': given }));
   for (const [given, ms] of [
     ['2H', 7_200_000],
     ['3M', 180_000],
@@ -240,7 +242,10 @@ test('grpc-timeout is a deadline of the call, and a wrong one is refused', async
     ['60000000u', 60_000],
     ['99999999n', 100],
   ] as const) {
-    assert.equal(statusOf(await ask(session, [frame(HELLO)], { 'grpc-timeout': given })), 0, given);
+    let status = await statusAfter(given);
+    // A tenth of a second, which is the most that this unit can say, may be over before a busy machine has answered.
+    while (ms === 100 && status === GRPC_STATUS.DEADLINE_EXCEEDED) status = await statusAfter(given);
+    assert.equal(status, 0, given);
     const left = seen.pop() ?? 0;
     assert.ok(left <= ms && left > ms - 20_000, `${given}: ${left}`);
   }
@@ -260,8 +265,11 @@ test('a deadline that passes answers the call, whether it runs or its request is
     });
   });
   const session = await openSession(port);
-  const answer = await ask(session, [frame(HELLO)], { 'grpc-timeout': '30m' });
-  assert.equal(statusOf(answer), GRPC_STATUS.DEADLINE_EXCEEDED);
+  // On a busy machine the time may be over before the request is whole: then it is sent again with more.
+  for (let ms = 30; running.length === 0; ms *= 2) {
+    const answer = await ask(session, [frame(HELLO)], { 'grpc-timeout': `${ms}m` });
+    assert.equal(statusOf(answer), GRPC_STATUS.DEADLINE_EXCEEDED);
+  }
   assert.equal(running[0]?.aborted.aborted, true);
   const unended = openStream(session, { 'grpc-timeout': '30m' });
   const late = answerOf(unended);

@@ -15,6 +15,8 @@ import {
 } from './listener.ts';
 import { SocketClient } from './socket-client.ts';
 
+/** What takes longer hangs. */
+const TIMEOUT_MS = 300_000;
 const FIXTURES = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'tls');
 export const TLS = { certFile: join(FIXTURES, 'cert.pem'), keyFile: join(FIXTURES, 'key.pem') };
 
@@ -74,7 +76,7 @@ export function conformance(name: string, listen: Listen): void {
     };
   };
 
-  suite(`${name}: requests`, { timeout: 30_000 }, () => {
+  suite(`${name}: requests`, { timeout: TIMEOUT_MS }, () => {
     test(
       'method, path, query, headers and address arrive as they were sent',
       served(
@@ -252,7 +254,7 @@ export function conformance(name: string, listen: Listen): void {
     }
   });
 
-  suite(`${name}: bodies`, { timeout: 30_000 }, () => {
+  suite(`${name}: bodies`, { timeout: TIMEOUT_MS }, () => {
     test(
       'a body arrives whole in whatever pieces it comes',
       served(echo, async ({ open }) => {
@@ -408,7 +410,7 @@ export function conformance(name: string, listen: Listen): void {
     );
   });
 
-  suite(`${name}: responses`, { timeout: 30_000 }, () => {
+  suite(`${name}: responses`, { timeout: TIMEOUT_MS }, () => {
     test(
       'a long response arrives whole though its reader is slow',
       served(
@@ -559,7 +561,7 @@ export function conformance(name: string, listen: Listen): void {
     );
   });
 
-  suite(`${name}: peers that go away`, { timeout: 30_000 }, () => {
+  suite(`${name}: peers that go away`, { timeout: TIMEOUT_MS }, () => {
     test(
       'while their body comes: the body fails and the signal fires',
       served(
@@ -659,7 +661,7 @@ export function conformance(name: string, listen: Listen): void {
     const signals: AbortSignal[] = [];
   });
 
-  suite(`${name}: listening`, { timeout: 30_000 }, () => {
+  suite(`${name}: listening`, { timeout: TIMEOUT_MS }, () => {
     test(
       'a port that is taken is refused',
       served(echo, async ({ listener }) => {

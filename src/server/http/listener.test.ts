@@ -10,6 +10,9 @@ import { SocketClient } from './socket-client.ts';
 import { listenUws } from './uws.ts';
 import { loadUws } from './uws-loader.ts';
 
+/** What takes longer hangs. */
+const TIMEOUT_MS = 300_000;
+
 const found = loadUws();
 const noUws = 'reason' in found ? found.reason : false;
 
@@ -37,10 +40,10 @@ async function neverRequests(listen: Listen, bodyTimeoutMs?: number): Promise<vo
 }
 
 suite('connections that never become a request are closed', () => {
-  test('node:http', { timeout: 10_000 }, () => neverRequests(listenNode, 100));
+  test('node:http', { timeout: TIMEOUT_MS }, () => neverRequests(listenNode, 100));
   // Its time is fixed in the library.
   const slow = process.env['GRANARY_SLOW_TESTS'] === undefined && 'takes half a minute; GRANARY_SLOW_TESTS=1 runs it';
-  test('uWebSockets.js', { timeout: 60_000, skip: noUws || slow }, () => neverRequests(listenUws));
+  test('uWebSockets.js', { timeout: TIMEOUT_MS, skip: noUws || slow }, () => neverRequests(listenUws));
 });
 
 /** What each listener answers without its handler, with the body that it was given for that. */
@@ -68,7 +71,7 @@ async function refusals(listen: Listen, wire: Readonly<Record<string, 400 | 408 
 const STALLED = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc';
 
 suite('what a listener refuses by itself has the body of an error', () => {
-  test('node:http', { timeout: 10_000 }, () =>
+  test('node:http', { timeout: TIMEOUT_MS }, () =>
     refusals(listenNode, {
       'no request\r\n\r\n': 400,
       'GET / HTTP/1.1\r\n\r\n': 400,
@@ -77,7 +80,7 @@ suite('what a listener refuses by itself has the body of an error', () => {
     }),
   );
   // What its parser refuses never comes out of the library.
-  test('uWebSockets.js', { timeout: 10_000, skip: noUws }, () => refusals(listenUws, { [STALLED]: 408 }));
+  test('uWebSockets.js', { timeout: TIMEOUT_MS, skip: noUws }, () => refusals(listenUws, { [STALLED]: 408 }));
 });
 
 test('the listener that is asked for is chosen where it loads', () => {

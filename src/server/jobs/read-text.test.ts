@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { eventually } from '../../../test/support/eventually.ts';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
 import { EXTRACT_READS_WAITING_MAX } from '../../engine/limits.ts';
-import { TextReader, type TextTask } from './read-text.ts';
+import { type TextOutcome, TextReader, type TextTask } from './read-text.ts';
 import readText from './read-text-thread.ts';
 
 const NOW = Date.UTC(2024, 5, 14, 12);
@@ -35,11 +36,27 @@ test('the thread reads what reading here and now gives', async () => {
   });
 });
 
+/** Its outcome as soon as there is one. */
+async function firstInTime(reader: TextReader, text: string): Promise<TextOutcome | undefined> {
+  let outcome: TextOutcome | undefined;
+  await eventually('a text is read in time', async () => {
+    outcome = await reader.read(task(text)).catch((error: unknown) => {
+      if (refusedWith('SYS-E005')(error)) return undefined;
+      throw error;
+    });
+    return outcome !== undefined;
+  });
+  return outcome;
+}
+
 test('a text that takes too long ends the thread, and the next one has a new thread', async () => {
   const reader = readerOf({ entry: hostile, readMs: 2_000 });
-  const [slow, next] = await Promise.allSettled([reader.read(task('spin')), reader.read(task('four'))]);
+  const [slow, behind] = await Promise.allSettled([reader.read(task('spin')), reader.read(task('four'))]);
   assert.ok(slow.status === 'rejected' && refusedWith('SYS-E005')(slow.reason), String(slow.status));
-  assert.deepEqual(next, { status: 'fulfilled', value: { beliefs: [], dateMs: 4 } });
+  // A thread may need longer to start than a text is given here, where much else runs: then the next text has it.
+  const isLate = behind.status === 'rejected' && refusedWith('SYS-E005')(behind.reason);
+  const next = isLate ? await firstInTime(reader, 'four') : behind.status === 'fulfilled' && behind.value;
+  assert.deepEqual(next, { beliefs: [], dateMs: 4 });
 });
 
 test('a thread that dies or throws over a text hurts that text alone, and its reason is heard', async () => {

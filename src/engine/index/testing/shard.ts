@@ -1,6 +1,6 @@
 // A shard for tests: state in a Map, keys from a seed, grains made of small numbers.
 import { createHash, createHmac } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../../log/log.ts';
@@ -60,8 +60,16 @@ export class TestKeys implements IndexKeys {
   }
 }
 
+const directories: string[] = [];
+process.once('exit', () => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+/** A fresh folder, deleted when the process ends. */
 export function temporaryDirectory(): string {
-  return mkdtempSync(join(tmpdir(), 'granary-index-'));
+  const directory = mkdtempSync(join(tmpdir(), 'granary-index-'));
+  directories.push(directory);
+  return directory;
 }
 
 export function openShard(directory: string, log: StateOnly, keys: IndexKeys = new TestKeys(), bytes = 8_000_000) {

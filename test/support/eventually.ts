@@ -1,0 +1,15 @@
+// Waiting for what comes of work in the background: a condition is looked at until it holds, as long as a slow machine
+// under load may need. Nothing is proved by how long it took.
+import assert from 'node:assert/strict';
+
+/** Beyond this it is not slow but does not come. */
+export const WAIT_MS_MAX = 120_000;
+const LOOK_MS = 25;
+
+/** Resolves once `isSo` gives true; fails with `what` when that never comes. */
+export async function eventually(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + WAIT_MS_MAX; !(await isSo()); ) {
+    assert.ok(performance.now() < endMs, `${what}: not within ${WAIT_MS_MAX} ms`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
