@@ -28,7 +28,7 @@ async function setUp(options: { faults?: boolean; nowMs?: number } = {}) {
     engines: new Map([[0, engine]]),
     codecs: { [ADD_CODEC]: addCodec, [DEEP_CODEC]: deep },
     send: (message) => {
-      messages.push({ batches: batchesRun(message), replies: [...readReplies(message)] });
+      messages.push({ batches: batchesRun(message, 'write'), replies: [...readReplies(message)] });
       arrived.resolve();
     },
     onBug: (error, id) => {
@@ -54,7 +54,7 @@ const ids = (replies: readonly PackedReply[]) => replies.map(({ id }) => id);
 
 test('reads are answered when the batch was run; its writes together, when they are durable', async () => {
   const { engine, runner, messages, arrival } = await setUp();
-  const batch = new RequestWriter();
+  const batch = new RequestWriter('write');
   const fields = { content: 'x' };
   batch.append({ id: 1, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields, sync: false });
   batch.append({ id: 2, shard: 0 }, 'locate', CONTEXT, { hashes: [] });
@@ -84,7 +84,7 @@ test('reads are answered when the batch was run; its writes together, when they 
 
 test('a refusal answers its own call alone, with the error as it was', async () => {
   const { runner, messages, arrival } = await setUp();
-  const batch = new RequestWriter();
+  const batch = new RequestWriter('write');
   batch.append({ id: 1, shard: 0 }, 'get', CONTEXT, { hash: 'unknown' });
   batch.append({ id: 2, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields: { refuse: true }, sync: false });
   batch.appendRaw({ id: 3, shard: 0 }, DEEP_CODEC, CONTEXT, Buffer.from('[['));
@@ -106,7 +106,7 @@ test('a refusal answers its own call alone, with the error as it was', async () 
 test('a call past its deadline is refused, and not run', async () => {
   const { engine, runner, messages } = await setUp({ nowMs: 5_000 });
   const before = engine.calls.length;
-  const batch = new RequestWriter();
+  const batch = new RequestWriter('write');
   batch.append({ id: 1, shard: 0 }, 'statistics', { ...CONTEXT, deadlineMs: 4_999 }, {});
   batch.append({ id: 2, shard: 0 }, 'statistics', { ...CONTEXT, deadlineMs: 5_000 }, {});
   runner.run(batch.take());
@@ -118,7 +118,7 @@ test('a call past its deadline is refused, and not run', async () => {
 
 test('what only a bug can throw in a read ends the runner: nothing is answered after it', async () => {
   const { engine, runner, messages, bugs } = await setUp({ faults: true });
-  const batch = new RequestWriter();
+  const batch = new RequestWriter('write');
   batch.append({ id: 1, shard: 0 }, 'statistics', CONTEXT, {});
   batch.append({ id: 2, shard: 0 }, 'fault', CONTEXT, { kind: 'throw' });
   batch.append({ id: 3, shard: 0 }, 'statistics', CONTEXT, {});
@@ -134,7 +134,7 @@ test('what only a bug can throw in a read ends the runner: nothing is answered a
 
 test('what only a bug can throw in a write names its call', async () => {
   const { runner, messages, bugs, arrival } = await setUp();
-  const batch = new RequestWriter();
+  const batch = new RequestWriter('write');
   batch.append({ id: 7, shard: 0 }, 'add', CONTEXT, { grainType: 'bug', fields: {}, sync: false });
   batch.append({ id: 8, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields: {}, sync: false });
   runner.run(batch.take());

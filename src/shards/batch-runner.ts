@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../engine/clock.ts';
 import { EngineError } from '../engine/errors.ts';
 import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor } from './engine-door.ts';
-import { type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
+import { laneOf, type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
 import { type Call, type CallContext, isReadCall } from './protocol.ts';
 
 export interface BatchRunnerOptions {
@@ -43,11 +43,12 @@ export class BatchRunner {
 
   /** Runs a message of requests. */
   run(message: ArrayBuffer): void {
+    const lane = laneOf(message);
     for (const request of readRequests(message)) {
       this.#run(request);
       if (this.#broken) return;
     }
-    this.#options.send(this.#replies.take(1));
+    this.#options.send(this.#replies.take({ [lane]: 1 }));
   }
 
   #run({ id, shard, context, body }: PackedRequest): void {
@@ -101,7 +102,7 @@ export class BatchRunner {
     this.#scheduled = true;
     this.#schedule(() => {
       this.#scheduled = false;
-      if (!this.#broken && this.#replies.count > 0) this.#options.send(this.#replies.take(0));
+      if (!this.#broken && this.#replies.count > 0) this.#options.send(this.#replies.take({}));
     });
   }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { EngineError } from '../engine/errors.ts';
 import { PACK_ITEMS_MAX, PENDING_BYTES_MAX, PENDING_ITEMS_MAX } from '../engine/limits.ts';
 import { ShardClient } from './client.ts';
-import { type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
+import { type Lane, type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
 import type { CallContext } from './protocol.ts';
 
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
@@ -28,13 +28,13 @@ function setUp(batchesOutMax = 1) {
     turn: () => {
       for (const run of turns.splice(0)) run();
     },
-    /** Answers these requests with their hash, as the last act of `batches` batches. */
-    answer: (requests: readonly PackedRequest[], batches: number) => {
+    /** Answers these requests with their hash, as the last act of `batches` batches of a lane. */
+    answer: (requests: readonly PackedRequest[], batches: number, lane: Lane = 'read') => {
       for (const { id, body } of requests) {
         if ('raw' in body) replies.appendRaw(id, { bytes: body.raw, notes: 'a note' });
         else replies.appendValue(id, body.input);
       }
-      client.receive(replies.take(batches));
+      client.receive(replies.take({ [lane]: batches }));
     },
   };
 }
@@ -45,7 +45,7 @@ const code = (expected: string, retryable: boolean) => (error: unknown) =>
 test('calls of one turn leave in one batch, and are answered whatever the order of replies', async () => {
   const { shard, sent, turn, answer } = setUp();
   const calls = ['a', 'b', 'c'].map((hash) => shard.call('get', CONTEXT, { hash }));
-  const raw = shard.callRaw(9, CONTEXT, Buffer.from('wire'));
+  const raw = shard.callRaw(9, CONTEXT, Buffer.from('wire'), 'read');
   assert.equal(sent.length, 0);
   turn();
   assert.equal(sent.length, 1);
@@ -61,7 +61,7 @@ test('calls of one turn leave in one batch, and are answered whatever the order 
 
 test('while a batch is out calls gather, and leave together when it was run, answered or not', async () => {
   const { client, shard, sent, turn, answer } = setUp();
-  const first = shard.call('flush', CONTEXT, {});
+  const first = shard.call('statistics', CONTEXT, {});
   turn();
   const later = [shard.call('get', CONTEXT, { hash: 'x' }), shard.call('get', CONTEXT, { hash: 'y' })];
   turn();
@@ -74,6 +74,46 @@ test('while a batch is out calls gather, and leave together when it was run, ans
   await Promise.all([first, ...later]);
   assert.equal(client.pendingItems, 0);
   assert.equal(client.pendingBytes, 0);
+});
+
+test('reads leave while writes wait for theirs to be run, and before them; and the other way round', async () => {
+  const { client, shard, sent, turn, answer } = setUp();
+  const first = shard.call('flush', CONTEXT, {});
+  turn();
+  const behind = [shard.call('flush', CONTEXT, {}), shard.callRaw(1, CONTEXT, Buffer.from('an add'))];
+  const read = shard.call('get', CONTEXT, { hash: 'x' });
+  turn();
+  assert.deepEqual(
+    sent.map(({ length }) => length),
+    [1, 1],
+  );
+  answer(sent[1]!, 0);
+  assert.deepEqual(await read, { hash: 'x' });
+  const waiting = shard.call('get', CONTEXT, { hash: 'y' });
+  answer(sent[0]!, 1, 'write');
+  turn();
+  assert.deepEqual(
+    sent.map(({ length }) => length),
+    [1, 1, 2],
+  );
+  answer([], 1, 'read');
+  turn();
+  assert.deepEqual(
+    sent.map(({ length }) => length),
+    [1, 1, 2, 1],
+  );
+  answer(sent[2]!, 1, 'write');
+  answer(sent[3]!, 1, 'read');
+  const both = [shard.call('flush', CONTEXT, {}), shard.call('get', CONTEXT, { hash: 'z' })];
+  turn();
+  assert.deepEqual(
+    sent[4]!.map(({ body }) => 'method' in body && body.method),
+    ['get'],
+  );
+  answer(sent[5]!, 1, 'write');
+  answer(sent[4]!, 1, 'read');
+  await Promise.all([first, ...behind, waiting, ...both]);
+  assert.equal(client.pendingItems, 0);
 });
 
 test('wire bytes are copied at once: the caller may use its buffer again', () => {
@@ -146,7 +186,7 @@ test('an error comes back as the EngineError it was', async () => {
   const replies = new ReplyWriter();
   const error = new EngineError('VAL-E003', 'bad', { details: [{ field: 'f', issue: 'i' }], retryable: true });
   replies.appendError(sent[0]![0]!.id, error.toWire());
-  client.receive(replies.take(1));
+  client.receive(replies.take({ read: 1 }));
   await assert.rejects(
     call,
     (got) => got instanceof EngineError && assert.deepEqual(got.toWire(), error.toWire()) === undefined,

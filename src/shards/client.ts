@@ -1,7 +1,8 @@
 // The main thread's end of one worker: gathers the calls for it into batches, and answers them from its replies.
 //
 // A call that finds the worker idle leaves in the same turn of the event loop (setImmediate); while batches are out,
-// calls gather and leave when the worker has run one. No timer. Past a bound of what may wait the caller gets
+// calls gather and leave when the worker has run one. No timer. Reads and writes have a lane each: a read waits for
+// reads before it, and never in a batch behind a hundred writes. Past a bound of what may wait the caller gets
 // LIM-E001 at once. When the worker dies, all that is pending is rejected as retryable: nobody knows what was done.
 import { assert } from '../engine/assert.ts';
 import { type Clock, systemClock } from '../engine/clock.ts';
@@ -14,16 +15,16 @@ import {
   PENDING_ITEMS_MAX,
 } from '../engine/limits.ts';
 import type { RawReply } from './codec.ts';
-import { batchesRun, RequestWriter, readReplies, skipRequest } from './pack.ts';
-import type { CallContext, Input, Method, Output, ShardCaller } from './protocol.ts';
+import { batchesRun, LANES, type Lane, RequestWriter, readReplies, skipRequest } from './pack.ts';
+import { type CallContext, type Input, isRead, type Method, type Output, type ShardCaller } from './protocol.ts';
 
 /** A shard that can be called, with typed input or with wire bytes that only its worker reads. */
 export interface RawShardCaller extends ShardCaller {
   /**
-   * Sends wire bytes (copied before this returns) with the codec of this number; resolves with the reply, whose
-   * bytes are a view of a larger buffer. Rejects with EngineError.
+   * Sends wire bytes (copied before this returns) with the codec of this number, in the lane that it is said to belong
+   * to; resolves with the reply, whose bytes are a view of a larger buffer. Rejects with EngineError.
    */
-  callRaw(codec: number, context: CallContext, bytes: Uint8Array): Promise<RawReply>;
+  callRaw(codec: number, context: CallContext, bytes: Uint8Array, lane?: Lane): Promise<RawReply>;
 }
 
 export interface ClientOptions {
@@ -32,6 +33,7 @@ export interface ClientOptions {
   readonly clock?: Clock;
   /** Runs its argument later in this turn of the event loop. */
   readonly schedule?: (run: () => void) => void;
+  /** Of each lane. */
   readonly batchesOutMax?: number;
 }
 
@@ -52,6 +54,19 @@ interface Batch {
   readonly items: readonly Item[];
 }
 
+/** Calls of one lane on their way to the worker. */
+interface Way {
+  /** The batch that gathers, and full ones that wait before it. */
+  writer: RequestWriter;
+  items: Item[];
+  waiting: Batch[];
+  batchesOut: number;
+}
+
+function newWay(lane: Lane): Way {
+  return { writer: new RequestWriter(lane), items: [], waiting: [], batchesOut: 0 };
+}
+
 export class ShardClient {
   readonly #send: (message: ArrayBuffer) => void;
   readonly #clock: Clock;
@@ -60,11 +75,7 @@ export class ShardClient {
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
   #nextId = 0;
-  /** The batch that gathers, and full ones that wait before it. */
-  #writer = new RequestWriter();
-  #items: Item[] = [];
-  #waiting: Batch[] = [];
-  #batchesOut = 0;
+  #ways: Record<Lane, Way> = { read: newWay('read'), write: newWay('write') };
   #scheduled = false;
   #refusal: EngineError | undefined;
   #drained: (() => void)[] = [];
@@ -91,41 +102,44 @@ export class ShardClient {
     return {
       call: <M extends Method>(method: M, context: CallContext, input: Input<M>) =>
         this.#call(
+          isRead(method) ? 'read' : 'write',
           context,
-          (id) => this.#writer.append({ id, shard }, method, context, input),
+          (writer, id) => writer.append({ id, shard }, method, context, input),
           // The worker answers a method with that method's output.
         ) as Promise<Output<M>>,
-      callRaw: (codec, context, bytes) =>
+      callRaw: (codec, context, bytes, lane = 'write') =>
         this.#call(
+          lane,
           context,
-          (id) => this.#writer.appendRaw({ id, shard }, codec, context, bytes),
+          (writer, id) => writer.appendRaw({ id, shard }, codec, context, bytes),
           // The worker answers a codec with what it wrote.
         ) as Promise<RawReply>,
     };
   }
 
-  #call(context: CallContext, append: (id: number) => number): Promise<unknown> {
+  #call(lane: Lane, context: CallContext, append: (writer: RequestWriter, id: number) => number): Promise<unknown> {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     if (this.#pending.size >= PENDING_ITEMS_MAX || this.#pendingBytes >= PENDING_BYTES_MAX) {
       return Promise.reject(new EngineError('LIM-E001', 'too many calls wait for this shard'));
     }
     const id = this.#freeId();
-    const before = this.#writer.byteLength;
+    const way = this.#ways[lane];
+    const before = way.writer.byteLength;
     let place: number;
     try {
-      place = append(id);
+      place = append(way.writer, id);
     } catch (error) {
       // Packing walks the input; nothing was written when that walk ran out of stack.
       if (error instanceof RangeError) return Promise.reject(new EngineError('VAL-E001', 'input nests too deeply'));
       throw error;
     }
-    const bytes = this.#writer.byteLength - before;
-    this.#items.push({ id, place, deadlineMs: context.deadlineMs ?? Number.POSITIVE_INFINITY });
+    const bytes = way.writer.byteLength - before;
+    way.items.push({ id, place, deadlineMs: context.deadlineMs ?? Number.POSITIVE_INFINITY });
     this.#pendingBytes += bytes;
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#pending.set(id, { resolve, reject, bytes });
     });
-    if (this.#writer.count >= PACK_ITEMS_MAX || this.#writer.byteLength >= PACK_BYTES_MAX) this.#closeBatch();
+    if (way.writer.count >= PACK_ITEMS_MAX || way.writer.byteLength >= PACK_BYTES_MAX) closeBatch(way);
     this.#scheduleFlush();
     return answer;
   }
@@ -137,27 +151,27 @@ export class ShardClient {
     return id;
   }
 
-  #closeBatch(): void {
-    this.#waiting.push({ message: this.#writer.take(), items: this.#items });
-    this.#items = [];
-  }
-
+  /** Leaves what may leave, reads first. */
   #scheduleFlush(): void {
-    if (this.#scheduled || this.#batchesOut >= this.#batchesOutMax) return;
+    if (this.#scheduled || !LANES.some((lane) => this.#mayLeave(this.#ways[lane]))) return;
     this.#scheduled = true;
     this.#schedule(() => {
       this.#scheduled = false;
-      this.#flush();
+      for (const lane of LANES) this.#flush(this.#ways[lane]);
     });
   }
 
-  #flush(): void {
-    while (this.#batchesOut < this.#batchesOutMax) {
-      if (this.#waiting.length === 0 && this.#items.length > 0) this.#closeBatch();
-      const batch = this.#waiting.shift();
-      if (batch === undefined) return;
+  #mayLeave({ items, waiting, batchesOut }: Way): boolean {
+    return batchesOut < this.#batchesOutMax && (items.length > 0 || waiting.length > 0);
+  }
+
+  #flush(way: Way): void {
+    while (this.#mayLeave(way)) {
+      if (way.waiting.length === 0) closeBatch(way);
+      const batch = way.waiting.shift();
+      assert(batch !== undefined, 'a closed batch waits');
       if (!this.#takeBackExpired(batch)) continue;
-      this.#batchesOut++;
+      way.batchesOut++;
       this.#send(batch.message);
     }
   }
@@ -191,20 +205,23 @@ export class ShardClient {
 
   /** Takes a message of replies from the worker. */
   receive(message: ArrayBuffer): void {
-    this.#batchesOut -= batchesRun(message);
-    assert(this.#batchesOut >= 0, 'a worker runs only batches that were sent');
+    for (const lane of LANES) {
+      this.#ways[lane].batchesOut -= batchesRun(message, lane);
+      assert(this.#ways[lane].batchesOut >= 0, 'a worker runs only batches that were sent');
+    }
     for (const reply of readReplies(message)) {
       const pending = this.#settle(reply.id);
       assert(pending !== undefined, 'a reply answers a pending call, once');
       if (reply.kind === 'error') pending.reject(EngineError.fromWire(reply.error));
       else pending.resolve(reply.kind === 'raw' ? reply.raw : reply.value);
     }
-    if (this.#items.length > 0 || this.#waiting.length > 0) this.#scheduleFlush();
+    this.#scheduleFlush();
   }
 
   /** The worker was started (again): calls are taken. */
   open(): void {
-    assert(this.#pending.size === 0 && this.#batchesOut === 0, 'a worker starts with nothing pending');
+    const isOut = LANES.some((lane) => this.#ways[lane].batchesOut > 0);
+    assert(this.#pending.size === 0 && !isOut, 'a worker starts with nothing pending');
     this.#refusal = undefined;
   }
 
@@ -221,10 +238,7 @@ export class ShardClient {
     this.#refusal = reason;
     if (culprit !== undefined) this.#settle(culprit.id)?.reject(culprit.error);
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(reason);
-    this.#writer = new RequestWriter();
-    this.#items = [];
-    this.#waiting = [];
-    this.#batchesOut = 0;
+    this.#ways = { read: newWay('read'), write: newWay('write') };
   }
 
   /** Resolves when nothing is pending. */
@@ -232,4 +246,9 @@ export class ShardClient {
     if (this.#pending.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
   }
+}
+
+function closeBatch(way: Way): void {
+  way.waiting.push({ message: way.writer.take(), items: way.items });
+  way.items = [];
 }

@@ -18,6 +18,8 @@ export interface RawReply {
 }
 
 export interface ShardCodec {
+  /** True when its calls are reads: they do not wait behind writes on their way to the worker. */
+  readonly reads?: boolean;
   /**
    * The call that these bytes are. Pure; throws EngineError for what the sender did wrong. `bytes` is a view of the
    * whole batch: copy what is kept.

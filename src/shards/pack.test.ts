@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../test/support/runs.ts';
 import { ERROR_MEANINGS, type ErrorCode } from '../engine/errors.ts';
-import { batchesRun, ReplyWriter, RequestWriter, readReplies, readRequests, skipRequest } from './pack.ts';
+import { batchesRun, laneOf, ReplyWriter, RequestWriter, readReplies, readRequests, skipRequest } from './pack.ts';
 import { type CallContext, METHODS } from './protocol.ts';
 import { FORM_EXACT, FORM_MESSAGEPACK, packValue, unpackValue } from './value.ts';
 
@@ -100,7 +100,7 @@ test('requests come back in order, typed or raw, without those taken back', () =
     ),
     skipped: fc.boolean(),
   });
-  const writer = new RequestWriter();
+  const writer = new RequestWriter('write');
   fc.assert(
     fc.property(fc.array(request, { maxLength: 20 }), (requests) => {
       const places = requests.map(({ address, context, body }) =>
@@ -144,14 +144,14 @@ test('replies come back in order, with the number of batches that were run', () 
   );
   const writer = new ReplyWriter();
   fc.assert(
-    fc.property(fc.array(reply, { maxLength: 20 }), fc.nat({ max: 3 }), (replies, batches) => {
+    fc.property(fc.array(reply, { maxLength: 20 }), fc.nat({ max: 3 }), fc.nat({ max: 3 }), (replies, read, write) => {
       for (const one of replies) {
         if (one.kind === 'value') writer.appendValue(one.id, one.value);
         else if (one.kind === 'raw') writer.appendRaw(one.id, one.raw);
         else writer.appendError(one.id, one.error);
       }
-      const message = writer.take(batches);
-      assert.equal(batchesRun(message), batches);
+      const message = writer.take({ read, write });
+      assert.deepEqual([batchesRun(message, 'read'), batchesRun(message, 'write')], [read, write]);
       const back = [...readReplies(message)].map((one) =>
         one.kind === 'raw' ? { ...one, raw: { ...one.raw, bytes: new Uint8Array(one.raw.bytes) } } : one,
       );
@@ -161,11 +161,13 @@ test('replies come back in order, with the number of batches that were run', () 
 });
 
 test('a message larger than any before is carried, and the writer is as new afterwards', () => {
-  const writer = new RequestWriter();
+  const writer = new RequestWriter('read');
   const context = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
   const raw = Buffer.alloc(9 * 1_048_576, 5);
   writer.appendRaw({ id: 1, shard: 2 }, 3, context, raw);
-  const [request] = [...readRequests(writer.take())];
+  const message = writer.take();
+  assert.equal(laneOf(message), 'read');
+  const [request] = [...readRequests(message)];
   assert.ok(request !== undefined && 'raw' in request.body && raw.equals(request.body.raw));
   assert.equal(writer.count, 0);
   writer.append({ id: 2, shard: 2 }, 'get', context, { hash: 'x' });

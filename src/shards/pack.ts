@@ -1,11 +1,11 @@
 // The messages between the main thread and a worker: many requests, or many replies, in one transferred ArrayBuffer.
 // One copy in, none across. A slice of a wire buffer is never posted: structured clone would copy all that it sits in.
 //
-//   requests   u32 count, then for each
+//   requests   u32 lane, u32 count, then for each
 //              u32 id, u8 shard, u8 method, u8 form, u8 codec, u32 context bytes, u32 body bytes, context, body
 //              codec 0: the body is the input as a value; else wire bytes, method 254
 //              method 255: taken back by the sender, to be skipped
-//   replies    u32 batches that were run since the last message, u32 count, then for each
+//   replies    u32 batches that were run since the last message, for each lane, u32 count, then for each
 //              u32 id, u8 kind, u8 form, u16 zero, u32 bytes of notes, u32 bytes, notes (UTF-8), body
 //
 // Numbers are little-endian. `form` is that of value.ts, a context is as context.ts has it.
@@ -22,11 +22,19 @@ const COUNT_BYTES = 4;
 const METHOD_AT = 5;
 const METHOD_SKIPPED = 255;
 const METHOD_RAW = 254;
+/** Where the count of a message of requests stands, and that of one of replies. */
+const REQUEST_COUNT_AT = 4;
+const REPLY_COUNT_AT = 8;
 const SCRATCH_BYTES = 65_536;
 /** A scratch buffer that one message made larger than this is let go afterwards. */
 const SCRATCH_BYTES_KEPT = 4 * 1_048_576;
 
+/** Requests go in lanes, so that a read never waits for writes that came before it: each has batches of its own. */
+export const LANES = ['read', 'write'] as const;
+export type Lane = (typeof LANES)[number];
+
 assert(METHODS.length < METHOD_RAW, 'a method number fits a byte');
+assert(LANES.length * COUNT_BYTES === REPLY_COUNT_AT, 'replies count the batches of every lane');
 const METHOD_NUMBERS: ReadonlyMap<Method, number> = new Map(METHODS.map((method, number) => [method, number]));
 
 /** A message that grows in a buffer of its own, which is kept between messages. */
@@ -71,8 +79,13 @@ export interface RequestAddress {
 }
 
 export class RequestWriter {
-  readonly #scratch = new Scratch(COUNT_BYTES);
+  readonly #scratch = new Scratch(REQUEST_COUNT_AT + COUNT_BYTES);
+  readonly #lane: Lane;
   #count = 0;
+
+  constructor(lane: Lane) {
+    this.#lane = lane;
+  }
 
   get count(): number {
     return this.#count;
@@ -125,7 +138,8 @@ export class RequestWriter {
 
   /** The message; the writer is empty again. */
   take(): ArrayBuffer {
-    this.#scratch.bytes.writeUInt32LE(this.#count, 0);
+    this.#scratch.bytes.writeUInt32LE(LANES.indexOf(this.#lane), 0);
+    this.#scratch.bytes.writeUInt32LE(this.#count, REQUEST_COUNT_AT);
     this.#count = 0;
     return this.#scratch.take();
   }
@@ -143,11 +157,18 @@ export interface PackedRequest extends RequestAddress {
     | { readonly codec: number; readonly raw: Uint8Array };
 }
 
+/** The lane that a message of requests came in. */
+export function laneOf(message: ArrayBuffer): Lane {
+  const lane = LANES[Buffer.from(message).readUInt32LE(0)];
+  assert(lane !== undefined, 'a message of requests came in a lane');
+  return lane;
+}
+
 /** The requests of a message in order, without those taken back. Byte arrays in them are views of the message. */
 export function* readRequests(message: ArrayBuffer): Generator<PackedRequest> {
   const bytes = Buffer.from(message);
-  const count = bytes.readUInt32LE(0);
-  let at = COUNT_BYTES;
+  const count = bytes.readUInt32LE(REQUEST_COUNT_AT);
+  let at = REQUEST_COUNT_AT + COUNT_BYTES;
   for (let i = 0; i < count; i++) {
     const id = bytes.readUInt32LE(at);
     const shard = bytes.readUInt8(at + 4);
@@ -175,7 +196,7 @@ export function* readRequests(message: ArrayBuffer): Generator<PackedRequest> {
 const REPLY_KINDS = ['value', 'raw', 'error'] as const;
 
 export class ReplyWriter {
-  readonly #scratch = new Scratch(2 * COUNT_BYTES);
+  readonly #scratch = new Scratch(REPLY_COUNT_AT + COUNT_BYTES);
   #count = 0;
 
   get count(): number {
@@ -216,10 +237,10 @@ export class ReplyWriter {
     this.#count++;
   }
 
-  /** The message, saying that `batches` more messages of requests were run; the writer is empty again. */
-  take(batches: number): ArrayBuffer {
-    this.#scratch.bytes.writeUInt32LE(batches, 0);
-    this.#scratch.bytes.writeUInt32LE(this.#count, COUNT_BYTES);
+  /** The message, saying that these many more messages of requests were run; the writer is empty again. */
+  take(batches: Readonly<Partial<Record<Lane, number>>>): ArrayBuffer {
+    for (const [at, lane] of LANES.entries()) this.#scratch.bytes.writeUInt32LE(batches[lane] ?? 0, at * COUNT_BYTES);
+    this.#scratch.bytes.writeUInt32LE(this.#count, REPLY_COUNT_AT);
     this.#count = 0;
     return this.#scratch.take();
   }
@@ -231,16 +252,16 @@ export type PackedReply = { readonly id: number } & (
   | { readonly kind: 'error'; readonly error: WireError }
 );
 
-/** Batches that a message of replies says were run. */
-export function batchesRun(message: ArrayBuffer): number {
-  return Buffer.from(message).readUInt32LE(0);
+/** Batches of a lane that a message of replies says were run. */
+export function batchesRun(message: ArrayBuffer, lane: Lane): number {
+  return Buffer.from(message).readUInt32LE(LANES.indexOf(lane) * COUNT_BYTES);
 }
 
 /** The replies of a message, in order. Byte arrays in them are views of the message. */
 export function* readReplies(message: ArrayBuffer): Generator<PackedReply> {
   const bytes = Buffer.from(message);
-  const count = bytes.readUInt32LE(COUNT_BYTES);
-  let at = 2 * COUNT_BYTES;
+  const count = bytes.readUInt32LE(REPLY_COUNT_AT);
+  let at = REPLY_COUNT_AT + COUNT_BYTES;
   for (let i = 0; i < count; i++) {
     const id = bytes.readUInt32LE(at);
     const kind = REPLY_KINDS[bytes.readUInt8(at + 4)];

@@ -96,8 +96,8 @@ test('a bug in a batch rejects all that is pending in that worker, and it serves
   const results = await Promise.allSettled([
     caller.call('flush', CONTEXT, {}),
     caller.call('fault', CONTEXT, { kind: 'throw' }),
-    caller.call('statistics', CONTEXT, {}),
-    pool.caller(2).call('statistics', CONTEXT, {}),
+    caller.call('flush', CONTEXT, {}),
+    pool.caller(2).call('flush', CONTEXT, {}),
   ]);
   const reasons = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
   assert.deepEqual(

@@ -135,7 +135,12 @@ export { METHODS };
 export type Call<M extends Method = Method> = { [K in M]: { readonly method: K; readonly input: Input<K> } }[M];
 
 export function isReadCall(call: Call): call is Call<ReadMethod> {
-  return METHOD_KINDS[call.method] === 'read';
+  return isRead(call.method);
+}
+
+/** True for what is answered at once from published state. */
+export function isRead(method: Method): method is ReadMethod {
+  return METHOD_KINDS[method] === 'read';
 }
 
 /** What `direct.ts` and `client.ts` both are: a shard that can be called. Rejects with EngineError. */

@@ -84,8 +84,11 @@ export class Router {
     const settings = this.#options.settingsOf(context.memory);
     if (settings === undefined) throw new EngineError('MEM-E003');
     const first: CallContext = { ...context, partition: 0 };
-    if (settings.partitions === 1) return this.#shardOf(context.memory, 0).callRaw(codecNumber, first, bytes);
     const codec = this.#options.codecs?.[codecNumber];
+    if (settings.partitions === 1) {
+      const lane = codec?.reads === true ? 'read' : 'write';
+      return this.#shardOf(context.memory, 0).callRaw(codecNumber, first, bytes, lane);
+    }
     if (codec === undefined) throw new EngineError('SYS-E001', `codec ${codecNumber} is unknown to the router`);
     const { call, context: changed = first, encode } = codec.decode(bytes, first);
     return encode(await this.#callDecoded(call, changed));

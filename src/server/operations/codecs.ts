@@ -10,6 +10,7 @@ import { add } from './grains/add.ts';
 import { batchAdd } from './grains/batch-add.ts';
 import { get } from './grains/get.ts';
 import { recall } from './grains/recall.ts';
+import { notesOf } from './notes.ts';
 
 const ROWS: readonly Operation[] = [add, batchAdd, get, recall];
 
@@ -18,17 +19,19 @@ const numbers = new Map<GrpcRow | HttpRow, number>();
 /** Of the codecs that read what was made beside the request too. */
 const besideNumbers = new Map<GrpcRow | HttpRow, number>();
 
-for (const { grpc, http, plan } of ROWS) {
+for (const { grpc, http, plan, mutates } of ROWS) {
   assert(plan !== undefined, 'a row that is forwarded is one call');
-  if (grpc !== undefined) register(grpc, grpcCodec(grpc, plan));
+  const reads = !mutates;
+  if (grpc !== undefined) register(grpc, grpcCodec(grpc, plan), reads);
   // What the path or the query adds to the body would not reach the worker.
-  for (const row of http) if (row.body === 'json') register(row, httpCodec(row, plan));
+  for (const row of http) if (row.body === 'json') register(row, httpCodec(row, plan), reads);
 }
 
-function register(face: GrpcRow | HttpRow, codec: Codec): void {
-  numbers.set(face, codecs.push({ decode: (bytes, context) => codec(bytes, context) }));
+function register(face: GrpcRow | HttpRow, codec: Codec, reads: boolean): void {
+  numbers.set(face, codecs.push({ reads, decode: (bytes, context) => codec(bytes, context) }));
   if (face.beside === undefined) return;
   const withBeside: ShardCodec = {
+    reads,
     decode: (bytes, context) => {
       const [beside, request] = unframed(bytes);
       return codec(request, context, beside);
@@ -65,13 +68,13 @@ function unframed(bytes: Uint8Array): readonly [beside: Uint8Array, request: Uin
 type Plan = (candidate: unknown, beside?: Uint8Array) => Planned;
 type Codec = (bytes: Uint8Array, context: CallContext, beside?: Uint8Array) => ReadCall;
 
-/** Notes are the warnings that the message has no place for, as a JSON array. */
+/** Notes are the warnings that the message has no place for. */
 function grpcCodec(row: GrpcRow, plan: Plan): Codec {
   return (bytes, context, beside) =>
-    readCall(plan(row.read(bytes), beside), context, (output) => {
-      const warnings = row.looseWarnings(output);
-      return { bytes: row.write(output), notes: warnings.length === 0 ? '' : JSON.stringify(warnings) };
-    });
+    readCall(plan(row.read(bytes), beside), context, (output) => ({
+      bytes: row.write(output),
+      notes: notesOf(row.looseWarnings(output)),
+    }));
 }
 
 function httpCodec(row: HttpRow, plan: Plan): Codec {
