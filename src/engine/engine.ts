@@ -13,6 +13,7 @@ import { holdsBuckets } from './keys/bucket-files.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
 import { HOUSEKEEPING_RETRY_MS } from './limits.ts';
+import { FixedRecordsLog } from './log/fixed-records.ts';
 import { openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
 import type { Door } from './maintain/compliance/door.ts';
@@ -23,6 +24,7 @@ import { liveSegmentsDirectory } from './maintain/segments-directory.ts';
 import { inSlices } from './maintain/slices.ts';
 import { audited, isAudited } from './read-audit.ts';
 import { readCalls } from './reads.ts';
+import { isAuditRecord } from './record/record.ts';
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
 import { damagedMemory, WriteQueue } from './write/queue.ts';
@@ -120,7 +122,8 @@ export class Engine {
     const stamp = { formatVersion: FORMAT_VERSION, shard: options.shard, shards: options.shards };
     // Keys are made for a log that is there: a new one in its place would be an empty shard that says nothing of a loss.
     const exists = holdsBuckets(options.keysDirectory);
-    const log = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp, exists });
+    const stored = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp, exists });
+    const log = new FixedRecordsLog(stored, isAuditRecord);
     let engine: Engine | undefined;
     try {
       engine = Engine.#over(log, options);

@@ -32,6 +32,8 @@ export interface Log {
    * every later append rejects with STO-E001 until it is reopened; reads go on.
    */
   append(append: Append): Promise<Sequence>;
+  /** False where `append` takes no other record in the place of this one (asserted). Absent: any that is there may be replaced. */
+  mayReplace?(sequence: Sequence): boolean;
   /** The record's bytes, or undefined for a gap or a sequence never written. Throws CorruptRecord when the checksum fails. */
   read(sequence: Sequence): Uint8Array | undefined;
   /**

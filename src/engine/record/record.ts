@@ -376,6 +376,11 @@ export function grainRecordAddress(bytes: Uint8Array): Address | undefined {
 function idAt(bytes: Buffer, offset: number): string {
   const id = bytes.toString('hex', offset, offset + 32);
   return id === NO_ADDRESS ? '' : id;
+/** True for an entry of an audit chain: it never changes. Goes by the first byte. */
+export function isAuditRecord(bytes: Uint8Array): boolean {
+  return bytes[0] === RECORD_KINDS.audit;
+}
+
 }
 
 /** The same of bytes that were not checked, which may be longer than the record; '' when it is another kind. */

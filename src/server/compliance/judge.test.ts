@@ -249,6 +249,7 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['audit_immutability', 'pass'],
   ['audit_immutability', 'fail', set('trail', { doctoredAccepted: 1 })],
   ['audit_immutability', 'fail', set('trail', { doctored: 0 })],
+  ['audit_immutability', 'fail', set('trail', { replaceable: true })],
   ['audit_attribution', 'pass'],
   ['audit_attribution', 'fail', set('trail', { withoutActor: 1 })],
   ['audit_attribution', 'fail', set('trail', { anonymous: 1 })],

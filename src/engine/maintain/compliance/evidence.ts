@@ -95,6 +95,8 @@ export interface TrailEvidence {
   /** Doctored copies of the newest entries that a verification took: an edited one, one with a gap, one said twice. */
   readonly doctored: number;
   readonly doctoredAccepted: number;
+  /** Whether the log would take another record in the place of the newest of the chain. */
+  readonly replaceable: boolean;
 }
 
 export interface PolicyVersionEvidence {

@@ -73,6 +73,7 @@ test('a memory in order measures itself', async (t) => {
   const trail = whole(evidence.trail);
   assert.equal(trail.firstBadSeq, undefined);
   assert.deepEqual([trail.firstSeq, trail.gaps, trail.doctored, trail.doctoredAccepted], [1, 0, 3, 0]);
+  assert.equal(trail.replaceable, false);
   assert.equal(trail.checked, trail.entries);
   assert.equal(trail.events['memory.added'], 30);
   const policy = whole(evidence.policy);
@@ -194,6 +195,9 @@ test('a record that was edited or lost is told', async (t) => {
   edited[edited.length - 1]! ^= 1;
   const sealed = Buffer.from(engine.store.log.read(sequence)!);
   sealed[sealed.length - 1]! ^= 1;
+  // The engine's own log takes no other entry in the place of one; what lies beneath is doctored here.
+  const replacing = { records: [], replacements: [[audit, edited]] as const };
+  await assert.rejects(engine.store.log.append(replacing), { name: 'AssertionError' });
   await log.append({
     records: [],
     replacements: [

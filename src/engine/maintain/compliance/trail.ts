@@ -40,6 +40,7 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
   let checked = 0;
   let firstSeq = 0;
   let newest: readonly AuditEntry[] = [];
+  let newestAt = 0;
   let beforeNewest = GENESIS;
   for (const sequence of store.allKeyed(memory, 'audit')) {
     const entries = entriesAt(store, sequence);
@@ -58,6 +59,7 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
     for (const entry of entries) counts.take(entry);
     head = { seq: last.seq, hash: last.hash };
     newest = entries;
+    newestAt = sequence;
     yield;
   }
   if (head.seq < committed.seq) firstBadSeq ??= head.seq + 1;
@@ -71,6 +73,7 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
       ...counts.told(),
       doctored: doctored.length,
       doctoredAccepted: doctored.filter((accepted) => accepted).length,
+      replaceable: store.log.mayReplace?.(newestAt) ?? true,
     },
     erased: counts.erased,
     destroyed: counts.destroyed,

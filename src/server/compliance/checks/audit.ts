@@ -35,9 +35,11 @@ export const AUDIT: Readonly<Record<string, Judge>> = {
   audit_immutability: (evidence) => {
     const doctored = sum(evidence, 'trail', (trail) => trail.doctored);
     const accepted = sum(evidence, 'trail', (trail) => trail.doctoredAccepted);
+    const replaceable = areas(evidence, 'trail').some((trail) => trail.replaceable);
     return passIf(
-      doctored > 0 && accepted === 0,
-      `${accepted} of ${doctored} doctored copies (edited, missing, said twice) passed for whole`,
+      doctored > 0 && accepted === 0 && !replaceable,
+      `${accepted} of ${doctored} doctored copies (edited, missing, said twice) passed for whole; ` +
+        `the log ${replaceable ? 'takes' : 'refuses'} another record in an entry's place`,
     );
   },
   audit_attribution: (evidence) => {
