@@ -59,6 +59,7 @@ async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
       ['grains erased', Number(answer['count'])],
       ['key fingerprint', String(answer['key_fingerprint'])],
       ['at', `${utc(Number(answer['timestamp']))} UTC`],
+      ...(typeof answer['audit_entry_hash'] === 'string' ? [['audit entry', answer['audit_entry_hash']] as const] : []),
     ]);
   printLine(`${number(Number(answer['deleted']))} forgotten.`);
   for (const hash of missing) printLine(`Not found: ${String(hash)}`);

@@ -381,6 +381,11 @@ export interface ErasureProof {
   readonly keyFingerprint: string;
   /** Seconds. */
   readonly timestamp: number;
+  /**
+   * Hash of the entry `user.erased` in the audit trail; with several partitions, of the first that erased something. Absent where
+   * there is none: nothing was erased, or by a build that did not note it.
+   */
+  readonly auditEntryHash?: string;
 }
 
 /** What is left of one erased scope. */

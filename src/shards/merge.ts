@@ -38,11 +38,13 @@ export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
   assert(first !== undefined, 'a memory has a partition');
   const withKey = proofs.filter(({ keyFingerprint }) => keyFingerprint !== '');
   const timed = withKey.length > 0 ? withKey : proofs;
+  const entry = proofs.find(({ auditEntryHash }) => auditEntryHash !== undefined)?.auditEntryHash;
   return {
     userId: first.userId,
     count: sumOf(proofs, 'count'),
     keyFingerprint: mergeFingerprints(proofs.map(({ keyFingerprint }) => keyFingerprint)),
     timestamp: Math.max(...timed.map(({ timestamp }) => timestamp)),
+    ...(entry === undefined ? {} : { auditEntryHash: entry }),
   };
 }
 

@@ -277,14 +277,16 @@ export class World {
 function comparable(method: WriteMethod, value: unknown): unknown {
   if (method !== 'eraseUser') return plain(method, value);
   // Keys are random.
-  const { keyFingerprint, ...proof } = value as Output<'eraseUser'>;
+  const { keyFingerprint, auditEntryHash: _, ...proof } = value as Output<'eraseUser'>;
   return { ...proof, hadKey: keyFingerprint !== '' };
 }
 
 function checkProof(model: ModelMemory, actual: Output<'eraseUser'>, expected: ExpectedProof, what: string): void {
-  const { keyFingerprint, ...proof } = actual;
+  const { keyFingerprint, auditEntryHash, ...proof } = actual;
   const { keyFingerprint: foretold, ...expectedProof } = expected;
   same(proof, expectedProof, what);
+  if ((auditEntryHash === undefined) !== (keyFingerprint === ''))
+    throw new Discrepancy(`the proof names the entry ${auditEntryHash} for the key ${keyFingerprint}: ${what}`);
   if (!model.tookFingerprint(expected, keyFingerprint))
     throw new Discrepancy(`the proof's fingerprint ${keyFingerprint} cannot be right (${foretold}): ${what}`);
 }

@@ -7,6 +7,8 @@
 //   2 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | new address 32
 //   3 removal   memory u32 | cause u8 | count u32 | ordinals u32 ...
 //   4 key       memory u32 | key u32 (0: a user erased without ever having had one) | kind u8 | action u8 | at ms u48 | token 16 | fingerprint 8 | sealed name
+//               Of a user's destroyed key the hash (32) of the audit entry that tells of the erasure stands in the name's
+//               place; older builds left it empty.
 //   5 setting   memory u32 | blob key u32 | token key u32 | index key u32 | dropped u8 | sealed JSON of MemorySettings
 //   6 audit     see govern/audit-codec.ts
 //   7 reply     memory u32 | token 16 | at ms u48 | sealed {bodyHash, output}
@@ -89,6 +91,8 @@ export interface KeyRecord {
   readonly fingerprint: Uint8Array;
   /** The user id or scope path, sealed under the key itself; empty for the memory's own keys and once destroyed. */
   readonly sealedName: Uint8Array;
+  /** Of a user's destroyed key: the audit entry of the erasure, 64 hex; absent where none is named. */
+  readonly auditHash?: string;
 }
 export interface SettingRecord {
   readonly kind: 'setting';
@@ -154,6 +158,8 @@ export const GRAIN_RECORD_OVERHEAD = 13 + 32 + 28;
 /** Where a grain's record has the 32 bytes of the address, and after them what is sealed. */
 export const GRAIN_ADDRESS_AT = 13;
 export const GRAIN_SEALED_AT = 45;
+/** Where a key's record has its sealed name. */
+const KEY_REST_AT = 41;
 /** Where a recall's sealed names begin. */
 const RECALL_NAMES_AT = 113;
 const NO_ADDRESS = '0'.repeat(64);
@@ -186,7 +192,8 @@ export function encodeRecord(record: EngineRecord): Buffer {
       return bytes;
     }
     case 'key': {
-      const bytes = Buffer.allocUnsafe(41 + record.sealedName.length);
+      const rest = record.auditHash === undefined ? record.sealedName : Buffer.from(record.auditHash, 'hex');
+      const bytes = Buffer.allocUnsafe(KEY_REST_AT + rest.length);
       start(bytes, 'key', record.memory);
       bytes.writeUInt32BE(record.key, 5);
       bytes[9] = KEY_KINDS[record.keyKind];
@@ -195,7 +202,7 @@ export function encodeRecord(record: EngineRecord): Buffer {
       assert(record.token.length === 16 && record.fingerprint.length === 8, 'a key record has fixed token sizes');
       bytes.set(record.token, 17);
       bytes.set(record.fingerprint, 33);
-      bytes.set(record.sealedName, 41);
+      bytes.set(rest, KEY_REST_AT);
       return bytes;
     }
     case 'setting': {
@@ -298,16 +305,19 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
     case RECORD_KINDS.key: {
       const keyKind = KEY_KIND_NAMES[buffer[9]!];
       assert(keyKind !== undefined, 'a key record has a known kind');
+      const action = buffer[10] === 1 ? 'made' : 'destroyed';
+      const rest = buffer.subarray(KEY_REST_AT);
       return {
         kind: 'key',
         memory,
         key: buffer.readUInt32BE(5),
         keyKind,
-        action: buffer[10] === 1 ? 'made' : 'destroyed',
+        action,
         atMs: buffer.readUIntBE(11, 6),
         token: buffer.subarray(17, 33),
-        fingerprint: buffer.subarray(33, 41),
-        sealedName: buffer.subarray(41),
+        fingerprint: buffer.subarray(33, KEY_REST_AT),
+        sealedName: action === 'made' ? rest : rest.subarray(rest.length),
+        ...(action === 'destroyed' && rest.length === 32 ? { auditHash: rest.toString('hex') } : {}),
       };
     }
     case RECORD_KINDS.setting:
@@ -366,6 +376,11 @@ export function recallKey(id: string): number {
   return Number.parseInt(id.slice(0, 8), 16);
 }
 
+/** True for an entry of an audit chain: it never changes. Goes by the first byte. */
+export function isAuditRecord(bytes: Uint8Array): boolean {
+  return bytes[0] === RECORD_KINDS.audit;
+}
+
 /** The address in a grain record, without decoding the rest; undefined when `bytes` is another kind of record. */
 export function grainRecordAddress(bytes: Uint8Array): Address | undefined {
   if (bytes[0] !== RECORD_KINDS.grain) return undefined;
@@ -376,17 +391,18 @@ export function grainRecordAddress(bytes: Uint8Array): Address | undefined {
 function idAt(bytes: Buffer, offset: number): string {
   const id = bytes.toString('hex', offset, offset + 32);
   return id === NO_ADDRESS ? '' : id;
-/** True for an entry of an audit chain: it never changes. Goes by the first byte. */
-export function isAuditRecord(bytes: Uint8Array): boolean {
-  return bytes[0] === RECORD_KINDS.audit;
-}
-
 }
 
 /** The same of bytes that were not checked, which may be longer than the record; '' when it is another kind. */
 export function peekedAddress(bytes: Buffer): string {
   if (bytes[0] !== RECORD_KINDS.grain || bytes.length < GRAIN_SEALED_AT) return '';
   return bytes.toString('hex', GRAIN_ADDRESS_AT, GRAIN_SEALED_AT);
+}
+
+/** Which keys the grain lies under, of a record as `peekedAddress` takes it; undefined when it is another kind. */
+export function peekedKeys(bytes: Buffer): Pick<GrainRecord, 'key' | 'scopeKey'> | undefined {
+  if (bytes[0] !== RECORD_KINDS.grain || bytes.length < GRAIN_SEALED_AT) return undefined;
+  return { key: bytes.readUInt32BE(5), scopeKey: bytes.readUInt32BE(9) };
 }
 
 function start(bytes: Buffer, kind: RecordKind, memory: number): void {

@@ -130,16 +130,28 @@ export function planEraseUser(
   }
   // A key that was lost is no erasure yet: the grains, and their words in the index, are to go all the same.
   if (!known.live && (known.record.action === 'destroyed' || store.keys.state(known.key) === 'destroyed')) {
-    const { fingerprint, atMs } = known.record;
+    const { fingerprint, atMs, auditHash } = known.record;
     const { fingerprint: destroyed, destroyedMs } = store.keys.tombstone(known.key) ?? {
       fingerprint: Buffer.from(fingerprint).toString('hex'),
       destroyedMs: atMs,
     };
-    return { userId, count: 0, keyFingerprint: destroyed, timestamp: Math.floor(destroyedMs / 1000) };
+    const timestamp = Math.floor(destroyedMs / 1000);
+    return { userId, count: 0, keyFingerprint: destroyed, timestamp, ...entryNamed(auditHash) };
   }
   const ordinals = ordinalsOf(store, memory, 'user', userId);
   const fingerprint = store.keys.proof(known.key);
   const timestamp = Math.floor(group.nowMs / 1000);
+  const subject = pseudonym(memory, userId);
+  const auditHash = group.auditFirst(memory, {
+    event: 'user.erased',
+    actor: context.actor,
+    subject,
+    details: {
+      count: ordinals.length,
+      key_fingerprint: fingerprint,
+      ...reasonDetail(context.reason ?? 'data_subject_request'),
+    },
+  });
   if (ordinals.length > 0) group.remove(memory, ordinals, 'erased');
   dropGoverned(group, memory, userId);
   const sequence = group.record({
@@ -152,21 +164,11 @@ export function planEraseUser(
     token: memory.tokens.user(userId),
     fingerprint: Buffer.from(fingerprint, 'hex'),
     sealedName: Buffer.alloc(0),
+    auditHash,
   });
   group.onPublish(() => {
     store.index.publishKeyed(memory.number, 'userKey', memory.userToken(userId), sequence);
     memory.dropKeys();
-  });
-  const subject = pseudonym(memory, userId);
-  group.audit(memory, {
-    event: 'user.erased',
-    actor: context.actor,
-    subject,
-    details: {
-      count: ordinals.length,
-      key_fingerprint: fingerprint,
-      ...reasonDetail(context.reason ?? 'data_subject_request'),
-    },
   });
   group.audit(memory, {
     event: 'key.destroyed',
@@ -176,5 +178,9 @@ export function planEraseUser(
   });
   group.destroyKey(known.key);
   group.renewIndexKey(memory);
-  return { userId, count: ordinals.length, keyFingerprint: fingerprint, timestamp };
+  return { userId, count: ordinals.length, keyFingerprint: fingerprint, timestamp, ...entryNamed(auditHash) };
+}
+
+function entryNamed(auditEntryHash: string | undefined): Pick<ErasureProof, 'auditEntryHash'> {
+  return auditEntryHash === undefined ? {} : { auditEntryHash };
 }

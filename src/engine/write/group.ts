@@ -1,6 +1,7 @@
 // A group: requests that share one append. What its earlier requests were granted is laid over the committed state,
 // so that a later request of the same group plans as if they had been written. Nothing of it is visible to readers,
 // or kept, until the append has returned and `publish` runs.
+import { assert } from '../assert.ts';
 import { SEAL_BYTES, seal, sealInto } from '../crypto/envelope.ts';
 import { type AuditDraft, extendChain } from '../govern/audit.ts';
 import { encodeAuditBody } from '../govern/audit-codec.ts';
@@ -269,6 +270,18 @@ export class Group {
     this.overlay(memory).audit.push(
       actor === draft.actor && follow === undefined ? draft : { ...draft, actor, follow },
     );
+  }
+
+  /**
+   * As `audit`, for the first entry of the memory in this group, as a settled write's is. Its hash is known at once, so that
+   * the write's own records and answer can name it.
+   */
+  auditFirst(memory: Memory, draft: AuditDraft): string {
+    const planned = this.overlay(memory).audit;
+    assert(planned.length === 0, 'nothing comes between this entry and the chain as it was committed');
+    this.audit(memory, draft);
+    const { head } = extendChain(this.store.auditHead(memory.number), planned, Math.floor(this.nowMs / 1000));
+    return head.hash;
   }
 
   /** For a memory that this very group makes: there is nothing to open yet. */

@@ -17,6 +17,7 @@ export const forgetUser = defineOperation({
     count: Type.Integer(),
     keyFingerprint: Type.String(),
     timestamp: Type.Integer(),
+    auditEntryHash: Type.Optional(Type.String()),
   }),
   errors: ['AUT-E001', 'POL-E003'],
   grpc: rpc({ rpc: 'ForgetUser', request: ForgetUserRequest, response: ErasureProofResponse }),

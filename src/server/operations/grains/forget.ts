@@ -28,6 +28,7 @@ const Erased = Type.Object({
   count: Type.Integer(),
   keyFingerprint: Type.String(),
   timestamp: Type.Integer(),
+  auditEntryHash: Type.Optional(Type.String()),
   status: Type.Literal('erased'),
 });
 
