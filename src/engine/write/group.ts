@@ -22,6 +22,7 @@ import { NEXT_KEY_STATE, purgeState, type Store, type StoredGrain } from '../sto
 import { auditActor } from './actor.ts';
 import { writeSetting } from './attach.ts';
 import type { PreparedGrain } from './prepare.ts';
+import type { StoredReply } from './reply.ts';
 
 /** Value of a state entry whose key says all. */
 const NOTED = Uint8Array.of(1);
@@ -51,7 +52,7 @@ interface Overlay {
   readonly predecessorOf: Map<Ordinal, Ordinal>;
   readonly userKeys: Map<string, number>;
   readonly scopeKeys: Map<string, number>;
-  readonly replies: Map<string, { readonly bodyHash: string; readonly output: unknown }>;
+  readonly replies: Map<string, StoredReply>;
   readonly audit: FollowedDraft[];
 }
 

@@ -74,10 +74,13 @@ export const supersedePlan: MemoryWrite<'supersede'> = {
 
 export const accumulatePlan: MemoryWrite<'accumulate'> = {
   reply: {
-    ofWhom: ({ fields: { user_id: user, namespace } }) => ({
+    ofWhom: ({ oldHash, newHash, fields: { user_id: user, namespace } }) => ({
       user: typeof user === 'string' && user !== '' ? user : undefined,
       namespace: typeof namespace === 'string' ? namespace : undefined,
+      shows: { hash: newHash, predecessor: oldHash },
     }),
+    // They may name whom an erasure takes out of others' grains.
+    strip: ({ fields: _, ...kept }) => kept,
   },
   plan: (group, memory, context, input) => planAccumulate(group, known(memory), context, input),
 };

@@ -5,14 +5,26 @@ import { Packr } from 'msgpackr';
 import type { CallContext } from '../calls.ts';
 import { open, seal } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
+import { toApi } from '../grain/api-output.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../limits.ts';
 import { decodeRecord } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
+import { refuseRead } from '../store/readable.ts';
+import { isWithin } from '../store/within.ts';
 import type { Group } from './group.ts';
 
-interface StoredReply {
+/** As it is sealed. */
+export interface StoredReply {
   readonly bodyHash: string;
   readonly output: unknown;
+  readonly shows?: ShownGrain;
+}
+
+/** A grain whose fields an answer shows, in `fields`. They are not kept with it: what takes the grain takes them, too. */
+interface ShownGrain {
+  readonly hash: string;
+  /** Of the version before, which answers do not show among a grain's sources. */
+  readonly predecessor: string;
 }
 
 /** How an answer is kept: whether, and how where it holds what an erasure must reach. */
@@ -29,6 +41,8 @@ export interface ReplyKeeping<I, O> {
 interface Whose {
   readonly user?: string | undefined;
   readonly namespace?: string | undefined;
+  /** With it `strip` leaves out the fields. */
+  readonly shows?: ShownGrain;
 }
 
 /**
@@ -51,7 +65,25 @@ export function storedReply(
   const token = replyToken(memory, method, context);
   const found = group.peek(memory)?.replies.get(token) ?? committedReply(group, memory, token);
   if (found !== undefined && found.bodyHash !== context.idempotency.bodyHash) throw new EngineError('VAL-E005');
-  return found;
+  return found?.shows === undefined ? found : withFields(group, memory, context, found, found.shows);
+}
+
+/** Undefined when the grain is gone: the request is then taken as a new one. POL-E002, POL-E008 when it may not be read. */
+function withFields(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  reply: StoredReply,
+  { hash, predecessor }: ShownGrain,
+): StoredReply | undefined {
+  const ordinal = group.findOrdinal(memory, hash);
+  const stored = ordinal === undefined ? undefined : group.read(memory, ordinal);
+  if (stored === undefined || !isWithin(context, stored.grain)) return undefined;
+  const refusal = refuseRead(memory, context, stored.grain, group.nowMs);
+  if (refusal?.code === 'MEM-E001') return undefined;
+  if (refusal !== undefined) throw refusal;
+  const fields = toApi(stored.grain, { predecessor });
+  return { ...reply, output: { ...(reply.output as object), fields } }; // an answer with members, as `strip` left it
 }
 
 function committedReply(group: Group, memory: Memory, token: string): StoredReply | undefined {
@@ -106,11 +138,15 @@ export function storeReply(
   group: Group,
   memory: Memory,
   { method, context }: { readonly method: string; readonly context: CallContext },
-  { kept, user, namespace }: { readonly kept: unknown } & Whose,
+  { kept, user, namespace, shows }: { readonly kept: unknown } & Whose,
 ): void {
   if (context.idempotency === undefined) return;
   const token = replyToken(memory, method, context);
-  const reply: StoredReply = { bodyHash: context.idempotency.bodyHash, output: kept };
+  const reply: StoredReply = {
+    bodyHash: context.idempotency.bodyHash,
+    output: kept,
+    ...(shows === undefined ? {} : { shows }),
+  };
   const key = user === undefined ? 0 : group.keyOfUser(memory, user);
   const scopeKey = namespace === undefined ? 0 : group.keyOfScope(memory, namespace);
   recordReply(group, memory, { token, reply, atMs: group.nowMs, key, scopeKey });

@@ -138,7 +138,7 @@ export class ModelMemory {
     if (stored !== undefined && stored.atMs + IDEMPOTENCY_KEEP_MS >= this.#nowMs()) {
       if (stored.bodyHash !== idempotency.bodyHash) throw new EngineError('VAL-E005');
       // Stored by the same method.
-      return stored.output as T;
+      if (this.#isStillTrue(method, context, stored.output)) return stored.output as T;
     }
     const output = run();
     // The output of the method.
@@ -150,6 +150,13 @@ export class ModelMemory {
       userId: typeof userId === 'string' ? userId : undefined,
     });
     return output;
+  }
+
+  /** An answer that shows a grain is given again as long as the grain is there. */
+  #isStillTrue(method: string, context: Bound, output: unknown): boolean {
+    if (method !== 'accumulate') return true;
+    const held = this.find((output as Output<'accumulate'>).newHash, context);
+    return held !== undefined && !isExpired(held, this.#nowMs());
   }
 
   add(context: RouterContext, input: Placed): Output<'add'> {

@@ -1,0 +1,84 @@
+// Answers that are kept for a repeat: what they show of a grain goes with the grain.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { open } from '../crypto/envelope.ts';
+import type { Engine } from '../engine.ts';
+import { decodeRecord } from '../record/record.ts';
+
+const context = contextOf(1);
+const once = { ...context, idempotency: { key: 'once', bodyHash: 'b' } };
+
+async function begun(t: TestContext): Promise<Engine> {
+  const engine = await openShard(temporaryDirectory(t));
+  t.after(() => engine.close());
+  await engine.write('attachMemory', context, { settings: settingsOf(1) });
+  return engine;
+}
+
+/** A grain of nobody's that names ann, and what accumulates its visits. */
+async function visitsOfAnn(engine: Engine) {
+  const fields = { subject: 'team', relation: 'trusts', object: 'ann', visits: 1, tags: ['x'] };
+  const { hash } = await engine.write('add', context, { grainType: 'belief', fields, sync: false });
+  const input = { target: { hash }, deltas: { visits: 2 }, set: { note: 'a note' } };
+  return { hash, accumulate: () => engine.write('accumulate', once, input) };
+}
+
+/** Kept answers as they lie in the log, opened: behind the ids of the keys that they are sealed under (reply.ts). */
+function keptPlain(engine: Engine): string[] {
+  const { store } = engine;
+  const memory = store.memory(1);
+  return store.allKeyed(1, 'reply').map((sequence) => {
+    const record = decodeRecord(store.log.read(sequence)!);
+    assert.ok(record.kind === 'reply');
+    const bytes = Buffer.from(record.sealed);
+    const purpose = `reply:${Buffer.from(record.token).toString('hex')}`;
+    const isUnderScope = (bytes[0]! & 0x80) !== 0;
+    const plain = isUnderScope
+      ? open(memory.grainKey(bytes.readUInt32BE(4), 0), bytes.subarray(8), Buffer.from(purpose))
+      : memory.openSmall(bytes.subarray(4), purpose);
+    return plain.toString('latin1');
+  });
+}
+
+test('a repeat is answered as the first call was, and the answer that is kept quotes no grain', async (t) => {
+  const engine = await begun(t);
+  const { accumulate } = await visitsOfAnn(engine);
+  const [first, second] = await Promise.all([accumulate(), accumulate()]);
+  assert.equal(first.fields['visits'], 3);
+  assert.deepEqual(second, first);
+  // Also when it was superseded meanwhile.
+  await engine.write('accumulate', context, { target: { hash: first.newHash }, deltas: { visits: 1 }, set: {} });
+  assert.deepEqual(await accumulate(), first);
+  const kept = keptPlain(engine).join('');
+  assert.ok(kept.includes(first.newHash));
+  for (const word of ['ann', 'trusts', 'a note']) assert.ok(!kept.includes(word), word);
+});
+
+test('a kept answer names nobody whom an erasure took out of the grain that it shows', async (t) => {
+  const engine = await begun(t);
+  await engine.write('add', context, {
+    grainType: 'belief',
+    fields: { subject: 'ann', relation: 'is', object: 'here', user_id: 'ann' },
+    sync: false,
+  });
+  const { accumulate } = await visitsOfAnn(engine);
+  assert.match(JSON.stringify(await accumulate()), /"ann"/);
+  const { keyFingerprint } = await engine.write('eraseUser', context, { userId: 'ann' });
+  await engine.write('redactUser', context, { userId: 'ann', keyFingerprint });
+  // The version that it made is gone, and so is the one that it named.
+  assert.equal(await codeOf(accumulate), 'MEM-E001');
+});
+
+test('a kept answer shows nothing of a grain that may not be read any more', async (t) => {
+  const engine = await begun(t);
+  const fields = { subject: 'bob', relation: 'likes', object: 'tea', visits: 1, user_id: 'bob' };
+  const { hash } = await engine.write('add', context, { grainType: 'belief', fields, sync: false });
+  const accumulate = () => engine.write('accumulate', once, { target: { hash }, deltas: { visits: 2 }, set: {} });
+  const first = await accumulate();
+  await engine.write('restrict', context, { userId: 'bob', restricted: true });
+  assert.equal(await codeOf(accumulate), 'POL-E008');
+  await engine.write('restrict', context, { userId: 'bob', restricted: false });
+  assert.deepEqual(await accumulate(), first);
+});
