@@ -9,8 +9,8 @@ import { purgeState, type Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import { headsToNote } from './audit-heads.ts';
 import { removeDropped } from './drop.ts';
+import { expireRecords } from './expire-records.ts';
 import { recordPoints } from './points.ts';
-import { expireRecallRecords } from './recall-records.ts';
 
 interface Job {
   readonly name: string;
@@ -261,10 +261,10 @@ export class Housekeeper {
   }
 }
 
-/** What an hour's end brings: points in time, and records of recalls whose keeping time is over. */
+/** What an hour's end brings: points in time, and the end of what is kept for a time. */
 function* hourly(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefined> {
   yield* recordPoints(store, queue);
-  return yield* expireRecallRecords(store, queue);
+  return yield* expireRecords(store, queue);
 }
 
 function* purgeAll(store: Store, memory: number): Sliced<SegmentChange | undefined> {

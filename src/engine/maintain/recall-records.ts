@@ -1,18 +1,15 @@
-// Records of recalls, read back: a page of them, one, sums over them; and let go of when their time is over.
+// Records of recalls, read back: a page of them, one, sums over them.
 import type { CallContext, JsonObject, MemoryCalls, RecallRecordView, RecallSummary, RecordFilter } from '../calls.ts';
 import { open } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
 import { type KeptNames, type KeptRecall, recallIds, shownRecall } from '../govern/provenance.ts';
 import { decodeNames, decodeRecall } from '../govern/provenance-codec.ts';
-import type { Sliced } from '../index/section.ts';
-import type { SegmentChange } from '../index/shard-index.ts';
-import { RECALL_RECORD_DAYS, RECALL_RECORDS_COUNTED_MAX } from '../limits.ts';
-import type { Sequence } from '../log/log.ts';
+import { RECALL_RECORDS_COUNTED_MAX } from '../limits.ts';
+import { CorruptRecord, type Sequence } from '../log/log.ts';
 import { decodeRecord, type RecallRecord, recallKey } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { shownPerson } from '../write/actor.ts';
-import type { WriteQueue } from '../write/queue.ts';
 
 type Page = MemoryCalls['recallRecords'];
 type Totals = MemoryCalls['recallTotals'];
@@ -113,55 +110,21 @@ export function* recallTotals(
   };
 }
 
-const DAY_MS = 86_400_000;
-/** Values removed in one transaction. */
-const REMOVALS_MAX = 4_096;
-
-/** Removes records whose keeping time is over: their values at once, their places with the next merge. */
-export function* expireRecallRecords(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefined> {
-  for (const number of [...store.memoryNumbers()]) {
-    const memory = openMemory(store, number);
-    if (memory === undefined) continue;
-    const days = memory.governed.rules['retention.provenance_days'] ?? RECALL_RECORD_DAYS;
-    const beforeMs = store.clock.nowMs() - days * DAY_MS;
-    const past: Sequence[] = [];
-    for (const sequence of recordsOf(store, memory)) {
-      const record = recordAt(store, sequence);
-      // Records stand in the order of time: what follows is younger.
-      if (record !== undefined && record.atMs >= beforeMs) break;
-      past.push(sequence);
-      if (past.length >= REMOVALS_MAX) break;
-      yield;
-    }
-    if (past.length > 0)
-      queue
-        .commitState([], past)
-        .then(() => {
-          for (const sequence of past) store.index.markRemoved(number, sequence);
-        })
-        .catch(() => undefined); // A disk that refuses may take it at the next round.
-    yield;
-  }
-  return undefined;
-}
-
-function openMemory(store: Store, number: number): Memory | undefined {
-  try {
-    return store.isDamaged(number) || !store.holds(number) ? undefined : store.memory(number);
-  } catch (error) {
-    if (error instanceof EngineError) return undefined;
-    throw error;
-  }
-}
-
 function recordsOf(store: Store, memory: Memory): Sequence[] {
   return store.allKeyed(memory.number, 'recall').filter((sequence) => !store.index.removed.get(sequence));
 }
 
+/** One that cannot be read is passed over, and named in health. */
 function recordAt(store: Store, sequence: Sequence): RecallRecord | undefined {
-  const bytes = store.log.read(sequence);
-  const record = bytes === undefined ? undefined : decodeRecord(bytes);
-  return record?.kind === 'recall' ? record : undefined;
+  try {
+    const bytes = store.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    return record?.kind === 'recall' ? record : undefined;
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error;
+    store.quarantineRecord(sequence, error.message);
+    return undefined;
+  }
 }
 
 function within({ namespace, userId }: CallContext, filter: RecordFilter): Bound {
