@@ -68,6 +68,7 @@ async function answer(
   const { operation, row, codec } = match.route;
   const { id, ...rest } = match.params;
   const isOfMemory = operation.on === 'memory';
+  const params = isOfMemory ? rest : match.params;
   let parts: HttpParts | undefined;
   let taken: Promise<Uint8Array> | undefined;
   // A body comes once.
@@ -82,12 +83,13 @@ async function answer(
       memoryId: isOfMemory ? id : undefined,
       header: (name) => request.header(name),
       remoteAddress: request.remoteAddress,
+      ...(operation.mutates ? { target: targetOf(params, request.query) } : {}),
     },
     {
       read: async () => {
         const { json, file, bytes } = await bodyOf(request, row, jsonBytes);
         parts = {
-          params: isOfMemory ? rest : match.params,
+          params,
           query: queryOf(request.query),
           json,
           file,
@@ -120,6 +122,10 @@ function besideOf(row: HttpRow): Forward<HttpReply>['beside'] {
   return codec === undefined || row.beside === undefined ? undefined : { codec, make: row.beside };
 }
 
+function targetOf(params: HttpParts['params'], query: string): string {
+  return [...Object.values(params), query].join('\n');
+}
+
 const JSON_HEADERS = { 'content-type': 'application/json' };
 const NO_BYTES = new Uint8Array(0);
 const NO_PARTS: HttpParts = { params: {}, query: {}, json: undefined, file: undefined, ifNoneMatch: undefined };
@@ -139,8 +145,9 @@ async function bodyOf(request: HttpRequest, row: HttpRow, jsonBytes: () => Promi
       return { json: parseBody(bytes), file: undefined, bytes };
     }
     case 'file': {
-      const { fileName, bytes, body } = await fileUpload(request);
-      return { json: undefined, file: { name: fileName, bytes }, bytes: body };
+      const { fileName, bytes } = await fileUpload(request);
+      // What separates the parts differs each time that a form is sent.
+      return { json: undefined, file: { name: fileName, bytes }, bytes };
     }
     default:
       return unreachable(row.body);

@@ -31,13 +31,15 @@ export interface Arrival {
   /** A header or metadata entry, by its lower-case name. */
   readonly header: (name: string) => string | undefined;
   readonly remoteAddress: string;
+  /** What the path names beside the memory, and the query as sent; absent: nothing. An idempotency key is for one of them. */
+  readonly target?: string;
   /** Epoch ms after which the caller does not wait. */
   readonly deadlineMs?: number;
 }
 
 /** What a transport does between the wrapper's steps. */
 export interface Face<Reply> {
-  /** The input, not yet checked, and the bytes it came in, for idempotency. Called after the caller was let in. */
+  /** The input, not yet checked, and the bytes that say what is asked, for idempotency. Called after the caller was let in. */
   readonly read: () =>
     | { readonly candidate: unknown; readonly bytes: Uint8Array }
     | Promise<{ readonly candidate: unknown; readonly bytes: Uint8Array }>;
@@ -76,6 +78,8 @@ const CHANGING = new Set<keyof MemoryCalls>([
   'forget',
   'eraseUser',
   'eraseScope',
+  'consent',
+  'restrict',
 ]);
 
 export class Wrapper {
@@ -199,7 +203,7 @@ export class Wrapper {
     return this.#untilDeadline(shards.callRaw(beside.codec, context, both), deadlineMs);
   }
 
-  #askedOf(arrival: Arrival, { principal, memory }: Admitted, requestId: string, bytes: Uint8Array): AskedFor {
+  #askedOf(arrival: Arrival, admitted: Admitted, requestId: string, bytes: Uint8Array): AskedFor {
     const { config, clock } = this.#services;
     const own = clock.nowMs() + (arrival.operation.slow ? SLOW_REQUEST_MS : config.requestTimeoutMs);
     return {
@@ -207,7 +211,7 @@ export class Wrapper {
       deadlineMs: arrival.deadlineMs === undefined ? own : Math.min(own, arrival.deadlineMs),
       reason: textHeader(arrival, 'x-reason'),
       purpose: textHeader(arrival, 'x-purpose'),
-      idempotency: idempotencyOf(arrival, principal, memory, bytes),
+      idempotency: idempotencyOf(arrival, admitted, bytes),
     };
   }
 
@@ -231,7 +235,8 @@ export class Wrapper {
         return memory;
       },
       require: (scope) => requireScope(principal, scope),
-      once: (work) => this.#once(asked, admitted, work),
+      // The claim has a place of its own: a changing call of the work would be answered with it.
+      once: (work) => this.#once(asked, admitted, changes++, work),
       call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras: CallExtras = {}): Promise<Output<M>> {
         // A request that makes several changing calls gives each its own key, the same ones when it is sent again.
         const place = CHANGING.has(method) ? changes++ : undefined;
@@ -241,10 +246,10 @@ export class Wrapper {
   }
 
   /** The key is claimed in the memory too, where the keys of its other changes are. */
-  async #once<T>(asked: AskedFor, admitted: Admitted, work: () => Promise<T>): Promise<T> {
+  async #once<T>(asked: AskedFor, admitted: Admitted, place: number, work: () => Promise<T>): Promise<T> {
     const { idempotency } = asked;
     if (idempotency === undefined) return work();
-    const context = shardContext(asked, admitted, 0);
+    const context = shardContext(asked, admitted, place);
     const claim = (release: boolean) => this.#services.shards.call('claim', context, { release });
     const output = await this.#replies.once(
       { key: `${context.memory} ${idempotency.key}`, bodyHash: idempotency.bodyHash },
@@ -361,21 +366,24 @@ function textHeader(arrival: Arrival, name: string): string | undefined {
   return text === undefined || text === '' ? undefined : text;
 }
 
-/** The key is told apart by who sent it; the body's hash covers what was asked of which memory. */
+/**
+ * The key is told apart by who sent it; the body's hash covers all that was asked: of which memory, for whom where the call is
+ * bound or narrowed, and what path and query say beside the body.
+ */
 function idempotencyOf(
   arrival: Arrival,
-  principal: Principal,
-  memory: MemoryRecord | undefined,
+  { principal, memory, namespace = '', userId = '' }: Admitted,
   bytes: Uint8Array,
 ): Context['idempotency'] {
-  if (!arrival.operation.mutates) return undefined;
+  const { operation, target = '' } = arrival;
+  if (!operation.mutates) return undefined;
   const given = textHeader(arrival, 'idempotency-key');
   if (given === undefined) return undefined;
   if (given.length > IDEMPOTENCY_KEY_CHARS_MAX)
     throw new EngineError('VAL-E001', `idempotency-key is longer than ${IDEMPOTENCY_KEY_CHARS_MAX} characters`);
-  const about = Buffer.from(`${arrival.operation.name}\n${memory?.number ?? 0}\n`, 'utf8');
+  const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId]);
   return {
     key: hash('sha256', `${principal.actor}\n${given}`, 'hex'),
-    bodyHash: hash('sha256', Buffer.concat([about, bytes]), 'hex'),
+    bodyHash: hash('sha256', Buffer.concat([Buffer.from(`${about}\n`), bytes]), 'hex'),
   };
 }

@@ -18,8 +18,6 @@ export interface Upload {
   /** As the client said; application/octet-stream when it did not. */
   readonly contentType: string;
   readonly bytes: Uint8Array;
-  /** The whole body, for hashing. */
-  readonly body: Uint8Array;
 }
 
 /**
@@ -39,15 +37,13 @@ export async function fileUpload(request: HttpRequest, bytesMax: number = UPLOAD
     const issue = file === undefined ? 'missing field `file`' : 'more than one part `file`';
     throw new EngineError('VAL-E003', issue, { details: [{ field: PART_NAME, issue }] });
   }
-  return { ...file, body };
+  return file;
 }
 
-type FilePart = Omit<Upload, 'body'>;
-
-function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<FilePart[]> {
+function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Upload[]> {
   return new Promise((resolve, reject) => {
     const malformed = (): void => reject(new EngineError('VAL-E002', 'the body is not multipart'));
-    const files: FilePart[] = [];
+    const files: Upload[] = [];
     let parser: busboy.Busboy;
     try {
       parser = busboy({

@@ -111,7 +111,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     queryVectors: new QueryVectors({
       embedders,
       stateOf: () => Promise.resolve({ serving: [], lag: 0 }),
-      mayLeave: () => false,
+      leaving: () => undefined,
     }),
     models: recallModels(config),
     httpListener: () => 'node',
@@ -209,6 +209,7 @@ export async function ask(parts: Parts, verb: string, path: string, asked: Asked
       memoryId: operation.on === 'memory' ? id : undefined,
       header: (name) => headers[name],
       remoteAddress: asked.address ?? '127.0.0.1',
+      target: [...Object.values(request.params), JSON.stringify(request.query)].join('\n'),
     },
     {
       read: () => ({ candidate: face.read(request), bytes: Buffer.from(stringifyJson(asked.json ?? null)) }),

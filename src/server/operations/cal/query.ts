@@ -63,6 +63,8 @@ export const calQuery = defineOperation({
   needs: 'read',
   on: 'memory',
   mutates: true,
+  // What a query changes they keep; what it tells is nobody's to keep, as an erasure would not find it.
+  keptByShards: true,
   input: Type.Object({ query: Type.String() }),
   output: Output,
   errors: ['CAL-E002', 'CAL-E044', 'CAL-E046', 'CAL-E101'],

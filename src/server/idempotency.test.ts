@@ -1,0 +1,124 @@
+// What an idempotency key covers, through a whole server: each change once, and the same key for nothing else.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestServer, type TestServer } from '../../test/support/server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ calTier1: 'true' });
+});
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.errors, []);
+});
+
+interface Told {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many routes, whose members each test names
+  readonly body: any;
+}
+
+interface Asked {
+  readonly json?: unknown;
+  readonly body?: FormData;
+  readonly once?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function call(verb: string, path: string, { json, body, once, headers }: Asked = {}): Promise<Told> {
+  const response = await fetch(`${server.http}/api${path}`, {
+    method: verb,
+    headers: {
+      authorization: `Bearer ${server.key}`,
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(once === undefined ? {} : { 'idempotency-key': once }),
+      ...headers,
+    },
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    ...(body === undefined ? {} : { body }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+let memories = 0;
+async function newMemory(partitions: number): Promise<string> {
+  memories += 1;
+  const { body } = await call('POST', '/memories', { json: { id: `once-${memories}`, partitions } });
+  return `/memories/${body.id}`;
+}
+
+const codeOf = ({ body }: Told): string | undefined => body.error?.code;
+
+for (const partitions of [1, 2]) {
+  test(`a grant that is sent again does not take back what was revoked since, ${partitions} partitions`, async () => {
+    const memory = await newMemory(partitions);
+    const said = { user_id: 'ann', purpose: 'storage' };
+    const first = await call('POST', `${memory}/consent/grant`, { json: said, once: 'grant' });
+    assert.equal(first.status, 200);
+    assert.equal((await call('POST', `${memory}/consent/revoke`, { json: said, once: 'revoke' })).status, 200);
+    assert.deepEqual(await call('POST', `${memory}/consent/grant`, { json: said, once: 'grant' }), first);
+    const { body } = await call('GET', `${memory}/consent/status?user_id=ann`);
+    assert.equal(body.users[0].purposes[0].status, 'revoked');
+    const other = { user_id: 'bob', purpose: 'storage' };
+    assert.equal(codeOf(await call('POST', `${memory}/consent/grant`, { json: other, once: 'grant' })), 'VAL-E005');
+  });
+
+  test(`a command that changes the memory does so once, ${partitions} partitions`, async () => {
+    const memory = await newMemory(partitions);
+    const exec = (command: string, args: object, once: string) =>
+      call('POST', `${memory}/app/exec`, { json: { command, args }, once });
+    const query = 'ADD belief SET subject = "ada" SET relation = "likes" SET object = "tea" REASON "said"';
+    const added = await exec('cal', { query }, 'add');
+    const { hash } = added.body.result.result;
+    assert.equal((await call('GET', `${memory}/grains/${hash.replace('sha256:', '')}`)).status, 200);
+    assert.equal((await exec('cal', { query }, 'add')).body.result.result.hash, hash);
+    assert.equal(codeOf(await exec('cal', { query: query.replace('tea', 'milk') }, 'add')), 'VAL-E005');
+    assert.equal((await call('GET', `${memory}/grains`)).body.total, 1);
+
+    const frozen = await exec('restrict', { user_id: 'ann' }, 'freeze');
+    assert.equal(frozen.body.result.restricted, true);
+    await exec('unrestrict', { user_id: 'ann' }, 'lift');
+    assert.deepEqual((await exec('restrict', { user_id: 'ann' }, 'freeze')).body.result, frozen.body.result);
+    assert.deepEqual((await exec('restrictions', {}, 'look')).body.result.restrictions, []);
+  });
+}
+
+test('the same key for what another path, query or person is asked of is refused', async () => {
+  const memory = await newMemory(1);
+  const made = await Promise.all(
+    ['one', 'two'].map((name) => call('POST', '/auth/keys', { json: { name, scopes: ['read'] }, once: name })),
+  );
+  const [one, two] = made.map(({ body }) => `/auth/keys/${body.key_id}`);
+  assert.equal((await call('DELETE', one!, { once: 'gone' })).body.revoked, true);
+  assert.equal(codeOf(await call('DELETE', two!, { once: 'gone' })), 'VAL-E005');
+  assert.equal((await call('DELETE', one!, { once: 'gone' })).body.revoked, true);
+
+  const enforce = `${memory}/retention/enforce`;
+  assert.equal((await call('POST', `${enforce}?dry_run=true`, { once: 'sweep' })).body.dry_run, true);
+  assert.equal(codeOf(await call('POST', enforce, { once: 'sweep' })), 'VAL-E005');
+
+  const belief = { subject: 's', relation: 'likes', object: 'tea' };
+  const of = (user: string) =>
+    call('POST', `${memory}/add`, { json: belief, once: 'add', headers: { 'x-user-id': user } });
+  assert.equal((await of('ann')).status, 200);
+  assert.equal(codeOf(await of('bob')), 'VAL-E005');
+});
+
+test('a file that is sent again is the same file, whatever stands between its parts', async () => {
+  const memory = await newMemory(1);
+  await call('POST', `${memory}/add`, { json: { subject: 's', relation: 'likes', object: 'tea' } });
+  const exported = await fetch(`${server.http}/api${memory}/export-file`, {
+    headers: { authorization: `Bearer ${server.key}` },
+  });
+  const bytes = await exported.arrayBuffer();
+  const into = await newMemory(1);
+  const send = (name: string) => {
+    const body = new FormData();
+    body.append('file', new Blob([bytes]), name);
+    return call('POST', `${into}/import-file`, { body, once: 'file' });
+  };
+  const first = await send('grains.mg');
+  assert.equal(first.body.imported, 1);
+  // Every form has a boundary of its own.
+  assert.deepEqual(await send('grains.mg'), first);
+});
