@@ -100,6 +100,38 @@ test('names that the answer did not wait for are redacted behind it', async () =
   await end();
 });
 
+test('a user who writes again is not erased again by the next start', async () => {
+  const busy = { redactUser: refuse('STO-E002') };
+  const answered = new MemoryLogStore();
+  const first = deployment(answered, busy);
+  await first.erasures.user(MEMORY, 'ann', BY, async () => PROOF);
+  await first.end();
+  // The other way that keys go: a start asks for them.
+  const cut = new MemoryLogStore();
+  const second = deployment(cut, { ...busy, eraseUser: refuse('STO-E002') });
+  await assert.rejects(second.erasures.user(MEMORY, 'ann', BY, async () => refuse('STO-E002')()));
+  await second.end();
+  const third = deployment(cut, busy);
+  await third.erasures.start();
+  assert.ok(third.asked.includes('eraseUser'));
+  await third.end();
+
+  for (const store of [answered, cut]) {
+    const inputs: unknown[] = [];
+    const redactUser = (input: unknown) => {
+      inputs.push(input);
+      return { redacted: 0, removed: 0, more: false };
+    };
+    const last = deployment(store, { redactUser });
+    await last.erasures.start();
+    await last.erasures.settled();
+    assert.deepEqual(last.asked, ['redactUser']);
+    assert.deepEqual(inputs, [{ userId: 'ann', keyFingerprint: PROOF.keyFingerprint }]);
+    assert.equal(last.erasures.pending, 0);
+    await last.end();
+  }
+});
+
 test('of a memory that is gone nothing is left to do', async () => {
   const store = new MemoryLogStore();
   const first = deployment(store, { eraseUser: refuse('STO-E002') });

@@ -20,6 +20,8 @@ interface Intent {
   readonly target: Target;
   readonly actor: string;
   readonly reason?: string;
+  /** Of the user's destroyed keys, once they are: only names in others' grains are left then. */
+  readonly fingerprint?: string;
 }
 
 /** How the caller asks: with its idempotency key and deadline. */
@@ -51,17 +53,16 @@ export class Erasures {
 
   /** Goes on with what a stop cut off: keys first, before anything is served; names in others' grains in the background. */
   async start(): Promise<void> {
-    const erased: { readonly intent: Intent; readonly fingerprint: string | undefined }[] = [];
+    const begun: Intent[] = [];
     for (const intent of this.#intents()) {
-      let fingerprint: string | undefined;
       try {
-        fingerprint = await this.#erase(intent);
+        begun.push(await this.#withoutKeys(intent));
       } catch (error) {
         this.#log.warn({ err: error, memory: intent.memory }, 'an erasure could not be completed yet');
+        begun.push(intent);
       }
-      erased.push({ intent, fingerprint });
     }
-    for (const { intent, fingerprint } of erased) this.#runBehind(intent, fingerprint);
+    for (const intent of begun) this.#runBehind(intent);
   }
 
   /** Erases a user. The proof; other people's grains that name the user are redacted by then, or shortly after. */
@@ -70,9 +71,12 @@ export class Erasures {
     const proof = await this.#first(intent, ask);
     if (proof.keyFingerprint === '') await this.#finish(intent);
     else {
-      const isDone = await this.#redact(intent, proof.keyFingerprint, REDACTION_ROUNDS_AWAITED).catch(() => false);
+      const isDone = await this.#redact(
+        { ...intent, fingerprint: proof.keyFingerprint },
+        REDACTION_ROUNDS_AWAITED,
+      ).catch(() => false);
       if (isDone) await this.#finish(intent);
-      else this.#runBehind(intent, proof.keyFingerprint);
+      else this.#runBehind(await this.#erased(intent, proof.keyFingerprint));
     }
     return proof;
   }
@@ -106,8 +110,12 @@ export class Erasures {
   async #intend({ number }: MemoryRecord, target: Target, { actor, reason }: By): Promise<Intent> {
     const name = `${settingsPrefix(number)}${MARK}${randomId('ers')}`;
     const intent: Intent = { name, memory: number, target, actor, ...(reason === undefined ? {} : { reason }) };
-    await this.#control.commit((change) => change.put('setting', { name, value: { ...intent } }));
+    await this.#note(intent);
     return intent;
+  }
+
+  async #note(intent: Intent): Promise<void> {
+    await this.#control.commit((change) => change.put('setting', { name: intent.name, value: { ...intent } }));
   }
 
   /** There is nothing to go on with. */
@@ -133,30 +141,27 @@ export class Erasures {
       return await ask();
     } catch (error) {
       if (error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code)) await this.#drop(intent);
-      else this.#runBehind(intent, undefined);
+      else this.#runBehind(intent);
       throw error;
     }
   }
 
-  /**
-   * Goes on until it is done, or the server ends. With the fingerprint, what is left is the redaction: the keys are not
-   * asked for again, as the user may write under a new one by now.
-   */
-  #runBehind(intent: Intent, fingerprint: string | undefined): void {
-    const run = this.#persist(intent, fingerprint).catch((error) => {
+  /** Goes on until it is done, or the server ends. */
+  #runBehind(intent: Intent): void {
+    const run = this.#persist(intent).catch((error) => {
       this.#log.error({ err: error, memory: intent.memory }, 'an erasure was given up until the next start');
     });
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
   }
 
-  async #persist(intent: Intent, known: string | undefined): Promise<void> {
+  async #persist(from: Intent): Promise<void> {
     const { signal } = this.#ending;
-    let fingerprint = known;
+    let intent = from;
     while (!signal.aborted) {
       try {
-        fingerprint ??= await this.#erase(intent);
-        if (await this.#redact(intent, fingerprint, Number.POSITIVE_INFINITY)) return await this.#finish(intent);
+        intent = await this.#withoutKeys(intent);
+        if (await this.#redact(intent, Number.POSITIVE_INFINITY)) return await this.#finish(intent);
       } catch (error) {
         if (error instanceof EngineError && error.code === 'MEM-E003') return await this.#drop(intent);
         if (!(error instanceof EngineError)) throw error;
@@ -164,6 +169,28 @@ export class Erasures {
       }
       await delay(ERASURE_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
+  }
+
+  /** Destroys the keys, unless that is done. */
+  async #withoutKeys(intent: Intent): Promise<Intent> {
+    return intent.fingerprint === undefined ? this.#erased(intent, await this.#erase(intent)) : intent;
+  }
+
+  /**
+   * Writes down that the keys are gone: they are not asked for again, as the user may write under a new one by the next
+   * start. Where that cannot be written it holds for this run.
+   */
+  async #erased(intent: Intent, fingerprint: string): Promise<Intent> {
+    const erased: Intent = { ...intent, fingerprint };
+    try {
+      await this.#note(erased);
+    } catch (error) {
+      this.#log.warn(
+        { err: error, memory: intent.memory },
+        'that the keys of an erasure are gone was not written down',
+      );
+    }
+    return erased;
   }
 
   /** Asks every partition again: those that have done it repeat what they said. The key's fingerprint, '' for none. */
@@ -176,10 +203,10 @@ export class Erasures {
   }
 
   /** True when nothing is left to redact; false after so many rounds, or at the server's end. */
-  async #redact({ memory, target, actor, reason }: Intent, keyFingerprint: string, rounds: number): Promise<boolean> {
-    if (!('userId' in target)) return true;
+  async #redact({ memory, target, actor, reason, fingerprint = '' }: Intent, rounds: number): Promise<boolean> {
+    if (!('userId' in target) || fingerprint === '') return true;
     for (let round = 0; round < rounds && !this.#ending.signal.aborted; round++) {
-      const input = { userId: target.userId, keyFingerprint };
+      const input = { userId: target.userId, keyFingerprint: fingerprint };
       if (!(await this.#shards.call('redactUser', contextOf(memory, actor, reason), input)).more) return true;
     }
     return false;
