@@ -43,6 +43,8 @@ export interface GrpcOptions {
    * requests of another content type than gRPC's go to this handler.
    */
   readonly otherwise?: HttpHandler;
+  /** For those requests, as ListenOptions have it. */
+  readonly bodyTimeoutMs?: number;
   readonly onError?: (error: unknown) => void;
   /** Lets a caller use reflection, by its metadata, or throws EngineError. */
   readonly allowReflection: (header: GrpcCall['header'], remoteAddress: string) => void | Promise<void>;

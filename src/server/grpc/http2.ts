@@ -157,9 +157,12 @@ class Http2Front implements GrpcFront {
     const { headers } = head;
     const type = headers['content-type'];
     if (type !== 'application/grpc' && (type === undefined || !CONTENT_TYPE.test(type))) {
-      const { otherwise: handler, onError } = this.options;
+      const { otherwise: handler, onError, bodyTimeoutMs } = this.options;
       if (handler === undefined) refuse(connection, stream, { ':status': 415 });
-      else serveHttp2({ stream, headers, rawHeaders: head.rawHeaders, handler, onError });
+      else {
+        const cutOff = (): void => connection.cutOff(stream);
+        serveHttp2({ stream, headers, rawHeaders: head.rawHeaders, handler, onError, cutOff, bodyTimeoutMs });
+      }
       return;
     }
     if (headers[':method'] !== 'POST') {

@@ -1,11 +1,12 @@
 // HTTP/2 on a port shared with gRPC: connections that speak it are taken from the listener's server before HTTP/1.1
 // looks at them, and their requests that are no gRPC become requests like any other.
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 import { assert } from '../../engine/assert.ts';
-import { HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
+import { BODY_TIMEOUT_MS, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
 import { Body } from './body.ts';
 import { drained } from './drained.ts';
+import { refusal } from './errors.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -66,6 +67,10 @@ export interface Http2Exchange {
   readonly rawHeaders: readonly string[];
   readonly handler: HttpHandler;
   readonly onError: ((error: unknown) => void) | undefined;
+  /** Resets the stream, which is answered and still sends, once the peer has the answer. */
+  readonly cutOff: () => void;
+  /** As ListenOptions have it: a body that takes longer is 408. A peer that takes nothing for as long is cut off. */
+  readonly bodyTimeoutMs?: number | undefined;
 }
 
 /** Answers one request of an HTTP/2 connection by the handler. */
@@ -88,10 +93,13 @@ class Http2Request implements HttpRequest {
   private readonly incoming: ServerHttp2Stream;
   private readonly pendingBody: Body | undefined;
   private begun = false;
+  /** It was answered without the handler, whose answer is nobody's any more. */
+  private isRefused = false;
+  private bodyTimer: NodeJS.Timeout | undefined;
   private controller: AbortController | undefined;
 
   constructor(exchange: Http2Exchange) {
-    const { stream, headers } = exchange;
+    const { stream, headers, bodyTimeoutMs = BODY_TIMEOUT_MS } = exchange;
     this.exchange = exchange;
     this.incoming = stream;
     this.method = headers[':method'] ?? '';
@@ -101,7 +109,14 @@ class Http2Request implements HttpRequest {
     this.query = mark < 0 ? '' : target.slice(mark + 1);
     this.remoteAddress = stream.session?.socket.remoteAddress ?? '';
     const length = Number(headers['content-length'] ?? -1);
-    if (!stream.endAfterHeaders) this.pendingBody = this.collect(length);
+    if (!stream.endAfterHeaders) {
+      this.pendingBody = this.collect(length);
+      this.bodyTimer = setTimeout(() => this.refuse(), bodyTimeoutMs).unref();
+    }
+    // Silence while a handler works is no fault of the peer's; bytes that it does not take are.
+    stream.setTimeout(bodyTimeoutMs, () => {
+      if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
+    });
     // A stream that is reset, and whatever else is wrong with one, ends it: `close` tells.
     stream.on('error', () => undefined);
     stream.on('close', () => this.closed());
@@ -135,12 +150,24 @@ class Http2Request implements HttpRequest {
 
   stream(status: number, headers: ResponseHeaders): ResponseStream {
     const isEmpty = this.method === 'HEAD';
-    this.begin(status, headers, isEmpty);
-    return new Http2ResponseStream(this.incoming, isEmpty);
+    const isBegun = this.begin(status, headers, isEmpty);
+    return new Http2ResponseStream(this.incoming, isEmpty, isBegun);
   }
 
-  /** False when the peer has gone. */
+  /** The body does not come to its end: answers without the handler. */
+  private refuse(): void {
+    if (!this.begun) {
+      const { headers, body } = refusal(408);
+      this.respond(408, headers, body);
+      this.exchange.cutOff();
+    } else if (!this.incoming.destroyed) this.incoming.close(constants.NGHTTP2_CANCEL);
+    this.isRefused = true;
+    this.abandon();
+  }
+
+  /** False when the peer has gone, or was answered. */
   private begin(status: number, headers: ResponseHeaders, endStream: boolean): boolean {
+    if (this.isRefused) return false;
     assert(!this.begun, 'one response to a request');
     checkHeaders(headers);
     this.begun = true;
@@ -167,7 +194,11 @@ class Http2Request implements HttpRequest {
   }
 
   private closed(): void {
-    if (this.incoming.writableFinished) return;
+    clearTimeout(this.bodyTimer);
+    if (!this.incoming.writableFinished) this.abandon();
+  }
+
+  private abandon(): void {
     const reason = new RequestAborted();
     this.pendingBody?.fail(reason);
     this.controller?.abort(reason);
@@ -177,7 +208,10 @@ class Http2Request implements HttpRequest {
     const stream = this.incoming;
     const body = new Body(declaredBytes, { pause: () => stream.pause(), resume: () => stream.resume() });
     stream.on('data', (chunk: Buffer) => body.push(chunk));
-    stream.on('end', () => body.finish());
+    stream.on('end', () => {
+      clearTimeout(this.bodyTimer);
+      body.finish();
+    });
     return body;
   }
 }
@@ -185,22 +219,24 @@ class Http2Request implements HttpRequest {
 class Http2ResponseStream implements ResponseStream {
   private readonly stream: ServerHttp2Stream;
   private readonly bodiless: boolean;
+  private readonly isBegun: boolean;
 
-  constructor(stream: ServerHttp2Stream, bodiless: boolean) {
+  constructor(stream: ServerHttp2Stream, bodiless: boolean, isBegun: boolean) {
     this.stream = stream;
     this.bodiless = bodiless;
+    this.isBegun = isBegun;
   }
 
   write(chunk: string | Uint8Array): Promise<void> {
     const { stream } = this;
     if (this.bodiless) return Promise.resolve();
-    if (stream.destroyed) return Promise.reject(new RequestAborted());
+    if (stream.destroyed || !this.isBegun) return Promise.reject(new RequestAborted());
     assert(!stream.writableEnded, 'a stream is written until its end');
     if (chunk.length === 0 || stream.write(chunk)) return Promise.resolve();
     return drained(stream);
   }
 
   end(): void {
-    if (!this.stream.destroyed && !this.bodiless) this.stream.end();
+    if (!this.stream.destroyed && this.isBegun && !this.bodiless) this.stream.end();
   }
 }
