@@ -138,7 +138,11 @@ class UwsServer implements HttpListener {
     const lingering = this.connections > 0 && Date.now() - this.heldEndMs < LINGER_MS;
     // Either way the last bytes leave this callback's cork first.
     if (lingering) setTimeout(() => this.settle(), 50);
-    else setImmediate(() => this.drained?.());
+    else
+      setImmediate(() => {
+        // On a connection that is kept alive another request may have come in this very turn: its end comes here again.
+        if (this.inFlight === 0) this.drained?.();
+      });
   }
 
   received(request: UwsRequest): void {
