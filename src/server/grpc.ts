@@ -3,6 +3,7 @@ import { assert } from '../engine/assert.ts';
 import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
 import { besideCodecOf, codecOf } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
+import { notesOf } from './operations/notes.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_RPC_ROWS } from './operations/unimplemented.ts';
 import type { Arrival, Face, Forward, Wrapper } from './wrapper.ts';
@@ -23,7 +24,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map([
 
 interface Reply {
   readonly bytes: Uint8Array;
-  /** A JSON array of the warnings that the message has no place for; '' for none. */
+  /** Those that the message has no place for, as `notesOf` gives them. */
   readonly warnings: string;
 }
 
@@ -56,13 +57,10 @@ function arrivalOf(call: GrpcCall, operation: Operation): Arrival {
 function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route): Face<Reply> {
   return {
     read: () => ({ candidate: grpc === undefined ? {} : grpc.read(call.bytes), bytes: call.bytes }),
-    write: (output) => {
-      const warnings = grpc === undefined ? [] : grpc.looseWarnings(output);
-      return {
-        bytes: grpc === undefined ? EMPTY : grpc.write(output),
-        warnings: warnings.length === 0 ? '' : JSON.stringify(warnings),
-      };
-    },
+    write: (output) => ({
+      bytes: grpc === undefined ? EMPTY : grpc.write(output),
+      warnings: grpc === undefined ? '' : notesOf(grpc.looseWarnings(output)),
+    }),
     forward:
       codec === undefined
         ? undefined
