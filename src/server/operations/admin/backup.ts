@@ -2,8 +2,10 @@
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import Type from 'typebox';
+import { isFileError, storageError } from '../../../engine/durable-file.ts';
 import { EngineError } from '../../../engine/errors.ts';
 import { requireUnbound } from '../../auth/principal.ts';
+import type { Services } from '../../context.ts';
 import { LAYOUT_FILE } from '../../data-directory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
@@ -26,19 +28,9 @@ export const backup = defineOperation({
     requireUnbound(principal, 'a copy of the deployment');
     if (!isAbsolute(path)) throw new EngineError('VAL-E001', 'path must be absolute');
     await makeEmpty(path);
-    const control = join(path, 'data', 'control');
-    await mkdir(control, { recursive: true });
-    // Keys of shards wrapped under one master key beside another master key would be of no use.
-    const bytes = await services.masterKeys.whileStill(async () => {
-      // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
-      const copied = await services.shards.backup(path);
-      await services.control.backup(control);
-      await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
-      await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
-      return copied;
+    const bytes = await copyAll(path, services).catch((error: unknown) => {
+      throw isFileError(error) ? storageError(`the copy in ${path} is not whole`, error) : error;
     });
-    const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
-    await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`);
     // What takes no more writes is still copied.
     if (services.control.poisoned === undefined)
       await services.control.commit((change) =>
@@ -47,6 +39,24 @@ export const backup = defineOperation({
     return { path, bytes, shards: services.shards.shardCount };
   },
 });
+
+/** Resolves to the bytes of the shards. Rejects with EngineError or the system's error. */
+async function copyAll(path: string, services: Services): Promise<number> {
+  const control = join(path, 'data', 'control');
+  await mkdir(control, { recursive: true });
+  // Keys of shards wrapped under one master key beside another master key would be of no use.
+  const bytes = await services.masterKeys.whileStill(async () => {
+    // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
+    const copied = await services.shards.backup(path);
+    await services.control.backup(control);
+    await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
+    await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
+    return copied;
+  });
+  const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
+  await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`);
+  return bytes;
+}
 
 async function makeEmpty(path: string): Promise<void> {
   try {

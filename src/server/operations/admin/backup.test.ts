@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { ADMIN, ask, makeParts } from '../../testing/parts.ts';
+
+test('a copy that cannot be made whole is told as trouble with storage', async (t) => {
+  const folder = temporaryDirectory(t);
+  // Its layout is to be copied, and is not there.
+  const parts = await makeParts({ flags: { dataDir: join(folder, 'data') } });
+  const told = await ask(parts, 'POST', '/memories/default/app/exec', {
+    key: ADMIN,
+    json: { command: 'backup', args: { path: join(folder, 'copy') } },
+  });
+  assert.equal(told.body['code'], 'STO-E001');
+  assert.match(String(told.body['message']), /is not whole/);
+});
