@@ -1,5 +1,5 @@
-// Recall by words over gRPC from one large memory, one question after another, alone and while grains are added at a
-// steady rate by another process: to the memory that is asked and to others on all shards. Beside it the round trip of
+// Recall by words over gRPC from one large memory, one question after another, alone and while grains are added at
+// steady rates by another process: to the memory that is asked and to others on all shards. Beside it the round trip of
 // the barest echo: what no recall can be quicker than.
 import { inFolder } from '../lib/folder.ts';
 import { LoadClient, type ServedLoad } from '../lib/load.ts';
@@ -13,6 +13,10 @@ const ASKED = ['asked'];
 const MEMORIES = ['asked', ...Array.from({ length: 7 }, (_, i) => `beside-${i}`)];
 const WORKERS = 2;
 const SHARDS = 8;
+/** Adds a second beside the questions; the aims are for the last. */
+const RATES = [1_000, 2_000, 5_000];
+/** Questions beside adds end after so long, as a box that takes hardly more adds than come answers late. */
+const ASKING_MS = 15_000;
 
 export const scenario: Scenario = {
   name: 'serve',
@@ -28,7 +32,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
   const grains = sized(size, { full: 100_000, quick: 30_000, smoke: 100 });
   const rounds = sized(size, { full: 3, quick: 2, smoke: 1 });
   const questions = sized(size, { full: 4_000, quick: 1_500, smoke: 10 });
-  const addsPerSecond = sized(size, { full: 5_000, quick: 5_000, smoke: 50 });
+  const rates = sized(size, { full: RATES, quick: RATES, smoke: [50] });
   const looks = sized(size, { full: undefined, quick: undefined, smoke: 1 });
   const batchGrains = Math.min(grains, 1_000);
   return inFolder(async (folder) => {
@@ -44,33 +48,39 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       await settled(server, looks);
       const ask = { protocol: 'grpc', connections: 1, inFlight: 1, calls: questions, what: 'recall' } as const;
       const alone: ServedLoad[] = [];
-      const beside: ServedLoad[] = [];
       const bare: ServedLoad[] = [];
-      const adds: number[] = [];
+      const beside = rates.map((): ServedLoad[] => []);
+      const added = rates.map((): number[] => []);
       let seed = 1;
       for (let round = 0; round <= rounds; round++) {
         const asked = { ...ask, memories: ASKED, seed: ++seed };
         bare.push(await asker.run(echo, asked));
         alone.push(await asker.run(server, asked));
-        adds.push(
-          await whileAdding(
-            { server, adder },
-            { perSecond: addsPerSecond, seed: ++seed, memories: MEMORIES },
-            async () => {
-              beside.push(await asker.run(server, asked));
-            },
-          ),
-        );
-        await settled(server, looks);
+        for (const [at, perSecond] of rates.entries()) {
+          const adds = { perSecond, seed: ++seed, memories: MEMORIES };
+          const perRound = await whileAdding({ server, adder }, adds, async () => {
+            beside[at]!.push(await untilLate(asker, (begun) => asker.run(server, asked, begun)));
+          });
+          added[at]!.push(perRound);
+          await settled(server, looks);
+        }
       }
       // The first round warms up.
       const of = (loads: readonly ServedLoad[], key: keyof ServedLoad): number =>
         median(loads.slice(1).map((one) => one[key]));
+      const besideRates = rates.flatMap((rate, at) => {
+        const name = rate === rates.at(-1) ? 'beside_adds' : `beside_${rate}_adds`;
+        return [
+          [`${name}_p50_ms`, of(beside[at]!, 'p50Ms')],
+          [`${name}_p99_ms`, of(beside[at]!, 'p99Ms')],
+          [`${name}_per_s`, median(added[at]!.slice(1))],
+          [`${name}_questions`, of(beside[at]!, 'calls')],
+        ] as const;
+      });
       return {
-        parameters: { grains, questions, rounds, adds_per_s: addsPerSecond, workers: WORKERS, shards: SHARDS },
+        parameters: { grains, questions, rounds, adds_per_s: rates.at(-1)!, workers: WORKERS, shards: SHARDS },
         metrics: rounded({
-          beside_adds_p50_ms: of(beside, 'p50Ms'),
-          beside_adds_p99_ms: of(beside, 'p99Ms'),
+          ...Object.fromEntries(besideRates),
           alone_p50_ms: of(alone, 'p50Ms'),
           alone_p99_ms: of(alone, 'p99Ms'),
           alone_calls_per_s: of(alone, 'callsPerSecond'),
@@ -78,7 +88,6 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
           echo_p50_ms: of(bare, 'p50Ms'),
           echo_p99_ms: of(bare, 'p99Ms'),
           reply_bytes_mean: of(alone, 'replyBytes') / questions,
-          adds_per_s: median(adds.slice(1)),
           grains_of_asked: await grainsHeld(server, 'asked'),
         }),
       };
@@ -88,4 +97,16 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       await Promise.all([server.stop(), echo.stop()]);
     }
   });
+}
+
+/** A run that begins no more calls once it has taken ASKING_MS. */
+async function untilLate(asker: LoadClient, run: (begun: () => void) => Promise<ServedLoad>): Promise<ServedLoad> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await run(() => {
+      timer = setTimeout(() => asker.end(), ASKING_MS);
+    });
+  } finally {
+    clearTimeout(timer);
+  }
 }
