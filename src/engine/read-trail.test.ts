@@ -346,6 +346,26 @@ for (const [what, tamper] of Object.entries(TAMPERED))
     assert.ok((await entriesOf(engine)).length >= 10);
   });
 
+test('a look at the newest entries reads their records, and hears of nothing that lies before', async (t) => {
+  const { store, root, places } = await chained(t);
+  const { engine, log } = await open(t, store, root);
+  log.corrupt(places[1]!);
+  const checkedWith = async (limit: number) => {
+    const { valid, checked } = await engine.write('verifyAudit', context, { limit });
+    return valid ? checked : 'broken';
+  };
+  // The last two share a record.
+  for (const [limit, checked] of [
+    [1, 2],
+    [2, 2],
+    [3, 3],
+    [9, 9],
+    [12, 'broken'],
+    [100, 'broken'],
+  ] as const)
+    assert.equal(await checkedWith(limit), checked, `the newest ${limit}`);
+});
+
 test('who acts as a person is named by pseudonym, and by the proof once erased', async (t) => {
   const { engine } = await begun(t);
   const ada: CallContext = { ...context, actor: 'user:ada' };

@@ -62,6 +62,8 @@ export interface KeyInspection {
   readonly createdMs: number;
   readonly unwraps: boolean;
   readonly keyBytes: number;
+  /** As `fingerprint` has it; '' for one that does not unwrap. */
+  readonly fingerprint: string;
   /** True when the key's own bytes stand in its file. */
   readonly inClear: boolean;
 }
@@ -435,10 +437,11 @@ export class KeyStore {
       const key = this.#unwrap(id, slot);
       const inClear = bytes.includes(key);
       const keyBytes = key.length;
+      const fingerprint = fingerprintOf(key);
       key.fill(0);
-      return { createdMs: slot.createdMs, unwraps: true, keyBytes, inClear };
+      return { createdMs: slot.createdMs, unwraps: true, keyBytes, fingerprint, inClear };
     } catch {
-      return { createdMs: slot.createdMs, unwraps: false, keyBytes: 0, inClear: false };
+      return { createdMs: slot.createdMs, unwraps: false, keyBytes: 0, fingerprint: '', inClear: false };
     }
   }
 

@@ -1,5 +1,5 @@
 import type { AuditCheck } from '../calls.ts';
-import { type AuditEntry, checkChain, GENESIS } from '../govern/audit.ts';
+import { type AuditEntry, type AuditHead, checkChain, GENESIS } from '../govern/audit.ts';
 import { decodeAuditBody } from '../govern/audit-codec.ts';
 import type { Sequence } from '../log/log.ts';
 import { decodeRecord } from '../record/record.ts';
@@ -24,18 +24,16 @@ function* check(
   const committed = store.auditHead(memory);
   const noted = notedHead(store, store.memory(memory));
   const sequences = store.allKeyed(memory, 'audit');
-  // The head that the next record must continue. Records before the stretch asked for only hand theirs on.
-  let head = GENESIS;
+  const stretch =
+    limit === undefined ? { from: 0, head: GENESIS } : yield* newest(store, sequences, committed.seq - limit);
+  // The head that the next record must continue.
+  let { head } = stretch;
   let checked = 0;
   const bad = (seq: number): AuditCheck => ({ valid: false, checked, firstBadSeq: seq, partition });
-  for (const sequence of sequences) {
-    const entries = entriesAt(store, sequence);
+  for (let at = stretch.from; at < sequences.length; at++) {
+    const entries = entriesAt(store, sequences[at]!);
     const last = entries?.at(-1);
     if (entries === undefined || last === undefined) return bad(head.seq + 1);
-    if (limit !== undefined && last.seq <= committed.seq - limit) {
-      head = { seq: last.seq, hash: last.hash };
-      continue;
-    }
     const result = checkChain(head, entries);
     if ('badSeq' in result) return bad(result.badSeq);
     head = result.head;
@@ -48,6 +46,20 @@ function* check(
   // A chain cut short at its end still checks; the head that was committed tells, and that which was noted.
   if (head.seq < Math.max(committed.seq, noted?.seq ?? 0)) return bad(head.seq + 1);
   return { valid: true, checked, partition };
+}
+
+/** Which records hold the entries after `seq`, and the head that the record before them hands on. */
+function* newest(
+  store: Store,
+  sequences: readonly Sequence[],
+  seq: number,
+): Generator<void, { readonly from: number; readonly head: AuditHead }, void> {
+  for (let at = sequences.length - 1; at >= 0; at--) {
+    const last = entriesAt(store, sequences[at]!)?.at(-1);
+    if (last !== undefined && last.seq <= seq) return { from: at + 1, head: { seq: last.seq, hash: last.hash } };
+    yield;
+  }
+  return { from: 0, head: GENESIS };
 }
 
 function entriesAt(store: Store, sequence: Sequence): AuditEntry[] | undefined {

@@ -8,6 +8,7 @@ import { EngineError } from '../../errors.ts';
 import { addressOf } from '../../grain/address.ts';
 import type { JsonObject } from '../../grain/api-json.ts';
 import { openGrain } from '../../grain/blob.ts';
+import type { Sliced } from '../../index/section.ts';
 import { explain } from '../../recall/stages/explain.ts';
 import { TEXT_TERMS } from '../../recall/stages/hit.ts';
 import { decodeRecord, type GrainRecord } from '../../record/record.ts';
@@ -225,7 +226,7 @@ class Basics {
       proofRepeats: again.count === 0 && again.keyFingerprint === proof.keyFingerprint,
       keyGone: this.#store.keys.state(key) === 'destroyed',
       keysTried: keys.length,
-      keysOpened: keys.filter((raw) => copies.some((copy) => this.#opensWith(raw, copy))).length,
+      keysOpened: await inSlices(this.#keysThatOpen(keys, copies)),
       cachesClean: this.#memory.userKeys.get(this.#user) === undefined && !opens(() => this.#memory.grainKey(key, 0)),
       grainsLeft: this.#rowsOf(this.#user),
       ...this.#served(own),
@@ -258,6 +259,15 @@ class Basics {
         const record = bytes === undefined ? undefined : decodeRecord(bytes);
         return record?.kind === 'key' ? [record.key] : [];
       });
+  }
+
+  *#keysThatOpen(keys: readonly Buffer[], copies: readonly GrainRecord[]): Sliced<number> {
+    let opened = 0;
+    for (const raw of keys) {
+      if (copies.some((copy) => this.#opensWith(raw, copy))) opened += 1;
+      yield;
+    }
+    return opened;
   }
 
   #opensWith(raw: Buffer, copy: GrainRecord): boolean {

@@ -5,6 +5,7 @@ import type { Sliced } from '../../index/section.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import type { IndexEvidence } from './evidence.ts';
+import { Needles } from './needles.ts';
 
 /** Bytes read for it, of the newest files first, and at once. */
 const BYTES_MAX = 64 << 20;
@@ -34,21 +35,24 @@ export function* searchIndexFiles(
   store: Store,
   texts: readonly string[],
 ): Sliced<{ readonly bytesSearched: number; readonly found: number }> {
-  const needles = texts.map((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')] as const);
+  if (texts.length === 0) return { bytesSearched: 0, found: 0 };
+  const needles = new Needles(texts.flatMap((text) => [needleOf(text, 'utf8'), needleOf(text, 'utf16le')]));
   const found = new Set<number>();
   let bytesSearched = 0;
-  if (needles.length > 0)
-    for (const path of store.index.files().toReversed()) {
-      for (const block of blocksOf(path, BYTES_MAX - bytesSearched)) {
-        bytesSearched += block.length;
-        needles.forEach(([utf8, utf16], i) => {
-          if (block.includes(utf8) || block.includes(utf16)) found.add(i);
-        });
-        yield;
-      }
-      if (bytesSearched >= BYTES_MAX) break;
+  for (const path of store.index.files().toReversed()) {
+    for (const block of blocksOf(path, BYTES_MAX - bytesSearched)) {
+      bytesSearched += block.length;
+      needles.search(block, found);
+      yield;
     }
-  return { bytesSearched, found: found.size };
+    if (bytesSearched >= BYTES_MAX) break;
+  }
+  return { bytesSearched, found: new Set([...found].map((needle) => needle >>> 1)).size };
+}
+
+/** As much of a text as blocks overlap by. */
+function needleOf(text: string, encoding: 'utf8' | 'utf16le'): Uint8Array {
+  return Buffer.from(text, encoding).subarray(0, VALUE_BYTES_MAX);
 }
 
 /** Blocks that overlap, so that what lies across a border is in one of them. A file that is gone has none. */

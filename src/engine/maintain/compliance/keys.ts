@@ -4,10 +4,10 @@ import { KEY_BYTES } from '../../crypto/envelope.ts';
 import { EngineError } from '../../errors.ts';
 import type { Ordinal } from '../../index/part.ts';
 import type { Sliced } from '../../index/section.ts';
-import { decodeRecord, type KeyRecord } from '../../record/record.ts';
+import { NO_KEY } from '../../keys/key-store.ts';
+import { decodeRecord, type GrainRecord, type KeyRecord, peekedKeys } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { grainRecord } from './blobs.ts';
 import type { ErasureEvidence, KeyEvidence } from './evidence.ts';
 import type { ErasedEntry } from './trail.ts';
 
@@ -43,13 +43,14 @@ export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> 
   const looked = [blob, token, index, ...store.liveScopeKeys(memory), ...userKeys.slice(-KEYS_LOOKED_AT_MAX)];
   let unwrappable = 0;
   let inClear = 0;
+  const prints = new Map<number, string>();
   for (const id of looked) {
     const inspection = keys.inspect(id);
+    prints.set(id, inspection?.fingerprint ?? '');
     if (inspection === undefined || !inspection.unwraps || inspection.keyBytes !== KEY_BYTES) unwrappable += 1;
     else if (inspection.inClear) inClear += 1;
     yield;
   }
-  const prints = new Map<number, string>(looked.map((id) => [id, printOf(store, id)]));
   const separate = (id: number): boolean =>
     prints.get(id) !== '' && [...prints].every(([other, print]) => other === id || print !== prints.get(id));
   return {
@@ -62,15 +63,6 @@ export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> 
     tokenKeyIsSeparate: separate(token),
     indexKeyIsSeparate: separate(index),
   };
-}
-
-/** '' for a key that does not open. */
-function printOf(store: Store, id: number): string {
-  try {
-    return store.keys.fingerprint(id);
-  } catch {
-    return '';
-  }
 }
 
 /** What is left of erased users: their keys, grains, rows and what the trail says of each erasure. */
@@ -91,14 +83,8 @@ export function* erasureEvidence(
     if (derives(memory, key)) cached += 1;
     yield;
   }
-  let grainsLeft = 0;
   // Without an erasure there is nothing to look for in every record.
-  if (destroyed.size > 0)
-    for (const ordinal of live) {
-      const record = grainRecord(store, ordinal);
-      if (record !== undefined && (destroyed.has(record.key) || store.isErased(record))) grainsLeft += 1;
-      yield;
-    }
+  const grainsLeft = destroyed.size === 0 ? 0 : yield* grainsUnder(store, live, destroyed);
   const byPrint = new Map(
     [...destroyed.values()].map((record) => [Buffer.from(record.fingerprint).toString('hex'), record]),
   );
@@ -114,6 +100,37 @@ export function* erasureEvidence(
     brokenProofs: broken.length,
     withoutKeyEntry: entries.erased.filter(({ fingerprint }) => !entries.destroyed.has(fingerprint)).length,
   };
+}
+
+/** Grains that lie under a key that was destroyed: of these, or a scope's. */
+function* grainsUnder(
+  store: Store,
+  live: readonly Ordinal[],
+  destroyed: ReadonlyMap<number, KeyRecord>,
+): Sliced<number> {
+  const known = new Map<number, boolean>([[NO_KEY, false]]);
+  const isGone = (key: number): boolean => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const gone = destroyed.has(key) || store.keys.state(key) === 'destroyed';
+    known.set(key, gone);
+    return gone;
+  };
+  let grains = 0;
+  for (const ordinal of live) {
+    const under = grainKeysAt(store, ordinal);
+    if (under !== undefined && (isGone(under.key) || isGone(under.scopeKey))) grains += 1;
+    yield;
+  }
+  return grains;
+}
+
+/** Which keys a grain lies under, of its user (or the memory) and its scope; undefined for what is no grain. */
+function grainKeysAt({ log }: Store, ordinal: Ordinal): Pick<GrainRecord, 'key' | 'scopeKey'> | undefined {
+  // Unchecked: all records are looked at, and a damaged one is no evidence either way.
+  if (log.peek !== undefined) return log.peek(ordinal, peekedKeys);
+  const bytes = log.read(ordinal);
+  return bytes === undefined ? undefined : peekedKeys(Buffer.from(bytes));
 }
 
 /** A proof names a user, a count and a fingerprint, and the key's own record says the same at the same time. */
