@@ -2,11 +2,13 @@
 import { calReadSteps } from './cal/reads/memory.ts';
 import type { AddOutcome, CallContext, MemoryCalls, MemorySettings, ShardWideCalls } from './calls.ts';
 import { EngineError } from './errors.ts';
+import { UNKNOWN_FINGERPRINT } from './keys/key-store.ts';
 import { auditPage } from './maintain/audit-page.ts';
 import { backup } from './maintain/backup.ts';
 import { compact } from './maintain/compact.ts';
 import type { Door } from './maintain/compliance/door.ts';
 import { gatherCompliance } from './maintain/compliance/gather.ts';
+import { namedKeys } from './maintain/drop.ts';
 import { keepVectors } from './maintain/embed.ts';
 import { exportPage } from './maintain/export.ts';
 import { personPage } from './maintain/person-page.ts';
@@ -21,6 +23,7 @@ import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
 import type { Store } from './store/store.ts';
 import type { Added } from './write/add.ts';
+import { dropShutPlan } from './write/drop-shut.ts';
 import * as plans from './write/plans.ts';
 
 export interface WriteServices extends RebuildServices {
@@ -56,8 +59,14 @@ export function writeCalls(services: WriteServices) {
       if (store.holds(number) && !wantsAttach(store, input.settings)) return {};
       return queue.push('attachMemory', plans.attachPlan, { ...context, memory: number }, input);
     },
-    dropMemory: (context: CallContext, input: In<'dropMemory'>): Out<'dropMemory'> =>
-      queue.push('dropMemory', plans.dropPlan, context, input),
+    dropMemory: async (context: CallContext, input: In<'dropMemory'>): Out<'dropMemory'> => {
+      const { memory } = context;
+      if (!store.isShut(memory)) return queue.push('dropMemory', plans.dropPlan, context, input);
+      // What its policy says is lost with its key.
+      if (input.check === true) return { keyFingerprint: UNKNOWN_FINGERPRINT };
+      const named = await inSlices(namedKeys(store, memory));
+      return queue.push('dropMemory', dropShutPlan, { ...context, memory: 0 }, { memory, named });
+    },
     claim: async (context: CallContext, input: In<'claim'>): Out<'claim'> => {
       if (!input.release) return queue.push('claim', plans.claimPlan, context, input);
       const { idempotency, ...rest } = context;

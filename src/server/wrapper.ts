@@ -12,7 +12,7 @@ import { includesScope, type Principal, type Scope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import type { CallExtras, Context, Services } from './context.ts';
 import { randomId } from './control/ids.ts';
-import { DEFAULT_MEMORY, type MemoryRecord } from './control/memories.ts';
+import { DEFAULT_MEMORY, type MemoryRecord, repliesPrefix } from './control/memories.ts';
 import { Deadlines } from './deadlines.ts';
 import { RequestAborted } from './http/listener.ts';
 import type { Logger } from './log.ts';
@@ -252,7 +252,7 @@ export class Wrapper {
     const context = shardContext(asked, admitted, place);
     const claim = (release: boolean) => this.#services.shards.call('claim', context, { release });
     const output = await this.#replies.once(
-      { key: `${context.memory} ${idempotency.key}`, bodyHash: idempotency.bodyHash },
+      { key: `${repliesPrefix(context.memory)}${idempotency.key}`, bodyHash: idempotency.bodyHash },
       [],
       async () => {
         await claim(false);

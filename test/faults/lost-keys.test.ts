@@ -201,6 +201,32 @@ test('a memory whose index key was lost is deleted like any other', async (t) =>
   await engine.close();
 });
 
+test('a memory whose token key was lost is deleted, and its users with it', async (t) => {
+  const shard = await filled(t);
+  damageSlot(shard.root, shard.keys.token);
+  let engine = await openShard(shard.root);
+  assert.match(reasonsOf(engine), /memory 1 does not open/);
+  // Nobody can say any more whether its policy holds it.
+  const { keyFingerprint } = await engine.write('dropMemory', contextOf(1), { check: true });
+  assert.equal(keyFingerprint, UNKNOWN_FINGERPRINT);
+  const proof = await engine.write('dropMemory', contextOf(1), {});
+  assert.match(proof.keyFingerprint, /^[0-9a-f]{16}$/);
+  assert.notEqual(proof.keyFingerprint, UNKNOWN_FINGERPRINT);
+  assert.doesNotMatch(reasonsOf(engine), /memory 1/);
+  for (const key of Object.values(shard.keys)) assert.equal(engine.store.keys.state(key), 'destroyed');
+  assert.equal(await codeOf(() => recalled(engine, 1, 'harbour')), 'MEM-E003');
+  // A deletion that was cut off is asked for again.
+  assert.deepEqual(await engine.write('dropMemory', contextOf(1), {}), proof);
+  await until(engine, () => engine.store.dropPending.size === 0);
+  await assertUntouched(engine, shard);
+  assert.deepEqual((await engine.write('verify', contextOf(0), {})).findings, []);
+  await engine.close();
+  engine = await openShard(shard.root);
+  assert.deepEqual([...engine.store.memoryNumbers()], [2]);
+  await assertUntouched(engine, shard);
+  await engine.close();
+});
+
 for (const purged of [false, true])
   test(`grains whose user was erased since the data was copied are left out${purged ? ', also when the old index key is gone' : ''}`, async (t) => {
     const shard = await filled(t);

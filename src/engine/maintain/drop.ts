@@ -3,6 +3,7 @@
 import type { Sliced } from '../index/section.ts';
 import type { SegmentChange } from '../index/shard-index.ts';
 import { CorruptRecord, type Sequence } from '../log/log.ts';
+import { decodeRecord } from '../record/record.ts';
 import { governingStates, policyState } from '../store/rules.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
@@ -51,6 +52,19 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
   store.dropPending.delete(memory);
   store.momentary.delete(memory);
   return { ...change, state: [...change.state, [key, null]] };
+}
+
+/** Keys of users and scopes of a memory that are live, by the log alone: for one whose index cannot be read. */
+export function* namedKeys(store: Store, memory: number): Sliced<number[]> {
+  const keys = new Set<number>();
+  for (const item of store.log.scan(1)) {
+    if (!(item instanceof CorruptRecord) && memoryOf(item.bytes) === memory) {
+      const record = decodeRecord(item.bytes);
+      if (record.kind === 'key' && store.keys.state(record.key) === 'live') keys.add(record.key);
+    }
+    yield;
+  }
+  return [...keys];
 }
 
 /** Every record has its memory behind the kind byte. */

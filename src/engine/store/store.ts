@@ -134,7 +134,7 @@ export class Store {
 
   #open(number: number, sequence: Sequence): Memory {
     try {
-      const opened = new Memory(this.#readSetting(number, sequence), this.keys, this.log);
+      const opened = new Memory(this.#settingAt(number, sequence), this.keys, this.log);
       this.unopened.delete(number);
       return opened;
     } catch (error) {
@@ -144,7 +144,19 @@ export class Store {
     }
   }
 
-  #readSetting(number: number, sequence: Sequence): SettingRecord {
+  /** What says which keys a memory has. MEM-E003, STO-E001. */
+  setting(number: number): SettingRecord {
+    const sequence = this.#settings.get(number);
+    if (sequence === undefined) throw new EngineError('MEM-E003');
+    return this.#settingAt(number, sequence);
+  }
+
+  /** True for a memory that is here and does not open again unless its token key comes back. */
+  isShut(number: number): boolean {
+    return this.holds(number) && this.keys.isGone(this.setting(number).tokenKey);
+  }
+
+  #settingAt(number: number, sequence: Sequence): SettingRecord {
     const bytes = this.log.read(sequence);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     if (record?.kind !== 'setting') throw new EngineError('STO-E001', `setting record ${sequence} is gone`);
@@ -167,6 +179,7 @@ export class Store {
     if (sequence === undefined) {
       this.#settings.delete(number);
       this.unsound.delete(number);
+      this.unopened.delete(number);
       this.#auditHeads.delete(number);
     } else this.#settings.set(number, sequence);
   }

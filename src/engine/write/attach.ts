@@ -3,7 +3,7 @@ import type { CallContext, MemorySettings } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { refuseHeld } from '../govern/decide.ts';
 import { treeOf } from '../govern/scope-tree.ts';
-import { type Memory, sealSettings } from '../store/memory.ts';
+import { type Memory, type MemoryKeyIds, sealSettings } from '../store/memory.ts';
 import { firstPolicy } from '../store/rules.ts';
 import { oldBlobKeyState, purgeState } from '../store/store.ts';
 import type { Group } from './group.ts';
@@ -71,36 +71,57 @@ function auditAttach(
  */
 export function planDrop(group: Group, memory: Memory): { readonly keyFingerprint: string } {
   const { store } = group;
-  const keyFingerprint = store.keys.proof(memory.keyIds.blob);
-  const { blob, token, index } = memory.keyIds;
-  const named = [...store.liveUserKeys(memory), ...store.liveScopeKeys(memory)];
+  group.onPublish(() => memory.dropKeys());
+  return dropKeyed(group, memory.number, memory.keyIds, [
+    ...store.liveUserKeys(memory),
+    ...store.liveScopeKeys(memory),
+  ]);
+}
+
+/** The same of a memory whose token key is lost, which does not open. `named`: the keys of its users and scopes. */
+export function planDropShut(
+  group: Group,
+  number: number,
+  named: readonly number[],
+): { readonly keyFingerprint: string } {
+  const { blobKey: blob, tokenKey: token, indexKey: index } = group.store.setting(number);
+  return dropKeyed(group, number, { blob, token, index }, named);
+}
+
+function dropKeyed(
+  group: Group,
+  number: number,
+  { blob, token, index }: MemoryKeyIds,
+  named: readonly number[],
+): { readonly keyFingerprint: string } {
+  const { store } = group;
+  const keyFingerprint = store.keys.proof(blob);
   group.record({
     kind: 'setting',
-    memory: memory.number,
+    memory: number,
     blobKey: blob,
     tokenKey: token,
     indexKey: index,
     dropped: true,
     sealed: Buffer.alloc(0),
   });
-  group.setState(`memory/${memory.number}`, null);
-  const indexKeys = store.notedIndexKeys(memory.number);
-  const blobKeys = store.oldBlobKeys(memory.number);
-  for (const id of indexKeys) group.setState(purgeState(memory.number, id), null);
-  for (const id of blobKeys) group.setState(oldBlobKeyState(memory.number, id), null);
+  group.setState(`memory/${number}`, null);
+  const indexKeys = store.notedIndexKeys(number);
+  const blobKeys = store.oldBlobKeys(number);
+  for (const id of indexKeys) group.setState(purgeState(number, id), null);
+  for (const id of blobKeys) group.setState(oldBlobKeyState(number, id), null);
   // The list is kept until every key is gone and every record removed: a crash on the way is finished at open.
   const doomed = [blob, token, index, ...named, ...indexKeys, ...blobKeys];
   const value = Buffer.alloc(4 * doomed.length);
   for (let i = 0; i < doomed.length; i++) value.writeUInt32BE(doomed[i]!, 4 * i);
-  group.setState(`drop/${memory.number}`, value);
+  group.setState(`drop/${number}`, value);
   for (const key of doomed) group.destroyKey(key);
   group.onPublish(() => {
-    memory.dropKeys();
-    store.settingChanged(memory.number, undefined);
-    store.purgePending.delete(memory.number);
-    store.dropPending.add(memory.number);
-    store.vectors.dropMemory(memory.number);
-    store.vectorsBehind.delete(memory.number);
+    store.settingChanged(number, undefined);
+    store.purgePending.delete(number);
+    store.dropPending.add(number);
+    store.vectors.dropMemory(number);
+    store.vectorsBehind.delete(number);
   });
   return { keyFingerprint };
 }

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../engine/errors.ts';
+import { compose } from '../../engine/govern/policy/compose.ts';
+import { nested } from '../../engine/govern/policy/rules.ts';
+import { policyJson, type SealedPolicy, unsetPolicy } from '../../engine/govern/policy/seal.ts';
 import { MemoryLogStore } from '../../engine/log/memory.ts';
+import type { JsonObject } from '../../shards/protocol.ts';
 import { isMembers } from '../operations/names.ts';
 import { makeParts } from '../testing/parts.ts';
-import { slugOf } from './memories.ts';
+import { repliesPrefix, slugOf } from './memories.ts';
 
 const BY = { actor: 'system', requestId: 'test' };
 
@@ -72,6 +76,43 @@ test('a memory that its policy keeps is not even begun to be deleted', async () 
   await assert.rejects(services.memories.delete(memory, BY), { code: 'POL-E003' });
   assert.equal(services.memories.find('held')?.deleting, undefined);
 });
+
+test('a memory whose keys are lost goes, unless the policy that was last noted keeps it', async () => {
+  const dropped: unknown[] = [];
+  const { services } = await makeParts({
+    instead: {
+      dropMemory: (input) => {
+        dropped.push(input);
+        return Promise.resolve({ keyFingerprint: '0123456789abcdef' });
+      },
+    },
+  });
+  const { memories, control } = services;
+  const policyOf = (version: number, presets: readonly string[]) =>
+    JSON.parse(JSON.stringify(policyJson(sealed(version, presets)))) as JsonObject; // as it comes over a thread
+  const noted = await memories.create({ id: 'noted' }, BY);
+  await memories.noteGoverning(noted, policyOf(2, ['legal_hold']));
+  // The answer of an earlier change comes late.
+  await memories.noteGoverning(noted, policyOf(1, []));
+  const policy = { presets: ['legal_hold'], overrides: {} };
+  for (const memory of [memories.get('noted'), await memories.create({ id: 'first', policy }, BY)]) {
+    await assert.rejects(memories.delete(memory, BY), { code: 'POL-E003' });
+    assert.equal(memories.find(memory.id)?.deleting, undefined);
+  }
+  assert.deepEqual(dropped, [{ check: true }, { check: true }]);
+
+  await memories.noteGoverning(noted, policyOf(3, []));
+  const reply = { id: `${repliesPrefix(noted.number)}key`, bodyHash: 'b', atMs: 0, value: null };
+  await control.commit((change) => change.put('reply', reply));
+  await memories.delete(memories.get('noted'), BY);
+  assert.equal(memories.find('noted'), undefined);
+  assert.equal(control.count('reply'), 0);
+});
+
+function sealed(version: number, presets: readonly string[]): SealedPolicy {
+  const composed = compose(presets);
+  return { ...unsetPolicy(), ...composed, sealedRules: nested(composed.rules), version };
+}
 
 test('a memory whose keys cannot be made is not there', async () => {
   let made = 0;

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
+import { compose, readOverrides } from '../../engine/govern/policy/compose.ts';
 import { egressAction } from '../../engine/govern/policy/in-force.ts';
 import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
 import type { PolicyValue } from '../../engine/govern/policy/values.ts';
@@ -226,8 +227,10 @@ export class Memories {
     const governing = governingOf(policy);
     await this.#store.commit((change) => {
       const memory = this.find(id);
-      if (memory?.number === number && JSON.stringify(memory.governing) !== JSON.stringify(governing))
-        change.put('memory', { ...memory, governing });
+      if (memory?.number !== number || JSON.stringify(memory.governing) === JSON.stringify(governing)) return;
+      // Answers may come in another order than the versions that they tell of.
+      if ((memory.governing?.version ?? 0) > governing.version) return;
+      change.put('memory', { ...memory, governing });
     });
   }
 
@@ -236,7 +239,9 @@ export class Memories {
    * keeps it.
    */
   async delete(memory: MemoryRecord, by: { actor: string; requestId: string }): Promise<string> {
-    await this.#shards.call('dropMemory', contextOf(memory, by), { check: true });
+    const { keyFingerprint } = await this.#shards.call('dropMemory', contextOf(memory, by), { check: true });
+    // Keys that are lost took the policy along: what was last noted of it counts.
+    if (keyFingerprint !== '' && isHeld(memory)) throw new EngineError('POL-E003', 'a legal hold keeps everything');
     await this.#store.commit((change) => {
       if (this.find(memory.id)?.number !== memory.number) throw new EngineError('MEM-E003');
       change.put('memory', { ...memory, deleting: true });
@@ -250,6 +255,8 @@ export class Memories {
       change.remove('memory', memory.id);
       for (const { name } of [...this.#store.values('setting')])
         if (name.startsWith(settingsPrefix(memory.number))) change.remove('setting', name);
+      for (const { id } of [...this.#store.values('reply')])
+        if (id.startsWith(repliesPrefix(memory.number))) change.remove('reply', id);
       change.audit({
         event: 'instance.deleted',
         actor,
@@ -266,21 +273,36 @@ export function settingsPrefix(memory: number): string {
   return `memory/${memory}/`;
 }
 
+/** What the ids of answers begin with that are kept of a memory; they go with it. */
+export function repliesPrefix(memory: number): string {
+  return `${memory} `;
+}
+
 export function placeOfMemory(memory: MemoryRecord): Place {
   return { timeMs: memory.createdAtMs, id: memory.id };
 }
 
-/** What lists show of a policy, as the wire has it. */
-function governingOf(policy: JsonObject): Governing {
-  const { presets, rules } = policy;
+function isHeld({ governing, policy }: MemoryRecord): boolean {
+  if (governing !== undefined) return governing.isHeld === true;
+  if (policy === undefined) return false;
+  return compose(policy.presets, readOverrides(policy.overrides as PolicyValue)).rules['deletion.hold']; // JSON of rules
+}
+
+/** What is kept beside a policy, as the wire has it, for whoever does not ask its memory. */
+function governingOf(policy: JsonObject): Governing & { readonly version: number } {
+  const { presets, rules, version } = policy;
   const { guardrail } = rules as JsonObject; // a policy has all its rules
   const { patterns, mode } = guardrail as JsonObject;
   const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+  const whole = withLoosest(flat(rules as PolicyValue)); // as it was sealed
   return {
+    version: Number(version),
     presets: texts(presets),
     guardrailPatterns: texts(patterns),
     guardrailMode: String(mode),
-    egress: egressAction(withLoosest(flat(rules as PolicyValue))), // as it was sealed
+    egress: egressAction(whole),
+    egressCategories: whole['pii.categories'],
+    isHeld: whole['deletion.hold'],
   };
 }
 

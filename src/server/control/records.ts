@@ -23,11 +23,17 @@ export interface MemoryRecord extends MemorySettings {
 }
 
 export interface Governing {
+  /** Of the policy; absent in records of older builds. */
+  readonly version?: number;
   readonly presets: readonly string[];
   readonly guardrailPatterns: readonly string[];
   readonly guardrailMode: string;
   /** What becomes of texts that would go to a service outside. */
   readonly egress: EgressAction;
+  /** What counts as personal data there; absent in records of older builds: all of it. */
+  readonly egressCategories?: '*' | readonly string[];
+  /** A legal hold keeps everything. Absent in records of older builds: not known. */
+  readonly isHeld?: boolean;
 }
 
 export interface KeyRecord {

@@ -6,7 +6,7 @@ import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/limits.
 import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
 import { randomId } from '../control/ids.ts';
 import type { MemoryRecord } from '../control/memories.ts';
-import { settingsPrefix } from '../control/memories.ts';
+import { repliesPrefix, settingsPrefix } from '../control/memories.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { Logger } from '../log.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
@@ -129,7 +129,7 @@ export class Erasures {
       change.remove('setting', name);
       if (!('userId' in target)) return;
       const naming = [...this.#control.values('reply')].filter(
-        ({ id, value }) => id.startsWith(`${memory} `) && says(value, target.userId),
+        ({ id, value }) => id.startsWith(repliesPrefix(memory)) && says(value, target.userId),
       );
       for (const { id } of naming) change.remove('reply', id);
     });
