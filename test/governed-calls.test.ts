@@ -47,7 +47,7 @@ const LINES: { readonly [M in MethodName]: Line } = {
   getRaw: { reads: ({ hash }) => [{ hash }] },
   locate: { nothing: 'which partition is to be asked' },
   list: { reads: () => [{ filter: {}, limit: 10, order: 'asc' }] },
-  recallStatistics: { nothing: 'counts of words over the whole memory' },
+  recallStatistics: { nothing: 'counts of words over what the caller is bound to' },
   recallCandidates: {
     reads: () => [
       { query: QUERY, statistics: { docs: 1, totalLength: 3, documentFrequency: {} } },

@@ -57,7 +57,7 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
     list: (context: CallContext, input: In<'list'>): Out<'list'> =>
       list(store, readable(store, context, input.filter), context, input),
     recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
-      recallStatistics(store, recallable(store, context, input), input),
+      recallStatistics(store, recallable(store, context, input), context, input),
     recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> => ({
       ...recallCandidates(store, recallable(store, context, input.query), context, input.query, input.statistics, {
         vectors: shardVectors(store, context.memory, input.query),

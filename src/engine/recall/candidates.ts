@@ -19,11 +19,11 @@ import {
 import { lowerBound } from '../index/text/tail.ts';
 import type { Store } from '../store/store.ts';
 import { Conversations } from './conversations.ts';
+import { countedParts } from './counted.ts';
 import { type PartFilter, visibleIn } from './filter.ts';
 import type { NamedRanking } from './fuse.ts';
 import { isTurn, type PlacedCode, QueryMarks } from './marks.ts';
 import { inOrder, type PartDoc } from './ordered.ts';
-import { removedDocs } from './removed.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
 /** What a partition is asked, with the memory's statistics. */
@@ -347,7 +347,7 @@ function scoreExactly(search: CandidateSearch, text: TextQuery, units: Units): v
 }
 
 function scorePhrases(
-  { store, parts, statistics, pairFrequency }: CandidateSearch,
+  { store, context, parts, statistics, pairFrequency }: CandidateSearch,
   text: TextQuery,
   units: Units,
 ): void {
@@ -355,7 +355,7 @@ function scorePhrases(
   const byPart = parts.map((): LocalCandidate[] => []);
   for (const unit of units.all) if (unit.isCandidate) byPart[unit.part]!.push(unit);
   const docs = byPart.map(docsOf);
-  const scores = scoreFewPairs(liveParts(store, parts), docs, text.pairs, statistics, pairFrequency);
+  const scores = scoreFewPairs(countedParts(store, parts, context), docs, text.pairs, statistics, pairFrequency);
   if (scores === undefined) return;
   for (const [part, some] of byPart.entries())
     for (let at = 0; at < some.length; at++) if (scores[part]![at]! > 0) some[at]!.phrase = scores[part]![at]!;
@@ -365,16 +365,6 @@ function docsOf(units: readonly LocalCandidate[]): Uint32Array {
   const docs = new Uint32Array(units.length);
   for (let i = 0; i < docs.length; i++) docs[i] = units[i]!.doc;
   return docs;
-}
-
-/** The parts as statistics see them: without what was removed. */
-export function liveParts(store: Store, parts: readonly IndexPart[]): SearchPart[] {
-  return parts.map((part) => ({
-    text: part.text,
-    removed: undefined,
-    allowed: undefined,
-    removedDocs: removedDocs(store, part),
-  }));
 }
 
 /** A candidate as it crosses threads. */

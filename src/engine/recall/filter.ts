@@ -50,15 +50,22 @@ export function visibleIn(
   const standing: GrainFilter = filter.includeSuperseded === true ? { includeSuperseded: true } : {};
   const test = docTest(store, part, standing, context, []);
   if (namespace === undefined && userId === undefined) return test;
-  const docs = facetDocs(part, {}, context, []) ?? NOTHING;
-  const set = DocSet.of(part.docCount, docs);
+  const set = DocSet.of(part.docCount, docsWithin(part, context) ?? NOTHING);
   return (doc) => set.has(doc) && test(doc);
+}
+
+/** The docs inside the caller's namespace and user, of every standing, ascending; undefined: the caller is bound to neither. */
+export function docsWithin(
+  part: IndexPart,
+  context: Pick<CallContext, 'namespace' | 'userId'>,
+): Uint32Array | undefined {
+  return facetDocs(part, {}, context, []);
 }
 
 function facetDocs(
   part: IndexPart,
   filter: GrainFilter,
-  context: CallContext,
+  context: Pick<CallContext, 'namespace' | 'userId'>,
   terms: readonly FacetTerm[],
 ): Uint32Array | undefined {
   const lists: Uint32Array[] = [];

@@ -9,14 +9,8 @@ import { type TextStatistics as BareStatistics, collectStatistics, type SearchPa
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
-import {
-  type CandidateSearch,
-  type Found,
-  findCandidates,
-  liveParts,
-  matchedOf,
-  plainCandidate,
-} from './candidates.ts';
+import { type CandidateSearch, type Found, findCandidates, matchedOf, plainCandidate } from './candidates.ts';
+import { countedParts } from './counted.ts';
 import { coverageOf, type Evidence, evidenceOf } from './evidence.ts';
 import { excludedByConditions } from './excluded.ts';
 import { type FacetTerm, filterPart } from './filter.ts';
@@ -56,15 +50,21 @@ function plan(store: Store, memory: Memory, query: RecallQuery): Plan {
 
 const NO_STATISTICS: BareStatistics = { docs: 0, totalLength: 0, documentFrequency: new Map() };
 
-function statisticsOf(live: readonly SearchPart[], text: TextQuery | undefined): BareStatistics {
-  return text === undefined ? NO_STATISTICS : collectStatistics(live, text.terms);
+function statisticsOf(counted: readonly SearchPart[], text: TextQuery | undefined): BareStatistics {
+  return text === undefined ? NO_STATISTICS : collectStatistics(counted, text.terms);
 }
 
-export function recallStatistics(store: Store, memory: Memory, query: RecallQuery): TextStatistics {
+/** Of what the caller may see: how rare a word is elsewhere is nothing that an answer may show. */
+export function recallStatistics(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  query: RecallQuery,
+): TextStatistics {
   const planned = plan(store, memory, query);
   const { text, parts } = planned;
-  const live = liveParts(store, parts);
-  const { docs, totalLength, documentFrequency } = statisticsOf(live, text);
+  const counted = countedParts(store, parts, context);
+  const { docs, totalLength, documentFrequency } = statisticsOf(counted, text);
   // A term that is nowhere says so: what the query asks for and the memory does not know is part of its idf.
   const frequencies = (text?.terms ?? []).map((term) => [term, documentFrequency.get(term) ?? 0] as const);
   const hasPairs = text !== undefined && text.pairs.length > 0 && query.wordsOnly !== true;
@@ -72,7 +72,7 @@ export function recallStatistics(store: Store, memory: Memory, query: RecallQuer
     docs,
     totalLength,
     documentFrequency: Object.fromEntries(frequencies),
-    ...(hasPairs ? { pairFrequency: Object.fromEntries(matchPairs(live, text.pairs).documentFrequency) } : {}),
+    ...(hasPairs ? { pairFrequency: Object.fromEntries(matchPairs(counted, text.pairs).documentFrequency) } : {}),
   };
 }
 
@@ -105,7 +105,7 @@ export function recall(
 ): MemoryCalls['recall']['output'] {
   const planned = plan(store, memory, query);
   const { parts, text } = planned;
-  const statistics = statisticsOf(liveParts(store, parts), text);
+  const statistics = statisticsOf(text === undefined ? [] : countedParts(store, parts, context), text);
   const { candidates, rankings } = search(
     store,
     memory,

@@ -88,7 +88,9 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
     scored.set(held, one);
     return one;
   };
-  const words = text === undefined ? undefined : new Words(memory.live, text);
+  // How rare a word is elsewhere is none of the caller's business.
+  const seen = memory.live.filter((held) => isWithin(bound, held));
+  const words = text === undefined ? undefined : new Words(seen, text);
   if (text !== undefined && words !== undefined) {
     const mayMatch = (held: Held): boolean =>
       passing.includes(held) && text.clauses.every((clause) => holds(held, clause) === clause.required);
@@ -122,7 +124,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
   return { hits, total: candidates.length, coverage };
 }
 
-/** BM25 of words and pairs over every live grain. */
+/** BM25 of words and pairs over every live grain that the caller may see. */
 class Words {
   readonly #live: readonly Held[];
   readonly #text: TextQuery;

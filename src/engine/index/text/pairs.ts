@@ -3,7 +3,14 @@
 import { countedLength, termScore } from './bm25.ts';
 import type { QueryPair } from './query.ts';
 import { frequencyIn, scoreLists } from './score.ts';
-import { countShared, removedDocsOf, type SearchPart, type TextStatistics, type Weights, weightsOf } from './search.ts';
+import {
+  frequencyAmong,
+  removedDocsOf,
+  type SearchPart,
+  type TextStatistics,
+  type Weights,
+  weightsOf,
+} from './search.ts';
 import { lowerBound } from './tail.ts';
 import type { Occurrences, Postings, TextPart } from './types.ts';
 
@@ -128,7 +135,7 @@ export function matchPairs(parts: readonly SearchPart[], pairs: readonly QueryPa
     const removed = pairs.length === 0 ? undefined : removedDocsOf(part);
     return pairs.map((pair) => {
       const postings = keptPostings(part.text, pair);
-      const live = postings === undefined ? 0 : postings.count - countShared(postings, removed!);
+      const live = postings === undefined ? 0 : frequencyAmong(postings, part, removed!);
       const name = pairName(pair);
       if (live > 0) documentFrequency.set(name, (documentFrequency.get(name) ?? 0) + live);
       return postings;

@@ -28,11 +28,23 @@ export interface SearchPart {
   readonly allowed: DocBits | undefined;
   /** The docs that `removed` is true for, ascending. With it, statistics need not ask about every doc. */
   readonly removedDocs?: Uint32Array;
+  /** The docs that count in statistics, where they are not all that are live. */
+  readonly counted?: CountedDocs | undefined;
   /** By doc, for equal scores (see TopHits). */
   readonly createdAtMs?: Float64Array;
   readonly ordinals?: Uint32Array;
   /** True when createdAtMs never falls from one doc to the next; makes searching faster. */
   readonly chronological?: boolean;
+}
+
+/** Live docs of a part that statistics go by. */
+export interface CountedDocs {
+  /** Ascending. */
+  readonly docs: Uint32Array;
+  /** The same as a set; there where it is no larger than the list. */
+  readonly bits: DocBits | undefined;
+  /** Sum of their counted lengths. */
+  readonly totalLength: number;
 }
 
 /** What BM25 has to know of all parts of a memory. Those of several partitions are added up. */
@@ -45,25 +57,28 @@ export interface TextStatistics {
   readonly documentFrequency: ReadonlyMap<string, number>;
 }
 
-/** Statistics over the live docs of all parts: the same whatever is sealed, merged, or removed but not yet dropped. */
+/** Statistics over the live, counted docs of all parts: the same whatever is sealed, merged, or removed but not yet dropped. */
 export function collectStatistics(parts: readonly SearchPart[], terms: readonly string[]): TextStatistics {
   let docs = 0;
   let totalLength = 0;
   const documentFrequency = new Map<string, number>();
   for (const part of parts) {
-    const { text } = part;
+    const { text, counted } = part;
     const removed = removedDocsOf(part);
-    docs += text.docCount - removed.length;
-    totalLength += text.totalLength;
-    if (removed.length > 0) {
+    if (counted !== undefined) {
+      docs += counted.docs.length;
+      totalLength += counted.totalLength;
+    } else {
+      docs += text.docCount - removed.length;
+      totalLength += text.totalLength;
       const { lengths } = text;
       for (const doc of removed) totalLength -= countedLength(lengths[doc]!);
     }
     for (const term of terms) {
       const postings = text.postings(term);
       if (postings === undefined) continue;
-      const live = postings.count - countShared(postings, removed);
-      if (live > 0) documentFrequency.set(term, (documentFrequency.get(term) ?? 0) + live);
+      const frequency = frequencyAmong(postings, part, removed);
+      if (frequency > 0) documentFrequency.set(term, (documentFrequency.get(term) ?? 0) + frequency);
     }
   }
   return { docs, totalLength, documentFrequency };
@@ -80,8 +95,19 @@ export function removedDocsOf({ text, removed, removedDocs }: SearchPart): Uint3
   return Uint32Array.from(docs);
 }
 
+/** Docs of a posting list that count in statistics. `removed`: those of the part that were. */
+export function frequencyAmong(postings: Postings, { counted }: SearchPart, removed: Uint32Array): number {
+  if (counted === undefined) return postings.count - countShared(postings, removed);
+  const words = counted.bits?.words;
+  if (words === undefined) return countShared(postings, counted.docs);
+  const { docs, count } = postings;
+  let shared = 0;
+  for (let i = 0; i < count; i++) shared += (words[docs[i]! >>> 5]! >>> (docs[i]! & 31)) & 1;
+  return shared;
+}
+
 /** Docs of a posting list that an ascending list holds too. */
-export function countShared(postings: Postings, docs: Uint32Array): number {
+function countShared(postings: Postings, docs: Uint32Array): number {
   let shared = 0;
   if (docs.length === 0) return 0;
   const list = postings.docs.subarray(0, postings.count);

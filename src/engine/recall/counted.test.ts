@@ -1,0 +1,120 @@
+// Who is bound to a namespace or a user is answered as if nothing else were in the memory: to the last bit of each score, wherever
+// the grains lie.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../../test/support/runs.ts';
+import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { AddItem, CallContext, JsonObject, RecallQuery } from '../calls.ts';
+import type { Engine } from '../engine.ts';
+
+const WORDS = ['saffron', 'shelf', 'harbour', 'lantern', 'kept', 'red', 'Ada'];
+const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));
+
+const item = fc
+  .record({
+    text,
+    namespace: fc.constantFrom('home', 'away'),
+    user: fc.constantFrom('ann', 'ben', undefined),
+    session: fc.constantFrom('s1', 's2', undefined),
+    isRemoved: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),
+  })
+  .map(({ text: content, namespace, user, session, isRemoved }) => {
+    const fields: JsonObject = {
+      content,
+      namespace,
+      ...(user === undefined ? {} : { user_id: user }),
+      ...(session === undefined ? {} : { session_id: session, role: 'user' }),
+    };
+    return { grainType: 'event', fields, isRemoved };
+  });
+type Item = AddItem & { readonly isRemoved: boolean };
+
+const question = fc.record({ query: text, wordsOnly: fc.boolean(), candidateLimit: fc.constantFrom(3, 100) });
+const binding = fc.constantFrom<Pick<CallContext, 'namespace' | 'userId'>>(
+  { namespace: 'home' },
+  { userId: 'ann' },
+  { namespace: 'home', userId: 'ann' },
+);
+
+async function fill(engine: Engine, memory: number, items: readonly Item[], sealed: number): Promise<void> {
+  const context = contextOf(memory);
+  await engine.write('attachMemory', context, { settings: settingsOf(memory) });
+  const hashes: string[] = [];
+  for (const [i, { grainType, fields }] of items.entries()) {
+    hashes.push((await engine.write('add', context, { grainType, fields, sync: false })).hash);
+    if (i === sealed) await engine.write('flush', context, {});
+  }
+  const gone = hashes.filter((_, i) => items[i]!.isRemoved);
+  if (gone.length > 0) await engine.write('forget', context, { hashes: gone, check: false });
+}
+
+async function opened(t: TestContext): Promise<Engine> {
+  const engine = await openShard(temporaryDirectory(t));
+  t.after(() => engine.abandon());
+  return engine;
+}
+
+test('a bound caller has the scores of a memory of its own', async (t) => {
+  const [shared, own] = [await opened(t), await opened(t)];
+  let memory = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(item, { minLength: 1, maxLength: 30 }),
+      fc.nat(30),
+      binding,
+      fc.array(question, { minLength: 1, maxLength: 4 }),
+      async (made, sealed, bound, questions) => {
+        memory += 1;
+        // Of its own, so that none is a duplicate of another.
+        const items = made.map(
+          (one, i): Item => ({ ...one, fields: { ...one.fields, created_at: 1_700_000_000 + i } }),
+        );
+        const seen = items.filter(
+          ({ fields }) =>
+            (bound.namespace === undefined || fields['namespace'] === bound.namespace) &&
+            (bound.userId === undefined || fields['user_id'] === bound.userId),
+        );
+        await fill(shared, memory, items, sealed);
+        await fill(own, memory, seen, sealed);
+        const context = { ...contextOf(memory), ...bound };
+        for (const asked of questions) {
+          const query: RecallQuery = { ...asked, filter: {}, limit: 50, structural: false };
+          const { hits, coverage } = shared.read('recall', context, query);
+          const expected = own.read('recall', contextOf(memory), query);
+          assert.deepEqual(hits, expected.hits);
+          assert.equal(coverage, expected.coverage);
+          assert.deepEqual(
+            shared.read('recallStatistics', context, query),
+            own.read('recallStatistics', contextOf(memory), query),
+          );
+        }
+      },
+    ),
+    { numRuns: runs(25) },
+  );
+});
+
+test('what others say makes no word of a bound caller common', async (t) => {
+  const engine = await opened(t);
+  const said = (content: string, namespace: string, i: number): Item => ({
+    grainType: 'event',
+    fields: { content, namespace, created_at: 1_700_000_000 + i },
+    isRemoved: false,
+  });
+  const mine = [said('red lantern', 'home', 0), said('red shelf', 'home', 1), said('red harbour', 'home', 2)];
+  const others = Array.from({ length: 30 }, (_, i) => said(`lantern ${i}`, 'away', 10 + i));
+  await fill(engine, 1, [...mine, ...others], 20);
+  const query: RecallQuery = {
+    query: 'lantern shelf',
+    filter: {},
+    limit: 2,
+    candidateLimit: 50,
+    structural: false,
+    wordsOnly: true,
+  };
+  const scores = engine.read('recall', { ...contextOf(1), namespace: 'home' }, query).hits.map(({ score }) => score);
+  // As rare as one another here.
+  assert.deepEqual(scores, [1, 1]);
+});
