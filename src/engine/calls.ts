@@ -676,6 +676,7 @@ export interface MemoryCalls {
         | 'memory.searched'
         | 'verify.run'
         | 'export.file'
+        | 'policy.enforced'
         | 'policy.simulated'
         | 'user.data_exported';
       /** The person concerned; otherwise the one that the caller is bound to. */

@@ -22,7 +22,7 @@ import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
 import { replayAfter } from './maintain/replay.ts';
 import { liveSegmentsDirectory } from './maintain/segments-directory.ts';
 import { inSlices } from './maintain/slices.ts';
-import { audited, isAudited } from './read-audit.ts';
+import { audited, auditRefusedRead, isAudited } from './read-audit.ts';
 import { readCalls } from './reads.ts';
 import { isAuditRecord } from './record/record.ts';
 import { indexKeys } from './store/index-keys.ts';
@@ -180,6 +180,7 @@ export class Engine {
       } catch (error) {
         const { index } = this.store;
         if (error instanceof CorruptBlock && tries < index.segments) continue;
+        auditRefusedRead(this.store, this.#queue.trail, context, { method, input, error });
         const isMissing = error instanceof EngineError && error.code === 'MEM-E001';
         // What a bad block held is not known to be gone.
         throw isMissing && this.store.isDamaged(context.memory) ? damagedMemory() : error;

@@ -170,6 +170,8 @@ export const READ_TRAIL_MS = 100;
 export const READ_TRAIL_GROUP = 1_024;
 /** Entries that wait while the log takes nothing; more are lost, and counted in health. */
 export const READ_TRAIL_MAX = 8_192;
+/** Goals above a goal that are looked at for a circle. */
+export const GOALS_ABOVE_MAX = 1_000;
 /** Ends of audit chains that one seal notes. */
 export const AUDIT_HEADS_NOTED_MAX = 1_000;
 /** Records of recalls are kept so long where no policy says otherwise. */

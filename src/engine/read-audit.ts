@@ -1,5 +1,6 @@
 // Which reads leave something behind, and what: grains that were read by name or listed, and recalls.
 import type { CallContext, MemoryCalls } from './calls.ts';
+import { EngineError } from './errors.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from './govern/audit.ts';
 import { recallAccount } from './recall/account.ts';
 import type { Memory } from './store/memory.ts';
@@ -38,6 +39,37 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
     ...(excluded === undefined || input.tellExcluded !== true ? {} : { excluded }),
     ...(recallId === undefined ? {} : { recallId }),
   };
+}
+
+/** Refused by every partition of a memory alike, so that the first tells it; a grain is refused where it lies. */
+const BY_CALLER: ReadonlySet<string> = new Set([
+  'list',
+  'recall',
+  'recallStatistics',
+  'recallCandidates',
+  'cal',
+  'calRead',
+  'calScan',
+]);
+
+/** Tells the audit trail of a read that a policy or a restriction refused: by its code, as refused writes are told. */
+export function auditRefusedRead(
+  store: Store,
+  trail: ReadTrail,
+  { memory, partition, actor, userId }: CallContext,
+  read: { readonly method: string; readonly input: unknown; readonly error: unknown },
+): void {
+  const { method, error } = read;
+  if (!(error instanceof EngineError) || !error.code.startsWith('POL-') || actor === SYSTEM_ACTOR) return;
+  if (BY_CALLER.has(method) && partition !== 0) return;
+  const { hash, filter } = read.input as { readonly hash?: string; readonly filter?: { readonly userId?: string } }; // those of them that have any
+  const held = store.memory(memory);
+  trail.refused(held, {
+    event: 'policy.enforced',
+    actor,
+    subject: pseudonym(held, filter?.userId ?? userId),
+    details: { code: error.code, ...(hash === undefined ? {} : { hash }), operation: method },
+  });
 }
 
 function readEntry(

@@ -169,7 +169,7 @@ function recallable(store: Store, context: CallContext, { filter, askedLimit = 0
 }
 
 /** A memory for a read that may be about one user: POL-E008 while that user's processing is restricted. */
-function readable(store: Store, context: CallContext, filter?: GrainFilter): Memory {
+export function readable(store: Store, context: CallContext, filter?: GrainFilter): Memory {
   const memory = store.memory(context.memory);
   const refusal =
     refuseRestricted(memory.governed, context.userId) ?? refuseRestricted(memory.governed, filter?.userId);

@@ -21,6 +21,9 @@ import { inSlices } from './maintain/slices.ts';
 import { userHashes } from './maintain/users.ts';
 import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
+import { auditRefusedRead } from './read-audit.ts';
+import { readable } from './reads.ts';
+import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 import type { Added } from './write/add.ts';
 import { dropShutPlan } from './write/drop-shut.ts';
@@ -48,6 +51,15 @@ export function writeCalls(services: WriteServices) {
     const output = await write;
     store.changedSincePoint.add(context.memory);
     return output;
+  };
+  /** The memory of a read that takes its time: refused as the others are. */
+  const scanned = (context: CallContext, input: unknown): Memory => {
+    try {
+      return readable(store, context);
+    } catch (error) {
+      auditRefusedRead(store, queue.trail, context, { method: 'calScan', input, error });
+      throw error;
+    }
   };
   /** Queued before a batch's items: its key with another body refuses it, and every one of them. */
   const claimed = async (context: CallContext): Promise<void> => {
@@ -146,7 +158,7 @@ export function writeCalls(services: WriteServices) {
       hashes: await inSlices(userHashes(store, store.memory(context.memory), context)),
     }),
     calScan: async (context: CallContext, input: In<'calScan'>): Out<'calScan'> =>
-      inSlices(calReadSteps(store, store.memory(context.memory), context, input)),
+      inSlices(calReadSteps(store, scanned(context, input), context, input)),
     verifyAudit: async (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> => {
       await trailWritten();
       return verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit);

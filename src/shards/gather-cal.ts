@@ -17,6 +17,8 @@ import { compareCodePoints, compareKeys, orderKey } from '../engine/cal/run/orde
 import { withoutRepeats } from '../engine/cal/run/repeats.ts';
 import { type Clock, systemClock } from '../engine/clock.ts';
 import { EngineError } from '../engine/errors.ts';
+import { flat, withLoosest } from '../engine/govern/policy/rules.ts';
+import type { PolicyValue } from '../engine/govern/policy/values.ts';
 import { type Fan, isNotFound } from './fan.ts';
 import type { CallContext, GrainView, Input, MemoryCalls, Output } from './protocol.ts';
 
@@ -36,6 +38,19 @@ export async function runCal(
   input: CalCall,
   clock: Clock = systemClock,
 ): Promise<CalReply> {
+  try {
+    return await runHere(call, context, input, clock);
+  } catch (error) {
+    // What a shard refuses it tells its audit trail; the cap on recalls is held here. Untold or not, it stays refused.
+    if (error instanceof EngineError && error.code === 'POL-E013') {
+      const details = { code: error.code, operation: 'cal' };
+      await call('note', { event: 'policy.enforced', details }).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+async function runHere(call: CallMemory, context: Asker, input: CalCall, clock: Clock): Promise<CalReply> {
   const running = answerCal(input, context, clock);
   let step = running.next();
   while (step.done !== true) {
@@ -74,6 +89,8 @@ async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer
       const { hits, total } = await call('recall', ask.input);
       return { kind: 'search', output: { hits, total } };
     }
+    case 'cap':
+      return { kind: 'cap', output: { recallMax: await capOf(call) } };
     case 'history':
       return { kind: 'history', output: { versions: await versionsOf(call, ask.input.hash) } };
     case 'add': {
@@ -89,6 +106,12 @@ async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer
     default:
       return unreachable(ask);
   }
+}
+
+/** As the first partition has it: what tightens a policy is in all of them before it is answered. */
+async function capOf(call: CallMemory): Promise<number | null> {
+  const { policy } = await call('policy', {});
+  return withLoosest(flat((policy?.['rules'] ?? null) as PolicyValue))['access.max_recall_limit']; // JSON, as it was sealed
 }
 
 async function versionsOf(call: CallMemory, hash: string) {

@@ -37,7 +37,8 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
     total: candidates.length,
     coverage: query.query === undefined ? null : coverageOf(evidence),
     ...behindOf(answers),
-    ...(query.tellExcluded === true ? { excluded: excludedOf(answers) } : {}),
+    // Asked for, or wanted by the policy.
+    ...(answers.some((answer) => answer.excluded !== undefined) ? { excluded: excludedOf(answers) } : {}),
     ...(query.tellBeyond === true ? { beyond: beyondLimit(candidates, ranked) } : {}),
   };
 }

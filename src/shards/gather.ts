@@ -15,6 +15,7 @@ import {
   gatherSetPolicy,
 } from './gather-govern.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
+import { refuseCircle } from './goal-circle.ts';
 import {
   countDistinct,
   mergeAuditChecks,
@@ -73,6 +74,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   meanings: gatherMeanings,
   supersede: (fan, input) =>
     fan.claimed(async () => {
+      await refuseCircle(fan, input);
       const partition = await fan.locate(input.oldHash);
       return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
     }),

@@ -38,6 +38,7 @@ const RUN: Run = {
   clockMs: () => 0,
   untilMs: 1,
   lets: new Map(),
+  recallMax: null,
   vectors: new Map(),
   spent: { scanned: 0, warnings: [], withoutVector: new Set() },
 };

@@ -198,6 +198,42 @@ for (const [transport, partitions] of FACES)
       assert.equal(limited['change'], 'upgraded');
       await refused(face.recall({ query: 'cup', limit: 6 }), 'POL-E013');
       assert.equal((await face.recall({ query: 'cup', limit: 5 })).length, 5);
+      const asked = (query: string): Promise<Told> => http.post(`${M}/app/exec`, { command: 'cal', args: { query } });
+      await refused(asked('RECALL beliefs LIMIT 6'), 'POL-E013');
+      assert.equal((await asked('RECALL beliefs'))['result'].result.grains.length, 5);
+      assert.equal((await asked('(RECALL beliefs) UNION (RECALL events)'))['result'].result.grains.length, 5);
+      const { entries } = await http.get(`${M}/audit?event_type=policy.enforced&limit=500`);
+      const capped = entries.filter(({ details }: Told) => details['code'] === 'POL-E013');
+      // Once each, however many partitions were asked.
+      assert.equal(capped.length, 2);
+      assert.ok(capped.some(({ details }: Told) => details['operation'] === 'cal'));
+    });
+
+    test('a read that a restriction refuses is in the trail once', async () => {
+      const { face, M } = await open();
+      const hash = await face.add({ user_id: 'u1', session_id: 's1' });
+      await face.restrict('u1', 'contested');
+      await refused(face.get(hash), 'POL-E008');
+      await refused(face.recall({ query: 'tea', user_id: 'u1' }), 'POL-E008');
+      const { entries } = await http.get(`${M}/audit?event_type=policy.enforced`);
+      assert.equal(entries.length, 2);
+      assert.ok(entries.some(({ details }: Told) => details['hash'] === hash));
+    });
+
+    test('no version of a goal makes it a goal above itself, wherever the others lie', async () => {
+      const { M } = await open();
+      const goal = async (at: string, ...parents: string[]): Promise<string> => {
+        const fields = { description: `goal ${at}`, parent_goals: parents, session_id: `session ${at}` };
+        return (await http.post(`${M}/batch-add`, { grains: [{ grain_type: 'goal', fields }] }))['added'][0].blob_hash;
+      };
+      const top = await goal('top');
+      const middle = await goal('middle', top);
+      const low = await goal('low', middle);
+      const moved = (hash: string, ...parents: string[]): Promise<Told> =>
+        http.post(`${M}/supersede`, { old_hash: hash, grain_type: 'goal', fields: { parent_goals: parents } });
+      for (const parent of [top, middle, low]) await refused(moved(top, parent), 'VAL-E001');
+      await refused(moved(middle, top, low), 'VAL-E001');
+      assert.ok((await moved(low, top))['new_hash']);
     });
 
     test('personal data is found in texts, and what a policy makes of it is done before a grain is hashed', async () => {

@@ -142,8 +142,12 @@ export function refuseHeld({ rules }: Governed): EngineError | undefined {
 }
 
 /** POL-E013 for more than the policy lets one recall return. */
-export function decideLimit({ rules }: Governed, limit: number): EngineError | undefined {
-  const cap = rules['access.max_recall_limit'];
+export function decideLimit({ rules }: Pick<Governed, 'rules'>, limit: number): EngineError | undefined {
+  return refuseLimit(rules['access.max_recall_limit'], limit);
+}
+
+/** The same under a cap that is known; null: there is none. */
+export function refuseLimit(cap: number | null, limit: number): EngineError | undefined {
   return cap !== null && limit > cap ? refused('POL-E013', 'limit', `at most ${cap} under the policy`) : undefined;
 }
 

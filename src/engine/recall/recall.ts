@@ -34,7 +34,8 @@ interface Plan {
   readonly facets: readonly FacetTerm[];
 }
 
-function plan(store: Store, memory: Memory, query: RecallQuery): Plan {
+function plan(store: Store, memory: Memory, asked: RecallQuery): Plan {
+  const query = explainable(memory, asked);
   const parts = store.parts(memory.number);
   if (query.query === undefined) return { parts, text: undefined, query, facets: [] };
   // Words alone keep them: there they say more than they disturb. So does a query of nothing else.
@@ -46,6 +47,12 @@ function plan(store: Store, memory: Memory, query: RecallQuery): Plan {
   // Without a word to look for, `field:term` is a question about structure.
   const structural = query.structural || (text.terms.length === 0 && facets.some(({ negated }) => !negated));
   return { parts, text, query: structural === query.structural ? query : { ...query, structural }, facets };
+}
+
+/** Where the policy wants explanations, what leaves a record is told of what its conditions kept out as well. */
+function explainable({ governed: { rules } }: Memory, query: RecallQuery): RecallQuery {
+  const isKept = query.tellBeyond === true && rules['explanation.required'];
+  return isKept && query.tellExcluded !== true ? { ...query, tellExcluded: true } : query;
 }
 
 const NO_STATISTICS: BareStatistics = { docs: 0, totalLength: 0, documentFrequency: new Map() };

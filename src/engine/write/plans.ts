@@ -12,6 +12,7 @@ import { checkDrop, planAttach, planDrop, planDropped, writeSetting } from './at
 import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
+import { closesCircle } from './goal-parents.ts';
 import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './govern.ts';
 import { bindFields } from './narrow.ts';
 import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
@@ -255,7 +256,8 @@ export const manifestPlan: WritePlan<
         successor !== undefined &&
         successor !== ordinal &&
         !group.isSuperseded(held, ordinal) &&
-        group.tip(held, successor) !== ordinal
+        group.tip(held, successor) !== ordinal &&
+        !closesCircle(group, held, ordinal, successor)
       )
         group.link(held, ordinal, successor, entry.systemValidToMs);
       const state = VERIFICATION_STATES.find((name) => name === entry.verificationStatus);

@@ -59,6 +59,11 @@ export class ReadTrail {
     if (memory.governed.rules['audit.reads']) this.#push({ memory: memory.number, draft });
   }
 
+  /** Notes a read that was refused: told as refused writes are, whether or not reads are. */
+  refused(memory: Memory, draft: AuditDraft): void {
+    this.#push({ memory: memory.number, draft });
+  }
+
   /** Leaves the record of a recall and its audit entry; returns the record's id, undefined where nobody wants one. */
   recall(memory: Memory, context: CallContext, account: RecallAccount): string | undefined {
     const { rules } = memory.governed;

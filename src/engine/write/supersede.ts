@@ -14,6 +14,7 @@ import { isWithin } from '../store/within.ts';
 import { pseudonym, reasonDetail } from './actor.ts';
 import { checkScope } from './add.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
+import { checkParents } from './goal-parents.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
@@ -75,6 +76,7 @@ function writeVersion(
   const prepared = prepareGrain(memory, old.grain.type, versionFields, group.nowMs, context.purpose);
   allowWrite(group, memory, context, prepared);
   checkScope(memory, prepared);
+  checkParents(group, memory, old.ordinal, old.grain, prepared.grain);
   if (group.findOrdinal(memory, prepared.address) !== undefined) throw new EngineError('MEM-E002');
   const planned = group.addGrain(memory, prepared);
   group.supersede(memory, old.ordinal, planned);

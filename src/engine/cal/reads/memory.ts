@@ -70,6 +70,8 @@ function answer(store: Store, memory: Memory, context: CallContext, ask: SingleA
       const { hits, total } = recall(store, memory, context, ask.input, { vectors });
       return { kind: 'search', output: { hits, total } };
     }
+    case 'cap':
+      return { kind: 'cap', output: { recallMax: memory.governed.rules['access.max_recall_limit'] } };
     case 'history':
       return { kind: 'history', output: { versions: versionsOf(store, memory, context, ask.input.hash) } };
     case 'add':

@@ -74,6 +74,7 @@ function* answerChecked(
     clockMs: () => clock.nowMs(),
     untilMs: deadlineMs === undefined ? own : Math.min(own, deadlineMs),
     lets: new Map(),
+    recallMax: null,
     vectors: new Map(vectors.map((vector) => [vector.of, vector])),
     spent: { scanned: 0, warnings: [], withoutVector: new Set() },
   };

@@ -105,6 +105,8 @@ export type PartitionAnswer = {
 export interface CalAsks extends PartitionReads {
   /** A search by words and vectors; hits best first. */
   search: { input: RecallQuery; output: { readonly hits: readonly RecallHit[]; readonly total: number } };
+  /** How many grains the memory's policy lets one recall give; null: as many as are asked for. */
+  cap: { input: Record<never, never>; output: { readonly recallMax: number | null } };
   /** Oldest first; without versions when there is no such grain, or it is somebody else's. */
   history: { input: { readonly hash: string }; output: { readonly versions: readonly VersionView[] } };
   add: {

@@ -12,6 +12,7 @@ import { tokenCounter } from '../output/tokenizer.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
 import { checkTime } from './bounds.ts';
+import { sharesOf } from './cap.ts';
 import { contested } from './contested.ts';
 import { asCalError } from './failure.ts';
 import { OF_ANSWER, warnOfIdle } from './idle.ts';
@@ -114,11 +115,15 @@ function* runSources(statement: Assemble, run: Run): Running<Resolved[]> {
   const share = Math.min(run.session.assembleTimeoutMs / sources.length, CAL_LIMITS.sourceTimeoutMs);
   const within: Run = { ...run, untilMs: Math.min(run.untilMs, run.clockMs() + share) };
   const ended = yield* together(sources.map((source) => runSource(withOptions(source, statement.with), within)));
+  const shares = sharesOf(
+    ended.map((one) => ('value' in one ? one.value.grains.length : 0)),
+    run.recallMax,
+  );
   return ended.map((one, i): Resolved => {
     const source = sources[i];
     assert(source !== undefined, 'every source has ended');
     const label = source.label?.word ?? `s${i}`;
-    if ('value' in one) return { label, ...one.value, error: undefined };
+    if ('value' in one) return { label, ...one.value, grains: one.value.grains.slice(0, shares[i]), error: undefined };
     return { label, grains: [], project: undefined, error: asCalError(one.error) };
   });
 }

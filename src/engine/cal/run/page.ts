@@ -2,6 +2,7 @@
 // are left go over the grains that come back.
 import type { Recall, Stage } from '../ast.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { atMost } from './cap.ts';
 import type { Order } from './order.ts';
 
 export interface Page {
@@ -19,7 +20,12 @@ export interface Page {
 /** A stage with its parameters resolved. */
 export type PlainStage = Exclude<Stage, { stage: 'offset' }> | { readonly stage: 'offset'; readonly count: number };
 
-export function pageOf(recall: Pick<Recall, 'recent' | 'thread'>, stages: readonly PlainStage[]): Page {
+/** `recallMax`: what a policy lets the default be at most. */
+export function pageOf(
+  recall: Pick<Recall, 'recent' | 'thread'>,
+  stages: readonly PlainStage[],
+  recallMax: number | null,
+): Page {
   let order: Order | undefined = recall.thread === undefined ? undefined : { by: 'time', descending: false };
   let skip = 0;
   let take: number | undefined;
@@ -46,7 +52,7 @@ export function pageOf(recall: Pick<Recall, 'recent' | 'thread'>, stages: readon
   const isCut = take !== undefined || stages.some(({ stage }) => stage === 'limit' || stage === 'first');
   // The default comes after an order that is named later, and cuts no count short.
   if (!isCut && !takesAll && !rest.some(({ stage }) => stage === 'order_by'))
-    take = recall.thread === undefined ? CAL_LIMITS.limitDefault : CAL_LIMITS.threadLimitDefault;
+    take = atMost(recallMax, recall.thread === undefined ? CAL_LIMITS.limitDefault : CAL_LIMITS.threadLimitDefault);
   return { order, skip, take, countsOnly: stages[at]?.stage === 'count', rest };
 }
 

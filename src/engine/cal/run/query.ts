@@ -4,7 +4,7 @@ import { unreachable } from '../../assert.ts';
 import type { JsonObject, JsonValue } from '../../calls.ts';
 import type { BatchStatement, Coalesce, LetBinding, Query, SetOperation, Statement, WithOption } from '../ast.ts';
 import { CalError } from '../errors.ts';
-import type { Running } from './asks.ts';
+import { ask, type Running } from './asks.ts';
 import { runAssemble } from './assemble.ts';
 import { checkTime } from './bounds.ts';
 import { contested } from './contested.ts';
@@ -26,11 +26,16 @@ import { whyOf } from './why.ts';
 export function* runQuery({ lets, statement }: Query, run: Run): Running<Answer> {
   checkTier(statement, run);
   const known = new Map<string, Bound>(run.lets);
-  const within: Run = { ...run, lets: known };
+  const isRecall = READS_MANY.has(statement.kind) || (lets.length > 0 && statement.kind !== 'explain');
+  const { recallMax } = isRecall ? yield* ask('cap', {}) : run;
+  const within: Run = { ...run, lets: known, recallMax };
   // Nothing is read for what is only explained.
   if (statement.kind !== 'explain') for (const binding of lets) known.set(binding.name, yield* bind(binding, within));
   return yield* runStatement(statement, within);
 }
+
+/** Statements with recalls in them. */
+const READS_MANY: ReadonlySet<Statement['kind']> = new Set(['recall', 'set_op', 'assemble', 'batch', 'coalesce']);
 
 /** After all that the text alone can do wrong, and before anything is read (section 2.3). */
 function checkTier(statement: Statement, { session }: Run): void {

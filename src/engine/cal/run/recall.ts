@@ -8,6 +8,7 @@ import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { ask, type Running, type Selection } from './asks.ts';
 import { account, bounds, checkTime } from './bounds.ts';
+import { atMost, checkWritten } from './cap.ts';
 import { type Conditions, conditionsOf, type Meaning } from './conditions.ts';
 import { contested } from './contested.ts';
 import { passes } from './field-test.ts';
@@ -22,6 +23,7 @@ import { threadOf } from './thread.ts';
 
 /** What two queries have in common: the answer of a recall, whose subqueries ran first. */
 export function* runRecall(recall: Recall, run: Run): Running<Outcome> {
+  checkWritten(recall, run);
   const values = new Map<Condition, readonly string[]>();
   for (const condition of recall.where) {
     if (condition.op !== 'in' || !('recall' in condition)) continue;
@@ -129,7 +131,7 @@ function* select(
   run: Run,
 ): Running<Outcome> {
   const stages = plainStages(recall.stages, run);
-  const page = pageOf(recall, stages);
+  const page = pageOf(recall, stages, run.recallMax);
   const selection: Selection = { filter, tests, ...(addresses.size === 0 ? {} : { hashes: [...addresses] }) };
   const repeats = dedupOf(recall.with);
   if (page.countsOnly) {
@@ -150,7 +152,7 @@ function* select(
   });
   account(run, selected);
   const grains = selected.grains.map((view) => calGrain(view, 1));
-  return paged({ kind: 'grains', grains, total: selected.total }, page);
+  return paged({ kind: 'grains', grains, total: selected.total }, page, run);
 }
 
 /** How many match; of repeats each once. */
@@ -173,10 +175,10 @@ function* groups(selection: Selection, field: string, run: Run): Running<Outcome
     ...bounds(run),
     field,
     shown: CAL_LIMITS.limitDefault,
-    shownMax: CAL_LIMITS.limitMax,
+    shownMax: atMost(run.recallMax, CAL_LIMITS.limitMax),
   });
   account(run, grouped);
-  let room: number = CAL_LIMITS.limitMax;
+  let room = atMost(run.recallMax, CAL_LIMITS.limitMax);
   return {
     kind: 'groups',
     field,
@@ -199,16 +201,17 @@ function unrepeated(grains: readonly CalGrain[], recall: Recall): readonly CalGr
 }
 
 /** Skips and takes, and runs the stages that are left. `start` holds the beginning of the order. */
-function paged(start: GrainOutcome, page: Page): Outcome {
+function paged(start: GrainOutcome, page: Page, { recallMax }: Run): Outcome {
   const end = page.take === undefined ? undefined : page.skip + page.take;
-  return runStages({ ...start, grains: start.grains.slice(page.skip, end) }, page.rest, page.take === undefined);
+  const uncut = page.take === undefined;
+  return runStages({ ...start, grains: start.grains.slice(page.skip, end) }, page.rest, { uncut, recallMax });
 }
 
 /** As `paged`, of grains that are all here and in the order of a query that names none. */
 function finish(start: GrainOutcome, recall: Recall, run: Run): Outcome {
-  const page = pageOf(recall, plainStages(recall.stages, run));
+  const page = pageOf(recall, plainStages(recall.stages, run), run.recallMax);
   const inOrder = page.order === undefined ? start.grains : ordered(page.order, start.grains);
-  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page);
+  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page, run);
 }
 
 /** Candidates that are looked at for one hit that is wanted, and at least. */
@@ -222,7 +225,7 @@ function* search(
   text: string,
   run: Run,
 ): Running<Outcome> {
-  const page = pageOf(recall, plainStages(recall.stages, run));
+  const page = pageOf(recall, plainStages(recall.stages, run), run.recallMax);
   const { filter, tests, scoreTests } = conditions;
   const looksAtAll =
     page.order !== undefined ||
@@ -256,7 +259,7 @@ function* search(
   const found = byScore(grains);
   const start: GrainOutcome = { kind: 'grains', grains: found, total: looksAtAll ? found.length : total };
   const inOrder = page.order === undefined ? varied(found, recall) : ordered(page.order, found);
-  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page);
+  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page, run);
 }
 
 function varied(found: readonly CalGrain[], recall: Recall): readonly CalGrain[] {

@@ -56,6 +56,8 @@ export interface Run {
   readonly clockMs: () => number;
   readonly untilMs: number;
   readonly lets: ReadonlyMap<string, Bound>;
+  /** Grains that one recall may give under the memory's policy; null: as many as the language lets it. */
+  readonly recallMax: number | null;
   /** Vectors of search texts, by text. */
   readonly vectors: ReadonlyMap<string, QueryVector>;
   /** Shared by all parts of the query. */

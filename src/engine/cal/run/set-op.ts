@@ -4,6 +4,7 @@ import type { Recall, SetOperation } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
 import type { Running } from './asks.ts';
+import { checkWritten } from './cap.ts';
 import { byScore } from './order.ts';
 import { plainStages, runRecall } from './recall.ts';
 import type { Run } from './session.ts';
@@ -12,6 +13,7 @@ import { together } from './together.ts';
 
 /** Each operand runs by itself, under its own limits; then they are merged by address. */
 export function* runSetOperation(operation: SetOperation, run: Run): Running<Outcome> {
+  checkWritten(operation, run);
   const sets: (readonly CalGrain[])[] = [];
   for (const ended of yield* together(operation.operands.map((operand) => runOperand(operand, run)))) {
     if ('error' in ended) throw ended.error;
@@ -21,7 +23,7 @@ export function* runSetOperation(operation: SetOperation, run: Run): Running<Out
   const merged = byScore(others.reduce((left, right) => merge(operation.operator, left, right), first));
   const start: GrainOutcome = { kind: 'grains', grains: merged, total: merged.length };
   // Every operand was cut by its own limit; what is left of them is shown.
-  return runStages(start, plainStages(operation.stages, run), false);
+  return runStages(start, plainStages(operation.stages, run), { uncut: false, recallMax: run.recallMax });
 }
 
 function* runOperand(operand: Recall | SetOperation, run: Run): Running<readonly CalGrain[]> {

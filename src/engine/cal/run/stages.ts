@@ -4,6 +4,7 @@ import type { Extractor, ProjectPart } from '../ast.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { atMost } from './cap.ts';
 import { compareCodePoints, ordered } from './order.ts';
 import { orderOf, type PlainStage } from './page.ts';
 
@@ -30,8 +31,15 @@ export type Outcome = {
 
 export type GrainOutcome = Extract<Outcome, { kind: 'grains' }>;
 
-/** Runs the stages in their order; the reader has seen to it that each can take what the one before gives. */
-export function runStages(start: GrainOutcome, stages: readonly PlainStage[], uncut: boolean): Outcome {
+/**
+ * Runs the stages in their order; the reader has seen to it that each can take what the one before gives. `uncut`: no limit
+ * has been applied. No more than `recallMax` grains are given, or shown of groups, or have their values told.
+ */
+export function runStages(
+  start: GrainOutcome,
+  stages: readonly PlainStage[],
+  { uncut, recallMax }: { readonly uncut: boolean; readonly recallMax: number | null },
+): Outcome {
   let outcome = start as Outcome; // Later ones are of other kinds.
   let isCut = !uncut;
   for (const stage of stages) {
@@ -70,13 +78,13 @@ export function runStages(start: GrainOutcome, stages: readonly PlainStage[], un
           kind: 'groups',
           total: outcome.total,
           field: stage.field.word,
-          groups: grouped(grains, stage.field.word),
+          groups: grouped(grains, stage.field.word, recallMax),
         };
         break;
       case 'subjects':
       case 'objects':
       case 'hashes': {
-        const source = isCut ? grains : grains.slice(0, CAL_LIMITS.limitDefault);
+        const source = grains.slice(0, atMost(recallMax, isCut ? grains.length : CAL_LIMITS.limitDefault));
         outcome = {
           kind: 'values',
           total: outcome.total,
@@ -89,9 +97,9 @@ export function runStages(start: GrainOutcome, stages: readonly PlainStage[], un
         unreachable(stage);
     }
   }
-  if (outcome.kind === 'grains' && !isCut && outcome.grains.length > CAL_LIMITS.limitDefault)
-    return { ...outcome, grains: outcome.grains.slice(0, CAL_LIMITS.limitDefault) };
-  return outcome;
+  if (outcome.kind !== 'grains') return outcome;
+  const most = atMost(recallMax, isCut ? outcome.grains.length : CAL_LIMITS.limitDefault);
+  return outcome.grains.length > most ? { ...outcome, grains: outcome.grains.slice(0, most) } : outcome;
 }
 
 /** Distinct strings in the order in which they are first seen. */
@@ -108,7 +116,7 @@ export function extracted(grains: readonly CalGrain[], extractor: Extractor): st
 }
 
 /** By key in the order of code points; grains without the field are in no group. Each group shows its first grains. */
-function grouped(grains: readonly CalGrain[], field: string): Group[] {
+function grouped(grains: readonly CalGrain[], field: string, recallMax: number | null): Group[] {
   const groups = new Map<string, CalGrain[]>();
   for (const grain of grains) {
     const value = fieldValue(grain, field);
@@ -118,7 +126,7 @@ function grouped(grains: readonly CalGrain[], field: string): Group[] {
     if (members === undefined) groups.set(key, [grain]);
     else members.push(grain);
   }
-  let room: number = CAL_LIMITS.limitMax;
+  let room = atMost(recallMax, CAL_LIMITS.limitMax);
   return [...groups]
     .sort(([a], [b]) => compareCodePoints(a, b))
     .map(([key, members]) => {

@@ -42,7 +42,7 @@ export function recallStagedNow(
 ): RecallOutput {
   const { wide, context, excluded } = begin(query, tools, false);
   const found = recall(wide);
-  if (!hasStages(query, false)) return found;
+  if (!hasStages(query, false)) return unstaged(found, excluded);
   const respond = (ask: Ask): Answer => {
     assert(ask.kind !== 'rerank', 'no model is asked where nobody can wait for it');
     return ask.kind === 'search' ? searched(recall(ask.query), ask.query) : answer(ask);
@@ -62,7 +62,7 @@ export async function recallStaged(
   const reranks = rerank !== undefined;
   const { wide, context, excluded } = begin(query, tools, reranks);
   const found = await recall(wide);
-  if (!hasStages(query, reranks)) return found;
+  if (!hasStages(query, reranks)) return unstaged(found, excluded);
   const respond = async (ask: Ask): Promise<Answer> => {
     if (ask.kind === 'search') return searched(await recall(ask.query), ask.query);
     return ask.kind === 'rerank' ? { kind: 'rerank', order: await rerank?.(ask.hits) } : answer(ask);
@@ -78,6 +78,15 @@ function begin(query: RecallQuery, tools: StageTools, reranks: boolean): Begun {
   const excluded = query.tellExcluded === true || record !== undefined ? new Exclusions() : undefined;
   const wide = hasStages(query, reranks) ? { ...plain, limit: hitsWanted(query, options, reranks) } : plain;
   return { wide, excluded, context: { query: plain, options, reranks, ...tools, ...(excluded && { excluded }) } };
+}
+
+/** What was taken down of conditions is told with what the limit cut off, as after stages. */
+function unstaged(found: RecallOutput, excluded: Exclusions | undefined): RecallOutput {
+  const { excluded: before, hits, total } = found;
+  if (before === undefined || excluded === undefined) return found;
+  excluded.join(before);
+  excluded.count('limit_exceeded', total - hits.length);
+  return { ...found, excluded: excluded.plain() };
 }
 
 function searched({ hits }: RecallOutput, query: RecallQuery): Answer {

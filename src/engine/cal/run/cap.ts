@@ -1,0 +1,33 @@
+// What a policy's cap on recalls comes to in a query: none that is written asks for more, and no answer holds more.
+import { refuseLimit } from '../../govern/decide.ts';
+import type { Recall } from '../ast.ts';
+import type { Run } from './session.ts';
+
+/** POL-E013 where a limit is written that the policy does not allow. A default is lowered instead. */
+export function checkWritten({ recent, stages }: Partial<Pick<Recall, 'recent' | 'stages'>>, { recallMax }: Run): void {
+  const limits = stages?.flatMap((stage) => (stage.stage === 'limit' ? [stage.count] : [])) ?? [];
+  for (const limit of recent === undefined ? limits : [recent, ...limits]) {
+    const refusal = refuseLimit(recallMax, limit);
+    if (refusal !== undefined) throw refusal;
+  }
+}
+
+export function atMost(recallMax: number | null, count: number): number {
+  return recallMax === null ? count : Math.min(recallMax, count);
+}
+
+/** How many grains each source may give so that all give no more than one recall: one each in turn, as long as there is room. */
+export function sharesOf(counts: readonly number[], recallMax: number | null): number[] {
+  if (recallMax === null) return [...counts];
+  const shares = counts.map(() => 0);
+  for (let left = recallMax, gave = true; left > 0 && gave; ) {
+    gave = false;
+    for (const [i, count] of counts.entries()) {
+      if (left === 0 || shares[i]! >= count) continue;
+      shares[i]! += 1;
+      left -= 1;
+      gave = true;
+    }
+  }
+  return shares;
+}

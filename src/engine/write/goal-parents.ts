@@ -1,0 +1,53 @@
+// Goals stand above one another by `parent_goals`, each of which names any version of a goal. A new goal can close no circle,
+// as nothing names it yet; a new version of one can.
+import { EngineError } from '../errors.ts';
+import type { Grain } from '../grain/grain.ts';
+import type { Ordinal } from '../index/part.ts';
+import { GOALS_ABOVE_MAX } from '../limits.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Group } from './group.ts';
+
+type Goal = Pick<Grain, 'type' | 'fields'>;
+
+/**
+ * VAL-E001 when the next version of the goal at `current` would stand above itself, or below more than GOALS_ABOVE_MAX
+ * goals. Parents that are not in this partition end a line.
+ */
+export function checkParents(group: Group, memory: Memory, current: Ordinal, old: Goal, next: Goal): void {
+  const parents = parentsOf(next);
+  if (parents.length === 0 || String(parents) === String(parentsOf(old))) return;
+  const issue = standsAbove(group, memory, current, parents);
+  if (issue === undefined) return;
+  throw new EngineError('VAL-E001', `\`parent_goals\` ${issue}`, { details: [{ field: 'parent_goals', issue }] });
+}
+
+/** True when the version at `next` of the goal at `current` would stand above itself. */
+export function closesCircle(group: Group, memory: Memory, current: Ordinal, next: Ordinal): boolean {
+  const version = group.read(memory, next)?.grain;
+  return version !== undefined && standsAbove(group, memory, current, parentsOf(version)) !== undefined;
+}
+
+/** What is wrong with `parents` as those of the goal whose newest version is at `current`; undefined: nothing. */
+function standsAbove(group: Group, memory: Memory, current: Ordinal, parents: readonly string[]): string | undefined {
+  const tip = group.tip(memory, current);
+  const seen = new Set<Ordinal>();
+  const waiting = [...parents];
+  for (let hash = waiting.pop(); hash !== undefined; hash = waiting.pop()) {
+    const named = group.findOrdinal(memory, hash);
+    if (named === undefined) continue;
+    const goal = group.tip(memory, named);
+    if (goal === tip) return 'make the goal its own parent';
+    if (seen.has(goal)) continue;
+    if (seen.size >= GOALS_ABOVE_MAX) return `stand below more than ${GOALS_ABOVE_MAX} goals`;
+    seen.add(goal);
+    const above = group.read(memory, goal)?.grain;
+    if (above !== undefined) waiting.push(...parentsOf(above));
+  }
+  return undefined;
+}
+
+function parentsOf({ type, fields }: Goal): string[] {
+  const parents = fields['parent_goals'];
+  if (type !== 'goal' || !Array.isArray(parents)) return [];
+  return parents.filter((parent) => typeof parent === 'string');
+}

@@ -1,0 +1,65 @@
+// A policy's cap on recalls, held against queries: none that is written asks for more, and no answer holds more.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { codeOf, contextOf } from '../support/shard.ts';
+import { CalMemory, type Told } from './memory.ts';
+
+const CAP = 7;
+
+async function capped(t: TestContext): Promise<CalMemory> {
+  const memory = await CalMemory.open(t);
+  const change = { overrides: { 'access.max_recall_limit': CAP } };
+  await memory.engine.write('setPolicy', contextOf(1), { change, isAdmin: true });
+  return memory;
+}
+
+const grainsIn = (told: Told): number => told['grains'].length;
+
+test('a limit that is written above the cap is refused wherever it stands', async (t) => {
+  const memory = await capped(t);
+  for (const query of [
+    'RECALL beliefs LIMIT 8',
+    'RECALL beliefs RECENT 8',
+    'RECALL beliefs LIKE "tea" LIMIT 8',
+    'RECALL events THREAD "s1" LIMIT 8',
+    'RECALL beliefs WHERE confidence > 0 ORDER BY confidence DESC LIMIT 8',
+    'RECALL beliefs WHERE subject IN (RECALL beliefs LIMIT 8 | SUBJECTS)',
+    '(RECALL beliefs LIMIT 8) UNION (RECALL events LIMIT 2)',
+    '(RECALL beliefs LIMIT 2) UNION (RECALL events LIMIT 2) LIMIT 8',
+    'ASSEMBLE c FROM a: (RECALL beliefs LIMIT 8)',
+    'BATCH { a: RECALL beliefs LIMIT 8 }',
+    'COALESCE (RECALL beliefs LIMIT 8, RECALL events)',
+    'LET $a = RECALL beliefs LIMIT 8; ASSEMBLE c FROM a: $a',
+  ])
+    assert.equal(await codeOf(() => memory.reply(query)), 'POL-E013', query);
+});
+
+test('limits within the cap, and defaults, give as many as it lets them', async (t) => {
+  const memory = await capped(t);
+  assert.equal(grainsIn(memory.ask('RECALL beliefs LIMIT 7').told), 7);
+  assert.equal(grainsIn(memory.ask('RECALL beliefs').told), CAP);
+  assert.equal(grainsIn(memory.ask('RECALL events THREAD "s1"').told), CAP);
+  assert.equal(grainsIn(memory.ask('RECALL beliefs WHERE confidence > 0 ORDER BY confidence DESC').told), CAP);
+  assert.equal(memory.ask('RECALL beliefs | OBJECTS').told['values'].length, CAP);
+});
+
+test('what several recalls find holds no more than one would', async (t) => {
+  const memory = await capped(t);
+  assert.equal(grainsIn(memory.ask('(RECALL beliefs LIMIT 6) UNION (RECALL events LIMIT 6)').told), CAP);
+  const { told } = memory.ask('ASSEMBLE c FROM a: (RECALL beliefs LIMIT 6), b: (RECALL events LIMIT 6)');
+  assert.equal(grainsIn(told), CAP);
+  assert.deepEqual(
+    told['sources'].map((source: Told) => source['grain_count']),
+    [4, 3],
+  );
+  const { groups } = memory.ask('RECALL beliefs GROUP BY subject').told;
+  const shown = groups.reduce((sum: number, group: Told) => sum + group['grains'].length, 0);
+  const counted = groups.reduce((sum: number, group: Told) => sum + group['count'], 0);
+  assert.ok(shown === CAP && counted > CAP, `${shown} shown of ${counted}`);
+});
+
+test('counts are told whole, and a query that recalls nothing asks for no cap', async (t) => {
+  const memory = await capped(t);
+  assert.ok(memory.ask('RECALL beliefs | COUNT').told['count'] > CAP);
+  assert.equal(memory.ask('EXPLAIN RECALL beliefs LIMIT 8').type, 'explain');
+});
