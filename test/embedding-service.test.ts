@@ -1,13 +1,14 @@
 // Vectors by a service, through a whole server: what it does wrong costs warnings and time, never grains, and it is sent the
 // texts of memories that chose it alone.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { ngramVector } from '../src/embed/ngram.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
-const TURNS_MAX = 1_200;
 const POISON = 'poisonous';
 
 /** What it does with a request. */
@@ -46,7 +47,14 @@ class Service {
       });
     });
     this.#server = server;
-    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
+    // While it was gone another process may have been given its port for a while.
+    await eventually('its port is free', async () => {
+      server.listen(this.#port, '127.0.0.1');
+      return once(server, 'listening').then(
+        () => true,
+        () => false,
+      );
+    });
     this.#port = (server.address() as AddressInfo).port; // It listens on a port, so it is no string.
   }
 
@@ -108,13 +116,8 @@ const recall = (server: TestServer, query: string, memory = 'default') =>
 const objectsOf = (recalled: Record<string, unknown>): string[] =>
   (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);
 
-async function hasVectors(server: TestServer, count: number, memory = 'default'): Promise<void> {
-  for (let turn = 0; turn < TURNS_MAX; turn++) {
-    if ((await call(server, `/${memory}/stats`))['vectors'] === count) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  assert.fail(`${count} vectors in time`);
-}
+const hasVectors = (server: TestServer, count: number, memory = 'default') =>
+  eventually(`${count} vectors`, async () => (await call(server, `/${memory}/stats`))['vectors'] === count);
 
 test('a service that is silent, gone or answers nonsense loses no grain, and recalls say so', async (t) => {
   const service = await Service.open(t);

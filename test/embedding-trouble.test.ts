@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Embedder, EmbedError } from '../src/embed/embedder.ts';
 import { ngramVector } from '../src/embed/ngram.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
-const TURNS_MAX = 800;
 const POISON = 'poisonous';
 
 type Mode = 'works' | 'fails' | 'hangs' | 'nan' | 'infinite' | 'short';
@@ -77,17 +77,9 @@ const objectsOf = (recalled: Record<string, unknown>): string[] =>
 
 const warningsOf = (recalled: Record<string, unknown>): string[] => recalled['warnings'] as string[];
 
-/** Resolves when it is true; the follower looks every second, and leaves what failed alone for some. */
-async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < TURNS_MAX; turn++) {
-    if (await isTrue()) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  assert.fail(`${what} in time`);
-}
-
+/** The follower looks every second, and leaves what failed alone for some. */
 const hasVectors = (server: TestServer, count: number, memory = 'default') =>
-  until(`${count} vectors`, async () => (await call(server, `/${memory}/stats`))['vectors'] === count);
+  eventually(`${count} vectors`, async () => (await call(server, `/${memory}/stats`))['vectors'] === count);
 
 test('while the embedder fails or hangs a recall goes by words and says so; afterwards by vectors again', async (t) => {
   const embedder = fake();
@@ -220,7 +212,7 @@ test('while another embedder goes over a memory the old vectors answer', async (
   const meanwhile = await recall(server, 'fotographer');
   assert.deepEqual([objectsOf(meanwhile)[0], warningsOf(meanwhile)], ['photographers', []]);
   renewed.mode = 'works';
-  await until('a query by the new embedder', async () => {
+  await eventually('a query by the new embedder', async () => {
     const found = await recall(server, 'fotographer at last');
     assert.deepEqual([objectsOf(found)[0], warningsOf(found)], ['photographers', []]);
     return made.includes('fotographer at last');

@@ -1,9 +1,8 @@
 // Vectors through a whole server: what was added is embedded behind the answer, and recall finds by likeness.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
-
-const TURNS_MAX = 600;
 
 async function post(server: TestServer, path: string, body: object): Promise<Record<string, unknown>> {
   const answer = await fetch(`${server.http}/api/memories/default/${path}`, {
@@ -27,13 +26,8 @@ async function vectors(server: TestServer): Promise<number> {
 }
 
 /** Resolves when the memory has so many vectors: the follower looks every second. */
-async function embedded(server: TestServer, count: number): Promise<void> {
-  for (let turn = 0; turn < TURNS_MAX; turn++) {
-    if ((await vectors(server)) === count) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.fail(`${count} vectors in time`);
-}
+const embedded = (server: TestServer, count: number): Promise<void> =>
+  eventually(`${count} vectors`, async () => (await vectors(server)) === count);
 
 const objectsOf = (recalled: Record<string, unknown>): string[] =>
   (recalled['results'] as { fields: { object: string } }[]).map(({ fields }) => fields.object);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 type Json = Record<string, unknown>;
@@ -69,12 +70,11 @@ async function filled(t: TestContext): Promise<TestServer> {
     created_at: THEN + 40,
   });
   await post(server, 'supersede', { blob_hash: old, object: 'white tea' });
-  for (let turn = 0; turn < 600; turn++) {
+  await eventually('nothing waits for its vector', async () => {
     const answer = await fetch(`${server.http}/api/memories/default/stats`);
-    if (((await answer.json()) as Json)['index_lag'] === 0) return server;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return assert.fail('vectors in time');
+    return ((await answer.json()) as Json)['index_lag'] === 0;
+  });
+  return server;
 }
 
 const QUESTION = {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Refusal } from './conformance/contract.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 interface Hit {
@@ -114,15 +115,12 @@ test('time_start after time_end, and a vector that cannot be compared, are refus
   }
 });
 
-async function ready(memory: string): Promise<void> {
-  for (let turn = 0; turn < 600; turn++) {
+const ready = (memory: string): Promise<void> =>
+  eventually('nothing waits for its vector', async () => {
     const answer = await fetch(`${server.http}/api/memories/${memory}/stats`);
     const { index_lag: lag, vectors } = (await answer.json()) as { index_lag: number; vectors: number };
-    if (lag === 0 && vectors > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.fail('vectors in time');
-}
+    return lag === 0 && vectors > 0;
+  });
 
 test('limit 0 is 20, 500 is 500, more is 500 with a warning', async () => {
   const memory = await memoryWith(Array.from({ length: 600 }, (_, at) => `tea number ${at}`));

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 type Json = Record<string, unknown>;
@@ -24,14 +25,11 @@ async function post(server: TestServer, path: string, body: object): Promise<Jso
   return json;
 }
 
-async function embedded(server: TestServer, memory: string): Promise<void> {
-  for (let turn = 0; turn < 600; turn++) {
+const embedded = (server: TestServer, memory: string): Promise<void> =>
+  eventually('nothing waits for its vector', async () => {
     const answer = await fetch(`${server.http}/api/memories/${memory}/stats`);
-    if (((await answer.json()) as Json)['index_lag'] === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.fail('vectors in time');
-}
+    return ((await answer.json()) as Json)['index_lag'] === 0;
+  });
 
 async function withMemory(t: TestContext, partitions: number, objects: readonly string[]): Promise<TestServer> {
   const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '4' });

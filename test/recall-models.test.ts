@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 type Json = Record<string, unknown>;
@@ -128,7 +129,7 @@ test('hyde looks for what a hypothetical answer is like', async (t) => {
     const answer = await fetch(`${server.http}/api/memories/${memory}/stats`);
     return ((await answer.json()) as { vectors: number }).vectors;
   };
-  for (let turn = 0; turn < 600 && (await embedded()) < 2; turn++) await new Promise((go) => setTimeout(go, 50));
+  await eventually('two vectors', async () => (await embedded()) === 2);
   const question = { query: 'who takes pictures for a living', score_breakdown: true };
   const plain = await post(server, memory, 'recall', question);
   const imagined = await post(server, memory, 'recall', { ...question, hyde: true });
@@ -189,7 +190,8 @@ test('without a query there is nothing for a model to judge', async (t) => {
 test('a model that never answers is given up in time for the ranking without it', async (t) => {
   const models = await service(t);
   models.answer = 'never';
-  const flags = { modelUrl: models.url, model: 'chatty', rerankModel: 'orderly', requestTimeoutMs: '2600' };
+  // The model has what the recall itself is not left: three seconds, so that a slow machine comes to ask it at all.
+  const flags = { modelUrl: models.url, model: 'chatty', rerankModel: 'orderly', requestTimeoutMs: '5000' };
   const server = await startTestServer({ auth: 'none', ...flags });
   t.after(() => server.close());
   const memory = await memoryOf(server, 1, DRINKS);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { granary } from './support/cli.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 const TURNS = 200;
@@ -137,10 +138,10 @@ for (const embedder of ['none', 'ngram'])
     const memories = await filled(t, server);
     if (embedder !== 'none')
       for (const memory of memories)
-        for (let turn = 0; turn < 600; turn++) {
-          if ((await json(server, 'GET', `/memories/${memory}/stats`))['index_lag'] === 0) break;
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
+        await eventually('nothing waits for its vector', async () => {
+          const { index_lag: lag, vectors } = await json(server, 'GET', `/memories/${memory}/stats`);
+          return lag === 0 && vectors === TURNS;
+        });
     let found = 0;
     for (const query of QUERIES) {
       const [first, ...others] = await Promise.all(memories.map((memory) => rankings(server, memory, { query })));

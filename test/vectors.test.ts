@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GrpcClient } from './conformance/grpc-client.ts';
+import { eventually } from './support/eventually.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
-const TURNS_MAX = 600;
 const DIMENSIONS = 512;
 
 type Json = Record<string, unknown>;
@@ -46,12 +46,12 @@ async function add(server: TestServer, memory: string, objects: readonly string[
 
 /** Resolves with the stats once nothing waits to be embedded: the follower looks every second. */
 async function settled(server: TestServer, memory: string): Promise<Json> {
-  for (let turn = 0; turn < TURNS_MAX; turn++) {
-    const { json } = await ask(server, `${memory}/stats`);
-    if (json['index_lag'] === 0) return json;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.fail('everything is embedded in time');
+  let stats: Json = {};
+  await eventually('everything is embedded', async () => {
+    ({ json: stats } = await ask(server, `${memory}/stats`));
+    return stats['index_lag'] === 0;
+  });
+  return stats;
 }
 
 function grpc(t: TestContext, server: TestServer, memory: string): GrpcClient {

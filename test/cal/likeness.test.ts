@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HttpClient } from '../conformance/http-client.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
-
-const LOOKS_MAX = 600;
 
 for (const partitions of [1, 2])
   test(`LIKE, ABOUT and sources of ASSEMBLE find by likeness, ${partitions} partitions`, async (t) => {
@@ -17,10 +16,10 @@ for (const partitions of [1, 2])
       fields: { subject: 'it', relation: 'is', object },
     }));
     await client.post('/memories/m/batch-add', { grains });
-    for (let look = 0; (await client.get('/memories/m/stats')).vectors < grains.length; look++) {
-      assert.ok(look < LOOKS_MAX, 'the grains are embedded in time');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await eventually(
+      'the grains are embedded',
+      async () => (await client.get('/memories/m/stats')).vectors === grains.length,
+    );
     const ask = async (query: string) =>
       (await client.post('/memories/m/app/exec', { command: 'cal', args: { query } })).result;
     const { result, warnings } = await ask('RECALL beliefs LIKE "fotographer" LIMIT 1 WITH score_breakdown');

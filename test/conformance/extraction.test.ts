@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { Fields, Grain, Json, Told } from './driver.ts';
@@ -113,13 +114,14 @@ for (const transport of ['HTTP', 'gRPC'])
         const face = transport === 'HTTP' ? overHttp(http, M) : overGrpc(grpc.with({ 'x-memory-id': id }));
         const beliefs = async (): Promise<Grain[]> => (await http.get(`${M}/grains?grain_type=belief`)).grains;
         const get = (hash: string): Promise<Grain> => http.get(`${M}/grains/${hash}`);
-        /** Asks until the extraction of that request has ended, a bounded number of times. */
+        /** Asks until the extraction of that request has ended. */
         const ended = async (request: Fields): Promise<Remembered> => {
-          for (let asked = 0; asked < 2_000; asked++) {
-            const told = await face.remember(request);
-            if (told.marker_status !== 'pending') return told;
-          }
-          return assert.fail('the extraction does not end');
+          let told: Remembered | undefined;
+          await eventually('the extraction ends', async () => {
+            told = await face.remember(request);
+            return told.marker_status !== 'pending';
+          });
+          return told ?? assert.fail('it was asked');
         };
         return { id, M, face, beliefs, get, ended };
       }
@@ -299,6 +301,8 @@ test('a server that ends finishes what it has answered for', async () => {
   try {
     const first = await startTestServer({ dataDir });
     const client = new HttpClient(first.http, first.key);
+    // A server that ends waits so long and no longer: the thread that reads is there before that begins.
+    await client.post('/memories/default/remember', { text: 'Nothing is said here.', extract_mode: 'sync' });
     const texts = Array.from({ length: 30 }, (_, at) => `I live in Paris. This is note ${at}.`);
     const sources = await Promise.all(
       texts.map(async (text) => (await client.post('/memories/default/remember', { text })).source_hash),

@@ -62,10 +62,21 @@ function findIn(name: string, bytes: Buffer, canaries: Canaries): string[] {
   return found;
 }
 
+/** Undefined for a file that the running server has replaced since it was listed. */
+function contentOf(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // what the file system throws
+    throw error;
+  }
+}
+
 function scan(directory: string, canaries: Canaries): { files: number; bytes: number; found: string[] } {
   const scanned = { files: 0, bytes: 0, found: [] as string[] };
   for (const file of filesOf(directory)) {
-    const bytes = readFileSync(file);
+    const bytes = contentOf(file);
+    if (bytes === undefined) continue;
     scanned.files += 1;
     scanned.bytes += bytes.length;
     scanned.found.push(...findIn(file.slice(directory.length + 1), bytes, canaries));

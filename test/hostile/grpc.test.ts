@@ -36,7 +36,7 @@ interface RawAnswer {
   readonly code: string | undefined;
 }
 
-describe('hostile gRPC', { timeout: 120_000 }, () => {
+describe('hostile gRPC', { timeout: 600_000 }, () => {
   let victim: Victim;
   let client: GrpcClient;
   before(async () => {

@@ -20,17 +20,17 @@ export const CANARY = 'xanthous';
 /** Longer than a line, an element's share and a small budget. */
 const LONG = Array.from({ length: 400 }, (_, i) => `word${i}`).join(' ');
 
-/** Seconds; each with a minute to spare until the words for it change. */
+/** Seconds; each with many minutes to spare until the words for it change. */
 export const AGES = {
-  minutes59: HOUR - 2 * MINUTE,
+  minutes30: 30 * MINUTE,
   hour1: HOUR + 5,
-  hours23: DAY - 2 * MINUTE,
+  hours23: DAY - 20 * MINUTE,
   day1: DAY + 5,
-  days1: 2 * DAY - 2 * MINUTE,
+  days1: 2 * DAY - 20 * MINUTE,
   days2: 2 * DAY + 5,
-  days6: 7 * DAY - 2 * MINUTE,
+  days6: 7 * DAY - 20 * MINUTE,
   week1: 7 * DAY + 5,
-  weeks4: 30 * DAY - 2 * MINUTE,
+  weeks4: 30 * DAY - 20 * MINUTE,
   month1: 31 * DAY,
   year: 400 * DAY,
 };
