@@ -88,7 +88,7 @@ function isJson(type: string): boolean {
 }
 
 /** True when arrays and objects nest deeper than `levels`. */
-function tooDeep(value: unknown, levels: number): boolean {
+export function tooDeep(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) {

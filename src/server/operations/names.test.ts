@@ -103,6 +103,14 @@ test('a message’s empty texts and lists are absent, its zeros are not, and x_j
     inner: { deepName: 0 },
   });
   assert.throws(() => fromMessage(node, { fieldsJson: '{' }), { code: 'VAL-E002', message: /fields_json/ });
+  // As deep as a body over HTTP, and no deeper: what comes after walks it.
+  const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  assert.deepEqual(fromMessage(node, { fieldsJson: nested(64) }), { fields: JSON.parse(nested(64)) });
+  for (const levels of [65, 100_000])
+    assert.throws(() => fromMessage(node, { fieldsJson: nested(levels) }), {
+      code: 'VAL-E001',
+      message: /fields_json/,
+    });
   const shape = { userId: '', fieldsJson: '' };
   assert.deepEqual(toMessage(node, { userId: 'u', fields: { a: 2n ** 60n }, manyTags: ['x'] }, shape), {
     userId: 'u',

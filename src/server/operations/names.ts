@@ -4,6 +4,8 @@
 import type { TSchema } from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
 import { parseJson, stringifyJson } from '../../engine/grain/api-json.ts';
+import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
+import { tooDeep } from '../http/json.ts';
 
 export type Members = Record<string, unknown>;
 
@@ -161,12 +163,17 @@ function fromMember(node: SchemaNode, value: unknown): unknown {
   return isMembers(value) && node.properties !== undefined ? fromMessage(node, value) : value;
 }
 
+/** As strict as a body over HTTP. Throws VAL-E002 for what is not JSON, VAL-E001 for too deep. */
 export function parsedJson(text: string, field: string): unknown {
+  let value: unknown;
   try {
-    return parseJson(text);
+    value = parseJson(text);
   } catch {
     throw new EngineError('VAL-E002', `${field} is not JSON`, { details: [{ field, issue: 'not JSON' }] });
   }
+  if (!tooDeep(value, JSON_DEPTH_MAX)) return value;
+  const issue = `nested deeper than ${JSON_DEPTH_MAX} levels`;
+  throw new EngineError('VAL-E001', `${field} is ${issue}`, { details: [{ field, issue }] });
 }
 
 /**
