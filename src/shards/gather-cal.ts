@@ -2,16 +2,21 @@
 import { unreachable } from '../engine/assert.ts';
 import { answerCal, type CalCall, type CalReply } from '../engine/cal/run/answer.ts';
 import {
+  type Bounds,
   type CalAnswer,
   type CalAsk,
   type GroupView,
   isLongRead,
   type PartitionAnswer,
   type PartitionRead,
+  type Selection,
   type Settled,
   type SingleAnswer,
   type SingleAsk,
+  type Spoken,
+  type Stopped,
 } from '../engine/cal/run/asks.ts';
+import { contestedOf, needsRivals, pairName } from '../engine/cal/run/contested.ts';
 import { calGrain } from '../engine/cal/run/grain-of.ts';
 import { compareCodePoints, compareKeys, orderKey } from '../engine/cal/run/order.ts';
 import { withoutRepeats } from '../engine/cal/run/repeats.ts';
@@ -84,6 +89,8 @@ async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer
     case 'group':
     case 'find':
     case 'estimate':
+    case 'pairs':
+    case 'rivals':
       return call(isLongRead(ask) ? 'calScan' : 'calRead', ask);
     case 'search': {
       const { hits, total } = await call('recall', ask.input);
@@ -124,12 +131,65 @@ async function versionsOf(call: CallMemory, hash: string) {
 }
 
 /** The answers of all partitions as one partition that holds all of it would give it. */
-export async function gatherCalRead(
+export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionRead): Promise<PartitionAnswer> {
+  switch (ask.kind) {
+    case 'select':
+    case 'count':
+    case 'group': {
+      if (!needsRivals(ask.input.tests)) break;
+      const { contested, spent } = await contestedAnywhere(fan, method, ask.input);
+      if (spent.stopped !== undefined) return stoppedAnswer(ask.kind, spent);
+      const told = { ...ask, input: { ...ask.input, contested } } as PartitionRead; // The kind stays with its input.
+      return merged(told, await fan.all(method, told));
+    }
+    default:
+      break;
+  }
+  return merged(ask, await fan.all(method, ask));
+}
+
+type CalMethod = 'calRead' | 'calScan';
+
+/**
+ * Which stands are contested, wherever their grains lie: what the selected beliefs speak of is asked first, then what each
+ * partition says of that.
+ */
+async function contestedAnywhere(
   fan: Fan,
-  method: 'calRead' | 'calScan',
-  ask: PartitionRead,
-): Promise<PartitionAnswer> {
-  const answers = await fan.all(method, ask);
+  method: CalMethod,
+  { filter, hashes, tests, scanMax, untilMs }: Selection & Bounds,
+): Promise<{ readonly contested: readonly string[]; readonly spent: Stopped }> {
+  const bounds = { scanMax, untilMs };
+  const others = tests.filter(({ field }) => field !== 'contradicted');
+  const selection = { filter, tests: others, ...(hashes === undefined ? {} : { hashes }) };
+  const spoken = outputs(await fan.all(method, { kind: 'pairs', input: { ...selection, ...bounds } }), 'pairs');
+  const looked = spentOf(spoken);
+  if (looked.stopped !== undefined) return { contested: [], spent: looked };
+  const pairs = distinctPairs(spoken.flatMap((one) => one.pairs));
+  if (pairs.length === 0) return { contested: [], spent: looked };
+  const said = outputs(await fan.all(method, { kind: 'rivals', input: { pairs, ...bounds } }), 'rivals');
+  return { contested: contestedOf(said.flatMap(({ stands }) => stands)), spent: spentOf(said) };
+}
+
+function distinctPairs(pairs: readonly Spoken[]): Spoken[] {
+  return [...new Map(pairs.map((pair) => [pairName(pair), pair])).values()];
+}
+
+function stoppedAnswer(kind: 'select' | 'count' | 'group', spent: Stopped): PartitionAnswer {
+  const none = { total: 0, ...spent };
+  switch (kind) {
+    case 'select':
+      return { kind, output: { grains: [], ...none } };
+    case 'count':
+      return { kind, output: none };
+    case 'group':
+      return { kind, output: { groups: [], ...none } };
+    default:
+      return unreachable(kind);
+  }
+}
+
+function merged(ask: PartitionRead, answers: readonly PartitionAnswer[]): PartitionAnswer {
   switch (ask.kind) {
     case 'select': {
       const { order, take, dedup } = ask.input;
@@ -162,6 +222,17 @@ export async function gatherCalRead(
       }));
       return { kind: 'estimate', output: { counts } };
     }
+    case 'pairs': {
+      const parts = outputs(answers, 'pairs');
+      return {
+        kind: 'pairs',
+        output: { pairs: distinctPairs(parts.flatMap(({ pairs }) => pairs)), ...spentOf(parts) },
+      };
+    }
+    case 'rivals': {
+      const parts = outputs(answers, 'rivals');
+      return { kind: 'rivals', output: { stands: parts.flatMap(({ stands }) => stands), ...spentOf(parts) } };
+    }
     default:
       return unreachable(ask);
   }
@@ -193,12 +264,13 @@ function outputs<K extends PartitionAnswer['kind']>(answers: readonly PartitionA
   return answers.flatMap((one) => (one.kind === kind ? [one.output as OutputOf<K>] : []));
 }
 
-function added(
-  parts: readonly { readonly total: number; readonly scanned: number; readonly stopped?: 'scan' | 'time' }[],
-) {
+function added(parts: readonly (Stopped & { readonly total: number })[]) {
+  return { total: parts.reduce((sum, { total }) => sum + total, 0), ...spentOf(parts) };
+}
+
+function spentOf(parts: readonly Stopped[]): Stopped {
   const stopped = parts.find((part) => part.stopped !== undefined)?.stopped;
   return {
-    total: parts.reduce((sum, { total }) => sum + total, 0),
     scanned: parts.reduce((sum, { scanned }) => sum + scanned, 0),
     ...(stopped === undefined ? {} : { stopped }),
   };

@@ -21,7 +21,8 @@ import type {
   SingleAsk,
 } from '../run/asks.ts';
 import { findAddresses } from './find.ts';
-import { countGrains, drained, estimateGrains, groupGrains, selectGrains } from './select.ts';
+import { rivalStands } from './rivals.ts';
+import { countGrains, drained, estimateGrains, groupGrains, selectGrains, spokenPairs } from './select.ts';
 
 /** `tooLong` where it would hold up the shard: then its questions are asked one by one, from outside. */
 export function cal(
@@ -126,6 +127,10 @@ export function* calReadSteps(
       return { kind: 'count', output: yield* countGrains(store, memory, context, ask.input) };
     case 'group':
       return { kind: 'group', output: yield* groupGrains(store, memory, context, ask.input) };
+    case 'pairs':
+      return { kind: 'pairs', output: yield* spokenPairs(store, memory, context, ask.input) };
+    case 'rivals':
+      return { kind: 'rivals', output: yield* rivalStands(store, memory, context, ask.input) };
     case 'find':
       return { kind: 'find', output: findAddresses(store, memory, context, ask.input) };
     case 'estimate':

@@ -1,69 +1,103 @@
 // Whether live beliefs speak against one another, asked of grains where they lie: a condition on `contradicted` needs it.
+import type { CallContext } from '../../calls.ts';
 import type { Sliced } from '../../index/section.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
 import type { CalGrain } from '../output/grain.ts';
-import { contradicts, pairOf } from '../run/contested.ts';
-import type { FieldTest } from '../run/field-test.ts';
+import type { RivalReads, Selection, Spoken, Stand } from '../run/asks.ts';
+import { contestedOf, objectOf, pairName, pairOf, standOf } from '../run/contested.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { allPlaces, countAll, type Search, searchOf, viewAt } from './places.ts';
 
-/** Grains that are opened between two yields. */
-const STEP_GRAINS = 16;
+/** Grains that are opened, and pairs that are looked up, between two yields. */
+const STEP = 16;
+/** Objects of a stand: more than one is a conflict. */
+const OBJECTS_MAX = 2;
 
-export function needsRivals(tests: readonly FieldTest[]): boolean {
-  return tests.some(({ field }) => field === 'contradicted');
-}
+type Reach = Pick<Search, 'store' | 'memory' | 'context'>;
 
-/**
- * Of grains of this partition. Where a memory has several, what was said in different sessions may lie apart: that is told by
- * `contested_by`, which asks all of them, and not found here.
- */
+/** Who is spoken against: by grains of this partition, or as all partitions together were found to say. */
 export class Rivals {
-  readonly #search: Pick<Search, 'store' | 'memory' | 'context'>;
+  readonly #reach: Reach;
   readonly #openedMax: number;
-  readonly #byPair = new Map<string, readonly CalGrain[]>();
+  readonly #told: ReadonlySet<string> | undefined;
+  /** Contested stands, by what they speak of. */
+  readonly #byPair = new Map<string, ReadonlySet<string>>();
   /** Grains opened to compare with. */
   opened = 0;
 
-  /** Opens `openedMax` grains at most. */
-  constructor(search: Search, openedMax: number) {
-    this.#search = search;
+  /** Opens `openedMax` grains at most; none where it is `told` which stands are contested. */
+  constructor(reach: Reach, openedMax: number, told: Selection['contested']) {
+    this.#reach = reach;
     this.#openedMax = openedMax;
+    this.#told = told === undefined ? undefined : new Set(told);
   }
 
-  /** The grain with what speaks against it; undefined: too many grains would have to be opened to know. */
-  *contested(grain: CalGrain): Sliced<CalGrain | undefined> {
+  /** Whether something live speaks against the grain; undefined: too many grains would have to be opened to know. */
+  *isContested(grain: CalGrain): Sliced<boolean | undefined> {
     const pair = pairOf(grain);
-    if (pair === undefined) return grain;
-    let rivals = this.#byPair.get(pair.key);
-    if (rivals === undefined) {
-      rivals = yield* this.#of(pair);
-      if (rivals === undefined) return undefined;
-      this.#byPair.set(pair.key, rivals);
-    }
-    const against = rivals.filter((other) => contradicts(grain, other));
-    return against.length === 0 ? grain : { ...grain, contestedBy: against.map(({ hash }) => hash) };
+    if (pair === undefined) return false;
+    const contested = this.#told ?? (yield* this.#contestedOf(pair));
+    return contested?.has(standOf(grain, pair));
   }
 
-  *#of({
-    subject,
-    relation,
-  }: {
-    readonly subject: string;
-    readonly relation: string;
-  }): Sliced<readonly CalGrain[] | undefined> {
-    const { store, memory, context } = this.#search;
-    const search = searchOf(store, memory, context, { grainTypes: ['belief'], subject, relation });
+  *#contestedOf(pair: Spoken): Sliced<ReadonlySet<string> | undefined> {
+    const key = pairName(pair);
+    const known = this.#byPair.get(key);
+    if (known !== undefined) return known;
+    const search = beliefsOf(this.#reach, pair);
     const count = countAll(search);
     // Alone of its pair: nothing speaks against it.
-    if (count <= 1) return [];
-    if (this.opened + count > this.#openedMax) return undefined;
-    this.opened += count;
-    const grains: CalGrain[] = [];
-    for (const { part, doc } of [...allPlaces(search)]) {
-      const view = viewAt(search, search.parts[part]!.ordinals[doc]!);
-      if (view !== undefined) grains.push(calGrain(view, 1));
-      if (grains.length % STEP_GRAINS === 0) yield;
-    }
-    return grains;
+    const isAlone = count <= 1;
+    if (!isAlone && this.opened + count > this.#openedMax) return undefined;
+    const stands = isAlone ? [] : yield* standsIn(search, pair);
+    if (!isAlone) this.opened += count;
+    const contested = new Set(contestedOf(stands));
+    this.#byPair.set(key, contested);
+    return contested;
   }
+}
+
+/** What this partition's live beliefs say of some pairs; beliefs of other partitions may differ from them. */
+export function* rivalStands(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  { pairs, scanMax, untilMs }: RivalReads['rivals']['input'],
+): Sliced<RivalReads['rivals']['output']> {
+  const stands: Stand[] = [];
+  let scanned = 0;
+  for (const [i, pair] of pairs.entries()) {
+    if (i % STEP === 0) {
+      if (i > 0) yield;
+      if (store.clock.nowMs() > untilMs) return { stands: [], scanned, stopped: 'time' };
+    }
+    const search = beliefsOf({ store, memory, context }, pair);
+    scanned += countAll(search);
+    if (scanned > scanMax) return { stands: [], scanned, stopped: 'scan' };
+    stands.push(...(yield* standsIn(search, pair)));
+  }
+  return { stands, scanned };
+}
+
+function beliefsOf({ store, memory, context }: Reach, { subject, relation }: Spoken): Search {
+  return searchOf(store, memory, context, { grainTypes: ['belief'], subject, relation });
+}
+
+function* standsIn(search: Search, pair: Spoken): Sliced<Stand[]> {
+  const objects = new Map<string, Set<string>>();
+  let opened = 0;
+  // Where they lie is settled before the first yield.
+  for (const { part, doc } of [...allPlaces(search)]) {
+    if (++opened % STEP === 0) yield;
+    const view = viewAt(search, search.parts[part]!.ordinals[doc]!);
+    const grain = view === undefined ? undefined : calGrain(view, 1);
+    // What was taken back speaks against nothing.
+    if (grain === undefined || pairOf(grain) === undefined) continue;
+    const of = standOf(grain, pair);
+    const said = objects.get(of) ?? new Set();
+    if (said.size < OBJECTS_MAX) said.add(objectOf(grain));
+    objects.set(of, said);
+  }
+  return [...objects].map(([of, said]) => ({ of, objects: [...said] }));
 }

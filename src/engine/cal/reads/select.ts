@@ -10,13 +10,23 @@ import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
-import type { Bounds, GroupView, PartitionReads, Selected, Selection, Stopped } from '../run/asks.ts';
+import type {
+  Bounds,
+  GroupView,
+  PartitionReads,
+  RivalReads,
+  Selected,
+  Selection,
+  Spoken,
+  Stopped,
+} from '../run/asks.ts';
+import { needsRivals, pairName, pairOf } from '../run/contested.ts';
 import { passes } from '../run/field-test.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { BY_HASH, compareCodePoints, compareKeys, type Keyed, type Order, orderKey } from '../run/order.ts';
 import { repeatKey } from '../run/repeats.ts';
 import { allPlaces, countAll, placesOf, type Search, searchOf, viewAt } from './places.ts';
-import { needsRivals, Rivals } from './rivals.ts';
+import { Rivals } from './rivals.ts';
 
 /**
  * The first of an order. Which grains are opened is settled before the first yield, by the indexes as they are then; what is
@@ -94,6 +104,23 @@ export function* groupGrains(
     yield;
   }
   return { groups: answer, total, ...opened };
+}
+
+/** What the beliefs that are let through speak of, each pair once. */
+export function* spokenPairs(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  input: RivalReads['pairs']['input'],
+): Sliced<RivalReads['pairs']['output']> {
+  const search = searchOf(store, memory, context, input.filter);
+  const places = input.hashes === undefined ? allPlaces(search) : placesOf(search, input.hashes);
+  const pairs = new Map<string, Spoken>();
+  const opened = yield* openEach(search, places, input, (grain) => {
+    const pair = pairOf(grain);
+    if (pair !== undefined) pairs.set(pairName(pair), pair);
+  });
+  return { pairs: opened.stopped === undefined ? [...pairs.values()] : [], ...opened };
 }
 
 /** How many grains the index lists for each condition, the caller's own alone where it is bound. */
@@ -210,7 +237,7 @@ type Found = (grain: CalGrain, ordinal: Ordinal, view: GrainView) => void;
 function* openEach(
   search: Search,
   places: Iterable<PartDoc>,
-  { tests, scanMax, untilMs }: Pick<Selection, 'tests'> & Bounds,
+  { tests, contested, scanMax, untilMs }: Pick<Selection, 'tests' | 'contested'> & Bounds,
   found: Found,
 ): Sliced<Stopped> {
   const ordinals: Ordinal[] = [];
@@ -218,7 +245,7 @@ function* openEach(
     if (ordinals.length >= scanMax) return { scanned: 0, stopped: 'scan' };
     ordinals.push(search.parts[part]!.ordinals[doc]!);
   }
-  const rivals = needsRivals(tests) ? new Rivals(search, scanMax - ordinals.length) : undefined;
+  const rivals = needsRivals(tests) ? new Rivals(search, scanMax - ordinals.length, contested) : undefined;
   for (const [i, ordinal] of ordinals.entries()) {
     if (i % STEP_GRAINS === 0) {
       if (i > 0) yield;
@@ -226,9 +253,13 @@ function* openEach(
     }
     const view = viewAt(search, ordinal);
     if (view === undefined) continue;
-    const opened = calGrain(view, 1);
-    const grain = rivals === undefined ? opened : yield* rivals.contested(opened);
-    if (grain === undefined) return { scanned: i, stopped: 'scan' };
+    let grain = calGrain(view, 1);
+    if (rivals !== undefined) {
+      const isContested = yield* rivals.isContested(grain);
+      if (isContested === undefined) return { scanned: i, stopped: 'scan' };
+      // A test asks whether there is somebody, not who.
+      if (isContested) grain = { ...grain, contestedBy: [grain.hash] };
+    }
     if (tests.every((test) => passes(grain, test))) found(grain, ordinal, view);
   }
   return { scanned: ordinals.length + (rivals?.opened ?? 0) };
@@ -238,7 +269,7 @@ function* openEach(
 function* chosen(
   search: Search,
   places: Iterable<PartDoc>,
-  input: Pick<Selection, 'tests'> & Bounds & { readonly order: Order | undefined; readonly take: number },
+  input: Pick<Selection, 'tests' | 'contested'> & Bounds & { readonly order: Order | undefined; readonly take: number },
 ): Sliced<Selected> {
   const { order, take } = input;
   let kept: (Keyed & { readonly view: GrainView })[] = [];

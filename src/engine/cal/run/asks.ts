@@ -12,6 +12,11 @@ export interface Selection {
   readonly hashes?: readonly string[];
   /** No index serves these: grains are opened for them. */
   readonly tests: readonly FieldTest[];
+  /**
+   * Whose beliefs speak against one another, by `standOf`, where a test asks for it and grains of other partitions count;
+   * absent: what lies in the same partition is all there is.
+   */
+  readonly contested?: readonly string[];
 }
 
 /** How far a read may go. */
@@ -74,9 +79,36 @@ export interface PartitionReads {
     output: { readonly counts: readonly { readonly name: string; readonly grains: number }[] };
   };
 }
+
+/** What is asked of partitions on the way to an answer of theirs: who speaks against whom, wherever their grains lie. */
+export interface RivalReads {
+  /** What the selected beliefs speak of, each pair once. */
+  pairs: { input: Selection & Bounds; output: Stopped & { readonly pairs: readonly Spoken[] } };
+  /** What is said of these pairs. */
+  rivals: {
+    input: Bounds & { readonly pairs: readonly Spoken[] };
+    output: Stopped & { readonly stands: readonly Stand[] };
+  };
+}
+
+export interface Spoken {
+  readonly subject: string;
+  readonly relation: string;
+}
+
+/** What the live beliefs of one namespace and user say of a pair. */
+export interface Stand {
+  /** As `standOf` has it. */
+  readonly of: string;
+  /** As they are compared; two at most: more change nothing. */
+  readonly objects: readonly string[];
+}
+
+interface AllReads extends PartitionReads, RivalReads {}
+
 export type PartitionRead = {
-  [K in keyof PartitionReads]: { readonly kind: K; readonly input: PartitionReads[K]['input'] };
-}[keyof PartitionReads];
+  [K in keyof AllReads]: { readonly kind: K; readonly input: AllReads[K]['input'] };
+}[keyof AllReads];
 /**
  * True for what may have to open many grains: asked of a partition in slices, so that its shard goes on with others' calls.
  */
@@ -92,6 +124,8 @@ export function isLongRead({ kind, input }: PartitionRead): boolean {
     case 'count':
       return input.tests.length > 0;
     case 'group':
+    case 'pairs':
+    case 'rivals':
       return true;
     default:
       return false;
@@ -99,10 +133,10 @@ export function isLongRead({ kind, input }: PartitionRead): boolean {
 }
 
 export type PartitionAnswer = {
-  [K in keyof PartitionReads]: { readonly kind: K; readonly output: PartitionReads[K]['output'] };
-}[keyof PartitionReads];
+  [K in keyof AllReads]: { readonly kind: K; readonly output: AllReads[K]['output'] };
+}[keyof AllReads];
 
-export interface CalAsks extends PartitionReads {
+export interface CalAsks extends AllReads {
   /** A search by words and vectors; hits best first. */
   search: { input: RecallQuery; output: { readonly hits: readonly RecallHit[]; readonly total: number } };
   /** How many grains the memory's policy lets one recall give; null: as many as are asked for. */

@@ -2,52 +2,74 @@
 import { tripleForm } from '../../grain/api-text.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
-import { ask, type Running } from './asks.ts';
+import { ask, type Running, type Spoken, type Stand } from './asks.ts';
 import { account, bounds } from './bounds.ts';
+import type { FieldTest } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import type { Run } from './session.ts';
 
-/** Grains of a pair that are told. */
-const GRAINS_MAX = 100;
+/** Rivals that are told of a grain. */
+const TOLD_MAX = 100;
+/** Beliefs that are looked at for them: of one pair, namespace and user. */
+const LOOKED_AT_MAX = 1_000;
 
 /** The grains with `contestedBy` where there is a conflict; none is left out. */
 export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGrain[]> {
   const rivals = new Map<string, readonly CalGrain[]>();
   for (const grain of grains) {
     const pair = pairOf(grain);
-    if (pair === undefined || rivals.has(pair.key)) continue;
+    if (pair === undefined || rivals.has(standOf(grain, pair))) continue;
+    const { namespace, userId } = grain;
     const selected = yield* ask('select', {
-      filter: { grainTypes: ['belief'], subject: pair.subject, relation: pair.relation },
+      filter: {
+        grainTypes: ['belief'],
+        subject: pair.subject,
+        relation: pair.relation,
+        // Who asks for a pair that everybody speaks of is told of those who count.
+        ...(namespace === '' ? {} : { namespace }),
+        ...(userId === undefined ? {} : { userId }),
+      },
       tests: [],
       ...bounds(run),
       order: { by: 'hash' },
-      take: GRAINS_MAX,
+      take: LOOKED_AT_MAX,
     });
     account(run, selected);
     rivals.set(
-      pair.key,
+      standOf(grain, pair),
       selected.grains.map((view) => calGrain(view, 1)),
     );
   }
   return grains.map((grain) => {
-    const others = (rivals.get(pairOf(grain)?.key ?? '') ?? []).filter((other) => contradicts(grain, other));
+    const pair = pairOf(grain);
+    const known = pair === undefined ? [] : (rivals.get(standOf(grain, pair)) ?? []);
+    const others = known.filter((other) => contradicts(grain, other)).slice(0, TOLD_MAX);
     return others.length === 0 ? grain : { ...grain, contestedBy: others.map(({ hash }) => hash) };
   });
 }
 
-export interface Pair {
-  readonly key: string;
-  readonly subject: string;
-  readonly relation: string;
-}
-
 /** What a grain speaks of; undefined for one that can contradict nothing: old versions, and what was taken back. */
-export function pairOf(grain: CalGrain): Pair | undefined {
+export function pairOf(grain: CalGrain): Spoken | undefined {
   if (grain.grainType !== 'belief' || grain.supersededBy !== undefined || isRetracted(grain)) return undefined;
   const subject = fieldValue(grain, 'subject');
   const relation = fieldValue(grain, 'relation');
   if (typeof subject !== 'string' || typeof relation !== 'string') return undefined;
-  return { key: `${subject}\u0000${relation}`, subject, relation };
+  return { subject: tripleForm(subject), relation: tripleForm(relation) };
+}
+
+/** Equal for the same pair. */
+export function pairName({ subject, relation }: Spoken): string {
+  return JSON.stringify([subject, relation]);
+}
+
+/** Two grains can speak against one another exactly when they have the same. */
+export function standOf({ namespace, userId }: Pick<CalGrain, 'namespace' | 'userId'>, pair: Spoken): string {
+  return JSON.stringify([pair.subject, pair.relation, namespace, userId ?? null]);
+}
+
+/** What a belief says of its pair, as it is compared with what others say. */
+export function objectOf(grain: CalGrain): string {
+  return tripleForm(String(fieldValue(grain, 'object')));
 }
 
 function isRetracted({ fields }: CalGrain): boolean {
@@ -63,5 +85,21 @@ export function contradicts(grain: CalGrain, other: CalGrain): boolean {
     other.userId !== grain.userId
   )
     return false;
-  return tripleForm(String(fieldValue(grain, 'object'))) !== tripleForm(String(fieldValue(other, 'object')));
+  return objectOf(grain) !== objectOf(other);
+}
+
+/** True where grains are asked for who speaks against them. */
+export function needsRivals(tests: readonly FieldTest[]): boolean {
+  return tests.some(({ field }) => field === 'contradicted');
+}
+
+/** The stands that say several things of their pair; what several partitions say counts together. */
+export function contestedOf(stands: readonly Stand[]): string[] {
+  const objects = new Map<string, Set<string>>();
+  for (const { of, objects: some } of stands) {
+    const all = objects.get(of) ?? new Set();
+    for (const object of some) all.add(object);
+    objects.set(of, all);
+  }
+  return [...objects].flatMap(([of, all]) => (all.size > 1 ? [of] : []));
 }

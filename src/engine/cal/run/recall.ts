@@ -10,7 +10,7 @@ import { ask, type Running, type Selection } from './asks.ts';
 import { account, bounds, checkTime } from './bounds.ts';
 import { atMost, checkWritten } from './cap.ts';
 import { type Conditions, conditionsOf, type Meaning } from './conditions.ts';
-import { contested } from './contested.ts';
+import { contested, needsRivals } from './contested.ts';
 import { passes } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import { OF_SEARCH, warnOfIdle } from './idle.ts';
@@ -249,7 +249,7 @@ function* search(
   run.spent.scanned += hits.length;
   checkTime(run);
   const candidates = hits.map(hitGrain);
-  const isAsked = tests.some(({ field }) => field === 'contradicted');
+  const isAsked = needsRivals(tests);
   const grains = (isAsked ? yield* contested(candidates, run) : candidates).filter(
     (grain) =>
       (addresses.size === 0 || addresses.has(grain.hash)) &&
