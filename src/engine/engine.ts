@@ -28,6 +28,7 @@ import { isAuditRecord } from './record/record.ts';
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
 import { damagedMemory, WriteQueue } from './write/queue.ts';
+import { writeTrail } from './write/read-trail.ts';
 import { writeCalls } from './writes.ts';
 
 /** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */
@@ -209,7 +210,7 @@ export class Engine {
     if (this.#fatal !== undefined) return false;
     if (this.store.index.damaged || this.#hasRepairable()) this.#repair();
     // What the disk does not take now waits for the next time.
-    if (this.#queue.trail.isDue(this.store.clock.nowMs())) this.#queue.writeTrail().catch(() => undefined);
+    if (this.#queue.trail.isDue(this.store.clock.nowMs())) writeTrail(this.#queue).catch(() => undefined);
     return this.#housekeeper.run(budgetMs);
   }
 

@@ -169,6 +169,23 @@ test('reads are written with the next group, or after a while with one of their 
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
 });
 
+test('whoever looks at what reads left waits for none that came later', async (t) => {
+  const { engine, log } = await begun(t);
+  const hash = await add(engine, 'tea');
+  const append = log.append.bind(log);
+  let appends = 0;
+  log.append = (records) => {
+    appends += 1;
+    // Somebody reads without a pause.
+    if (appends < 100) engine.read('get', context, { hash });
+    return append(records);
+  };
+  engine.read('get', context, { hash });
+  const { entries } = await engine.write('auditPage', context, { filter: {}, limit: 10, order: 'desc' });
+  assert.equal(entries.filter(({ eventType }) => eventType === 'memory.read').length, 1);
+  assert.equal(appends, 1);
+});
+
 test('more reads than a group takes are written in several', async (t) => {
   const { engine } = await begun(t);
   const hash = await add(engine, 'tea');

@@ -28,6 +28,7 @@ import type { Store } from './store/store.ts';
 import type { Added } from './write/add.ts';
 import { dropShutPlan } from './write/drop-shut.ts';
 import * as plans from './write/plans.ts';
+import { writeTrail } from './write/read-trail.ts';
 
 export interface WriteServices extends RebuildServices {
   readonly shard: number;
@@ -43,7 +44,7 @@ export function writeCalls(services: WriteServices) {
   const sealAll = (): Promise<void> => housekeeper.sealed(store.index.publishedSequence);
   /** Whoever looks at what reads left sees all of it; a log that takes nothing shows what it has. */
   const trailWritten = (): Promise<void> =>
-    queue.writeTrail().catch((error: unknown) => {
+    writeTrail(queue).catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error;
     });
   /** The memory's statistics have changed: the hour's end takes them. */

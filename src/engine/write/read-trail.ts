@@ -13,6 +13,7 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { auditActor, pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
+import type { WriteQueue } from './queue.ts';
 
 interface Left {
   readonly memory: number;
@@ -36,6 +37,8 @@ export class ReadTrail {
   readonly #store: Store;
   #left: Left[] = [];
   #oldestMs = 0;
+  /** A group that is being committed holds some. */
+  #isInFlight = false;
   /** Begins anywhere, so that it does not begin again with a restart. */
   #nonce = randomInt(2 ** 40);
   /** Entries that were lost, as the log took nothing for too long. */
@@ -47,6 +50,11 @@ export class ReadTrail {
 
   get isEmpty(): boolean {
     return this.#left.length === 0;
+  }
+
+  /** As many groups as hold all that was left until now, one that is being committed included. */
+  get groups(): number {
+    return (this.#isInFlight ? 1 : 0) + Math.ceil(this.#left.length / READ_TRAIL_GROUP);
   }
 
   /** True when what was left should be written now, with a group of its own if there is no other. */
@@ -145,7 +153,12 @@ export class ReadTrail {
       else follow?.('');
     }
     if (this.#left.length > 0) this.#oldestMs = 0;
+    this.#isInFlight = joined.length > 0;
+    group.onPublish(() => {
+      this.#isInFlight = false;
+    });
     return () => {
+      this.#isInFlight = false;
       this.#left = [...joined, ...this.#left];
       this.lost += Math.max(0, this.#left.length - READ_TRAIL_MAX);
       this.#left.length = Math.min(this.#left.length, READ_TRAIL_MAX);
@@ -169,6 +182,14 @@ export class ReadTrail {
     this.lost += 1;
     return undefined;
   }
+}
+
+/**
+ * Resolves when all that reads have left until now is durable. What they leave meanwhile is not waited for: under load there would
+ * be no end of it. Rejects with the log's EngineError.
+ */
+export async function writeTrail(queue: Pick<WriteQueue, 'trail' | 'commitState'>): Promise<void> {
+  for (let { groups } = queue.trail; groups > 0; groups--) await queue.commitState([]);
 }
 
 function namesOf(memory: Memory, account: RecallAccount, user: string | undefined): KeptNames | undefined {
