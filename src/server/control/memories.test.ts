@@ -116,15 +116,21 @@ function sealed(version: number, presets: readonly string[]): SealedPolicy {
 
 test('a memory whose keys cannot be made is not there', async () => {
   let made = 0;
+  const dropped: unknown[] = [];
   const { services } = await makeParts({
     instead: {
       attachMemory: () => {
         made += 1;
         return made === 1 ? Promise.resolve({}) : Promise.reject(new EngineError('STO-E001'));
       },
+      dropMemory: (input) => {
+        dropped.push(input);
+        return Promise.reject(new EngineError('STO-E001'));
+      },
     },
   });
   await assert.rejects(services.memories.create({ id: 'never' }, BY), { code: 'STO-E001' });
+  assert.deepEqual(dropped, [{}], 'partitions that have it are asked to let it go');
   assert.equal(services.memories.find('never'), undefined);
   assert.ok(services.memories.find('default') !== undefined);
 });

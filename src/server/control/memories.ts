@@ -172,7 +172,9 @@ export class Memories {
     try {
       await this.#shards.call('attachMemory', contextOf(memory, by), { settings: settingsOf(memory) });
     } catch (error) {
-      // Its keys could not be made: nobody was told of it, so it goes again.
+      // Its keys could not be made: nobody was told of it, so it goes again, from partitions that have it too. What one that
+      // is away has of it is never named again.
+      await this.#shards.call('dropMemory', contextOf(memory, by), {}).catch(() => undefined);
       await this.#store.commit((change) => change.remove('memory', memory.id));
       throw error;
     }
