@@ -1,0 +1,166 @@
+// What every HTTP listener does with the bodies of requests: whole, bounded, and in time.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { suite, test } from 'node:test';
+import { MESSAGE_BYTES_MAX } from '../../../engine/limits.ts';
+import { type Listen, RequestAborted } from '../listener.ts';
+import { bodyLength, echo, serveWith, signal, TEXT, TIMEOUT_MS } from './served.ts';
+
+export function bodiesConform(name: string, listen: Listen): void {
+  const served = serveWith(listen);
+  suite(`${name}: bodies`, { timeout: TIMEOUT_MS }, () => {
+    test(
+      'a body arrives whole in whatever pieces it comes',
+      served(echo, async ({ open }) => {
+        const client = await open();
+        client.socket.setNoDelay(true);
+        const bytes = Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 26\r\n\r\nabcdefghijklmnopqrstuvwxyz');
+        for (const byte of bytes) {
+          client.send(Buffer.of(byte));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        assert.equal(String((await client.response())?.body), 'abcdefghijklmnopqrstuvwxyz');
+      }),
+    );
+
+    test(
+      'a chunked body arrives without its chunks',
+      served(echo, async ({ open }) => {
+        const client = await open();
+        client.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n');
+        await new Promise((resolve) => setImmediate(resolve));
+        client.send('A\r\n0123456789\r\n0\r\n\r\n');
+        assert.equal(String((await client.response())?.body), 'abc0123456789');
+        assert.equal(String((await client.exchange('POST', '/', { body: 'next' }))?.body), 'next');
+      }),
+    );
+
+    test(
+      'a chunk that cannot be read fails the body',
+      served(
+        async (request) => {
+          await assert.rejects(request.body(100), RequestAborted);
+          failed.fire();
+        },
+        async ({ open }) => {
+          const client = await open();
+          client.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n');
+          await client.closed;
+          await failed.wait;
+        },
+      ),
+    );
+    const failed = signal();
+
+    test(
+      'a body of exactly the limit passes',
+      served(bodyLength(MESSAGE_BYTES_MAX), async ({ open }) => {
+        const client = await open();
+        const response = await client.exchange('POST', '/', { body: Buffer.alloc(MESSAGE_BYTES_MAX) });
+        assert.equal(String(response?.body), String(MESSAGE_BYTES_MAX));
+      }),
+    );
+
+    test(
+      'a declared length beyond the limit is refused before the body is sent',
+      served(bodyLength(1_000), async ({ open }) => {
+        const client = await open();
+        client.request('POST', '/', { headers: { 'Content-Length': '1001' } });
+        const response = await client.response();
+        assert.equal(response?.status, 413);
+        assert.equal(String(response.body), 'LIM-E003');
+      }),
+    );
+
+    test(
+      'a client that sends its whole body before it reads still gets the 413',
+      served(bodyLength(1_000), async ({ open }) => {
+        const client = await open();
+        const response = await client.exchange('POST', '/', { body: Buffer.alloc(8 << 20) });
+        assert.equal(response?.status, 413);
+      }),
+    );
+
+    test(
+      'chunks beyond the limit are refused while they come',
+      served(bodyLength(1_000), async ({ open }) => {
+        const client = await open();
+        client.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+        client.send(`400\r\n${'a'.repeat(1_024)}\r\n`);
+        assert.equal((await client.response())?.status, 413);
+      }),
+    );
+
+    test(
+      'a body that is asked for late arrives whole',
+      served(
+        async (request) => {
+          await asked.wait;
+          request.respond(
+            200,
+            TEXT,
+            createHash('sha256')
+              .update(await request.body(MESSAGE_BYTES_MAX))
+              .digest('hex'),
+          );
+        },
+        async ({ open }) => {
+          const client = await open();
+          const body = Buffer.alloc(4 << 20, 'granary ');
+          client.request('POST', '/', { body });
+          for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+          asked.fire();
+          assert.equal(String((await client.response())?.body), createHash('sha256').update(body).digest('hex'));
+        },
+      ),
+    );
+    const asked = signal();
+
+    test(
+      'a body that nobody asks for does not stand in the next request’s way',
+      served(
+        (request) => request.respond(401, TEXT, request.path),
+        async ({ open }) => {
+          const client = await open();
+          for (const path of ['/1', '/2', '/3']) {
+            const response = await client.exchange('POST', path, { body: Buffer.alloc(300_000, 'x') });
+            assert.equal(String(response?.body), path);
+          }
+        },
+      ),
+    );
+
+    test(
+      'a client that expects 100-continue is told to go on',
+      served(echo, async ({ open }) => {
+        const client = await open();
+        client.request('POST', '/', { headers: { 'Content-Length': '5', Expect: '100-continue' } });
+        await new Promise((resolve) => client.socket.once('data', resolve));
+        client.send('hello');
+        assert.equal(String((await client.response())?.body), 'hello');
+      }),
+    );
+
+    test(
+      'a body that does not come to its end is 408 and the connection is closed',
+      served(
+        async (request) => {
+          await request.body(1_000);
+        },
+        async ({ open }) => {
+          const stalled = await open();
+          stalled.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc');
+          const trickling = await open();
+          trickling.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+          const drip = setInterval(() => trickling.send('1\r\na\r\n'), 20);
+          for (const client of [stalled, trickling]) {
+            assert.equal((await client.response())?.status, 408);
+            await client.closed;
+          }
+          clearInterval(drip);
+        },
+        { bodyTimeoutMs: 100 },
+      ),
+    );
+  });
+}
