@@ -767,7 +767,12 @@ export interface ShardWideCalls {
    * many of them this call has looked at.
    */
   embedPages: {
-    input: { embedders: Readonly<Record<string, EmbedderStamp>>; grainsMax: number };
+    input: {
+      embedders: Readonly<Record<string, EmbedderStamp>>;
+      grainsMax: number;
+      /** Backends whose embedders are services outside: texts are given for them as each memory's policy lets them leave. */
+      outside?: readonly string[];
+    };
     output: {
       pages: readonly {
         readonly memory: number;

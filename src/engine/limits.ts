@@ -371,6 +371,8 @@ assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE
 /** Grains that the follower takes from a shard at once, to be embedded, and characters of their texts at which it is enough. */
 export const FOLLOW_PAGE_GRAINS = 128;
 export const EMBED_PAGE_CHARS = 131_072;
+/** The same where personal data has to be taken out first: some 0.3 to 3 µs a character. */
+export const EMBED_REDACTED_PAGE_CHARS = 8_192;
 /** Grains, or vectors, of such a page at which those that were made are handed to the shard. */
 export const FOLLOW_STRETCH_GRAINS = 64;
 export const FOLLOW_STRETCH_VECTORS = 256;

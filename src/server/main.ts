@@ -23,7 +23,7 @@ import { Memories } from './control/memories.ts';
 import { openControl } from './control/open.ts';
 import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
-import { mayLeave } from './embedding/egress.ts';
+import { leavingForVectors, outsideBackends } from './embedding/egress.ts';
 import { Embedders, type Openers } from './embedding/embedders.ts';
 import { Followers } from './embedding/followers.ts';
 import { openersOf } from './embedding/openers.ts';
@@ -157,12 +157,12 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   const embedders = new Embedders(config.embedder, deps.openers ?? openersOf(config, log), { log });
   lifecycle.opened('embedders', () => embedders.close());
   const followers = new Followers({
-    backlogs: Array.from({ length: pool.shards }, (_, shard) => shardBacklog(router, shard)),
+    backlogs: Array.from({ length: pool.shards }, (_, shard) => shardBacklog(router, shard, outsideBackends(config))),
     embedders,
     isChosen: (backend) => memories?.hasBackend(backend) === true,
     mayLeave: (number) => {
       const memory = memories?.byNumber(number);
-      return memory !== undefined && mayLeave(memory, config);
+      return memory !== undefined && leavingForVectors(memory, config) !== undefined;
     },
     log,
   });
@@ -200,7 +200,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     queryVectors: new QueryVectors({
       embedders,
       stateOf: (memory) => router.call('vectorState', { memory, actor: 'system', requestId: 'system' }, {}),
-      mayLeave: (memory) => mayLeave(memory, config),
+      leaving: (memory) => leavingForVectors(memory, config),
     }),
     models: recallModels(config),
     httpListener: () => listener.kind,

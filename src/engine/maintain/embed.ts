@@ -2,6 +2,9 @@
 // is embedded is kept with its vectors, so that nothing here outlives the process but a set of memories to look at.
 import type { ShardWideCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
+import { withoutPii } from '../govern/pii/egress.ts';
+import { egressAction, egressCategories } from '../govern/policy/in-force.ts';
+import type { EgressAction } from '../govern/policy/rules.ts';
 import { searchText } from '../grain/api-text.ts';
 import type { Ordinal } from '../index/part.ts';
 import { lowerBound } from '../index/text/tail.ts';
@@ -11,6 +14,7 @@ import { isUnitVector } from '../index/vectors/vector-index.ts';
 import {
   EMBED_MEMORIES_LOOKED_AT,
   EMBED_PAGE_CHARS,
+  EMBED_REDACTED_PAGE_CHARS,
   VECTOR_DIMENSIONS_MAX,
   VECTORS_LOADED_AT_ONCE_MAX,
   VECTORS_SEAL,
@@ -30,7 +34,7 @@ const NO_VECTORS = 'none';
  */
 export function embedPages(
   store: Store,
-  { embedders, grainsMax }: Calls<'embedPages'>['input'],
+  { embedders, grainsMax, outside = [] }: Calls<'embedPages'>['input'],
 ): Calls<'embedPages'>['output'] {
   const { vectors, vectorsBehind } = store;
   takeEmbedders(store, embedders);
@@ -55,8 +59,13 @@ export function embedPages(
       vectorsBehind.add(memory);
       continue;
     }
+    const action = outside.includes(backend) ? egressOf(store, memory) : 'allow';
+    if (action === undefined || action === 'block') {
+      vectorsBehind.add(memory);
+      continue;
+    }
     vectors.use(memory, embedder);
-    const page = pageOf(store, memory, left);
+    const page = pageOf(store, memory, left, action === 'redact');
     if (page === undefined) continue;
     vectorsBehind.add(memory);
     if (page === 'loading') continue;
@@ -82,6 +91,16 @@ function takeEmbedders(store: Store, embedders: Embedders): void {
   if (isChanged) for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
 }
 
+/** What the memory's policy makes of texts that would leave; undefined for one that does not open. */
+function egressOf(store: Store, memory: number): EgressAction | undefined {
+  try {
+    return egressAction(store.memory(memory).governed.rules);
+  } catch (error) {
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  }
+}
+
 /** Undefined for a memory that does not open: it is looked at again when somebody writes to it. */
 function backendOf(store: Store, memory: number): string | undefined {
   try {
@@ -93,10 +112,12 @@ function backendOf(store: Store, memory: number): string | undefined {
 }
 
 /** Undefined when nothing waits; `loading` while many vectors have to be brought to heap before one can be added. */
-function pageOf(store: Store, number: number, grainsMax: number) {
+function pageOf(store: Store, number: number, grainsMax: number, redacts: boolean) {
   const { vectors, index } = store;
+  const charsMax = redacts ? EMBED_REDACTED_PAGE_CHARS : EMBED_PAGE_CHARS;
   try {
     const memory = store.memory(number);
+    const categories = egressCategories(memory.governed.rules);
     const after = vectors.embeddedUpTo(number);
     const published = index.publishedSequence;
     const ordinals = ordinalsAfter(store, number, after, grainsMax + 1);
@@ -106,10 +127,10 @@ function pageOf(store: Store, number: number, grainsMax: number) {
     }
     const grains: { ordinal: Ordinal; text: string }[] = [];
     let looked = 0;
-    for (let chars = 0; looked < Math.min(ordinals.length, grainsMax) && chars < EMBED_PAGE_CHARS; looked++) {
+    for (let chars = 0; looked < Math.min(ordinals.length, grainsMax) && chars < charsMax; looked++) {
       const ordinal = ordinals[looked]!;
       const text = vectors.isEmbedded(number, ordinal) ? '' : textOf(store, memory, ordinal);
-      if (text !== '') grains.push({ ordinal, text });
+      if (text !== '') grains.push({ ordinal, text: redacts ? withoutPii(text, categories) : text });
       chars += text.length;
     }
     const isLast = looked === ordinals.length;

@@ -4,7 +4,7 @@ import type { PartitionEvidence } from '../../engine/maintain/compliance/evidenc
 import { isLoopback } from '../config.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
-import { mayLeave } from '../embedding/egress.ts';
+import { leavingForVectors } from '../embedding/egress.ts';
 import type { DeploymentEvidence, Evidence, KeyFact, OutsideService } from './evidence.ts';
 
 /** Evidence that is being gathered, by deployment and memory: who asks meanwhile is given the same. */
@@ -85,7 +85,7 @@ export function deploymentEvidence(
 /** Where the memory's texts may be sent. */
 function servicesOf({ config }: Services, memory: MemoryRecord): readonly OutsideService[] {
   const named: readonly (readonly [name: string, url: string | undefined])[] = [
-    ['embedding', mayLeave(memory, config) ? config.embeddingUrl : undefined],
+    ['embedding', leavingForVectors(memory, config) === undefined ? undefined : config.embeddingUrl],
     ['language model', config.modelUrl],
     ['reranker', config.rerankUrl],
   ];

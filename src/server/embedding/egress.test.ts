@@ -1,43 +1,76 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mayAsk, mayLeave } from './egress.ts';
+import type { MemoryRecord } from '../control/records.ts';
+import { leavingForModel, leavingForVectors, outsideBackends } from './egress.ts';
 
 const ABROAD = 'https://embeddings.example/v1';
+const REMOTE = { embedder: 'remote', embeddingUrl: ABROAD } as const;
+const BUILTIN = { embedder: 'builtin', embeddingUrl: ABROAD } as const;
+const HERE = ['http://127.0.0.1:11434', 'http://localhost:8000/v1', 'http://[::1]:1234'];
+const NOT_HERE = ['http://127.0.0.1.example', 'http://10.0.0.1', 'no address', undefined];
+const PERSONAL = 'Write to ann@example.org from 192.168.7.9';
+
+type Memory = Pick<MemoryRecord, 'vectorBackend' | 'governing' | 'policy'>;
+
+/** What leaves of a text with personal data in it; undefined: nothing. */
+const forVectors = (memory: Memory, config: Parameters<typeof leavingForVectors>[1]) =>
+  leavingForVectors(memory, config)?.(PERSONAL);
+const forModel = (memory: Memory, url: string | undefined) => leavingForModel(memory, url)?.(PERSONAL);
+const madeWith = (preset: string): Memory => ({ policy: { presets: [preset], overrides: {}, sealedBy: 'test' } });
+const governedNow = (egress: 'allow' | 'redact' | 'block', egressCategories?: '*' | readonly string[]): Memory => ({
+  governing: {
+    presets: [],
+    guardrailPatterns: [],
+    guardrailMode: 'exact',
+    egress,
+    ...(egressCategories === undefined ? {} : { egressCategories }),
+  },
+});
+const REDACTED = 'Write to [EMAIL] from [IP_ADDRESS]';
 
 test('texts leave for the service when the memory chose it, or nothing else and the deployment did', () => {
-  const remote = { embedder: 'remote', embeddingUrl: ABROAD } as const;
-  const builtin = { embedder: 'builtin', embeddingUrl: ABROAD } as const;
-  assert.equal(mayLeave({ vectorBackend: 'remote' }, builtin), true);
-  assert.equal(mayLeave({}, remote), true);
-  assert.equal(mayLeave({}, builtin), false);
-  for (const vectorBackend of ['builtin', 'ngram', 'none']) assert.equal(mayLeave({ vectorBackend }, remote), false);
+  assert.equal(forVectors({ vectorBackend: 'remote' }, BUILTIN), PERSONAL);
+  assert.equal(forVectors({}, REMOTE), PERSONAL);
+  assert.equal(forVectors({}, BUILTIN), undefined);
+  for (const vectorBackend of ['builtin', 'ngram', 'none'])
+    assert.equal(forVectors({ vectorBackend }, REMOTE), undefined);
 });
 
 test('a service on this machine is no outside', () => {
-  for (const embeddingUrl of ['http://127.0.0.1:11434', 'http://localhost:8000/v1', 'http://[::1]:1234'])
-    assert.equal(mayLeave({ vectorBackend: 'builtin' }, { embedder: 'builtin', embeddingUrl }), true, embeddingUrl);
-  for (const embeddingUrl of ['http://127.0.0.1.example', 'http://10.0.0.1', 'no address', undefined])
-    assert.equal(mayLeave({}, { embedder: 'builtin', ...(embeddingUrl && { embeddingUrl }) } as never), false);
+  for (const embeddingUrl of HERE) {
+    const config = { embedder: 'builtin', embeddingUrl } as const;
+    assert.equal(forVectors({ vectorBackend: 'builtin', ...governedNow('block') }, config), PERSONAL, embeddingUrl);
+    assert.deepEqual(outsideBackends({ embedder: 'remote', embeddingUrl }), []);
+  }
+  for (const embeddingUrl of NOT_HERE)
+    assert.equal(forVectors({}, { embedder: 'builtin', embeddingUrl }), undefined, embeddingUrl);
+  assert.deepEqual(outsideBackends(REMOTE), ['', 'remote']);
+  assert.deepEqual(outsideBackends(BUILTIN), ['remote']);
 });
 
-test('a policy keeps texts from services outside, from the first grain on and when it changes, and not from those here', () => {
-  const made = (preset: string) => ({ policy: { presets: [preset], overrides: {}, sealedBy: 'test' } });
-  const now = (egress: 'allow' | 'redact' | 'block') => ({
-    governing: { presets: [], guardrailPatterns: [], guardrailMode: 'exact', egress },
-  });
+test('what a policy has taken out of texts does not leave, from the first grain on and when it changes', () => {
   const outside = 'https://models.example.org/v1';
-  for (const preset of ['gdpr', 'hipaa']) {
-    assert.equal(
-      mayLeave({ vectorBackend: 'remote', ...made(preset) }, { embedder: 'remote', embeddingUrl: ABROAD }),
-      false,
-      preset,
-    );
-    assert.equal(mayAsk(made(preset), outside), false, preset);
-    assert.equal(mayAsk(made(preset), 'http://127.0.0.1:8080'), true, preset);
-    assert.equal(mayAsk({ ...made(preset), ...now('allow') }, outside), true, 'the policy of now counts');
+  for (const preset of ['gdpr', 'soc2']) {
+    assert.equal(forVectors({ vectorBackend: 'remote', ...madeWith(preset) }, REMOTE), REDACTED, preset);
+    assert.equal(forModel(madeWith(preset), outside), REDACTED, preset);
   }
-  assert.equal(mayAsk(made('soc2'), outside), false);
-  assert.equal(mayAsk(made('eu_ai_act'), outside), true);
-  assert.equal(mayAsk(now('redact'), outside), false);
-  assert.equal(mayAsk({}, outside), true);
+  assert.equal(forVectors({ vectorBackend: 'remote', ...madeWith('hipaa') }, REMOTE), undefined);
+  assert.equal(forModel(madeWith('hipaa'), outside), undefined);
+  assert.equal(forModel(madeWith('hipaa'), 'http://127.0.0.1:8080'), PERSONAL);
+  assert.equal(
+    forModel({ ...madeWith('gdpr'), ...governedNow('allow') }, outside),
+    PERSONAL,
+    'the policy of now counts',
+  );
+  assert.equal(forModel(madeWith('eu_ai_act'), outside), PERSONAL);
+  assert.equal(forModel({}, outside), PERSONAL);
+});
+
+test('only what the policy counts is taken out, and all of it where a record does not say', () => {
+  const outside = 'https://models.example.org/v1';
+  assert.equal(forModel(governedNow('redact'), outside), REDACTED);
+  assert.equal(forModel(governedNow('redact', '*'), outside), REDACTED);
+  assert.equal(forModel(governedNow('redact', []), outside), REDACTED);
+  assert.equal(forModel(governedNow('redact', ['email']), outside), 'Write to [EMAIL] from 192.168.7.9');
+  assert.equal(forModel(governedNow('redact', ['iban']), outside), PERSONAL);
 });

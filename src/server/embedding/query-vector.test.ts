@@ -25,6 +25,8 @@ interface Setting {
   /** So often the shard says that the memory's vectors are on their way to heap. */
   readonly loading?: number;
   readonly mayLeave?: boolean;
+  /** What of a text may be sent; without it all of it. */
+  readonly leaves?: (text: string) => string;
 }
 
 const works: Embedder['embed'] = async (texts) => texts.map(() => Float32Array.of(0.6, 0.8));
@@ -49,7 +51,7 @@ function made(setting: Setting, time: Pick<QueryVectorsOptions, 'nowMs' | 'after
       const serving = asked.serving.map((name) => ({ name, dimensions: 2 }));
       return { serving, lag, ...(asked.times <= loading ? { loading: true as const } : {}) };
     },
-    mayLeave: () => mayLeave,
+    leaving: () => (mayLeave ? (setting.leaves ?? ((text) => text)) : undefined),
     ...time,
   });
   return { vectors, asked };
@@ -188,4 +190,16 @@ test('after one wait in vain queries wait shortly, until one is answered or some
   await ask();
   assert.equal((await ask()).warning, undefined);
   assert.deepEqual(waits, [whole, short, whole]);
+});
+
+test('a question is redacted on its way to the service, and its vector is of the question', async () => {
+  const sent: string[] = [];
+  const service = embedder('service/1', (texts) => {
+    sent.push(...texts);
+    return works(texts, { priority: 'query' });
+  });
+  const setting: Setting = { embedders: { remote: service }, serving: ['service/1'], mayLeave: true };
+  const { vectors } = made({ ...setting, leaves: (text) => text.replace('ann', '[NAME]') });
+  const { vector } = await vectors.of(memory('remote'), 'where is ann', 1_000);
+  assert.deepEqual([sent, vector?.of], [['where is [NAME]'], 'where is ann']);
 });

@@ -4,6 +4,7 @@
 import type { Embedder } from '../../embed/embedder.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import {
+  EMBED_TEXT_CHARS_MAX,
   MEMORIES_MAX,
   QUERY_VECTOR_SHORT_FOR_MS,
   QUERY_VECTOR_SHORT_WAIT_MS,
@@ -13,6 +14,7 @@ import {
 } from '../../engine/limits.ts';
 import type { Output, RecallQuery } from '../../shards/protocol.ts';
 import type { MemoryRecord } from '../control/records.ts';
+import type { Leaving } from './egress.ts';
 import type { Embedders } from './embedders.ts';
 
 export interface QueryVector {
@@ -26,8 +28,8 @@ export interface QueryVectorsOptions {
   readonly embedders: Pick<Embedders, 'of' | 'nameOf' | 'named' | 'status'>;
   /** Whose vectors answer for a memory, and how many grains have still to be embedded. */
   readonly stateOf: (memory: number) => Promise<Output<'vectorState'>>;
-  /** Whether questions of the memory may be sent to the embedding service. */
-  readonly mayLeave: (memory: MemoryRecord) => boolean;
+  /** How questions of the memory leave for the embedding service; undefined: they do not. */
+  readonly leaving: (memory: MemoryRecord) => Leaving | undefined;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
   /** Calls back once after so many milliseconds; the result takes that back. */
@@ -122,11 +124,16 @@ export class QueryVectors {
     chosen: readonly { readonly backend: string; readonly embedder: Embedder }[],
     signal: AbortSignal,
   ): Promise<QueryVector> {
-    const allowed = chosen.filter(({ backend }) => backend !== 'remote' || this.#options.mayLeave(memory));
+    const leaving = this.#options.leaving(memory);
+    const allowed = chosen.flatMap(({ backend, embedder }) => {
+      if (backend !== 'remote') return [{ embedder, sent: text }];
+      // No service is sent more of it.
+      return leaving === undefined ? [] : [{ embedder, sent: leaving(text.slice(0, EMBED_TEXT_CHARS_MAX)) }];
+    });
     if (allowed.length === 0) return wordsAlone(KEPT);
     const made = await Promise.all(
-      allowed.map(async ({ embedder }) => {
-        const [vector] = await embedder.embed([text], { priority: 'query', signal });
+      allowed.map(async ({ embedder, sent }) => {
+        const [vector] = await embedder.embed([sent], { priority: 'query', signal });
         return vector === undefined ? [] : [{ bytes: packVectors([vector]), embedder: embedder.name }];
       }),
     );

@@ -5,8 +5,12 @@ import type { Router } from '../../shards/router.ts';
 import type { Backlog } from './backlog.ts';
 import { VECTOR_BACKENDS } from './embedders.ts';
 
-/** The backlog of the shard with that index. */
-export function shardBacklog(router: Pick<Router, 'callShard'>, shard: number): Backlog {
+/** The backlog of the shard with that index. `outside`: backends whose embedders are no part of this machine. */
+export function shardBacklog(
+  router: Pick<Router, 'callShard'>,
+  shard: number,
+  outside: readonly string[] = [],
+): Backlog {
   return {
     async pages(stampOf, grainsMax) {
       const embedders: Record<string, EmbedderStamp> = {};
@@ -16,7 +20,7 @@ export function shardBacklog(router: Pick<Router, 'callShard'>, shard: number): 
       }
       // A call looks at a bounded number of memories: nothing waits when it was all of them.
       for (let looked = 0; ; ) {
-        const found = await router.callShard(shard, 'embedPages', { embedders, grainsMax });
+        const found = await router.callShard(shard, 'embedPages', { embedders, grainsMax, outside });
         looked += found.looked;
         if (found.pages.length > 0 || found.looked === 0 || looked >= found.waiting) return found.pages;
       }

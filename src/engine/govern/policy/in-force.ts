@@ -1,4 +1,5 @@
 // What the rules come to where several of them meet.
+import type { PiiCategory } from '../pii/categories.ts';
 import type { PiiWritePolicy } from '../pii/write-action.ts';
 import type { EgressAction, Rules } from './rules.ts';
 
@@ -14,6 +15,13 @@ export function piiWritePolicy(rules: Rules): PiiWritePolicy {
 /** What happens to text that goes to a provider outside: blocked while an agreement that is demanded with it is missing. */
 export function egressAction(rules: Rules): EgressAction {
   return rules['tiering.baa_required'] && !rules['tiering.baa_acknowledged'] ? 'block' : rules['pii.egress_action'];
+}
+
+/** What counts as personal data in such text: what the policy names, all of it where it names nothing. */
+export function egressCategories({
+  'pii.categories': named,
+}: Pick<Rules, 'pii.categories'>): '*' | readonly PiiCategory[] {
+  return named.length === 0 ? '*' : named;
 }
 
 /** Why grains may not be moved to another tier: POL-E011 where an agreement is missing; undefined: they may. */

@@ -2,12 +2,12 @@
 // llm_rerank). What a model cannot do in time is left out, and the answer says so.
 
 import { packVectors, unpackVectors } from '../../../engine/index/vectors/transfer.ts';
-import { MODEL_WAIT_MS } from '../../../engine/limits.ts';
+import { MODEL_PASSAGE_CHARS_MAX, MODEL_QUESTION_CHARS_MAX, MODEL_WAIT_MS, SLICE_MS } from '../../../engine/limits.ts';
 import { textOf } from '../../../engine/recall/stages/hit.ts';
 import type { Rerank } from '../../../engine/recall/stages/recall-output.ts';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
-import { mayAsk } from '../../embedding/egress.ts';
+import { type Leaving, leavingForModel } from '../../embedding/egress.ts';
 import type { QueryVector } from '../../embedding/query-vector.ts';
 import { LISTWISE_MAX, type Order } from '../../models/models.ts';
 import { ModelError } from '../../models/service.ts';
@@ -48,9 +48,12 @@ export async function questionVector(
   const { embedders, models } = context.services;
   const { imagine } = models;
   const hasVectors = embedders.nameOf(context.memory.vectorBackend ?? '') !== 'none';
-  const isKept = !mayAsk(context.memory, context.services.config.modelUrl);
-  const asksModel = input.hyde === true && imagine !== undefined && hasVectors && !isKept;
-  const [own, imagined] = await Promise.all([embed(text), asksModel ? hypothesis(text, context, imagine) : undefined]);
+  const leaving = leavingForModel(context.memory, context.services.config.modelUrl);
+  const asksModel = input.hyde === true && imagine !== undefined && hasVectors && leaving !== undefined;
+  const [own, imagined] = await Promise.all([
+    embed(text),
+    asksModel ? hypothesis(leaving(beginning(text, MODEL_QUESTION_CHARS_MAX)), context, imagine) : undefined,
+  ]);
   const warnings = own.warning === undefined ? [] : [own.warning];
   const { vector } = own;
   const ends = (hyde: string | undefined, found = vector) => ({
@@ -59,7 +62,7 @@ export async function questionVector(
     hydeDone: true,
   });
   if (input.hyde !== true || imagine === undefined) return { ...ends(undefined), hydeDone: false };
-  if (isKept) return ends(KEPT);
+  if (leaving === undefined) return ends(KEPT);
   if (imagined === undefined || vector === undefined) return ends('there are no vectors');
   if ('failure' in imagined) return ends(imagined.failure);
   const joined = meanOf(vector, (await embed(imagined.text)).vector);
@@ -122,18 +125,20 @@ export function rerankingOf(input: RecallInput, text: string, context: Context):
       const passages = hits.map(({ grain }) => textOf(grain));
       let order: Order | undefined;
       for (const { field, ask, most, url } of steps) {
-        if (!mayAsk(context.memory, url)) {
+        const leaving = leavingForModel(context.memory, url);
+        if (leaving === undefined) {
           warnings.push(`${field === 'rerank' ? 'rerank' : 'llm_rerank'} was ignored: ${KEPT}`);
           continue;
         }
         const before: Order = order ?? [...hits.keys()];
         const first = before.slice(0, most);
         try {
-          const places = await ask(
-            text,
+          const sent = await allLeaving(
             first.map((at) => passages[at]!),
-            timeLeft(context),
+            leaving,
           );
+          const question = leaving(beginning(text, MODEL_QUESTION_CHARS_MAX));
+          const places = await ask(question, sent, timeLeft(context));
           order = [...places.map((at) => first[at]!), ...before.slice(most)];
         } catch (error) {
           if (!(error instanceof ModelError)) throw error;
@@ -143,4 +148,26 @@ export function rerankingOf(input: RecallInput, text: string, context: Context):
       return order;
     },
   };
+}
+
+/** As much of the passages as a model is sent, in the form in which it may leave: a slice at a time, as that may take some ms. */
+async function allLeaving(passages: readonly string[], leaving: Leaving): Promise<string[]> {
+  const sent: string[] = [];
+  let untilMs = performance.now() + SLICE_MS;
+  for (const passage of passages) {
+    sent.push(leaving(beginning(passage, MODEL_PASSAGE_CHARS_MAX)));
+    if (performance.now() < untilMs) continue;
+    await new Promise(setImmediate);
+    untilMs = performance.now() + SLICE_MS;
+  }
+  return sent;
+}
+
+/** Of a long text whole words: what a cut would leave of the last one might not be known for what it is. */
+function beginning(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  const cut = text.slice(0, charsMax);
+  const end = Math.max(cut.lastIndexOf(' '), cut.lastIndexOf('\n'));
+  // A script without blanks is cut where it is.
+  return end < charsMax / 2 ? cut : cut.slice(0, end);
 }
