@@ -5,7 +5,8 @@ import { campaign } from './campaign.ts';
 import { engineTarget, partitionTarget } from './engine-target.ts';
 import { serverTarget } from './server-target.ts';
 
-const TIMEOUT_MS = 120_000;
+/** What takes longer hangs. */
+const TIMEOUT_MS = 600_000;
 const TRIES_MAX = 5;
 
 for (const [door, target, rounds, acknowledgementsMax] of [

@@ -14,7 +14,8 @@ import type { Acknowledged, ErasureChildOptions } from './erasure-child.ts';
 const CHILD = join(import.meta.dirname, 'erasure-child.ts');
 /** More than an erasure and its purge take. */
 const STEPS_MAX = 45;
-const TIMEOUT_MS = 180_000;
+/** What takes longer hangs. */
+const TIMEOUT_MS = 600_000;
 
 interface Death {
   readonly done: readonly Acknowledged[];

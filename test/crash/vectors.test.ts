@@ -33,7 +33,7 @@ function live(options: VectorChildOptions): Promise<{ done: Done[]; signal: Node
 
 const statistics = (engine: Engine, memory: number) => engine.read('statistics', contextOf(memory), {});
 
-test('killed at any step, vectors come back, none twice and none of the erased', { timeout: 120_000 }, async (t) => {
+test('killed at any step, vectors come back, none twice and none of the erased', { timeout: 600_000 }, async (t) => {
   const root = temporaryDirectory(t);
   const seed = Date.now() % 1_000_000;
   const random = generator(seed);
