@@ -141,7 +141,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     placementOf,
     codecs: CODECS,
   });
-  memories = new Memories({ store: control, shards: router, clock, memoriesMax: config.memoriesMax });
+  memories = new Memories({ store: control, shards: router, clock, memoriesMax: config.memoriesMax, log });
+  lifecycle.opened('deletions', () => memories?.close());
   await memories.start();
   await masterKeys.start({ shards: router, control });
   const keys = new Keys(control, clock);

@@ -7,8 +7,9 @@ import { policyJson, type SealedPolicy, unsetPolicy } from '../../engine/govern/
 import { MemoryLogStore } from '../../engine/log/memory.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import { isMembers } from '../operations/names.ts';
+import type { Shards } from '../shards.ts';
 import { makeParts } from '../testing/parts.ts';
-import { repliesPrefix, slugOf } from './memories.ts';
+import { Memories, repliesPrefix, slugOf } from './memories.ts';
 
 const BY = { actor: 'system', requestId: 'test' };
 
@@ -66,6 +67,44 @@ test('a deletion that was cut off goes on at the next start', async () => {
   });
   assert.equal(dropped.length, 1);
   assert.equal(second.services.control.get('memory', 'gone'), undefined);
+});
+
+test('a deletion that a shard held up is completed behind its answer, and holds up no start', async () => {
+  const store = new MemoryLogStore();
+  const first = await makeParts({ store });
+  const memory = await first.services.memories.create({ id: 'gone' }, BY);
+  let away = true;
+  const asked: unknown[] = [];
+  const shards = {
+    shardCount: 1,
+    attach: () => Promise.resolve(),
+    call: (method: string, _: unknown, input: object) => {
+      asked.push([method, input]);
+      if (away && !('check' in input)) return Promise.reject(new EngineError('STO-E002'));
+      return Promise.resolve({ keyFingerprint: '' });
+    },
+  } as unknown as Shards; // as far as deletions ask
+  const { control, clock } = first.services;
+  const made = () => new Memories({ store: control, shards, clock, memoriesMax: 10, retryMs: 1 });
+  const memories = made();
+  await assert.rejects(memories.delete(memory, BY), { code: 'STO-E002' });
+  memories.close();
+  const later = made();
+  await later.start();
+  assert.equal(control.get('memory', 'gone')?.deleting, true);
+  const gone = new Promise<void>((resolve) => {
+    control.watch('memory', (id, value) => {
+      if (id === 'gone' && value === undefined) resolve();
+    });
+  });
+  // The timer keeps no process alive; this does.
+  const alive = setInterval(() => undefined, 1_000);
+  away = false;
+  await gone;
+  clearInterval(alive);
+  later.close();
+  assert.ok(asked.length >= 4, JSON.stringify(asked));
+  await first.close();
 });
 
 test('a memory that its policy keeps is not even begun to be deleted', async () => {

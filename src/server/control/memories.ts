@@ -7,7 +7,9 @@ import { egressAction } from '../../engine/govern/policy/in-force.ts';
 import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
 import type { PolicyValue } from '../../engine/govern/policy/values.ts';
 import type { ScopeNode } from '../../engine/govern/scope-tree.ts';
+import { ERASURE_RETRY_MS } from '../../engine/limits.ts';
 import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
+import type { Logger } from '../log.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';
 import { randomId } from './ids.ts';
@@ -54,8 +56,23 @@ export class Memories {
   readonly #backends = new Map<string, number>();
 
   #scopesChanged: Promise<void> = Promise.resolve();
+  /** Deletions that are begun and could not be completed yet, by number: what tries each again. */
+  readonly #unfinished = new Map<number, NodeJS.Timeout>();
+  readonly #retryMs: number;
+  readonly #log: Pick<Logger, 'warn'> | undefined;
+  #closed = false;
 
-  constructor(parts: { store: ControlStore; shards: Shards; clock: Clock; memoriesMax: number }) {
+  constructor(parts: {
+    readonly store: ControlStore;
+    readonly shards: Shards;
+    readonly clock: Clock;
+    readonly memoriesMax: number;
+    readonly log?: Pick<Logger, 'warn'>;
+    /** How long a deletion that could not be completed waits. */
+    readonly retryMs?: number;
+  }) {
+    this.#retryMs = parts.retryMs ?? ERASURE_RETRY_MS;
+    this.#log = parts.log;
     this.#store = parts.store;
     this.#shards = parts.shards;
     this.#clock = parts.clock;
@@ -122,12 +139,13 @@ export class Memories {
   }
 
   /**
-   * Tells the shards of every memory, goes on with deletions that a stop cut off, and makes `default` where the
-   * deployment is new. Run once, before anything is served.
+   * Tells the shards of every memory, goes on with deletions that a stop cut off (those that cannot be completed now, in the
+   * background), and makes `default` where the deployment is new. Run once, before anything is served.
    */
   async start(): Promise<void> {
     const all = [...this.#store.values('memory')];
-    for (const memory of all) if (memory.deleting === true) await this.#destroy(memory, 'system', 'start');
+    for (const memory of all)
+      if (memory.deleting === true) await this.#destroy(memory, 'system', 'start').catch(() => undefined);
     const living = all.filter((memory) => memory.deleting !== true).map(settingsOf);
     // In rounds, as workers take a bounded number of calls at once.
     for (let from = 0; from < living.length; from += ATTACH_ROUND)
@@ -251,7 +269,26 @@ export class Memories {
     return this.#destroy(memory, by.actor, by.requestId);
   }
 
+  /** Nobody can ask for it again, as the memory answers no more: what fails is tried again until the server ends. */
   async #destroy(memory: MemoryRecord, actor: string, requestId: string): Promise<string> {
+    try {
+      return await this.#destroyNow(memory, actor, requestId);
+    } catch (error) {
+      if (this.#closed) throw error;
+      this.#log?.warn({ err: error, memory: memory.number }, 'the deletion of a memory is not complete yet');
+      const again = (): void => void this.#destroy(memory, actor, requestId).catch(() => undefined);
+      this.#unfinished.set(memory.number, setTimeout(again, this.#retryMs).unref());
+      throw error;
+    }
+  }
+
+  /** What is not complete is gone on with at the next start. */
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#unfinished.values()) clearTimeout(timer);
+  }
+
+  async #destroyNow(memory: MemoryRecord, actor: string, requestId: string): Promise<string> {
     const { keyFingerprint } = await this.#shards.call('dropMemory', contextOf(memory, { actor, requestId }), {});
     await this.#store.commit((change) => {
       change.remove('memory', memory.id);

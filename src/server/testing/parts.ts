@@ -149,7 +149,10 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     engines,
     logStore,
     finishExtractions: () => extractions.close(60_000),
-    close: () => control.close(),
+    close: () => {
+      services.memories.close();
+      return control.close();
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 // The whole deployment on disk against what it should be: every shard, and the control log.
 import Type from 'typebox';
-import { EngineError } from '../../../engine/errors.ts';
 import { FINDINGS_MAX } from '../../../engine/limits.ts';
+import { requireUnbound } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 
 const Finding = Type.Object({
@@ -32,8 +32,7 @@ export const verify = defineOperation({
   }),
   exec: { command: 'verify' },
   async run(_, { services, principal }) {
-    if (principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined)
-      throw new EngineError('AUT-E001', 'a bound key does not look into the whole deployment');
+    requireUnbound(principal, 'a look into the whole deployment');
     const reports = await services.shards.verify();
     const control = await services.control.verify();
     const findings = [
