@@ -122,3 +122,27 @@ test('EXPLAIN of a write writes nothing, and says that it could', async () => {
   assert.deepEqual([plan.tier, plan.tier1_enabled], [1, true]);
   assert.equal((await run('RECALL beliefs | COUNT'))['count'], 0);
 });
+
+const TRIPLE = 'SET subject = "s" SET relation = "r" SET object = "o"';
+
+test('E020: a value that grains may not have is told as any other, with a suggestion and where it stands', async () => {
+  await fresh();
+  for (const [field, value, query] of [
+    ['subject', '""', 'ADD belief SET subject = "" SET relation = "r" SET object = "o" REASON "r"'],
+    ['object', '""', 'ADD goal SET subject = "s" SET relation = "r" SET object = "" REASON "r"'],
+    ['tags', `["${'t'.repeat(200)}"]`, `ADD belief ${TRIPLE} SET tags = ["${'t'.repeat(200)}"] REASON "r"`],
+    ['object', '""', 'ADD belief SET subject = "s" SET relation = "r" SET object = "" REASON "r"'],
+  ] as const) {
+    const answer = await fetch(`${server.http}/api/memories/${memory}/app/exec`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ command: 'cal', args: { query } }),
+    });
+    const { code, suggestion, position } = ((await answer.json()) as Told)['error'];
+    assert.deepEqual([answer.status, code], [400, 'CAL-E020']);
+    assert.match(suggestion, new RegExp(field));
+    assert.equal(query.slice(position.start, position.end), value);
+  }
+  const { hash } = await run('ADD belief SET subject = "s" SET relation = "r" SET object = "o" REASON "r"');
+  await refused(run(`SUPERSEDE ${hash} SET object = "" REASON "r"`), 'CAL-E020');
+});

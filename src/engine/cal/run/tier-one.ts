@@ -13,15 +13,20 @@ import { named } from './versions.ts';
 
 export function* runAdd({ grainType, set, reason }: Add, run: Run): Running<JsonObject> {
   const fields = fieldsOf(grainType.word, set, run);
-  const { hash } = yield* ask('add', { grainType: grainType.word, fields, reason });
-  return { type: 'added', hash: shownHash(hash), grain_type: grainType.word };
+  try {
+    const { hash } = yield* ask('add', { grainType: grainType.word, fields, reason });
+    return { type: 'added', hash: shownHash(hash), grain_type: grainType.word };
+  } catch (error) {
+    throw refusedValue(error, set) ?? error;
+  }
 }
 
 export function* runSupersede({ grain, set, reason }: Supersede, run: Run): Running<JsonObject> {
   const old = yield* named(grain, run);
   checkBelief(old.grainType, grain);
   if (old.supersededBy !== undefined) throw alreadySuperseded(grain);
-  const newHash = yield* supersede(grain, { oldHash: old.hash, fields: fieldsOf('belief', set, run), reason });
+  const version = { oldHash: old.hash, fields: fieldsOf('belief', set, run), reason };
+  const newHash = yield* supersede(grain, version, set);
   return { type: 'superseded', old_hash: shownHash(old.hash), new_hash: shownHash(newHash) };
 }
 
@@ -69,6 +74,7 @@ interface Naming {
 function* supersede(
   { at }: Naming,
   version: { readonly oldHash: string; readonly fields: JsonObject; readonly reason: string },
+  set: Assignments = [],
 ): Running<string> {
   try {
     const { newHash } = yield* ask('supersede', version);
@@ -77,8 +83,21 @@ function* supersede(
     if (error instanceof EngineError && error.code === 'MEM-E002') throw alreadySuperseded({ at });
     if (error instanceof EngineError && error.code === 'MEM-E001')
       throw new CalError('CAL-E046', 'no such grain', { at });
-    throw error;
+    throw refusedValue(error, set) ?? error;
   }
+}
+
+/** E020 where a value is not one that grains may have, which only writing finds out; undefined for any other failure. */
+function refusedValue(error: unknown, set: Assignments): CalError | undefined {
+  if (!(error instanceof EngineError) || (error.code !== 'VAL-E001' && error.code !== 'VAL-E003')) return undefined;
+  // `tags[0]` is of tags, and what a goal is about was set as its object.
+  const [name] = error.details[0]?.field.split(/[.[]/, 1) ?? [];
+  const named = set.find(({ field }) => field.word === (name === 'description' ? 'object' : name));
+  const { word } = named?.field ?? {};
+  return new CalError('CAL-E020', error.message.slice(error.code.length + 2), {
+    at: named?.value.at ?? named?.field.at,
+    ...(word === undefined ? {} : { suggestion: `Set another ${word}, or leave it out where the statement allows.` }),
+  });
 }
 
 function alreadySuperseded({ at }: Naming): CalError {
