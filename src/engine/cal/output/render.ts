@@ -15,6 +15,8 @@ export interface RenderOptions {
   readonly project?: Project | undefined;
   /** Absent: the estimate. */
   readonly counter?: TokenCounter | undefined;
+  /** As that of a setting. */
+  readonly step?: (() => void) | undefined;
 }
 
 export interface Rendered {
@@ -39,8 +41,8 @@ export function renderGrains(
   renderings: readonly Rendering[],
   options: RenderOptions,
 ): RenderedAll {
-  const { nowMs, level, isoTimestamps = false, project, counter = ESTIMATE } = options;
-  const setting: Setting = { shape: 'recall', level, nowMs, isoTimestamps };
+  const { nowMs, level, isoTimestamps = false, project, counter = ESTIMATE, step } = options;
+  const setting: Setting = { shape: 'recall', level, nowMs, isoTimestamps, step };
   const manner: Manner = { level, project };
   const warnings: string[] = [];
   const rendered = renderings.map(({ key, format: resolved }): Rendered => {

@@ -11,7 +11,7 @@ import type { Project } from '../output/projection.ts';
 import { tokenCounter } from '../output/tokenizer.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
-import { checkTime } from './bounds.ts';
+import { checkTime, pace } from './bounds.ts';
 import { sharesOf } from './cap.ts';
 import { contested } from './contested.ts';
 import { asCalError } from './failure.ts';
@@ -36,7 +36,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   const failed = sources.flatMap(({ label, error }) => (error === undefined ? [] : [{ label, error }]));
   const [first] = failed;
   if (first !== undefined && failed.length === sources.length) {
-    if (run.clockMs() > run.untilMs) throw new CalError('CAL-E075', 'ASSEMBLE took too long');
+    if (run.clockMs() > run.untilMs) throw tookTooLong();
     throw new CalError(
       'CAL-E076',
       `all sources failed, ${first.label} with ${first.error.code}: ${first.error.message}`,
@@ -72,6 +72,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
     autoToon: run.session.autoToon && statement.format === undefined,
     nowMs: run.nowMs,
     counter: tokenCounter(run.session.tokens ?? 'estimate'),
+    step: pace(run, tookTooLong),
   });
   run.spent.warnings.push(...assembled.warnings);
   const why = has(options, 'explanation') ? reasonsOf(statement, assembled.sources) : undefined;
@@ -101,6 +102,10 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
   const count = assembled.grains.length;
   const extra: JsonObject = failed.length === 0 ? {} : { sources_failed: failed.map(({ label }) => label) };
   return { payload, count, tokensUsed: assembled.tokensUsed, grainsReturned: count, extra };
+}
+
+function tookTooLong(): CalError {
+  return new CalError('CAL-E075', 'ASSEMBLE took too long');
 }
 
 interface Resolved {

@@ -21,6 +21,20 @@ export function checkTime(run: Run): void {
   if (run.clockMs() > run.untilMs) throw timedOut();
 }
 
+/** Steps between two looks at the clock: some microseconds. */
+const STEPS_A_LOOK = 64;
+
+/** For work that asks the store nothing: called at each step of it, throws `late` when nobody waits any more. */
+export function pace(run: Run, late: () => CalError = timedOut): () => void {
+  let left = STEPS_A_LOOK;
+  return () => {
+    left -= 1;
+    if (left > 0) return;
+    left = STEPS_A_LOOK;
+    if (run.clockMs() > run.untilMs) throw late();
+  };
+}
+
 function timedOut(): CalError {
   return new CalError('CAL-E031', 'the query took too long');
 }

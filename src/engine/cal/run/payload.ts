@@ -9,6 +9,7 @@ import type { Project } from '../output/projection.ts';
 import { renderGrains } from '../output/render.ts';
 import { summaryOf } from '../output/summary.ts';
 import { tokenCounter } from '../output/tokenizer.ts';
+import { pace } from './bounds.ts';
 import { OF_TEXT, warnOfIdle } from './idle.ts';
 import { CAL_VERSION, statementType, tierOf } from './kinds.ts';
 import type { Run } from './session.ts';
@@ -168,6 +169,7 @@ function grainsAnswer(
     level: levelOf({ option: disclosureOf(recall.with), budgetTokens: undefined, limit }),
     isoTimestamps: has(recall.with, 'iso_timestamps'),
     project: projectOf(outcome.project),
+    step: pace(run),
   });
   run.spent.warnings.push(...warnings);
   const tokensUsed = rendered.reduce((sum, one) => sum + one.tokensUsed, 0);

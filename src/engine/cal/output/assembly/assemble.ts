@@ -38,6 +38,8 @@ export interface Assembly {
   readonly autoToon?: boolean | undefined;
   readonly nowMs: number;
   readonly counter?: TokenCounter | undefined;
+  /** As that of a setting. */
+  readonly step?: (() => void) | undefined;
 }
 
 export interface AssembledSource {

@@ -18,8 +18,8 @@ export interface Page extends Budget {
 
 /** A page for these renderings. What bounds a template is its budget, or the largest one where grains are counted. */
 export function pageOf(assembly: Assembly, { value, unit }: Budget, renderings: readonly Rendering[]): Page {
-  const { level, nowMs, isoTimestamps = false, name, intent, counter = ESTIMATE } = assembly;
-  const setting: Setting = { shape: 'assemble', level, nowMs, isoTimestamps, name, intent };
+  const { level, nowMs, isoTimestamps = false, name, intent, counter = ESTIMATE, step } = assembly;
+  const setting: Setting = { shape: 'assemble', level, nowMs, isoTimestamps, name, intent, step };
   const tokens = unit === 'tokens' ? value : CAL_LIMITS.budgetTokensMax;
   return { value, unit, counter, formats: renderings.map(({ format }) => formatOf(format, setting, tokens)) };
 }

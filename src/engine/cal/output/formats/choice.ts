@@ -102,11 +102,25 @@ function isSame(one: FormatNode, other: FormatNode): boolean {
   return one.kind === 'template_reference' && other.kind === one.kind && one.name === other.name;
 }
 
-/** The format for one document. `budgetTokens` bounds what a template may write. */
+/** The format for one document, which keeps to the setting's steps. `budgetTokens` bounds what a template may write. */
 export function formatOf(resolved: ResolvedFormat, setting: Setting, budgetTokens: number): Format {
-  return resolved.kind === 'named'
-    ? NAMED[resolved.name](setting)
-    : templateFormat(resolved.template, setting, budgetTokens);
+  const format =
+    resolved.kind === 'named'
+      ? NAMED[resolved.name](setting)
+      : templateFormat(resolved.template, setting, budgetTokens);
+  const { step } = setting;
+  if (step === undefined) return format;
+  return {
+    ...format,
+    element(grain, manner, group) {
+      step();
+      return format.element(grain, manner, group);
+    },
+    document(groups, tally) {
+      step();
+      return format.document(groups, tally);
+    },
+  };
 }
 
 /** Its name in a result. */

@@ -15,6 +15,8 @@ export interface Setting {
   /** Of the context that is assembled. */
   readonly name?: string | undefined;
   readonly intent?: string | undefined;
+  /** Called between pieces of work: it throws when nobody waits any more. */
+  readonly step?: (() => void) | undefined;
 }
 
 /** How one grain is to be shown. */

@@ -28,7 +28,7 @@ export function templateFormat(template: Template, setting: Setting, budgetToken
   const { sections, clean } = template;
   const write = (nodes: readonly TemplateNode[], scope: Scope, elements: readonly Element[]): string => {
     const out = new Output(charactersMax);
-    writeNodes(nodes, scope, { out, clean, elements });
+    writeNodes(nodes, scope, { out, clean, elements, step: setting.step });
     return out.text;
   };
   const piece = (grain: CalGrain, manner: Manner, scope: Scope, isOmitted = false): string => {
@@ -108,11 +108,14 @@ interface Writing {
   readonly clean: (text: string) => string;
   /** What {{#each}} repeats over. */
   readonly elements: readonly Element[];
+  readonly step: Setting['step'];
 }
 
 function writeNodes(nodes: readonly TemplateNode[], scope: Scope, writing: Writing): void {
-  const { out, clean, elements } = writing;
+  const { out, clean, elements, step } = writing;
   for (const node of nodes) {
+    // A section that shows nothing fills nothing, and costs as much.
+    step?.();
     if (out.isFull) return;
     if (node.kind === 'text') out.add(node.text);
     else if (node.kind === 'variable') out.add(shown(variableValue(node.variable, scope), clean));
