@@ -78,7 +78,7 @@ const LINES: { readonly [M in MethodName]: Line } = {
   calRead: {
     reads: ({ hash }) => [
       { kind: 'select', input: { ...BOUNDS, order: { by: 'hash' }, take: 10 } },
-      { kind: 'select', input: { ...BOUNDS, hashes: [hash], order: { by: 'hash' }, take: 10 } },
+      { kind: 'select', input: { ...BOUNDS, filter: { addresses: [hash] }, order: { by: 'hash' }, take: 10 } },
       { kind: 'find', input: { prefix: hash.slice(0, 16) } },
       { kind: 'group', input: { ...BOUNDS, field: 'object', shown: 5, shownMax: 10 } },
     ],

@@ -80,8 +80,18 @@ export interface GrainFilter {
   readonly eitherTime?: { readonly fromMs?: number; readonly toMs?: number };
   readonly confidenceMin?: number;
   readonly importanceMin?: number;
+  /** A grain without confidence counts as 1, as it is shown; one without importance passes none. */
+  readonly numbers?: readonly NumberTest[];
+  /** No others: full addresses. */
+  readonly addresses?: readonly string[];
   readonly includeSuperseded?: boolean;
   readonly scope?: ScopeView;
+}
+
+export interface NumberTest {
+  readonly field: 'confidence' | 'importance';
+  readonly op: '=' | '!=' | '>=' | '<=' | '>' | '<';
+  readonly value: number;
 }
 
 /** The namespaces that a scope path sees: those of its line, what lies below its end, and what lies beside it. */

@@ -157,11 +157,10 @@ type CalMethod = 'calRead' | 'calScan';
 async function contestedAnywhere(
   fan: Fan,
   method: CalMethod,
-  { filter, hashes, tests, scanMax, untilMs }: Selection & Bounds,
+  { filter, tests, scanMax, untilMs }: Selection & Bounds,
 ): Promise<{ readonly contested: readonly string[]; readonly spent: Stopped }> {
   const bounds = { scanMax, untilMs };
-  const others = tests.filter(({ field }) => field !== 'contradicted');
-  const selection = { filter, tests: others, ...(hashes === undefined ? {} : { hashes }) };
+  const selection = { filter, tests: tests.filter(({ field }) => field !== 'contradicted') };
   const spoken = outputs(await fan.all(method, { kind: 'pairs', input: { ...selection, ...bounds } }), 'pairs');
   const looked = spentOf(spoken);
   if (looked.stopped !== undefined) return { contested: [], spent: looked };

@@ -3,10 +3,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CalError } from '../../src/engine/cal/errors.ts';
+import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import type { CalAnswer, CalAsk } from '../../src/engine/cal/run/asks.ts';
 import { resolveAddress } from '../../src/engine/cal/run/recall.ts';
 import { PLAIN_SESSION, type Run } from '../../src/engine/cal/run/session.ts';
 import { together } from '../../src/engine/cal/run/together.ts';
+import { CANDIDATE_LIMIT_MAX } from '../../src/engine/limits.ts';
+import { type CallMemory, runCal } from '../../src/shards/gather-cal.ts';
+import { contextOf } from '../support/shard.ts';
+import { NOW_MS } from './fixture.ts';
 import { CalMemory } from './memory.ts';
 
 const H = '0'.repeat(64);
@@ -62,6 +67,65 @@ test('W005: ASSEMBLE turns to toon where the server lets it and its budget gets 
   assert.equal(tight.told['format'], 'toon');
   assert.ok(tight.warnings.some((warning) => warning.startsWith('CAL-W005: ')));
   assert.ok(tight.told['budget'].used <= 300);
+});
+
+test('W006: a search says where its best matches alone were looked at, and looks further where an index can', async (t) => {
+  const memory = await CalMemory.open(t, []);
+  const lamps = CANDIDATE_LIMIT_MAX + 20;
+  for (let from = 0; from < lamps; from += 1_000)
+    await memory.engine.write('addBatch', contextOf(1), {
+      items: Array.from({ length: Math.min(1_000, lamps - from) }, (_, i) => ({
+        grainType: 'belief',
+        fields: {
+          // The same words: of equal scores the newer wins, so the first five are behind all candidates.
+          ...{ subject: 'lamp', relation: 'is', object: 'red', created_at: 1_700_000_000 + from + i },
+          ...(from + i < 5 ? { confidence: 0.2, source_type: 'agent' } : {}),
+          n: from + i,
+        },
+      })),
+    });
+  const all = 'RECALL beliefs LIKE "red lamp"';
+  for (const condition of ['confidence < 0.5', 'confidence = 0.2', 'confidence != 1']) {
+    const { told, warnings } = memory.ask(`${all} WHERE ${condition} | COUNT`);
+    assert.deepEqual([told['count'], warnings], [5, []], condition);
+  }
+  const [{ hash }] = memory.ask('RECALL WHERE confidence < 0.5').told['grains'];
+  assert.deepEqual(memory.ask(`${all} WHERE hash = ${hash}`).warnings, []);
+  assert.equal(memory.ask(`${all} WHERE hash = ${hash}`).told['total'], 1);
+  for (const query of [
+    `${all} | COUNT`,
+    `${all} ORDER BY time LIMIT 3`,
+    `${all} WHERE source_type = "agent" LIMIT 3`,
+    `${all} WHERE score > 0 | COUNT`,
+  ])
+    assert.deepEqual(
+      memory.ask(query).warnings.map((warning) => warning.slice(0, 10)),
+      ['CAL-W006: '],
+      query,
+    );
+  // What was found is enough, or nothing better is behind it.
+  for (const query of [all, `${all} WHERE relation != "was" LIMIT 3`, `${all} WHERE score > 2`])
+    assert.deepEqual(memory.ask(query).warnings, [], query);
+});
+
+test('E031, E075: a template that writes for long is given up when the time is over', async (t) => {
+  const { engine } = await CalMemory.open(t);
+  // Nothing is written, so that no bound on text is met.
+  const idle = '{{^grain.type}}x{{/grain.type}}'.repeat(100);
+  const template = `TEMPLATE { HEADER { {{#each}}${idle}{{/each}} } ELEMENT { x } }`;
+  const codeOf = async (query: string): Promise<string> => {
+    let nowMs = NOW_MS;
+    // A millisecond a look.
+    const clock = { nowMs: () => nowMs++ };
+    const call: CallMemory = async (method, input) =>
+      engine.read(method as 'calRead', contextOf(1), input as never) as never; // Each method has its own input.
+    const session = { ...PLAIN_SESSION, queryTimeoutMs: 40, assembleTimeoutMs: 80 };
+    const reply = await runCal(call, contextOf(1), { query, session, vectors: [] }, clock);
+    return isRefused(reply) ? reply.refused : '';
+  };
+  assert.equal(await codeOf(`RECALL LIMIT 70 AS ${template}`), 'CAL-E031');
+  assert.equal(await codeOf(`ASSEMBLE FROM (RECALL LIMIT 70) FORMAT ${template}`), 'CAL-E075');
+  assert.equal(await codeOf(`RECALL LIMIT 2 AS ${template}`), '');
 });
 
 test('W001 and W002 of reading come with the answer', async (t) => {

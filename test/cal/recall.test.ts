@@ -120,10 +120,11 @@ describe('RECALL', () => {
       'RECALL beliefs WHERE subject = "alice" | COUNT',
       'RECALL beliefs WHERE subject IN ("alice", "bob") AND tags EXCLUDE ["ui"] | COUNT',
       'RECALL beliefs WHERE confidence >= 0.5 AND user_id = "ann" | COUNT',
+      'RECALL beliefs WHERE confidence < 0.5 AND importance != 0.2 | COUNT',
       'RECALL events WHERE session_id = "s1" AND time = "last month" | COUNT',
     ])
       assert.equal(opened.memory.ask(query).told['_cal'].budget.grains_scanned, 0, query);
-    const opening = opened.memory.ask('RECALL beliefs WHERE confidence < 0.5 | COUNT');
+    const opening = opened.memory.ask('RECALL beliefs WHERE verification_status = "contested" | COUNT');
     assert.equal(opening.told['_cal'].budget.grains_scanned, 25);
   });
 

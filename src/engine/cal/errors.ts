@@ -142,6 +142,7 @@ export const CAL_WARNINGS = {
   'CAL-W003': 'unknown domain prefix',
   'CAL-W004': 'a WITH option that has no effect',
   'CAL-W005': 'the format was switched to toon',
+  'CAL-W006': 'a search looked at its best matches alone',
 } as const;
 
 export type CalWarningCode = keyof typeof CAL_WARNINGS;

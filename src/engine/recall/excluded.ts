@@ -137,7 +137,10 @@ interface Condition {
   readonly terms: readonly FacetTerm[];
 }
 
-const REASON_OF: Readonly<Record<keyof Omit<GrainFilter, 'includeSuperseded' | 'anyOf'>, ExclusionReason>> = {
+/** Conditions that stand for themselves; of the others each one counts. */
+type Single = keyof Omit<GrainFilter, 'includeSuperseded' | 'anyOf' | 'numbers'>;
+
+const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {
   scope: 'scope_mismatch',
   namespace: 'namespace_mismatch',
   sessionId: 'namespace_mismatch',
@@ -149,6 +152,7 @@ const REASON_OF: Readonly<Record<keyof Omit<GrainFilter, 'includeSuperseded' | '
   relation: 'relation_mismatch',
   object: 'object_mismatch',
   entity: 'entity_mismatch',
+  addresses: 'entity_mismatch',
   createdFromMs: 'time_out_of_range',
   createdToMs: 'time_out_of_range',
   validFromMs: 'time_out_of_range',
@@ -176,6 +180,10 @@ function conditionsOf(filter: GrainFilter, facets: readonly FacetTerm[]): Condit
   for (const [name, reason] of Object.entries(REASON_OF)) {
     const value = filter[name as keyof typeof REASON_OF]; // a key of the table
     if (value !== undefined) conditions.push({ reason, filter: { [name]: value }, terms: [] });
+  }
+  for (const one of filter.numbers ?? []) {
+    const reason = one.field === 'confidence' ? 'below_confidence' : 'below_importance';
+    conditions.push({ reason, filter: { numbers: [one] }, terms: [] });
   }
   for (const one of filter.anyOf ?? [])
     conditions.push({ reason: REASON_OF_FACET[one.facet] ?? 'entity_mismatch', filter: { anyOf: [one] }, terms: [] });

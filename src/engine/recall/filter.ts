@@ -1,6 +1,7 @@
 // What a request's structural conditions leave of a part: a list of docs where a facet names them, and a test for the
 // rest (standing, expiry, numbers). Legs apply both while they search, so that `limit` results means `limit` results.
-import type { CallContext, GrainFilter, ScopeView } from '../calls.ts';
+import { unreachable } from '../assert.ts';
+import type { CallContext, GrainFilter, NumberTest, ScopeView } from '../calls.ts';
 import { DocSet, intersect, union } from '../index/docset.ts';
 import { type Doc, type Facet, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
 import { toNfc } from '../nfc.ts';
@@ -33,7 +34,25 @@ export function filterPart(
   context: CallContext,
   terms: readonly FacetTerm[] = [],
 ): PartFilter {
-  return { docs: facetDocs(part, filter, context, terms), test: docTest(store, part, filter, context, terms) };
+  const listed = facetDocs(part, filter, context, terms);
+  const docs = filter.addresses === undefined ? listed : addressDocs(store, part, filter.addresses, listed);
+  return { docs, test: docTest(store, part, filter, context, terms) };
+}
+
+/** The docs of some addresses, among `listed` where that is given. */
+function addressDocs(
+  store: Store,
+  part: IndexPart,
+  addresses: readonly string[],
+  listed: Uint32Array | undefined,
+): Uint32Array {
+  const { ordinals } = part;
+  const named = new Set<Doc>();
+  // Lists go by the beginning of an address.
+  for (const address of addresses)
+    for (const doc of part.address(address)) if (store.addressAt(ordinals[doc]!) === address) named.add(doc);
+  const docs = Uint32Array.from(named).sort();
+  return listed === undefined ? docs : intersect([docs, listed]);
 }
 
 /**
@@ -143,6 +162,14 @@ function docTest(
   }
   atLeast('confidence', filter.confidenceMin);
   atLeast('importance', filter.importanceMin);
+  for (const { field, op, value } of filter.numbers ?? []) {
+    const values = part.numbers(field);
+    tests.push((doc) => {
+      const stated = values === undefined ? Number.NaN : values[doc]!;
+      if (!Number.isNaN(stated)) return compares(op, stated, value);
+      return field === 'confidence' && compares(op, 1, value);
+    });
+  }
   // Validity given as a window keeps what was true at some moment of it.
   if (filter.validFromMs !== undefined || filter.validToMs !== undefined) {
     const from = part.numbers('validFromMs');
@@ -168,6 +195,25 @@ function docTest(
       const value = values === undefined ? Number.NaN : values[doc]!;
       return Number.isNaN(value) ? absent && minimum <= 1 : value >= minimum;
     });
+  }
+}
+
+function compares(op: NumberTest['op'], stated: number, value: number): boolean {
+  switch (op) {
+    case '=':
+      return stated === value;
+    case '!=':
+      return stated !== value;
+    case '>=':
+      return stated >= value;
+    case '<=':
+      return stated <= value;
+    case '>':
+      return stated > value;
+    case '<':
+      return stated < value;
+    default:
+      return unreachable(op);
   }
 }
 

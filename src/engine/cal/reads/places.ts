@@ -1,8 +1,7 @@
 // Where the grains lie that a filter lets through: found by the indexes, before any is opened.
 import type { CallContext, GrainFilter, GrainView } from '../../calls.ts';
 import { intersect } from '../../index/docset.ts';
-import type { Doc, IndexPart, Ordinal } from '../../index/part.ts';
-import { lowerBound } from '../../index/text/tail.ts';
+import type { IndexPart, Ordinal } from '../../index/part.ts';
 import { filterPart, type PartFilter } from '../../recall/filter.ts';
 import type { PartDoc } from '../../recall/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
@@ -38,27 +37,6 @@ export function viewAt({ store, memory }: Search, ordinal: Ordinal): GrainView |
   return stored === undefined ? undefined : viewGrain(store, memory, stored);
 }
 
-/** Those of these addresses that the filters let through. */
-export function placesOf({ store, memory, parts, filters }: Search, hashes: readonly string[]): PartDoc[] {
-  return hashes.flatMap((hash) => {
-    const ordinal = store.findOrdinal(memory.number, hash);
-    if (ordinal === undefined) return [];
-    for (let part = 0; part < parts.length; part++) {
-      const { ordinals, docCount } = parts[part]!;
-      const doc = lowerBound(ordinals, ordinal, 0, docCount);
-      if (doc >= docCount || ordinals[doc] !== ordinal) continue;
-      const { docs, test } = filters[part]!;
-      return test(doc) && (docs === undefined || holds(docs, doc)) ? [{ part, doc }] : [];
-    }
-    return [];
-  });
-}
-
-function holds(docs: Uint32Array, doc: Doc): boolean {
-  const at = lowerBound(docs, doc, 0, docs.length);
-  return at < docs.length && docs[at] === doc;
-}
-
 /** In the order of their creation. */
 export function* allPlaces({ parts, filters }: Search): IterableIterator<PartDoc> {
   for (let part = 0; part < parts.length; part++) {
@@ -76,7 +54,7 @@ function isFacetsAlone({ filter, memory }: Search, part: IndexPart): boolean {
   if (!memory.governed.hidesNothing) return false;
   const { excludeTags = [], createdFromMs, createdToMs, timeFromMs, timeToMs, validFromMs, validToMs } = filter;
   const { confidenceMin, importanceMin } = filter;
-  const numbers = [
+  const bounds = [
     createdFromMs,
     createdToMs,
     timeFromMs,
@@ -86,9 +64,10 @@ function isFacetsAlone({ filter, memory }: Search, part: IndexPart): boolean {
     confidenceMin,
     importanceMin,
     filter.eitherTime,
+    filter.numbers,
   ];
   return (
-    excludeTags.length === 0 && numbers.every((one) => one === undefined) && part.numbers('expiresAtMs') === undefined
+    excludeTags.length === 0 && bounds.every((one) => one === undefined) && part.numbers('expiresAtMs') === undefined
   );
 }
 

@@ -25,7 +25,7 @@ import { passes } from '../run/field-test.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { BY_HASH, compareCodePoints, compareKeys, type Keyed, type Order, orderKey } from '../run/order.ts';
 import { repeatKey } from '../run/repeats.ts';
-import { allPlaces, countAll, placesOf, type Search, searchOf, viewAt } from './places.ts';
+import { allPlaces, countAll, type Search, searchOf, viewAt } from './places.ts';
 import { Rivals } from './rivals.ts';
 
 /**
@@ -39,11 +39,10 @@ export function* selectGrains(
   input: PartitionReads['select']['input'],
 ): Sliced<Selected> {
   const search = searchOf(store, memory, context, input.filter);
-  const { order, take, tests, hashes, dedup } = input;
-  const places = hashes === undefined ? undefined : placesOf(search, hashes);
-  if (dedup !== undefined) return yield* distinct(search, places ?? allPlaces(search), { ...input, dedup });
-  const first = tests.length > 0 || places !== undefined ? undefined : firstPlaces(search, order, take);
-  if (first === undefined) return yield* chosen(search, places ?? allPlaces(search), input);
+  const { order, take, tests, dedup } = input;
+  if (dedup !== undefined) return yield* distinct(search, allPlaces(search), { ...input, dedup });
+  const first = tests.length > 0 ? undefined : firstPlaces(search, order, take);
+  if (first === undefined) return yield* chosen(search, allPlaces(search), input);
   const total = countAll(search);
   // In their order: nothing is left to choose.
   const opened = yield* chosen(search, first, { ...input, order: undefined });
@@ -57,10 +56,9 @@ export function* countGrains(
   input: PartitionReads['count']['input'],
 ): Sliced<PartitionReads['count']['output']> {
   const search = searchOf(store, memory, context, input.filter);
-  const places = input.hashes === undefined ? undefined : placesOf(search, input.hashes);
-  if (input.tests.length === 0) return { total: places?.length ?? countAll(search), scanned: 0 };
+  if (input.tests.length === 0) return { total: countAll(search), scanned: 0 };
   let total = 0;
-  const opened = yield* openEach(search, places ?? allPlaces(search), input, () => {
+  const opened = yield* openEach(search, allPlaces(search), input, () => {
     total += 1;
   });
   return { total, ...opened };
@@ -74,11 +72,10 @@ export function* groupGrains(
   input: PartitionReads['group']['input'],
 ): Sliced<PartitionReads['group']['output']> {
   const search = searchOf(store, memory, context, input.filter);
-  const places = input.hashes === undefined ? allPlaces(search) : placesOf(search, input.hashes);
   const { field, shown } = input;
   const groups = new Map<string, { count: number; first: Held[] }>();
   let total = 0;
-  const opened = yield* openEach(search, places, input, (grain, ordinal) => {
+  const opened = yield* openEach(search, allPlaces(search), input, (grain, ordinal) => {
     total += 1;
     const value = fieldValue(grain, field);
     if (value === undefined) return;
@@ -114,9 +111,8 @@ export function* spokenPairs(
   input: RivalReads['pairs']['input'],
 ): Sliced<RivalReads['pairs']['output']> {
   const search = searchOf(store, memory, context, input.filter);
-  const places = input.hashes === undefined ? allPlaces(search) : placesOf(search, input.hashes);
   const pairs = new Map<string, Spoken>();
-  const opened = yield* openEach(search, places, input, (grain) => {
+  const opened = yield* openEach(search, allPlaces(search), input, (grain) => {
     const pair = pairOf(grain);
     if (pair !== undefined) pairs.set(pairName(pair), pair);
   });

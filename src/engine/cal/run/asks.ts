@@ -8,8 +8,6 @@ import type { Order } from './order.ts';
 /** Which grains: what the indexes serve, and what is asked of each that is left. */
 export interface Selection {
   readonly filter: GrainFilter;
-  /** No others: full addresses. */
-  readonly hashes?: readonly string[];
   /** No index serves these: grains are opened for them. */
   readonly tests: readonly FieldTest[];
   /**

@@ -1,7 +1,7 @@
 // From the clauses of a RECALL to what indexes serve and what is asked of opened grains. A condition goes into one of
 // the two, or into both where an index lets too much through; none is ever dropped.
 import { unreachable } from '../../assert.ts';
-import type { GrainFilter } from '../../calls.ts';
+import type { GrainFilter, NumberTest } from '../../calls.ts';
 import { tripleForm } from '../../grain/api-text.ts';
 import type { Facet } from '../../index/part.ts';
 import { scopeView } from '../../recall/scope.ts';
@@ -273,15 +273,11 @@ class Builder {
       this.#note(field, 'score');
       return;
     }
-    if ((field === 'confidence' || field === 'importance') && typeof wanted === 'number' && op !== '!=') {
-      if (op === '>=' || op === '>' || op === '=') {
-        const minimum = field === 'confidence' ? 'confidenceMin' : 'importanceMin';
-        this.#filter[minimum] = Math.max(this.#filter[minimum] ?? Number.NEGATIVE_INFINITY, wanted);
-        if (op === '>=') {
-          this.#note(field, `column ${field}`, { [minimum]: wanted });
-          return;
-        }
-      }
+    if ((field === 'confidence' || field === 'importance') && typeof wanted === 'number') {
+      const one: NumberTest = { field, op, value: wanted };
+      this.#filter.numbers = [...(this.#filter.numbers ?? []), one];
+      this.#note(field, `column ${field}`, { numbers: [one] });
+      return;
     }
     this.test({ field, op, value: wanted });
   }

@@ -2,7 +2,7 @@
 import type { RecallHit } from '../../calls.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../limits.ts';
 import type { Condition, GrainReference, Recall, Stage, WithOption } from '../ast.ts';
-import { CalError } from '../errors.ts';
+import { CalError, calWarning } from '../errors.ts';
 import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
@@ -116,23 +116,18 @@ function* match(recall: Recall, conditions: Conditions, run: Run): Running<Outco
     addresses.add(address);
   }
   if (addresses.size > 1) return finish(nothing, recall, run);
-  if (conditions.text !== undefined) return yield* search(recall, conditions, addresses, conditions.text, run);
+  const filter = addresses.size === 0 ? conditions.filter : { ...conditions.filter, addresses: [...addresses] };
+  if (conditions.text !== undefined) return yield* search(recall, { ...conditions, filter }, conditions.text, run);
   // All that structure finds has the score 1.
   warnOfIdle(recall.with, OF_SEARCH, 'nothing is searched for', run);
   const scored = { score: 1 } as CalGrain; // A test on the score looks at nothing else.
   if (!conditions.scoreTests.every((test) => passes(scored, test))) return finish(nothing, recall, run);
-  return yield* select(recall, conditions, addresses, run);
+  return yield* select(recall, { filter, tests: conditions.tests }, run);
 }
 
-function* select(
-  recall: Recall,
-  { filter, tests }: Conditions,
-  addresses: ReadonlySet<string>,
-  run: Run,
-): Running<Outcome> {
+function* select(recall: Recall, selection: Selection, run: Run): Running<Outcome> {
   const stages = plainStages(recall.stages, run);
   const page = pageOf(recall, stages, run.recallMax);
-  const selection: Selection = { filter, tests, ...(addresses.size === 0 ? {} : { hashes: [...addresses] }) };
   const repeats = dedupOf(recall.with);
   if (page.countsOnly) {
     const total = yield* countOf(selection, repeats, run);
@@ -218,19 +213,12 @@ function finish(start: GrainOutcome, recall: Recall, run: Run): Outcome {
 const CANDIDATES_A_HIT = 5;
 const CANDIDATES_MIN = 100;
 
-function* search(
-  recall: Recall,
-  conditions: Conditions,
-  addresses: ReadonlySet<string>,
-  text: string,
-  run: Run,
-): Running<Outcome> {
+function* search(recall: Recall, { filter, tests, scoreTests }: Conditions, text: string, run: Run): Running<Outcome> {
   const page = pageOf(recall, plainStages(recall.stages, run), run.recallMax);
-  const { filter, tests, scoreTests } = conditions;
   const looksAtAll =
     page.order !== undefined ||
     page.take === undefined ||
-    tests.length + scoreTests.length + addresses.size > 0 ||
+    tests.length + scoreTests.length > 0 ||
     recall.with.some(({ option }) => option === 'dedup' || option === 'diversity');
   const wanted = page.skip + (page.take ?? 0);
   const candidateLimit = looksAtAll
@@ -251,15 +239,21 @@ function* search(
   const candidates = hits.map(hitGrain);
   const isAsked = needsRivals(tests);
   const grains = (isAsked ? yield* contested(candidates, run) : candidates).filter(
-    (grain) =>
-      (addresses.size === 0 || addresses.has(grain.hash)) &&
-      tests.every((test) => passes(grain, test)) &&
-      scoreTests.every((test) => passes(grain, test)),
+    (grain) => tests.every((test) => passes(grain, test)) && scoreTests.every((test) => passes(grain, test)),
   );
   const found = byScore(grains);
   const start: GrainOutcome = { kind: 'grains', grains: found, total: looksAtAll ? found.length : total };
   const inOrder = page.order === undefined ? varied(found, recall) : ordered(page.order, found);
-  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page, run);
+  const unlike = unrepeated(inOrder, recall);
+  // What is behind the last candidate scores no more than it: where that is enough already, nothing was missed.
+  const last = candidates.at(-1);
+  const wantsMore = page.order !== undefined || page.take === undefined || unlike.length < wanted;
+  const isCut = hits.length >= candidateLimit && last !== undefined && scoreTests.every((test) => passes(last, test));
+  if (isCut && wantsMore)
+    run.spent.warnings.push(
+      calWarning('CAL-W006', `the best ${candidateLimit} matches alone were looked at, and more may match`),
+    );
+  return paged({ ...start, grains: unlike }, page, run);
 }
 
 function varied(found: readonly CalGrain[], recall: Recall): readonly CalGrain[] {

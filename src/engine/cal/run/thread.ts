@@ -16,7 +16,7 @@ const OLDEST_FIRST: Order = { by: 'time', descending: false };
 /** The events of the thread that pass the recall's own conditions, oldest first. Empty where `hash` is no event. */
 export function* threadOf(hash: string, recall: Recall, run: Run): Running<CalGrain[]> {
   const [start] = yield* events(
-    { filter: { grainTypes: ['event'], includeSuperseded: true }, hashes: [hash], tests: [] },
+    { filter: { grainTypes: ['event'], includeSuperseded: true, addresses: [hash] }, tests: [] },
     run,
   );
   if (start === undefined) return [];
@@ -29,7 +29,7 @@ export function* threadOf(hash: string, recall: Recall, run: Run): Running<CalGr
     return yield* events({ filter: { ...filter, grainTypes: ['event'], anyOf }, tests }, run);
   }
   const linked = yield* linkedTo(start, run);
-  return yield* events({ filter: { ...filter, grainTypes: ['event'] }, tests, hashes: linked }, run);
+  return yield* events({ filter: { ...filter, grainTypes: ['event'], addresses: linked }, tests }, run);
 }
 
 function* events(selection: Selection, run: Run): Running<CalGrain[]> {

@@ -115,8 +115,7 @@ export function* named(reference: GrainReference, run: Run): Running<CalGrain> {
 
 export function* grainAt(hash: string, run: Run): Running<CalGrain | undefined> {
   const selected = yield* ask('select', {
-    filter: { includeSuperseded: true },
-    hashes: [hash],
+    filter: { includeSuperseded: true, addresses: [hash] },
     tests: [],
     ...bounds(run),
     order: { by: 'hash' },
