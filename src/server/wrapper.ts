@@ -19,6 +19,7 @@ import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { framed } from './operations/codecs.ts';
 import type { Beside, Operation, StaysHere } from './operations/define.ts';
+import { nameForm } from './operations/name-form.ts';
 import { ReplyCache } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
 
@@ -210,7 +211,7 @@ export class Wrapper {
       requestId,
       deadlineMs: arrival.deadlineMs === undefined ? own : Math.min(own, arrival.deadlineMs),
       reason: textHeader(arrival, 'x-reason'),
-      purpose: textHeader(arrival, 'x-purpose'),
+      purpose: purposeOf(arrival),
       idempotency: idempotencyOf(arrival, admitted, bytes),
     };
   }
@@ -364,6 +365,11 @@ export function requestIdOf(given: string | undefined): string {
 function textHeader(arrival: Arrival, name: string): string | undefined {
   const text = arrival.header(name);
   return text === undefined || text === '' ? undefined : text;
+}
+
+function purposeOf(arrival: Arrival): string | undefined {
+  const purpose = textHeader(arrival, 'x-purpose');
+  return purpose === undefined ? undefined : nameForm(purpose);
 }
 
 /**

@@ -1,6 +1,7 @@
 // How a value of one shape is taken from JSON into a grain: each function returns the grain's value or throws
 // VAL-E003 for a wrong JSON type, VAL-E001 for a value out of range.
 import { SECONDS_MAX } from '../limits.ts';
+import { toNfc } from '../nfc.ts';
 import { cleanBigint, cleanFree, cleanMap, cleanText, FIELD_DEPTH } from './api-free.ts';
 import type { JsonObject, JsonValue } from './api-json.ts';
 import { invalidType, outOfRange } from './api-refusal.ts';
@@ -27,10 +28,10 @@ export function filledText(value: JsonValue, field: string): string {
   return taken;
 }
 
-/** Text of at most `charsMax` code points. */
+/** A name, in NFC as the blob will hold it: what is decided by names is decided before. At most `charsMax` code points. */
 export function boundedText(charsMax: number): (value: JsonValue, field: string) => string {
   return (value, field) => {
-    const taken = text(value, field);
+    const taken = toNfc(text(value, field));
     if (taken.length > charsMax && Array.from(taken).length > charsMax)
       throw outOfRange(field, `is longer than ${charsMax} characters`);
     return taken;

@@ -1,6 +1,7 @@
 // What a bound or narrowed caller may write: only its namespace, only its user.
 import type { CallContext, JsonObject } from '../calls.ts';
 import { EngineError } from '../errors.ts';
+import { toNfc } from '../nfc.ts';
 
 /** The fields of a new grain with the binding filled in. AUT-E001 when they name another namespace or user. */
 export function bindFields(context: CallContext, fields: JsonObject): JsonObject {
@@ -14,7 +15,8 @@ export function bindFields(context: CallContext, fields: JsonObject): JsonObject
 function bind(fields: JsonObject, name: string, value: string | undefined): void {
   if (value === undefined) return;
   const given = fields[name];
-  if (given !== undefined && given !== null && given !== value)
+  const named = typeof given === 'string' ? toNfc(given) : given;
+  if (named !== undefined && named !== null && named !== value)
     throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`, {
       details: [{ field: name, issue: 'outside the binding' }],
     });

@@ -3,6 +3,7 @@ import type { Clock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { AUTH_FAILURES_PER_MINUTE } from '../../engine/limits.ts';
 import type { KeyRecord, Keys } from '../control/keys.ts';
+import { nameForm } from '../operations/name-form.ts';
 import { highestScope, type Principal } from './principal.ts';
 import { RateLimiter } from './rate-limit.ts';
 
@@ -88,7 +89,8 @@ function principalOf(key: KeyRecord): Principal {
  */
 export function narrowed(bound: string | undefined, asked: string | undefined, name: string): string | undefined {
   if (asked === undefined || asked === '') return bound;
-  if (bound !== undefined && bound !== asked)
+  const formed = nameForm(asked);
+  if (bound !== undefined && bound !== formed)
     throw new EngineError('AUT-E001', `this key is bound to another ${name}: a request may narrow, never widen`);
-  return asked;
+  return formed;
 }

@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { assert } from '../../engine/assert.ts';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import { formNamesOf } from './name-form.ts';
 import { toSnake } from './names.ts';
 
 /** Members of every list: whatever is wrong with them is the page's fault. */
@@ -16,14 +17,15 @@ interface SchemaError {
   readonly message: string;
 }
 
-/** Returns `value` as the schema's type, or throws EngineError. */
+/** Returns `value` as the schema's type, its names in NFC, or throws EngineError. */
 export type Validate<S extends TSchema> = (value: unknown) => Static<S>;
 
 /** Compiles a check; `paged` inputs answer VAL-E004 for their page members. */
 export function compileCheck<S extends TSchema>(schema: S, options: { readonly paged: boolean }): Validate<S> {
   const validator = Compile(schema);
+  const formNames = formNamesOf(schema);
   return (value) => {
-    if (validator.Check(value)) return value;
+    if (validator.Check(value)) return formNames(value);
     throw asEngineError(validator.Errors(value), value, options.paged);
   };
 }
@@ -40,16 +42,26 @@ function asEngineError(errors: readonly SchemaError[], value: unknown, paged: bo
   if (paged && PAGE_MEMBERS.has(path)) return refusal('VAL-E004', path, `bad ${path}: ${first.message}`, first.message);
   if (first.keyword === 'type' && isEndless(valueAt(value, first.instancePath)))
     return refusal('VAL-E001', path, `\`${path}\` is no finite number`, 'no finite number');
-  if (first.keyword === 'type') {
-    const wanted = 'type' in first.params ? String(first.params.type) : 'another';
-    return refusal(
-      'VAL-E003',
-      path,
-      `invalid type for \`${path}\`: expected ${wanted}`,
-      `invalid type, expected ${wanted}`,
-    );
-  }
+  if (first.keyword === 'type') return mistyped(path, 'type' in first.params ? String(first.params.type) : 'another');
+  if (first.keyword === 'enum' && 'allowedValues' in first.params && Array.isArray(first.params.allowedValues))
+    return outsideList(path, valueAt(value, first.instancePath), first.params.allowedValues);
   return refusal('VAL-E001', path, `\`${path}\` ${first.message}`, first.message);
+}
+
+/** Not one of a list of texts: of another type, or another text. */
+function outsideList(path: string, value: unknown, allowed: readonly unknown[]): EngineError {
+  if (typeof value !== 'string') return mistyped(path, 'string');
+  const issue = `must be one of ${allowed.join(', ')}`;
+  return refusal('VAL-E001', path, `\`${path}\` ${issue}`, issue);
+}
+
+function mistyped(path: string, wanted: string): EngineError {
+  return refusal(
+    'VAL-E003',
+    path,
+    `invalid type for \`${path}\`: expected ${wanted}`,
+    `invalid type, expected ${wanted}`,
+  );
 }
 
 function refusal(code: ErrorCode, field: string, text: string, issue: string): EngineError {

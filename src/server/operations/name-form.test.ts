@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Type from 'typebox';
+import { formNamesOf, nameForm } from './name-form.ts';
+
+const COMPOSED = 'caf\u00e9';
+const COMBINING = 'cafe\u0301';
+
+const Schema = Type.Object({
+  userId: Type.Optional(Type.String()),
+  userIds: Type.Optional(Type.Array(Type.String())),
+  text: Type.Optional(Type.String()),
+  consents: Type.Optional(Type.Array(Type.Object({ userId: Type.String() }))),
+  params: Type.Optional(Type.Object({ userId: Type.Optional(Type.String()) })),
+  fields: Type.Optional(Type.Unsafe<object>({ type: 'object' })),
+});
+const formNames = formNamesOf(Schema);
+
+test('names come out composed wherever the schema has them; texts and open values stay as they are', () => {
+  const asked = (name: string) => ({
+    userId: name,
+    userIds: ['bob', name],
+    text: COMBINING,
+    consents: [{ userId: name }],
+    params: { userId: name },
+    fields: { userId: COMBINING },
+  });
+  assert.deepEqual(formNames(asked(COMBINING)), asked(COMPOSED));
+});
+
+test('what needs no other form is handed back itself', () => {
+  const value = { userId: 'ada', text: COMBINING, params: {} };
+  assert.equal(formNames(value), value);
+  assert.equal(formNamesOf(Type.Object({ text: Type.String() }))(value), value);
+  assert.equal(nameForm(nameForm(COMBINING)), COMPOSED);
+});

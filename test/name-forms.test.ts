@@ -1,0 +1,50 @@
+// One person under two spellings of the same name, composed and with a combining accent: whoever asks for them under
+// either gets all that is theirs, and what is said of one holds for the other.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestServer, type TestServer } from './support/server.ts';
+import { ask, type Told } from './support/server-process.ts';
+
+const COMPOSED = 'caf\u00e9';
+const COMBINING = 'cafe\u0301';
+const SPELLINGS = [COMPOSED, COMBINING];
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const at = (verb: string, path: string, json?: unknown): Promise<Told> => {
+  const { http, key } = server;
+  assert.ok(http !== undefined);
+  return ask({ http, key }, verb, `/memories/default${path}`, json);
+};
+const exec = (command: string, args: object): Promise<Told> => at('POST', '/app/exec', { command, args });
+const add = (user_id: string, object: string): Promise<Told> =>
+  at('POST', '/add', { subject: 'door', relation: 'is', object, user_id });
+
+test('a person is restricted, exported and erased under every spelling of their name', async () => {
+  for (const [index, spelling] of SPELLINGS.entries()) {
+    assert.equal((await add(spelling, `open ${index}`)).status, 200);
+    const purpose = `purpose ${index}`;
+    assert.equal((await at('POST', '/consent/grant', { user_id: spelling, purpose })).status, 200);
+  }
+  for (const spelling of SPELLINGS) {
+    const { body } = await at('GET', `/export/${encodeURIComponent(spelling)}`);
+    assert.deepEqual([body.count, body.consents.length, body.user_id], [4, 2, COMPOSED]);
+    const listed = await at('GET', `/grains?grain_type=belief&user_id=${encodeURIComponent(spelling)}`);
+    assert.equal(listed.body.total, 2);
+  }
+  for (const spelling of SPELLINGS) {
+    assert.equal((await exec('restrict', { user_id: spelling, reason: 'contested' })).status, 200);
+    for (const writer of SPELLINGS) assert.equal((await add(writer, 'shut')).code, 'POL-E008');
+    assert.equal((await exec('unrestrict', { user_id: spelling })).status, 200);
+    assert.equal((await exec('restrictions', {})).body.result.total, 0);
+  }
+  const proof = await at('POST', '/forget', { user_id: COMBINING });
+  assert.deepEqual([proof.status, proof.body.count, proof.body.user_id], [200, 4, COMPOSED]);
+  assert.equal((await at('GET', '/grains')).body.total, 0);
+  const again = await at('POST', '/forget', { user_id: COMPOSED });
+  assert.deepEqual([again.body.count, again.body.key_fingerprint], [0, proof.body.key_fingerprint]);
+});
