@@ -1,0 +1,80 @@
+// Writes whose caller no longer waits when their turn comes: refused, and nothing of them is kept.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { CallContext, MemorySettings } from '../calls.ts';
+import { Engine } from '../engine.ts';
+import { FaultyLog } from '../log/faulty.ts';
+import { MemoryLog, MemoryLogStore } from '../log/memory.ts';
+
+const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
+const settings: MemorySettings = {
+  number: 1,
+  id: 'default',
+  partitions: 1,
+  language: 'en',
+  dedup: 'none',
+  dedupThreshold: 0.85,
+  createdAtMs: 1_700_000_000_000,
+};
+const item = (object: string) => ({ grainType: 'belief', fields: { subject: 'ada', relation: 'likes', object } });
+
+/** An engine whose clock and disk stand still until a test says otherwise. */
+async function opened(t: TestContext) {
+  const root = temporaryDirectory(t);
+  const log = new FaultyLog(new MemoryLog(new MemoryLogStore()));
+  const clock = { now: 1_700_000_000_000, nowMs: () => clock.now };
+  const engine = await Engine.open({
+    directory: join(root, 'shard-0'),
+    keysDirectory: join(root, 'keys', 'shard-0'),
+    shard: 0,
+    shards: 1,
+    masterKeys: [Buffer.alloc(32, 7)],
+    indexHeapBytes: 64 << 20,
+    clock,
+    log,
+    onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
+  });
+  t.after(() => engine.abandon().catch(() => undefined));
+  await engine.write('attachMemory', context, { settings });
+  const objects = (): unknown[] =>
+    engine
+      .read('list', context, { filter: {}, limit: 100, order: 'asc' })
+      .grains.map(({ fields }) => fields['object'])
+      .sort();
+  return { engine, log, clock, objects };
+}
+
+test('what waited behind a commit beyond its deadline is refused, and its neighbours are not', async (t) => {
+  const { engine, log, clock, objects } = await opened(t);
+  const release = log.holdAppends();
+  const first = engine.write('add', context, { ...item('first'), sync: false });
+  // Its group is being committed from here on.
+  await new Promise((resolve) => setImmediate(resolve));
+  const idempotency = { key: 'once', bodyHash: 'a' };
+  const hurried = { ...context, deadlineMs: clock.now + 50, idempotency };
+  const late = engine.write('add', hurried, { ...item('late'), sync: false });
+  const lateBatch = engine.write(
+    'addBatch',
+    { ...context, deadlineMs: clock.now + 50 },
+    { items: [item('x'), item('y')] },
+  );
+  const patient = engine.write(
+    'add',
+    { ...context, deadlineMs: clock.now + 5_000 },
+    { ...item('patient'), sync: false },
+  );
+  const refusals = Promise.all([
+    assert.rejects(late, { code: 'SYS-E005' }),
+    assert.rejects(lateBatch, { code: 'SYS-E005' }),
+  ]);
+  clock.now += 51;
+  release();
+  await Promise.all([first, refusals, patient]);
+  assert.deepEqual(objects(), ['first', 'patient']);
+  // Its idempotency key is free for another body.
+  const free = { ...context, idempotency: { ...idempotency, bodyHash: 'b' } };
+  await engine.write('add', free, { ...item('second try'), sync: false });
+  assert.deepEqual(objects(), ['first', 'patient', 'second try']);
+});
