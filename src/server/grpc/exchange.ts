@@ -9,9 +9,9 @@ import {
 } from 'node:http2';
 import { EngineError } from '../../engine/errors.ts';
 import { GRPC_GATHERING_BYTES_MAX, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/limits.ts';
+import type { Expiring, Expiry } from '../expiry.ts';
 import { RequestAborted } from '../http/listener.ts';
 import { GRPC_STATUS } from '../status.ts';
-import type { Expiring, Expiry } from './expiry.ts';
 import { ENCODINGS, type Inflation } from './inflation.ts';
 import { framed, type Message, MessageReader } from './message-reader.ts';
 import { timeoutMs } from './timeout.ts';

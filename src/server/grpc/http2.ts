@@ -20,12 +20,12 @@ import {
   HEADER_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
 } from '../../engine/limits.ts';
+import { Expiry } from '../expiry.ts';
 import { serveHttp2 } from '../http/http2.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { Connection } from './connection.ts';
 import { SERVICES } from './descriptor.ts';
 import { type Carrier, type Head, refuseCall, refuseStream, type Shared } from './exchange.ts';
-import { Expiry } from './expiry.ts';
 import type { GrpcFront, GrpcHandler, GrpcOptions, ListenGrpc } from './front.ts';
 import { Health } from './health.ts';
 import { Inflation } from './inflation.ts';

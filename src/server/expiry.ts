@@ -1,7 +1,7 @@
-// Calls that end at a time. One timer for all of them, which looks every TICK_MS: a timer a call would cost more than
-// most calls do.
+// What ends at a time: calls of gRPC, and waiting for an answer. One timer for all of them, which looks every TICK_MS: a timer a
+// call would cost more than most calls do.
 
-/** How much later than its time a call may end. */
+/** How much later than its time something may end. */
 const TICK_MS = 20;
 
 export interface Expiring {
@@ -15,7 +15,7 @@ export class Expiry {
   private timer: NodeJS.Timeout | undefined;
 
   /** `atMs`: of the clock of performance.now(). Returns the tick, to be taken out by. */
-  add(call: Expiring, atMs: number): number {
+  add(one: Expiring, atMs: number): number {
     const tick = Math.ceil(atMs / TICK_MS);
     let waiting = this.waiting.get(tick);
     if (waiting === undefined) {
@@ -24,13 +24,13 @@ export class Expiry {
       // It keeps no process alive: the connection of whoever waits does.
       this.timer ??= setInterval(() => this.look(), TICK_MS).unref();
     }
-    waiting.add(call);
+    waiting.add(one);
     return tick;
   }
 
-  delete(call: Expiring, tick: number): void {
+  delete(one: Expiring, tick: number): void {
     const waiting = this.waiting.get(tick);
-    if (waiting?.delete(call) === true && waiting.size === 0) this.waiting.delete(tick);
+    if (waiting?.delete(one) === true && waiting.size === 0) this.waiting.delete(tick);
   }
 
   private look(): void {
@@ -38,7 +38,7 @@ export class Expiry {
     for (const [tick, waiting] of this.waiting) {
       if (tick > now) continue;
       this.waiting.delete(tick);
-      for (const call of waiting) call.expire();
+      for (const one of waiting) one.expire();
     }
     if (this.waiting.size > 0) return;
     clearInterval(this.timer);
