@@ -23,7 +23,7 @@ const Input = Type.Object({
   query: Type.String({ minLength: 1 }),
   /** 0: the default. */
   maxSubQueries: Type.Optional(
-    Type.Union([Type.Literal(0), Type.Integer({ minimum: CHAIN_QUERIES_MIN, maximum: CHAIN_QUERIES_MAX })]),
+    Type.Union([Type.Integer({ minimum: CHAIN_QUERIES_MIN, maximum: CHAIN_QUERIES_MAX }), Type.Literal(0)]),
   ),
   /** What each of the recalls is asked with, but for its query. */
   params: Type.Optional(RecallInput),

@@ -93,7 +93,7 @@ const TAKEN: Readonly<Record<string, Taken>> = {
   query_expansion: flag,
   hyde: flag,
   llm_rerank: flag,
-  temporal_field: { good: ['created_at', 'event_date', 'both'], out: ['valid_from'], wrong: [] },
+  temporal_field: { good: ['created_at', 'event_date', 'both'], out: ['valid_from'], wrong: TEXTS },
   include_sources: flag,
   annotate_relative_time: flag,
   reference_date: SECONDS,

@@ -24,7 +24,7 @@ const Input = Type.Object({
   userId: Type.Optional(Type.String()),
   namespace: Type.Optional(Type.String()),
   tags: Type.Optional(Type.Array(Type.String())),
-  extractMode: Type.Optional(Type.Union([Type.Literal('async'), Type.Literal('sync')])),
+  extractMode: Type.Optional(Type.Enum(['async', 'sync'])),
   keepSource: Type.Optional(Type.Boolean()),
   sourceType: Type.Optional(Type.String()),
   createdAt: Type.Optional(Type.Integer()),
