@@ -6,15 +6,23 @@ import { type PiiDetector, piiDetector } from '../../engine/govern/pii/detector.
 import { loadNameModel } from '../../engine/govern/pii/name-model.ts';
 import type { TextOutcome, TextTask } from './read-text.ts';
 
-let detector: PiiDetector | undefined;
+interface Names {
+  readonly detector: PiiDetector;
+  readonly loadedMs: number;
+}
+
+let names: Names | undefined;
 
 /** Reads here and now. */
 export default async function readText({ text, wants, ...context }: TextTask): Promise<TextOutcome> {
   if (wants === 'beliefs') return { beliefs: (await ruleExtractor().extract(text, context)).beliefs };
-  if (wants === 'pii') {
-    detector ??= piiDetector({ names: await loadNameModel() });
-    return { beliefs: [], findings: detector.detect(text) };
-  }
+  if (wants === 'pii') return { beliefs: [], findings: (await withNames(context.nowMs)).detector.detect(text) };
+  if (wants === 'names') return { beliefs: [], namesLoadedMs: (await withNames(context.nowMs)).loadedMs };
   const found = await firstDate(text, context.nowMs);
   return found === undefined ? { beliefs: [] } : { beliefs: [], dateMs: found.ms };
+}
+
+async function withNames(nowMs: number): Promise<Names> {
+  names ??= { detector: piiDetector({ names: await loadNameModel() }), loadedMs: nowMs };
+  return names;
 }

@@ -10,7 +10,8 @@ import { threadEntry } from '../thread-entry.ts';
 
 export interface TextTask extends ExtractContext {
   readonly text: string;
-  readonly wants: 'beliefs' | 'date' | 'pii';
+  /** `names`: nothing of the text, but the model of names, loaded. */
+  readonly wants: 'beliefs' | 'date' | 'pii' | 'names';
 }
 
 export interface TextOutcome {
@@ -19,6 +20,8 @@ export interface TextOutcome {
   readonly dateMs?: number;
   /** Personal data, where that was wanted. */
   readonly findings?: readonly PiiFinding[];
+  /** When the model of names was loaded, milliseconds since 1970, where that was wanted. */
+  readonly namesLoadedMs?: number;
 }
 
 export interface TextReaderOptions {

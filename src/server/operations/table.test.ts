@@ -39,6 +39,7 @@ const SERVED: Readonly<Record<number, string>> = {
   22: 'GET M/audit',
   24: 'POST M/retention/enforce',
   25: 'GET M/export/{user_id}',
+  26: 'GET /settings/ner/status',
   31: 'GET M/provenance',
   32: 'GET M/provenance/summary',
   33: 'GET M/provenance/{recall_id}',

@@ -23,6 +23,7 @@ import { forgetUser } from './erasure/forget-user.ts';
 import { execOperation } from './exec.ts';
 import { consentGrant, consentGrantBulk, consentRevoke, consentStatus } from './govern/consent.ts';
 import { detectPii, detectPiiDetailed } from './govern/detect-pii.ts';
+import { nerStatus } from './govern/ner-status.ts';
 import { policyGet, policyPut, policyResolved, policySimulate } from './govern/policy.ts';
 import { restrict, restrictions, unrestrict } from './govern/restriction.ts';
 import { retentionEnforce, retentionStatus } from './govern/retention.ts';
@@ -84,6 +85,7 @@ const ROWS: readonly Operation[] = [
   retentionEnforce,
   detectPii,
   detectPiiDetailed,
+  nerStatus,
   calQuery,
   calSwitch,
   config,

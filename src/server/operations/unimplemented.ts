@@ -13,7 +13,6 @@ export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
 
 /** Number in the contract, verb, path (`M` is a memory) and scope (R, W, A). */
 const ROUTES = `
-26 GET /settings/ner/status R
 34 GET M/sessions/{sid}/bootstrap R
 35 GET M/sessions/{sid}/state R
 36 GET M/sessions/{sid}/goals R
