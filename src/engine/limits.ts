@@ -191,7 +191,7 @@ export const VECTOR_CHUNKS_MAX = 4_096;
 /** Vectors of a memory up to which every search is a scan (1 ms); more are found by a scan of their sketches; still more by a graph. */
 export const VECTOR_SCAN_MAX = 8_192;
 export const VECTOR_LIST_MAX = 200_000;
-/** Candidates that a graph is asked for at least, and how many compared rows one of them costs. */
+/** Candidates that a search asks for at least, and how many compared rows one of a graph's costs. */
 export const VECTOR_CANDIDATES_MIN = 256;
 export const VECTOR_GRAPH_COST = 8;
 /** Vectors that a recall brings to heap before it answers (some 40 ms); more are loaded beside answers by words alone. */

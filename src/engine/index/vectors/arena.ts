@@ -10,12 +10,13 @@ import { VECTOR_DIMENSIONS_MAX } from '../../limits.ts';
 import { type Hamming, makeHamming } from './hamming.ts';
 import { KERNEL_DIMENSIONS, type Kernel, makeKernel, QUERY_SCALE } from './kernel.ts';
 import { wasm } from './wasm.ts';
+import { makeWeighing, type Weighing } from './weighing.ts';
 
 /** A page holds whole rows: 16 of 512 dimensions. Small memories waste half a page on average. */
 export const PAGE_BYTES = 16_384;
 const QUERY_BYTES = 4 * VECTOR_DIMENSIONS_MAX;
-/** Rows that the kernel is given at once. */
-const BATCH_ROWS = 4_096;
+/** Rows, or sketches, that a kernel is given at once. */
+export const BATCH_ROWS = 4_096;
 const ADDRESSES_AT = QUERY_BYTES;
 const SCORES_AT = ADDRESSES_AT + 4 * BATCH_ROWS;
 const PAGES_AT = SCORES_AT + 4 * BATCH_ROWS;
@@ -43,7 +44,9 @@ class Block {
     maximum: BLOCK_BYTES / WASM_PAGE_BYTES,
   });
   readonly #kernel: Kernel = makeKernel(this.#memory);
-  #hamming: Hamming | undefined;
+  /** By bytes of a sketch. */
+  readonly #hamming = new Map<number, Hamming>();
+  #weighing: Weighing | undefined;
   readonly #free: number[] = [];
   #made = 0;
   used = 0;
@@ -101,14 +104,23 @@ class Block {
     return (PAGES_AT + (page % PAGES_PER_BLOCK) * PAGE_BYTES) / 2;
   }
 
+  /** A query for `distances`, or for `weights`. */
   setSketch(sketch: Uint16Array): void {
     this.halves.set(sketch, 0);
   }
 
   /** In how many bits the first `count` sketches of a page differ from the one that was set; valid until the next run. */
   distances(page: number, count: number, sketchBytes: number): Uint32Array {
-    this.#hamming ??= makeHamming(this.#memory);
-    this.#hamming(2 * this.pageAt(page), count, sketchBytes, 0, SCORES_AT);
+    const hamming = this.#hamming.get(sketchBytes) ?? makeHamming(this.#memory, sketchBytes);
+    this.#hamming.set(sketchBytes, hamming);
+    hamming(2 * this.pageAt(page), count, sketchBytes, 0, SCORES_AT);
+    return this.#words.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
+  }
+
+  /** By how much the sketches at `count` addresses differ from the query that was set; valid until the next run. */
+  weights(count: number, sketchBytes: number): Uint32Array {
+    this.#weighing ??= makeWeighing(this.#memory);
+    this.#weighing(ADDRESSES_AT, count, sketchBytes, 0, SCORES_AT);
     return this.#words.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
   }
 }
@@ -152,7 +164,11 @@ export class Arena {
   }
 
   blockOf(page: number): Block {
-    return this.block(Math.floor(page / PAGES_PER_BLOCK));
+    return this.block(this.blockNumber(page));
+  }
+
+  blockNumber(page: number): number {
+    return Math.floor(page / PAGES_PER_BLOCK);
   }
 }
 

@@ -8,7 +8,7 @@
 import { createRequire } from 'node:module';
 import type { Index, MetricKind, ScalarKind } from 'usearch';
 import { assert } from '../../assert.ts';
-import { VECTOR_CANDIDATES_MIN, VECTOR_GRAPH_COST } from '../../limits.ts';
+import { VECTOR_GRAPH_COST } from '../../limits.ts';
 import type { Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
 import type { Near } from './near.ts';
@@ -82,8 +82,8 @@ export class Graph implements Near {
     return STEP_ROWS;
   }
 
-  get candidatesMin(): number {
-    return VECTOR_CANDIDATES_MIN;
+  get candidatesPerHit(): number {
+    return 8;
   }
 
   /** As a graph misses some, less is believed of what it names late than of a list. */

@@ -4,8 +4,8 @@ import type { Rows } from './arena.ts';
 export interface Near {
   /** Rows that a search can name. */
   readonly count: number;
-  /** How many are asked for at first, at least. */
-  readonly candidatesMin: number;
+  /** How many are asked for at first, for each that is wanted. */
+  readonly candidatesPerHit: number;
   /** A search ends when nearly all of the best were named in this part of the candidates, from 0 to 1. */
   readonly settledPart: number;
   /** Rows that are added in one slice of a work. */

@@ -5,6 +5,7 @@
 // as much more as the filter is selective, and again for twice as many while what it named last still got among the best.
 // As soon as the next round would cost more than a scan, a scan is made: whenever `limit` vectors are allowed, as many
 // are found.
+import { VECTOR_CANDIDATES_MIN } from '../../limits.ts';
 import { BestGrains, type VectorHit } from './best-grains.ts';
 import type { GrainRows } from './grain-rows.ts';
 import type { Near } from './near.ts';
@@ -29,7 +30,7 @@ export interface Searched {
 
 /** How a search weighs candidates against a scan. */
 export interface SearchTuning {
-  /** Candidates that are asked for at least; absent: as many as what names them says. */
+  /** Candidates that are asked for at least, instead of VECTOR_CANDIDATES_MIN. */
   readonly candidatesMin?: number;
   /** What their cost is multiplied by. */
   readonly costFactor: number;
@@ -40,11 +41,11 @@ export const SEARCH_TUNING: SearchTuning = { costFactor: 1 };
 /** Rows that are computed at once. */
 const BATCH_ROWS = 2_048;
 /**
- * Nearly all of the best must have been named early among the candidates for a search to end. Where sketches tell little
- * (sparse vectors, neighbours hardly nearer than others) that asks for several times as many as where they tell much.
+ * Less than this share of the best may have been named late among the candidates for a search to end: the others were named early.
+ * Where sketches tell little (sparse vectors, neighbours hardly nearer than others) that asks for several times as many
+ * as where they tell much. Of ten none may be late.
  */
-const SETTLED_SHARE = 0.95;
-const CANDIDATES_PER_HIT = 8;
+const LATE_SHARE_MAX = 0.1;
 /** What a row costs that lies apart from the others that are compared: the processor waits for its memory. */
 const SCATTERED_COST = 3;
 /** What a filter's look at a grain costs, in compared rows. */
@@ -110,7 +111,7 @@ function searchNear(
 ): boolean {
   const { best, tuning } = plan;
   const isAllowed = predicateOf(filter);
-  const wanted = Math.max(tuning.candidatesMin ?? near.candidatesMin, CANDIDATES_PER_HIT * filter.limit);
+  const wanted = Math.max(tuning.candidatesMin ?? VECTOR_CANDIDATES_MIN, near.candidatesPerHit * filter.limit);
   /** Grains that were compared, and at which place of the candidates they were named. */
   const places = new Map<number, number>();
   let isTailScanned = false;
@@ -144,7 +145,7 @@ function searchNear(
 /** True when nearly all of the best were named early: what comes after the last candidate is then unlikely to be better. */
 function isSettled(hits: readonly VectorHit[], places: ReadonlyMap<number, number>, early: number): boolean {
   const late = hits.filter(({ ordinal }) => (places.get(ordinal) ?? 0) >= early).length;
-  return late <= (1 - SETTLED_SHARE) * hits.length;
+  return late < LATE_SHARE_MAX * hits.length;
 }
 
 function predicateOf({ allowed, allowedOrdinals }: VectorFilter): VectorFilter['allowed'] {

@@ -7,18 +7,29 @@ import { Sketcher } from './sketch.ts';
 import { SketchList } from './sketch-list.ts';
 import { asKept, generator, unitVector } from './testing.ts';
 
-/** Signs of the rotated components, one by one. */
-function signsOf(vector: Float32Array): boolean[] {
+function rotatedOf(vector: Float32Array): Float32Array {
   const sketcher = new Sketcher(vector.length);
   const rotated = new Float32Array(sketcher.bits);
   sketcher.write(vector, rotated, 0);
-  return [...rotated].map((value) => value > 0);
+  return rotated;
+}
+
+/** Signs of the rotated components, one by one. */
+function signsOf(vector: Float32Array): boolean[] {
+  return [...rotatedOf(vector)].map((value) => value > 0);
+}
+
+/** The same components' shares of the largest, in fifteenths. */
+function weightsOf(vector: Float32Array): number[] {
+  const sizes = [...rotatedOf(vector)].map(Math.abs);
+  const largest = Math.max(...sizes);
+  return sizes.map((size) => Math.round(size * (15 / largest)));
 }
 
 const differences = (a: readonly boolean[], b: readonly boolean[]): number => a.filter((bit, i) => bit !== b[i]).length;
 
 for (const dimensions of [3, 64, 100, 512, 1_000])
-  test(`the rows whose sketches differ least, at ${dimensions} dimensions, over pages and gaps`, () => {
+  test(`the rows whose sketches differ least by weighed bits, at ${dimensions} dimensions, over pages and gaps`, () => {
     const arena = new Arena();
     const grains = new GrainRows(arena, dimensions);
     const list = new SketchList(arena, dimensions);
@@ -46,10 +57,15 @@ for (const dimensions of [3, 64, 100, 512, 1_000])
     ] as const) {
       const query = unitVector(dimensions, seed);
       const asked = signsOf(query);
+      const weights = weightsOf(query);
       const distance = (row: number): number => differences(signs[row]!, asked);
-      const expected = Array.from({ length: count }, (_, row) => row).sort(
-        (a, b) => distance(a) - distance(b) || a - b,
-      );
+      const weight = (row: number): number =>
+        weights.reduce((sum, one, i) => (signs[row]![i] === asked[i] ? sum : sum + one), 0);
+      // Eight times as many are weighed as are wanted.
+      const expected = Array.from({ length: count }, (_, row) => row)
+        .sort((a, b) => distance(a) - distance(b) || a - b)
+        .slice(0, 8 * wanted)
+        .sort((a, b) => weight(a) - weight(b) || a - b);
       assert.deepEqual([...list.search(query, wanted)], expected.slice(0, wanted));
       assert.deepEqual([...list.search(query, 2 * wanted)], expected.slice(0, 2 * wanted), 'asked for more');
     }

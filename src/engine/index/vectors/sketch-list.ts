@@ -1,12 +1,14 @@
 // The sketches of a generation's rows, one behind the other: give it a vector, it gives the numbers of the rows whose sketches
-// differ least. All are compared (6 ns each), so nothing has to be made but the sketches, and of a removed row nothing is left.
+// differ least. All are compared bit by bit (5 ns each), so nothing has to be made but the sketches, and of a removed row nothing
+// is left. What is named is put in order by weighed bits, which tell twice as much: of the 100 vectors nearest to a question among
+// 40,000 of sentences, the first 800 rows by bits hold 80, by weighed bits 92.
 import { assert } from '../../assert.ts';
-import { VECTOR_CANDIDATES_MIN } from '../../limits.ts';
-import { type Arena, PAGE_BYTES, type Rows } from './arena.ts';
+import { type Arena, BATCH_ROWS, PAGE_BYTES, type Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
 import { SKETCH_ROUND_BYTES } from './hamming.ts';
 import type { Near } from './near.ts';
 import { Sketcher } from './sketch.ts';
+import { QUERY_HALVES, writeWeights } from './weighing.ts';
 
 export class SketchList implements Near {
   readonly #arena: Arena;
@@ -18,8 +20,9 @@ export class SketchList implements Near {
   readonly #vector: Float32Array;
   readonly #rotated: Float32Array;
   readonly #sketch: Uint16Array;
+  readonly #weights: Uint16Array;
   #count = 0;
-  /** The query that was asked last, which is asked again for more, and rows by their distance from it. */
+  /** The query that was asked last, which is asked again for more, and rows by how much they differ from it. */
   #asked: { readonly query: Float32Array; readonly rows: Uint32Array } | undefined;
 
   constructor(arena: Arena, dimensions: number) {
@@ -31,6 +34,7 @@ export class SketchList implements Near {
     this.#vector = new Float32Array(dimensions);
     this.#rotated = new Float32Array(bits);
     this.#sketch = new Uint16Array(this.#bytes / 2);
+    this.#weights = new Uint16Array((QUERY_HALVES * this.#bytes) / 8);
   }
 
   get count(): number {
@@ -41,8 +45,8 @@ export class SketchList implements Near {
     return STEP_ROWS;
   }
 
-  get candidatesMin(): number {
-    return VECTOR_CANDIDATES_MIN / 2;
+  get candidatesPerHit(): number {
+    return 4;
   }
 
   get settledPart(): number {
@@ -59,7 +63,7 @@ export class SketchList implements Near {
     return 0;
   }
 
-  /** All sketches are compared once, a candidate is looked at, and what the filter leaves of it compared. */
+  /** All sketches are compared once, candidates are weighed and looked at, and what the filter leaves of them compared. */
   costOf(candidates: number, share: number): number {
     return SKETCH_COST * this.#count + candidates * (LOOK_COST + SCATTERED_COST * share);
   }
@@ -89,9 +93,9 @@ export class SketchList implements Near {
     const wanted = Math.min(count, this.#count);
     const isAsked = this.#asked?.query === query && lastList === this;
     if (!isAsked) this.#compare(query);
-    // Who asks for more asks for twice as many: they are put in order at once.
-    if (!isAsked || this.#asked!.rows.length < wanted)
-      this.#asked = { query, rows: this.#nearest(Math.min(ASKED_AHEAD * wanted, this.#count)) };
+    // Who asks for more asks for twice as many: these are among those that were weighed.
+    if (!isAsked || this.#asked!.rows.length < Math.min(WEIGHED_MIN * wanted, this.#count))
+      this.#asked = { query, rows: this.#weighed(this.#nearest(Math.min(WEIGHED * wanted, this.#count))) };
     return this.#asked!.rows.subarray(0, wanted);
   }
 
@@ -115,23 +119,45 @@ export class SketchList implements Near {
       distances.set(some, at);
       for (let i = 0; i < some.length; i++) histogram[some[i]!]! += 1;
     }
+    writeWeights(this.#rotated, this.#weights);
     lastList = this;
   }
 
-  /** At least so many rows, by distance. */
+  /** The `wanted` rows that differ in the fewest bits, ascending: their sketches are then read in the order in which they lie. */
   #nearest(wanted: number): Uint32Array {
     // How many rows there are up to each distance, up to the one where enough are together.
     let last = 0;
-    for (let together = histogram[0]!; together < wanted; together += histogram[last]!) last += 1;
-    const places = new Uint32Array(last + 2);
-    for (let distance = 0; distance <= last; distance++)
-      places[distance + 1] = places[distance]! + histogram[distance]!;
-    const rows = new Uint32Array(places[last + 1]!);
-    for (let row = 0; row < this.#count; row++) {
+    let nearer = 0;
+    for (; nearer + histogram[last]! < wanted; last++) nearer += histogram[last]!;
+    const rows = new Uint32Array(wanted);
+    let count = 0;
+    for (let row = 0, ofLast = wanted - nearer; count < wanted; row++) {
       const distance = distances[row]!;
-      if (distance <= last) rows[places[distance]!++] = row;
+      if (distance > last || (distance === last && ofLast-- <= 0)) continue;
+      rows[count++] = row;
     }
     return rows;
+  }
+
+  /** The rows by how much their sketches differ from the query, each bit weighed. */
+  #weighed(rows: Uint32Array): Uint32Array {
+    const weights = new Uint32Array(rows.length);
+    const prepared = new Set<number>();
+    for (let start = 0; start < rows.length; ) {
+      const number = this.#arena.blockNumber(this.#pageOf(rows[start]!));
+      const block = this.#arena.block(number);
+      if (!prepared.has(number)) block.setSketch(this.#weights);
+      prepared.add(number);
+      let end = start;
+      for (; end < rows.length && end - start < BATCH_ROWS; end++) {
+        const page = this.#pageOf(rows[end]!);
+        if (this.#arena.blockNumber(page) !== number) break;
+        block.setAddress(end - start, 2 * block.pageAt(page) + (rows[end]! % this.#perPage) * this.#bytes);
+      }
+      weights.set(block.weights(end - start, this.#bytes), start);
+      start = end;
+    }
+    return inOrder(rows, weights);
   }
 
   /** The sketch of a vector: a bit for each of its rotated components, set where that is positive. */
@@ -145,19 +171,41 @@ export class SketchList implements Near {
     }
   }
 
+  #pageOf(row: number): number {
+    return this.#pages[Math.floor(row / this.#perPage)]!;
+  }
+
   #placeOf(row: number): { halves: Uint16Array; at: number } {
-    const page = this.#pages[Math.floor(row / this.#perPage)]!;
+    const page = this.#pageOf(row);
     const block = this.#arena.blockOf(page);
     return { halves: block.halves, at: block.pageAt(page) + ((row % this.#perPage) * this.#bytes) / 2 };
   }
 }
 
-const ASKED_AHEAD = 4;
+/** Sorted by counting: weights are small numbers. Of equal ones the first stays first. */
+function inOrder(rows: Uint32Array, weights: Uint32Array): Uint32Array {
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  for (let i = 0; i < weights.length; i++) {
+    least = Math.min(least, weights[i]!);
+    most = Math.max(most, weights[i]!);
+  }
+  if (rows.length === 0) return rows;
+  const places = new Uint32Array(most - least + 2);
+  for (let i = 0; i < weights.length; i++) places[weights[i]! - least + 1]! += 1;
+  for (let at = 1; at < places.length; at++) places[at]! += places[at - 1]!;
+  const ordered = new Uint32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) ordered[places[weights[i]! - least]!++] = rows[i]!;
+  return ordered;
+}
+
+/** Rows that are weighed for each that is wanted, and so many as will do when more of them are wanted. */
+const WEIGHED = 8;
+const WEIGHED_MIN = 4;
 /** About a third of a millisecond. */
 const STEP_ROWS = 16;
-/** What one sketch costs, and a look at one candidate, in rows compared one after the other. */
-const SKETCH_COST = 0.08;
-const LOOK_COST = 1.5;
+/** What one sketch costs, and a look at one candidate with what is weighed for it, in rows compared one after the other. */
+const SKETCH_COST = 0.06;
+const LOOK_COST = 3;
 /** And a candidate that is compared: rows apart from each other. */
 const SCATTERED_COST = 3;
 

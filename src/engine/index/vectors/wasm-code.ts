@@ -7,6 +7,11 @@ export const V128 = 0x7b;
 export const I32_ADD = 0x6a;
 export const I32_SUB = 0x6b;
 export const I32_LESS_UNSIGNED = 0x49;
+export const I64_ADD = 0x7c;
+export const I64_XOR = 0x85;
+/** How many of 64 bits are set. */
+export const I64_ONES = 0x7b;
+export const ZERO64 = [0x42, 0];
 export const LOOP = [0x03, 0x40];
 export const AGAIN_IF = [0x0d, 0x00];
 export const END_BLOCK = 0x0b;
@@ -16,6 +21,7 @@ export const set = (local: number): number[] => [0x21, local];
 export const tee = (local: number): number[] => [0x22, local];
 export const integer = (value: number): number[] => [0x41, ...signed(value)];
 export const simd = (operation: number): number[] => [0xfd, ...unsigned(operation)];
+export const load64 = (offset: number): number[] => [0x29, 3, ...unsigned(offset)];
 export const advance = (local: number, bytes: number): number[] => [
   ...get(local),
   ...integer(bytes),
