@@ -7,6 +7,7 @@ import {
   BREAKDOWN_FIELDS,
   type KeptNames,
   type KeptRecall,
+  millionths,
   QUERY_MODES,
   recallIds,
   ScoreNumbers,
@@ -90,4 +91,11 @@ test('scores are kept to the sixth digit, ranks as they are, zeros not at all', 
     account.next(name === 'bm25_rank' ? 7 : name === 'final_score' ? 0.12345678 : name === 'near' ? 0 : undefined);
   const recall = { ...fc.sample(kept, 1)[0]!, results: [{ hash: 'a'.repeat(64), score: account.numbers }] };
   assert.deepEqual(shownRecall(recall, undefined).results[0]?.score_breakdown, { bm25_rank: 7, final_score: 0.123457 });
+});
+
+test('millionths are written as JSON writes the number', () => {
+  const of = (value: number): void => assert.equal(millionths(value), JSON.stringify(value / 1e6), String(value));
+  for (const value of [0, 1, 10, -1, 999_999, 1_000_000, -1_000_000, 1_000_001, 123_456_789, 1e15 - 1, 1e15, -1e17])
+    of(value);
+  fc.assert(fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -3_000_000, max: 3_000_000 })), of));
 });

@@ -23,6 +23,7 @@ import {
   type SettingRecord,
   type StandingRecord,
 } from '../record/record.ts';
+import { AddressMemo } from './address-memo.ts';
 import { Memory } from './memory.ts';
 
 /** Memories kept open; the rest are opened again on their next use. */
@@ -101,6 +102,7 @@ export class Store {
   readonly #memories = new Map<number, Memory>();
   readonly #settings = new Map<number, Sequence>();
   readonly #auditHeads = new Map<number, AuditHead>();
+  readonly #addresses = new AddressMemo();
 
   constructor(log: Log, keys: KeyStore, clock: Clock) {
     this.log = log;
@@ -236,9 +238,13 @@ export class Store {
 
   /** The same, unchecked: a damaged record may give a wrong one. '' where there is none. */
   addressHint(ordinal: Ordinal): string {
+    const known = this.#addresses.get(ordinal);
+    if (known !== undefined) return known;
     const { log } = this;
-    if (log.peek !== undefined) return log.peek(ordinal, peekedAddress) ?? '';
-    return this.addressAt(ordinal) ?? '';
+    const address = log.peek !== undefined ? log.peek(ordinal, peekedAddress) : this.addressAt(ordinal);
+    if (address === undefined || address === '') return '';
+    this.#addresses.set(ordinal, address);
+    return address;
   }
 
   /**
