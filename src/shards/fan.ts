@@ -75,6 +75,17 @@ export class Fan {
   }
 
   /**
+   * As `all`, for what every partition is to do. Where some have done it and others have not that is no refusal, whatever the
+   * others say: STO-E002, and asking again goes on with it. `what`: as the error calls it.
+   */
+  async everywhere<M extends Method>(method: M, input: Input<M>, what: string): Promise<Output<M>[]> {
+    const results = await this.settle(method, input);
+    const isBegun = results.some(({ status }) => status === 'fulfilled');
+    if (isBegun && results.some(({ status }) => status === 'rejected')) throw halfDone(what);
+    return valuesOf(results);
+  }
+
+  /**
    * The answer of the partition that has the grain: each one is asked, those that have it not answer MEM-E001. When
    * none has it, another error (erased, restarting) says more than "not found".
    */
@@ -97,6 +108,11 @@ export class Fan {
 /** The caller's own error, which changed nothing; another body's key is not ours to free. */
 function isRefusal(error: unknown): boolean {
   return error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code) && error.code !== 'VAL-E005';
+}
+
+/** What was begun and has not reached every partition. */
+export function halfDone(what: string): EngineError {
+  return new EngineError('STO-E002', `${what} has not reached every partition yet: asking again goes on with it`);
 }
 
 export function isNotFound(error: unknown): boolean {

@@ -3,7 +3,7 @@
 // (partition 0) and reaches the others after that. So a change that is cut off leaves some partitions stricter than
 // others, never one that is looser than what was last said, and asking for it again completes it.
 
-import type { Fan } from './fan.ts';
+import { type Fan, halfDone } from './fan.ts';
 import { sumOf } from './merge.ts';
 import { partitionFor } from './placement.ts';
 import type { ConsentFact, ConsentOutcome, Input, Output, RetentionNamespace } from './protocol.ts';
@@ -24,13 +24,16 @@ export async function gatherSetPolicy(fan: Fan, input: Input<'setPolicy'>): Prom
 async function handOn(fan: Fan, { policy, change }: Output<'setPolicy'>): Promise<void> {
   const others = fan.repeatable();
   const sealed = { sealed: policy, change };
-  await Promise.all(Array.from({ length: fan.partitions - 1 }, (_, at) => others.one(at + 1, 'setPolicy', sealed)));
+  const told = await Promise.allSettled(
+    Array.from({ length: fan.partitions - 1 }, (_, at) => others.one(at + 1, 'setPolicy', sealed)),
+  );
+  if (told.some(({ status }) => status === 'rejected')) throw halfDone('the policy');
 }
 
 /** Freezing a user again tells when that was done first. */
 export async function gatherRestrict(fan: Fan, input: Input<'restrict'>): Promise<Output<'restrict'>> {
   return fan.claimed(async () => {
-    const answers = await fan.all('restrict', input);
+    const answers = await fan.everywhere('restrict', input, 'the change of the restriction');
     return { restricted: input.restricted, timestamp: Math.min(...answers.map(({ timestamp }) => timestamp)) };
   });
 }
@@ -73,12 +76,13 @@ function homeOf(fan: Fan, userId: string): number {
 
 async function tell(fan: Fan, facts: readonly ConsentFact[]): Promise<void> {
   const others = fan.repeatable();
-  await Promise.all(
+  const told = await Promise.allSettled(
     Array.from({ length: fan.partitions }, async (_, partition) => {
       const foreign = facts.filter(({ userId }) => homeOf(fan, userId) !== partition);
       if (foreign.length > 0) await others.one(partition, 'consentFacts', { facts: foreign });
     }),
   );
+  if (told.some(({ status }) => status === 'rejected')) throw halfDone('what was said of consent');
 }
 
 /** Of each user and purpose the last word. */

@@ -196,11 +196,7 @@ async function eraseEverywhere<M extends 'eraseUser' | 'eraseScope'>(
 ): Promise<Output<M>[]> {
   const checks = await fan.all(method, { ...input, check: true });
   if (input.check === true) return checks;
-  const results = await fan.settle(method, input);
-  const isBegun = results.some(({ status }) => status === 'fulfilled');
-  if (isBegun && results.some(({ status }) => status === 'rejected'))
-    throw new EngineError('STO-E002', 'the erasure was begun in some partitions; it is gone on with');
-  return valuesOf(results);
+  return fan.everywhere(method, input, 'the erasure');
 }
 
 /** No grain has this address. */
