@@ -24,6 +24,10 @@ type Rival = Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>;
 /** Current versions of a subject and relation that the fuzzy and upsert rules look at, newest first. */
 const RIVALS_MAX = 100;
 
+/** Of a grain that is added or imported: it is kept as it is, and no decision goes by it. */
+const GRANTS_NOTHING =
+  'a consent that is added as a grain grants and withdraws nothing: use GrantConsent, RevokeConsent';
+
 export function planAdd(
   group: Group,
   memory: Memory,
@@ -35,7 +39,8 @@ export function planAdd(
   checkScope(memory, prepared);
   if (event === 'memory.extracted') checkSource(group, memory, prepared);
   const duplicate = findDuplicate(group, memory, prepared);
-  if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings: prepared.warnings };
+  const warnings = prepared.grain.type === 'consent' ? [...prepared.warnings, GRANTS_NOTHING] : prepared.warnings;
+  if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings };
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
   if (replaced !== undefined) allowSupersede(group, memory, context, replaced.grain);
   const planned = group.addGrain(memory, prepared);
@@ -51,7 +56,7 @@ export function planAdd(
     },
   });
   auditPii(group, memory, context, prepared);
-  return { hash: prepared.address, duplicate: false, warnings: prepared.warnings };
+  return { hash: prepared.address, duplicate: false, warnings };
 }
 
 /** SCP-E001 for a namespace that the memory's scope tree should have and has not. */

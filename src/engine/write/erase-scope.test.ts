@@ -20,7 +20,7 @@ function recordOf(engine: Engine, hash: string) {
   return record;
 }
 
-test('a named namespace has one key, the default one none, and users keep theirs', async (t) => {
+test('each namespace has a key of its own, the default one too, and users keep theirs', async (t) => {
   const engine = await withMemory(temporaryDirectory(t));
   t.after(() => engine.close());
   const add = (namespace: string | undefined, user_id?: string) =>
@@ -40,7 +40,7 @@ test('a named namespace has one key, the default one none, and users keep theirs
   assert.equal(a!.scopeKey, b!.scopeKey);
   assert.notEqual(a!.scopeKey, c!.scopeKey);
   assert.equal(a!.key, c!.key);
-  assert.equal(d!.scopeKey, 0);
+  assert.ok(d!.scopeKey !== 0 && d!.scopeKey !== a!.scopeKey && d!.scopeKey !== c!.scopeKey);
   assert.equal(engine.store.keys.kind(a!.scopeKey), 'scope');
   assert.equal(engine.store.userCount(1), 1);
 });
@@ -73,6 +73,22 @@ test('an erased scope is as gone after a start and a rebuild, and a later grain 
   assert.deepEqual(third.proofs, [{ ...second.proofs[0], count: 0, isRepeat: true }]);
   assert.deepEqual(recalled(engine, 1, 'words'), [stays]);
   assert.deepEqual((await engine.write('verify', contextOf(0), {})).findings, []);
+});
+
+test('the default namespace is erased as any other: by its key, and nothing beside it', async (t) => {
+  const engine = await withMemory(temporaryDirectory(t));
+  t.after(() => engine.close());
+  const gone = await addBelief(engine, 1, { subject: 's', object: 'plain words' });
+  const stays = await addBelief(engine, 1, { subject: 's', object: 'words of acme', namespace: 'acme' });
+  const copied = recordOf(engine, gone);
+  const { proofs } = await engine.write('eraseScope', contextOf(1), { path: 'default' });
+  assert.deepEqual(
+    proofs.map(({ path, count, keyFingerprint }) => [path, count, keyFingerprint.length]),
+    [['default', 1, 16]],
+  );
+  assert.equal(engine.store.keys.state(copied.scopeKey), 'destroyed');
+  assert.equal(await codeOf(() => engine.store.openBlob(engine.store.memory(1), copied)), 'CRY-E002');
+  assert.deepEqual(recalled(engine, 1, 'words'), [stays]);
 });
 
 test('the memory’s key is rotated under a scope, and the memory dropped with its scopes’ keys', async (t) => {

@@ -30,8 +30,6 @@ const NOTED = Uint8Array.of(1);
 const AUDIT_ENTRIES_MAX = 4_096;
 /** Actors that one of them names. */
 const AUDIT_ACTORS_MAX = 255;
-/** Where grains lie that name no namespace: no scope of anybody's. */
-const NAMESPACE_DEFAULT = 'default';
 /** Where keys that have a name are kept and found. */
 const KEY_NAMES = {
   user: { cache: 'userKeys', keyed: 'userKey' },
@@ -330,9 +328,9 @@ export class Group {
     return this.#keyOf(memory, 'user', userId);
   }
 
-  /** The id of the scope's key, made as a user's is; 0 for the namespace of grains that name none. */
+  /** The id of the scope's key, made as a user's is; 0 for an imported grain that lies in no namespace. */
   keyOfScope(memory: Memory, namespace: string): number {
-    return namespace === '' || namespace === NAMESPACE_DEFAULT ? 0 : this.#keyOf(memory, 'scope', namespace);
+    return namespace === '' ? 0 : this.#keyOf(memory, 'scope', namespace);
   }
 
   #keyOf(memory: Memory, keyKind: 'user' | 'scope', name: string): number {
