@@ -58,12 +58,16 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       list(store, readable(store, context, input.filter), context, input),
     recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
       recallStatistics(store, recallable(store, context, input), context, input),
-    recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> => ({
-      ...recallCandidates(store, recallable(store, context, input.query), context, input.query, input.statistics, {
-        vectors: shardVectors(store, context.memory, input.query),
-      }),
-      ...vectorsNote(store, context.memory, input.query),
-    }),
+    recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> => {
+      const memory = recallable(store, context, input.query);
+      // The router has looked a recall's path up already; one that a query asks for on its way was not seen by it.
+      const query = { ...input.query, filter: inTree(memory.settings, input.query.filter) };
+      const vectors = shardVectors(store, context.memory, query);
+      return {
+        ...recallCandidates(store, memory, context, query, input.statistics, { vectors }),
+        ...vectorsNote(store, context.memory, query),
+      };
+    },
     fetch: (context: CallContext, input: In<'fetch'>): Out<'fetch'> => {
       const memory = store.memory(context.memory);
       return { grains: input.hashes.map((hash) => viewed(store, memory, context, hash)) };

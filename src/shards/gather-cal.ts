@@ -17,6 +17,7 @@ import {
   type Stopped,
 } from '../engine/cal/run/asks.ts';
 import { contestedOf, needsRivals, pairName } from '../engine/cal/run/contested.ts';
+import { isUnknownScope } from '../engine/cal/run/failure.ts';
 import { calGrain } from '../engine/cal/run/grain-of.ts';
 import { compareCodePoints, compareKeys, orderKey } from '../engine/cal/run/order.ts';
 import { withoutRepeats } from '../engine/cal/run/repeats.ts';
@@ -93,7 +94,10 @@ async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer
     case 'rivals':
       return call(isLongRead(ask) ? 'calScan' : 'calRead', ask);
     case 'search': {
-      const { hits, total } = await call('recall', ask.input);
+      const { hits, total } = await call('recall', ask.input).catch((error: unknown) => {
+        if (isUnknownScope(error)) return { hits: [], total: 0 };
+        throw error;
+      });
       return { kind: 'search', output: { hits, total } };
     }
     case 'cap':

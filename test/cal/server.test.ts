@@ -171,3 +171,36 @@ test('section 1.2, D-2, D-4: a refusal carries its JSON, as a status detail and 
   assert.equal(good.queryHash, ((await call('RECALL beliefs')) as CalQueryResponse).queryHash);
   client.close();
 });
+
+for (const partitions of [1, 2])
+  test(`IN SCOPE sees what the scope path of a recall sees, ${partitions} partitions`, async () => {
+    const id = await newMemory(partitions);
+    const grains = ['org', 'acme', 'acme/prod', 'acme/prod/bot', 'acme/test', 'default'].map((namespace) => ({
+      grain_type: 'belief',
+      fields: { subject: `in ${namespace}`, relation: 'is', object: 'saffron', namespace },
+    }));
+    await admin.post(`/memories/${id}/batch-add`, { grains });
+    const seen = async (path: string): Promise<[string[], string[], string[]]> => {
+      const subjects = (told: Told): string[] =>
+        told['grains'].map(({ fields }: { fields: { subject: string } }) => fields.subject).sort();
+      const recalled = await admin.post(`/memories/${id}/recall`, { relation: 'is', scope_path: path, limit: 50 }).then(
+        ({ results }) => subjects({ grains: results }),
+        () => [],
+      );
+      const scope = `RECALL beliefs IN SCOPE "${path}"`;
+      return [
+        recalled,
+        subjects(await ask(admin, id, scope)),
+        subjects(await ask(admin, id, `${scope} LIKE "saffron"`)),
+      ];
+    };
+    for (const tree of [undefined, { name: 'org', children: [{ name: 'acme', children: [{ name: 'prod' }] }] }]) {
+      if (tree !== undefined) await admin.call('PUT', `/memories/${id}/scope-tree`, { json: tree });
+      for (const path of ['acme/prod', 'acme', 'org', 'nowhere', 'acme/none']) {
+        const [recalled, structural, searched] = await seen(path);
+        assert.deepEqual(structural, recalled, path);
+        assert.deepEqual(searched, recalled, path);
+      }
+    }
+    assert.deepEqual((await seen('acme/prod'))[1], ['in acme', 'in acme/prod', 'in acme/prod/bot', 'in org']);
+  });

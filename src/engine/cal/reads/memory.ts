@@ -21,6 +21,7 @@ import type {
   SingleAsk,
 } from '../run/asks.ts';
 import { findAddresses } from './find.ts';
+import { inScope } from './places.ts';
 import { rivalStands } from './rivals.ts';
 import { countGrains, drained, estimateGrains, groupGrains, selectGrains, spokenPairs } from './select.ts';
 
@@ -67,8 +68,9 @@ function settle(one: SingleAsk, ask: (one: SingleAsk) => SingleAnswer): Settled 
 function answer(store: Store, memory: Memory, context: CallContext, ask: SingleAsk): SingleAnswer {
   switch (ask.kind) {
     case 'search': {
-      const vectors = shardVectors(store, memory.number, ask.input);
-      const { hits, total } = recall(store, memory, context, ask.input, { vectors });
+      const query = { ...ask.input, filter: inScope(memory, ask.input.filter) };
+      const vectors = shardVectors(store, memory.number, query);
+      const { hits, total } = recall(store, memory, context, query, { vectors });
       return { kind: 'search', output: { hits, total } };
     }
     case 'cap':

@@ -4,9 +4,11 @@ import { intersect } from '../../index/docset.ts';
 import type { IndexPart, Ordinal } from '../../index/part.ts';
 import { filterPart, type PartFilter } from '../../recall/filter.ts';
 import type { PartDoc } from '../../recall/ordered.ts';
+import { inTree } from '../../recall/scope.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { viewGrain } from '../../store/view.ts';
+import { isUnknownScope } from '../run/failure.ts';
 import { goneDocs } from './gone.ts';
 
 /** What a filter lets through of a memory, part by part. */
@@ -19,7 +21,8 @@ export interface Search {
   readonly filter: GrainFilter;
 }
 
-export function searchOf(store: Store, memory: Memory, context: CallContext, filter: GrainFilter): Search {
+export function searchOf(store: Store, memory: Memory, context: CallContext, asked: GrainFilter): Search {
+  const filter = inScope(memory, asked);
   const parts = store.parts(memory.number);
   return {
     store,
@@ -29,6 +32,16 @@ export function searchOf(store: Store, memory: Memory, context: CallContext, fil
     filter,
     filters: parts.map((part) => filterPart(store, part, filter, context)),
   };
+}
+
+/** The filter as the memory's tree has its scope; a path that the tree does not have holds nothing. */
+export function inScope({ settings }: Memory, filter: GrainFilter): GrainFilter {
+  try {
+    return inTree(settings, filter);
+  } catch (error) {
+    if (!isUnknownScope(error)) throw error;
+    return { ...filter, anyOf: [...(filter.anyOf ?? []), { facet: 'namespace', values: [] }] };
+  }
 }
 
 /** Undefined for one that is gone. */
