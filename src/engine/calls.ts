@@ -162,8 +162,8 @@ export interface Candidate {
   readonly cosine?: number | undefined;
   /** True when only other legs found it: its scores count for its neighbours alone. */
   readonly outsideText?: boolean;
-  /** Share, 0 to 1, of the query's idf whose terms this grain holds; only where candidates cross threads. */
-  readonly matched?: number;
+  /** Terms of the query that this grain holds, by index; only where candidates cross threads. */
+  readonly held?: readonly number[];
   /** What surrounds an event; absent for other grains, and for events without session, speaker and role. */
   readonly turn?: CandidateTurn | undefined;
   /** True when the structural leg found it. */
@@ -552,7 +552,14 @@ export interface MemoryCalls {
   recallStatistics: { input: RecallQuery; output: TextStatistics };
   recallCandidates: {
     input: { query: RecallQuery; statistics: TextStatistics };
-    output: { candidates: readonly Candidate[]; total: number; vectorsBehind?: true | 'partly'; excluded?: Excluded };
+    output: {
+      candidates: readonly Candidate[];
+      total: number;
+      /** The share of the query's idf that each of its terms has. */
+      termShares: readonly number[];
+      vectorsBehind?: true | 'partly';
+      excluded?: Excluded;
+    };
   };
   fetch: { input: { hashes: readonly string[] }; output: { grains: readonly (GrainView | null)[] } };
   /** The whole recall of a memory with one partition: statistics, candidates, fusion and fetch in one call. */

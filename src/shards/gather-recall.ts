@@ -19,23 +19,25 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
   const candidates = cutLegs(distinct(answers), query);
   const ranked = fuse(candidates, query);
   const grains = await fetchGrains(fan, ranked);
+  // The same from all of them: they know the same statistics.
+  const shares = answers[0]?.termShares ?? [];
   const evidence: Evidence[] = [];
   const hits = ranked.flatMap(({ candidate, ...scores }): RecallHit[] => {
     const grain = grains.get(candidate.hash);
     // Forgotten since the candidates were gathered.
     if (grain === undefined) return [];
-    const known: Evidence = { matched: candidate.matched ?? 0, cosine: candidate.cosine };
+    const known: Evidence = { held: candidate.held ?? [], cosine: candidate.cosine };
     evidence.push(known);
     const judged = {
       ...(candidate.cosine === undefined ? {} : { cosine: candidate.cosine }),
-      ...(query.query === undefined ? {} : { evidence: evidenceOf(known) }),
+      ...(query.query === undefined ? {} : { evidence: evidenceOf(known, shares) }),
     };
     return [{ grain, superseded: grain.supersededBy !== undefined, ...scores, ...judged }];
   });
   return {
     hits,
     total: candidates.length,
-    coverage: query.query === undefined ? null : coverageOf(evidence),
+    coverage: query.query === undefined ? null : coverageOf(evidence, shares),
     ...behindOf(answers),
     // Asked for, or wanted by the policy.
     ...(answers.some((answer) => answer.excluded !== undefined) ? { excluded: excludedOf(answers) } : {}),

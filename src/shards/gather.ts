@@ -62,7 +62,11 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   recallStatistics: async (fan, input) => mergeTextStatistics(await fan.all('recallStatistics', input)),
   recallCandidates: async (fan, input) => {
     const answers = await fan.all('recallCandidates', input);
-    return { candidates: answers.flatMap(({ candidates }) => candidates), total: sumOf(answers, 'total') };
+    return {
+      candidates: answers.flatMap(({ candidates }) => candidates),
+      total: sumOf(answers, 'total'),
+      termShares: answers[0]?.termShares ?? [],
+    };
   },
   fetch: async (fan, { hashes }) => ({ grains: await fetchAnywhere(fan, hashes) }),
   recall: gatherStagedRecall,

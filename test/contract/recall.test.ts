@@ -286,6 +286,8 @@ table('words and their operators', [
   [{ subject: 'Ada', min_score: 1 }, ADA],
   [{ query: 'whistled kitchen' }, ({ topic_coverage }) => assert.equal(topic_coverage, 'full')],
   [{ query: 'whistled gronk blarg' }, ({ topic_coverage }) => assert.equal(topic_coverage, 'partial')],
+  // Words of different grains: the top hits hold them together.
+  [{ query: 'zeppelin sensor-7' }, ({ topic_coverage }) => assert.equal(topic_coverage, 'full')],
   [{ query: 'gronk blarg' }, ({ topic_coverage }) => assert.equal(topic_coverage, 'none')],
   [{ query: 'the of and' }, ({ topic_coverage }) => assert.equal(topic_coverage, 'none')],
   // Both: only what has the structure, fused with the words; first in both is 1.

@@ -7,15 +7,8 @@ import type { Analyzer } from '../index/text/analyze.ts';
 import { type ClauseMatcher, matcherOf } from '../index/text/clauses.ts';
 import { scoreFewPairs } from '../index/text/pairs.ts';
 import type { TextQuery } from '../index/text/query.ts';
-import { matchedShares, scoreLists } from '../index/text/score.ts';
-import {
-  docBits,
-  inverseFrequenciesOf,
-  type SearchPart,
-  searchText,
-  type TextStatistics,
-  weightsOf,
-} from '../index/text/search.ts';
+import { heldTerms, scoreLists } from '../index/text/score.ts';
+import { docBits, type SearchPart, searchText, type TextStatistics, weightsOf } from '../index/text/search.ts';
 import { lowerBound } from '../index/text/tail.ts';
 import type { Store } from '../store/store.ts';
 import { Conversations } from './conversations.ts';
@@ -132,24 +125,25 @@ function asCandidate(unit: LocalCandidate): LocalCandidate {
   return unit;
 }
 
-/** The share of the query's idf that each of `candidates` holds: what evidence is judged by. In their order. */
-export function matchedOf(
-  { parts, text, statistics }: Pick<CandidateSearch, 'parts' | 'text' | 'statistics'>,
+/** Which of the query's terms, by index, each of `candidates` holds: what evidence is judged by. In their order. */
+export function heldOf(
+  { parts, text }: Pick<CandidateSearch, 'parts' | 'text'>,
   candidates: readonly LocalCandidate[],
-): Float64Array {
-  const shares = new Float64Array(candidates.length);
-  if (text === undefined || candidates.length === 0) return shares;
-  const weights = inverseFrequenciesOf(text.terms, statistics);
+): (readonly number[])[] {
+  const held: (readonly number[])[] = candidates.map(() => NO_TERMS_HELD);
+  if (text === undefined || candidates.length === 0) return held;
   for (const [part, index] of parts.entries()) {
-    const indexes: number[] = [];
-    for (let i = 0; i < candidates.length; i++) if (candidates[i]!.part === part) indexes.push(i);
-    if (indexes.length === 0) continue;
-    const docs = docsOf(indexes.map((i) => candidates[i]!));
-    const found = matchedShares(index.text, docs, text.terms, weights);
-    for (let at = 0; at < indexes.length; at++) shares[indexes[at]!] = found[at]!;
+    const places: number[] = [];
+    for (let i = 0; i < candidates.length; i++) if (candidates[i]!.part === part) places.push(i);
+    if (places.length === 0) continue;
+    const docs = docsOf(places.map((i) => candidates[i]!));
+    const found = heldTerms(index.text, docs, text.terms);
+    for (let at = 0; at < places.length; at++) held[places[at]!] = found[at]!;
   }
-  return shares;
+  return held;
 }
+
+const NO_TERMS_HELD: readonly number[] = [];
 
 /** Grains by place, each once. */
 class Units {
@@ -368,7 +362,7 @@ function docsOf(units: readonly LocalCandidate[]): Uint32Array {
 }
 
 /** A candidate as it crosses threads. */
-export function plainCandidate(unit: LocalCandidate, matched: number): Candidate {
+export function plainCandidate(unit: LocalCandidate, held: readonly number[]): Candidate {
   const { hash, ordinal, createdAtMs, bm25, phrase, cosine, structural, outsideText, turn } = unit;
   return {
     hash,
@@ -380,7 +374,7 @@ export function plainCandidate(unit: LocalCandidate, matched: number): Candidate
     ...(structural ? { structural } : {}),
     ...(outsideText ? { outsideText } : {}),
     ...(turn === undefined ? {} : { turn: plainTurn(turn) }),
-    ...(matched === 0 ? {} : { matched }),
+    ...(held.length === 0 ? {} : { held }),
   };
 }
 

@@ -1,14 +1,39 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coverageOf } from './evidence.ts';
+import { coverageOf, type Evidence, evidenceOf, termShares } from './evidence.ts';
+
+const SHARES = [0.1, 0.2, 0.3, 0.4];
 
 test('a topic is unknown where no word was found and nothing is much alike', () => {
-  assert.equal(coverageOf([]), 'none');
-  assert.equal(coverageOf([{ matched: 0 }]), 'none');
-  assert.equal(coverageOf([{ matched: 0, cosine: 0.49 }]), 'none');
-  assert.equal(coverageOf([{ matched: 0, cosine: 0.5 }]), 'partial');
-  assert.equal(coverageOf([{ matched: 0, cosine: 0.3 }, { matched: 0.1 }]), 'partial');
-  assert.equal(coverageOf([{ matched: 0.1 }, { matched: 0, cosine: 0.7 }]), 'full');
-  assert.equal(coverageOf([{ matched: 0.69 }]), 'partial');
-  assert.equal(coverageOf([{ matched: 0.7 }]), 'full');
+  const of = (...hits: readonly Evidence[]) => coverageOf(hits, SHARES);
+  assert.equal(of(), 'none');
+  assert.equal(of({ held: [] }), 'none');
+  assert.equal(of({ held: [], cosine: 0.49 }), 'none');
+  assert.equal(of({ held: [], cosine: 0.5 }), 'partial');
+  assert.equal(of({ held: [], cosine: 0.3 }, { held: [0] }), 'partial');
+  assert.equal(of({ held: [0] }, { held: [], cosine: 0.7 }), 'full');
+  assert.equal(of({ held: [1, 3] }), 'partial');
+  assert.equal(of({ held: [2, 3] }), 'full');
+});
+
+test('hits know together what each of them knows a part of, and a word counts once', () => {
+  assert.equal(coverageOf([{ held: [3] }, { held: [2] }], SHARES), 'full');
+  assert.equal(coverageOf([{ held: [3] }, { held: [3] }, { held: [0, 3] }], SHARES), 'partial');
+});
+
+test('evidence of a hit is its own share of the words, or its cosine', () => {
+  assert.equal(evidenceOf({ held: [1] }, SHARES), 0.2);
+  assert.equal(evidenceOf({ held: [1], cosine: 0.6 }, SHARES), 0.6);
+  assert.equal(evidenceOf({ held: [0, 1, 2, 3], cosine: 1.0001 }, SHARES), 1);
+});
+
+test('a rare word weighs more than a common one, and one that nothing holds the most', () => {
+  const documentFrequency = new Map([
+    ['common', 8],
+    ['rare', 1],
+  ]);
+  const shares = termShares(['common', 'rare', 'unknown'], { docs: 10, totalLength: 100, documentFrequency });
+  assert.ok(shares[0]! < shares[1]! && shares[1]! < shares[2]!);
+  assert.ok(Math.abs(shares.reduce((sum, share) => sum + share, 0) - 1) < 1e-12);
+  assert.deepEqual(termShares([], { docs: 10, totalLength: 100, documentFrequency }), []);
 });

@@ -1,14 +1,18 @@
 // How much of a query the memory really knows. Scores are normalised by the best that was found, so they say nothing of
 // it: the best of nothing has 1, too. Evidence is not: the share of the query's idf that a grain holds, and the raw cosine.
+import { inverseFrequenciesOf, type TextStatistics } from '../index/text/search.ts';
 
 /** What is judged of one hit. */
 export interface Evidence {
-  /** Share of the query's idf whose terms the grain holds. */
-  readonly matched: number;
+  /** Terms of the query that the grain holds, by index. */
+  readonly held: readonly number[];
   readonly cosine?: number | undefined;
 }
 
-/** Best share of the query's idf in one grain below which the memory knows the topic only partly. */
+/** The share of the query's idf that each of its terms has: together 1. A term that no grain has counts in full. */
+export type TermShares = readonly number[];
+
+/** Share of the query's idf in the hits together below which the memory knows the topic only partly. */
 export const COVERAGE_FULL = 0.7;
 
 /**
@@ -18,14 +22,30 @@ export const COVERAGE_FULL = 0.7;
  */
 const COVERAGE_PARTLY_COSINE = 0.5;
 
-/** 0 to 1: what a minimum score is to be held against. */
-export function evidenceOf({ matched, cosine = 0 }: Evidence): number {
-  return Math.min(1, Math.max(matched, cosine));
+export function termShares(terms: readonly string[], statistics: TextStatistics): TermShares {
+  const weights = [...inverseFrequenciesOf(terms, statistics)];
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => (all === 0 ? 0 : weight / all));
 }
 
-/** By the best of the hits. There is always one that is a little alike: where no word was found, that alone is nothing. */
-export function coverageOf(hits: readonly Evidence[]): 'none' | 'partial' | 'full' {
-  if (!hits.some(({ matched, cosine = 0 }) => matched > 0 || cosine >= COVERAGE_PARTLY_COSINE)) return 'none';
-  const best = hits.reduce((most, hit) => Math.max(most, evidenceOf(hit)), 0);
-  return best < COVERAGE_FULL ? 'partial' : 'full';
+/** 0 to 1: what a minimum score is to be held against. */
+export function evidenceOf({ held, cosine = 0 }: Evidence, shares: TermShares): number {
+  return Math.min(1, Math.max(sharesOf(held, shares), cosine));
+}
+
+/**
+ * By the terms that the hits hold together, or by the best of their cosines. There is always one that is a little alike: where
+ * no word was found, that alone is nothing.
+ */
+export function coverageOf(hits: readonly Evidence[], shares: TermShares): 'none' | 'partial' | 'full' {
+  const words = sharesOf(new Set(hits.flatMap(({ held }) => held)), shares);
+  const cosine = hits.reduce((best, hit) => Math.max(best, hit.cosine ?? 0), 0);
+  if (words === 0 && cosine < COVERAGE_PARTLY_COSINE) return 'none';
+  return Math.max(words, cosine) < COVERAGE_FULL ? 'partial' : 'full';
+}
+
+function sharesOf(terms: Iterable<number>, shares: TermShares): number {
+  let sum = 0;
+  for (const term of terms) sum += shares[term] ?? 0;
+  return sum;
 }

@@ -9,9 +9,9 @@ import { type TextStatistics as BareStatistics, collectStatistics, type SearchPa
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
-import { type CandidateSearch, type Found, findCandidates, matchedOf, plainCandidate } from './candidates.ts';
+import { type CandidateSearch, type Found, findCandidates, heldOf, plainCandidate } from './candidates.ts';
 import { countedParts } from './counted.ts';
-import { coverageOf, type Evidence, evidenceOf } from './evidence.ts';
+import { coverageOf, type Evidence, evidenceOf, termShares } from './evidence.ts';
 import { excludedByConditions } from './excluded.ts';
 import { type FacetTerm, filterPart } from './filter.ts';
 import { type Fused, fuse } from './fuse.ts';
@@ -96,11 +96,16 @@ export function recallCandidates(
   const pairFrequency = new Map(Object.entries(summed.pairFrequency ?? {}));
   const { candidates } = search(store, memory, context, planned, { statistics, pairFrequency }, { vectors });
   const { parts, text } = planned;
-  const matched = matchedOf({ parts, text, statistics }, candidates);
+  const held = heldOf({ parts, text }, candidates);
   // Lazy hashes do not cross threads.
-  const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, matched[i]!));
+  const plain = candidates.map((candidate, i): Candidate => plainCandidate(candidate, held[i]!));
   const excluded = excludedFrom(store, context, planned, { statistics, vectors });
-  return { candidates: plain, total: plain.length, ...(excluded === undefined ? {} : { excluded }) };
+  return {
+    candidates: plain,
+    total: plain.length,
+    termShares: termShares(text?.terms ?? [], statistics),
+    ...(excluded === undefined ? {} : { excluded }),
+  };
 }
 
 export function recall(
@@ -122,8 +127,9 @@ export function recall(
     legs,
   );
   const fused = fuse(candidates, query, rankings);
-  const matched = matchedOf(
-    { parts, text, statistics },
+  const shares = termShares(text?.terms ?? [], statistics);
+  const held = heldOf(
+    { parts, text },
     fused.map(({ candidate }) => candidate),
   );
   const evidence: Evidence[] = [];
@@ -131,7 +137,7 @@ export function recall(
   for (const [i, { candidate, score, rrfScore, bm25Rank, breakdown }] of fused.entries()) {
     const stored = store.readGrain(memory, candidate.ordinal);
     if (stored === undefined) continue;
-    const known: Evidence = { matched: matched[i]!, cosine: candidate.cosine };
+    const known: Evidence = { held: held[i]!, cosine: candidate.cosine };
     evidence.push(known);
     hits.push({
       grain: viewGrain(store, memory, stored),
@@ -141,14 +147,14 @@ export function recall(
       breakdown,
       ...(bm25Rank === undefined ? {} : { bm25Rank }),
       ...(candidate.cosine === undefined ? {} : { cosine: candidate.cosine }),
-      ...(text === undefined ? {} : { evidence: evidenceOf(known) }),
+      ...(text === undefined ? {} : { evidence: evidenceOf(known, shares) }),
     });
   }
   const excluded = excludedFrom(store, context, planned, { statistics, vectors: legs.vectors });
   return {
     hits,
     total: candidates.length,
-    coverage: text === undefined ? null : coverageOf(evidence),
+    coverage: text === undefined ? null : coverageOf(evidence, shares),
     ...(excluded === undefined ? {} : { excluded }),
     ...(query.tellBeyond === true
       ? { beyond: beyondLimit(candidates, fused, ({ ordinal }) => store.addressHint(ordinal)) }

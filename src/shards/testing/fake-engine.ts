@@ -438,10 +438,11 @@ export class FakeEngine implements EngineDoor {
       const { ordinal, hash: address, createdAtMs } = one.grain;
       const bm25 = inWords.has(one) ? { bm25: one.bm25 } : {};
       const structural = inStructural.has(one) ? { structural: true } : {};
-      const matched = matchedOf(one.grain, query);
-      return [{ hash: address, ordinal, createdAtMs, matched, ...bm25, ...structural }];
+      const held = heldBy(one.grain, query);
+      return [{ hash: address, ordinal, createdAtMs, held, ...bm25, ...structural }];
     });
-    return { candidates, total: candidates.length };
+    const asked = askedWords(query);
+    return { candidates, total: candidates.length, termShares: asked.map(() => 1 / asked.length) };
   }
 
   #recall(context: CallContext, query: RecallQuery): Output<'recall'> {
@@ -571,11 +572,14 @@ function list(all: readonly Grain[], { filter, limit, order, after, offset = 0 }
   };
 }
 
-/** Share of the query's words that the grain has. */
-function matchedOf(grain: Grain, { query }: RecallQuery): number {
-  const asked = [...new Set(query?.split(' '))];
+/** The query's words that the grain has, by index. */
+function heldBy(grain: Grain, query: RecallQuery): number[] {
   const words = wordsOf(grain);
-  return asked.length === 0 ? 0 : asked.filter((word) => words.includes(word)).length / asked.length;
+  return askedWords(query).flatMap((word, i) => (words.includes(word) ? [i] : []));
+}
+
+function askedWords({ query }: RecallQuery): string[] {
+  return [...new Set(query?.split(' '))];
 }
 
 function bm25Of(

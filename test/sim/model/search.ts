@@ -119,8 +119,9 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
   }
   const candidates = [...scored.values()];
   const hits = fused(candidates, query, words).slice(0, query.limit);
-  const best = hits.reduce((most, { evidence = 0 }) => Math.max(most, evidence), 0);
-  const coverage = text === undefined ? null : best === 0 ? 'none' : best < COVERAGE_FULL ? 'partial' : 'full';
+  const shown = new Set(hits.map(({ grain }) => grain.hash));
+  const known = words?.matched(...candidates.flatMap(({ held }) => (shown.has(held.hash) ? [held] : []))) ?? 0;
+  const coverage = text === undefined ? null : known === 0 ? 'none' : known < COVERAGE_FULL ? 'partial' : 'full';
   return { hits, total: candidates.length, coverage };
 }
 
@@ -149,12 +150,12 @@ class Words {
     return this.#sum(held, this.#text.pairs, pairOccurrences);
   }
 
-  /** The share of the query's idf that the grain holds. */
-  matched(held: Held): number {
+  /** The share of the query's idf that the grains hold together. */
+  matched(...grains: readonly Held[]): number {
     const { terms } = this.#text;
     const all = terms.reduce((sum, term) => sum + this.#weight(term, occurrences), 0);
     return terms
-      .filter((term) => occurrences(held, term) > 0)
+      .filter((term) => grains.some((held) => occurrences(held, term) > 0))
       .reduce((sum, term) => sum + this.#weight(term, occurrences) / all, 0);
   }
 

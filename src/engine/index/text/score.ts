@@ -36,23 +36,15 @@ export function scoreLists(
   return scores;
 }
 
-/** The share, 0 to 1, of the query's idf whose terms each of `docs` holds; a term that no document has counts in full. */
-export function matchedShares(
-  text: TextPart,
-  docs: ArrayLike<number>,
-  terms: readonly string[],
-  inverseFrequencies: Float64Array,
-): Float64Array {
-  const shares = new Float64Array(docs.length);
-  const all = inverseFrequencies.reduce((sum, weight) => sum + weight, 0);
-  if (all === 0) return shares;
+/** Which of `terms`, by index and ascending, each of `docs` holds. */
+export function heldTerms(text: TextPart, docs: ArrayLike<number>, terms: readonly string[]): number[][] {
+  const held = Array.from({ length: docs.length }, (): number[] => []);
   for (const [i, term] of terms.entries()) {
     const postings = text.postings(term);
     if (postings === undefined) continue;
-    for (let at = 0; at < docs.length; at++)
-      if (frequencyIn(postings, docs[at]!) > 0) shares[at]! += inverseFrequencies[i]! / all;
+    for (let at = 0; at < docs.length; at++) if (frequencyIn(postings, docs[at]!) > 0) held[at]!.push(i);
   }
-  return shares;
+  return held;
 }
 
 /** Occurrences in a doc, 0 when it does not hold the term. */
