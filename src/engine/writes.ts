@@ -86,6 +86,8 @@ export function writeCalls(services: WriteServices) {
       return idempotency === undefined ? {} : queue.push('release', plans.releasePlan, rest, idempotency);
     },
     add: async (context: CallContext, input: In<'add'>): Out<'add'> => {
+      // One that does not open says so here: what waits behind a commit is prepared where nobody would hear it.
+      if (store.holds(context.memory)) store.memory(context.memory);
       const added = await changed(context, queue.push('add', plans.addPlan, context, input));
       if (input.sync) await sealAll();
       return added;

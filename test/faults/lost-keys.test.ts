@@ -126,6 +126,13 @@ test('a memory whose token key is lost is shut, and whole again when its slot co
     () => engine.write('rebuildIndexes', contextOf(1), {}),
   ])
     assert.equal(await codeOf(call), 'STO-E001');
+  // Also behind a neighbour's commit.
+  for (let round = 0; round < 3; round++) {
+    const neighbours = addBelief(engine, 2, { subject: 's', object: `before ${round}` });
+    await Promise.resolve();
+    assert.equal(await codeOf(() => addBelief(engine, 1, { subject: 's', object: 'refused' })), 'STO-E001');
+    await neighbours;
+  }
   // Merges and rebuilds go on without it as well.
   await engine.write('compact', contextOf(2), {});
   await engine.write('rebuildIndexes', contextOf(2), {});
