@@ -124,13 +124,15 @@ export class ModelMemory {
     // A method of the table with its own input, which TypeScript does not follow through M.
     const run = () =>
       (this[method] as (context: RouterContext, input: Input<M>) => ReturnType<Writes[M]>)(context, input);
-    if (method !== 'addBatch' && method !== 'importBlobs') return this.#once(method, context, run);
+    if (method !== 'addBatch' && method !== 'importBlobs')
+      return this.#once(method, context, run, !('check' in input && input.check === true));
     // The batch as a whole has its key, and each item one of its own.
     this.#once('batch', context, () => undefined);
     return run();
   }
 
-  #once<T>(method: string, context: RouterContext, run: () => T): T {
+  /** `isKept`: false for a call that only looks, whose answer nobody has to get again. */
+  #once<T>(method: string, context: RouterContext, run: () => T, isKept = true): T {
     const { idempotency } = context;
     if (idempotency === undefined) return run();
     const key = `${context.actor}\n${idempotency.key}`;
@@ -141,6 +143,7 @@ export class ModelMemory {
       if (this.#isStillTrue(method, context, stored.output)) return stored.output as T;
     }
     const output = run();
+    if (!isKept) return output;
     // The output of the method.
     const userId = method === 'accumulate' ? (output as Output<'accumulate'>).fields['user_id'] : undefined;
     this.#replies.set(key, {
