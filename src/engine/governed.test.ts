@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { until } from '../../test/support/shard.ts';
+import { PLAIN_SESSION } from './cal/run/session.ts';
 import type { CallContext, ConsentItem, JsonObject, MemorySettings, PolicyChange, RecallQuery } from './calls.ts';
 import { Engine } from './engine.ts';
 import { EngineError, type ErrorCode } from './errors.ts';
@@ -325,8 +326,11 @@ test('versions of a policy are a chain, and a memory may be made with the first 
 const ACTS: readonly (readonly [act: string, free: string, restricted: string, erased: string])[] = [
   ['add', 'done', 'POL-E008', 'done'],
   ['get', 'done', 'POL-E008', 'MEM-E001'],
+  ['getRaw', 'done', 'POL-E008', 'MEM-E001'],
   ['history', 'done', 'POL-E008', 'MEM-E001'],
+  ['list of the user', 'done', 'POL-E008', 'done'],
   ['recall of the user', 'done', 'POL-E008', 'done'],
+  ['query for the user', 'done', 'POL-E008', 'done'],
   ['supersede', 'done', 'POL-E008', 'MEM-E001'],
   ['accumulate', 'done', 'POL-E008', 'MEM-E001'],
   ['forget', 'done', 'POL-E008', 'done'],
@@ -335,6 +339,7 @@ const ACTS: readonly (readonly [act: string, free: string, restricted: string, e
   ['restrict', 'done', 'done', 'done'],
   ['lift', 'done', 'done', 'done'],
   ['erase', 'done', 'done', 'done'],
+  ['export', 'done', 'done', 'done'],
   ['consent status', 'done', 'done', 'done'],
   ['audit', 'done', 'done', 'done'],
 ];
@@ -344,8 +349,15 @@ function act(shard: Shard, name: string, hash: string): unknown {
     case 'add':
       return shard.add({ user_id: 'u1', object: 'more tea' });
     case 'get':
+    case 'getRaw':
     case 'history':
       return shard.engine.read(name, context, { hash });
+    case 'list of the user':
+      return shard.engine.read('list', context, { filter: { userId: 'u1' }, limit: 1, order: 'asc' });
+    case 'query for the user': {
+      const query = { query: 'RECALL beliefs', session: PLAIN_SESSION, vectors: [] };
+      return shard.engine.read('cal', { ...context, userId: 'u1' }, query);
+    }
     case 'recall of the user':
       return shard.recalled({ filter: { userId: 'u1' } });
     case 'supersede':
@@ -362,6 +374,8 @@ function act(shard: Shard, name: string, hash: string): unknown {
       return shard.restrict('u1', name === 'restrict');
     case 'erase':
       return shard.engine.write('eraseUser', context, { userId: 'u1' });
+    case 'export':
+      return shard.engine.write('personPage', context, { userId: 'u1', after: 0, limitBytes: 1_000_000 });
     case 'consent status':
       return shard.engine.read('consents', context, { userId: 'u1' });
     default:
