@@ -94,6 +94,22 @@ test('a key bound to a memory sees no other, whether it exists or not', async ()
   assert.ok((keys as { memory_id?: string }[]).every((one) => one.memory_id === 'mine'));
 });
 
+test('a key of a memory that was deleted is no key of another that has its id', async () => {
+  const parts = await makeParts();
+  const make = () => ask(parts, 'POST', '/memories', { key: ADMIN, json: { id: 'mine' } });
+  await make();
+  const [own, free] = [await makeKey(parts, ['admin'], { memoryId: 'mine' }), await makeKey(parts, ['read'])];
+  const stats = (key: string) => ask(parts, 'GET', '/memories/mine/stats', { key });
+  assert.equal((await stats(own)).status, 200);
+  assert.equal((await ask(parts, 'DELETE', '/memories/mine', { key: own })).body['deleted'], true);
+  await make();
+  assert.equal((await stats(own)).body['code'], 'AUT-E004');
+  assert.equal((await stats(free)).status, 200);
+  const events = [...parts.services.control.auditEntries()].map(({ event }) => event);
+  assert.equal(events.filter((event) => event === 'auth.key_revoked').length, 1);
+  await assert.rejects(makeKey(parts, ['read'], { memoryId: 'nowhere' }), { code: 'MEM-E003' });
+});
+
 test('a request narrows to a namespace or user, and never widens', async () => {
   const parts = await makeParts();
   const seen = () =>

@@ -7,8 +7,8 @@ import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/
 import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import { randomId } from './ids.ts';
-import type { KeyRecord } from './records.ts';
-import type { ControlStore } from './store.ts';
+import type { KeyRecord, MemoryRecord } from './records.ts';
+import type { Change, ControlStore } from './store.ts';
 
 export type { KeyRecord } from './records.ts';
 
@@ -73,11 +73,14 @@ export class Keys {
     return this.#used.get(key.keyId) ?? key.lastUsedAtMs;
   }
 
-  /** Makes a key. `raw` is given here once and kept nowhere. */
+  /** Makes a key. `raw` is given here once and kept nowhere. MEM-E003 for one bound to a memory that is not there. */
   async create(wanted: NewKey, actor: string): Promise<{ readonly key: KeyRecord; readonly raw: string }> {
     const raw = `${wanted.memoryId === undefined ? 'gr' : 'gp'}_${randomBytes(32).toString('hex')}`;
     const key = await this.#store.commit((change) => {
       if (this.#store.count('key') >= API_KEYS_MAX) throw new EngineError('LIM-E002', `${API_KEYS_MAX} keys exist`);
+      // It may have gone since it was looked up.
+      if (wanted.memoryId !== undefined && !isThere(this.#store.get('memory', wanted.memoryId)))
+        throw new EngineError('MEM-E003', 'memory instance not found');
       const record = recordOf(randomId('key'), raw, wanted, this.#clock.nowMs());
       change.put('key', record);
       change.audit({ event: 'auth.key_created', actor, subject: '', details: { key_id: record.keyId } });
@@ -91,9 +94,7 @@ export class Keys {
     return this.#store.commit((change) => {
       const key = this.find(keyId);
       if (key === undefined) return false;
-      if (key.revokedAtMs !== undefined) return true;
-      change.put('key', { ...key, revokedAtMs: this.#clock.nowMs() });
-      change.audit({ event: 'auth.key_revoked', actor, subject: '', details: { key_id: keyId } });
+      revokeKey(change, key, { actor, nowMs: this.#clock.nowMs() });
       return true;
     });
   }
@@ -138,8 +139,23 @@ export class Keys {
   }
 }
 
+/** Revokes a key with the rest of a change; one that is revoked already keeps its time. */
+export function revokeKey(
+  change: Pick<Change, 'put' | 'audit'>,
+  key: KeyRecord,
+  { actor, nowMs }: { readonly actor: string; readonly nowMs: number },
+): void {
+  if (key.revokedAtMs !== undefined) return;
+  change.put('key', { ...key, revokedAtMs: nowMs });
+  change.audit({ event: 'auth.key_revoked', actor, subject: '', details: { key_id: key.keyId } });
+}
+
 export function placeOfKey(key: KeyRecord): Place {
   return { timeMs: key.createdAtMs, id: key.keyId };
+}
+
+function isThere(memory: MemoryRecord | undefined): boolean {
+  return memory !== undefined && memory.deleting !== true;
 }
 
 function recordOf(keyId: string, raw: string, wanted: NewKey, nowMs: number): KeyRecord {

@@ -13,6 +13,7 @@ import type { Logger } from '../log.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';
 import { randomId } from './ids.ts';
+import { revokeKey } from './keys.ts';
 import type { Governing, MemoryRecord } from './records.ts';
 import type { ControlStore } from './store.ts';
 
@@ -255,7 +256,7 @@ export class Memories {
   }
 
   /**
-   * Destroys a memory's keys in every shard, then forgets it. Resolves to the proof's fingerprint. POL-E003 when its policy
+   * Destroys a memory's keys in every shard, then forgets it; API keys that are bound to it are revoked. Resolves to the proof's fingerprint. POL-E003 when its policy
    * keeps it.
    */
   async delete(memory: MemoryRecord, by: { actor: string; requestId: string }): Promise<string> {
@@ -265,6 +266,9 @@ export class Memories {
     await this.#store.commit((change) => {
       if (this.find(memory.id)?.number !== memory.number) throw new EngineError('MEM-E003');
       change.put('memory', { ...memory, deleting: true });
+      // Another memory may have this id one day, which is none of theirs.
+      for (const key of [...this.#store.values('key')])
+        if (key.memoryId === memory.id) revokeKey(change, key, { actor: by.actor, nowMs: this.#clock.nowMs() });
     });
     return this.#destroy(memory, by.actor, by.requestId);
   }
