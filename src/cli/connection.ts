@@ -33,6 +33,8 @@ export interface Connection {
 export interface ConnectOptions {
   /** Make the data directory when there is none: for commands that begin something. */
   readonly mayCreate?: boolean;
+  /** A server that is opened for the work removes what was removed before, whatever policies say. */
+  readonly repeats?: boolean;
 }
 
 /** Runs `work` with a connection and closes it. Rejects with Failure, EngineError or what `work` throws. */
@@ -43,7 +45,7 @@ export async function withConnection<T>(
 ): Promise<T> {
   // Before a server of our own may have been opened, which nobody would close.
   const tlsRoots = options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa);
-  const place = await placeOf(options, connect.mayCreate === true);
+  const place = await placeOf(options, connect);
   const callers = new Callers(place, tlsRoots);
   try {
     return await work(connectionOf(place, callers));
@@ -144,10 +146,10 @@ function connectionOf(place: Place, callers: Callers): Connection {
   };
 }
 
-async function placeOf(options: ServerOptions, mayCreate: boolean): Promise<Place> {
+async function placeOf(options: ServerOptions, connect: ConnectOptions): Promise<Place> {
   if (options.url !== undefined || options.httpUrl !== undefined) return named(options);
   const running = runningServer(options.dataDir) ?? (await startingServer(options.dataDir));
-  if (running === undefined) return ownServer(options, mayCreate);
+  if (running === undefined) return ownServer(options, connect);
   return { ...running, key: keyOf(options, options.dataDir), dataDirectory: options.dataDir };
 }
 
@@ -204,15 +206,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function ownServer(options: ServerOptions, mayCreate: boolean): Promise<Place> {
+async function ownServer(options: ServerOptions, { mayCreate, repeats }: ConnectOptions): Promise<Place> {
   const { dataDir } = options;
-  if (!mayCreate && !existsSync(join(dataDir, 'layout.json')))
+  if (mayCreate !== true && !existsSync(join(dataDir, 'layout.json')))
     throw new Failure(
       'NO-SERVER',
       `no server runs and there is no data in ${dataDir}: start one (granary serve), or name one with --data-dir or --url`,
     );
   const { openOwnServer } = await import('./own-server.ts');
-  const server = await openOwnServer(dataDir);
+  const server = await openOwnServer(dataDir, repeats === true);
   if (server.firstKey !== undefined) printNote(`A new data directory was made: ${dataDir}`);
   try {
     const key = keyOf(options, dataDir);

@@ -2,8 +2,11 @@
 import { readConfig } from '../server/config.ts';
 import { type RunningServer, startServer } from '../server/main.ts';
 
-/** Opens a data directory. Rejects with EngineError: STO-E001 names the process that has it open. */
-export function openOwnServer(dataDirectory: string): Promise<RunningServer> {
+/**
+ * Opens a data directory. Rejects with EngineError: STO-E001 names the process that has it open. With `repeats`, what is
+ * removed was removed before: policies are not asked again.
+ */
+export function openOwnServer(dataDirectory: string, repeats: boolean): Promise<RunningServer> {
   // The environment may hold the master key; where to listen is this command's own matter.
   const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...environment } = process.env;
   const flags = {
@@ -16,5 +19,5 @@ export function openOwnServer(dataDirectory: string): Promise<RunningServer> {
     embedder: 'none',
     rateLimit: 0,
   };
-  return startServer(readConfig(flags, environment), {});
+  return startServer(readConfig(flags, environment), { repeats });
 }

@@ -36,6 +36,8 @@ export interface CallContext {
   /** Epoch ms after which nobody waits for the answer. */
   readonly deadlineMs?: number;
   readonly idempotency?: { readonly key: string; readonly bodyHash: string };
+  /** Removals repeat what was done in the deployment that this one is a copy of: what its policy said then is not asked. */
+  readonly repeats?: true;
 }
 
 /** A grain as answers show it. `fields` holds every field with answer defaults filled, times in seconds. */

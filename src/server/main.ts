@@ -62,6 +62,8 @@ export interface ServerDeps {
   readonly entry?: URL;
   /** True: the fault hook of shards works. Tests alone. */
   readonly faults?: boolean;
+  /** True: removals repeat what was done before, whatever policies say (`CallContext.repeats`). A restore alone. */
+  readonly repeats?: boolean;
   /** How embedders are opened, in place of what the configuration says. Tests and benchmarks alone. */
   readonly openers?: Openers;
 }
@@ -146,7 +148,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   await memories.start();
   await masterKeys.start({ shards: router, control });
   const keys = new Keys(control, clock);
-  const erasures = new Erasures({ control, shards: router, log });
+  const repeats = deps.repeats === true;
+  const erasures = new Erasures({ control, shards: router, log, repeats });
   lifecycle.opened('erasures under way', () => erasures.close());
   await erasures.start();
   const firstKey = await ensureBootstrapKey(config.dataDir, keys, config.bootstrapKey);
@@ -226,7 +229,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     embedded: () => followers.embedded,
     notEmbedded: () => followers.passedOver,
   });
-  const wrapper = new Wrapper({ services, authenticator, limiter: limiterOf(config, clock), metrics, log });
+  const wrapper = new Wrapper({ services, authenticator, limiter: limiterOf(config, clock), metrics, log, repeats });
   lifecycle.opened('requests under way', () => within(wrapper.idle(), DRAIN_MS));
 
   const onError = (error: unknown): void => log.error({ err: error }, 'a listener met an error');

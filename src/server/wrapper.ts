@@ -91,6 +91,7 @@ export class Wrapper {
   readonly #log: Logger;
   readonly #replies: ReplyCache;
   readonly #deadlines = new Deadlines();
+  readonly #repeats: boolean;
   /** Requests being answered, for the drain. */
   #running = 0;
   #idle: (() => void) | undefined;
@@ -101,12 +102,15 @@ export class Wrapper {
     limiter: RateLimiter | undefined;
     metrics: Metrics;
     log: Logger;
+    /** True where a copy is brought up to what was removed since (`CallContext.repeats`). */
+    repeats?: boolean;
   }) {
     this.#services = parts.services;
     this.#authenticator = parts.authenticator;
     this.#limiter = parts.limiter;
     this.#metrics = parts.metrics;
     this.#log = parts.log;
+    this.#repeats = parts.repeats === true;
     this.#replies = new ReplyCache(parts.services.control, parts.services.clock);
   }
 
@@ -209,6 +213,7 @@ export class Wrapper {
     const own = clock.nowMs() + (arrival.operation.slow ? SLOW_REQUEST_MS : config.requestTimeoutMs);
     return {
       requestId,
+      repeats: this.#repeats,
       deadlineMs: arrival.deadlineMs === undefined ? own : Math.min(own, arrival.deadlineMs),
       reason: textHeader(arrival, 'x-reason'),
       purpose: purposeOf(arrival),
@@ -314,6 +319,7 @@ interface Admitted {
 /** What a request says beside its body. */
 interface AskedFor {
   readonly requestId: string;
+  readonly repeats: boolean;
   readonly deadlineMs: number;
   readonly reason: string | undefined;
   readonly purpose: string | undefined;
@@ -331,6 +337,7 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
     deadlineMs: asked.deadlineMs,
   };
   const { reason, purpose, idempotency } = asked;
+  if (asked.repeats) context.repeats = true;
   if (namespace !== undefined) context.namespace = namespace;
   if (userId !== undefined) context.userId = userId;
   if (reason !== undefined) context.reason = reason;

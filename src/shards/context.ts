@@ -12,6 +12,8 @@ const HAS_USER_ID = 4;
 const HAS_REASON = 8;
 const HAS_PURPOSE = 16;
 const HAS_IDEMPOTENCY = 32;
+/** No more than the bit. */
+const REPEATS = 64;
 const UTF16 = 0x8000_0000;
 const FIXED_BYTES = 14;
 /** Longer texts are copied by the runtime; shorter ones are quicker character by character. */
@@ -70,6 +72,7 @@ export function writeContext(bytes: Buffer, start: number, context: CallContext)
     at = writeText(bytes, at, context.idempotency.key);
     at = writeText(bytes, at, context.idempotency.bodyHash);
   }
+  if (context.repeats === true) members |= REPEATS;
   bytes[start + 5] = members;
   return at;
 }
@@ -116,6 +119,7 @@ export function readContext(bytes: Buffer, start: number): CallContext {
   if (members & HAS_REASON) context.reason = readText(bytes, at);
   if (members & HAS_PURPOSE) context.purpose = readText(bytes, at);
   if (members & HAS_IDEMPOTENCY) context.idempotency = { key: readText(bytes, at), bodyHash: readText(bytes, at) };
+  if (members & REPEATS) context.repeats = true;
   return context;
 }
 

@@ -49,6 +49,7 @@ const context: fc.Arbitrary<CallContext> = fc
     reason: optional(fc.string({ maxLength: 300, unit: 'binary' })),
     purpose: optional(text),
     idempotency: optional(record({ key: text, bodyHash: text })),
+    repeats: optional(fc.constant(true as const)),
   })
   .map((made) => {
     const { memory, partition, actor, requestId } = made;

@@ -56,7 +56,10 @@ async function stage(directory: string, { dataDir, keys, force, env }: RestoreOp
   const config = readConfig({ dataDir }, env);
   const holding = await holdingOf(staging, dataDir, { config, force: force === true });
   const { withConnection } = await import('../connection.ts');
-  await withConnection({ dataDir: staging, apiKey: holding.key.raw }, (connection) => apply(connection, holding));
+  // The backup's policies may keep what was rightly removed since: a hold that was released, consent that was given.
+  await withConnection({ dataDir: staging, apiKey: holding.key.raw }, (connection) => apply(connection, holding), {
+    repeats: true,
+  });
   return holding;
 }
 

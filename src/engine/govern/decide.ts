@@ -121,10 +121,8 @@ export function decideSupersede(governed: Governed, old: GovernedGrain, at: Circ
 export function decideForget(governed: Governed, grain: GovernedGrain, at: Circumstances): EngineError | undefined {
   const { rules } = governed;
   const userId = userOf(grain);
-  const restricted = refuseRestricted(governed, userId) ?? refuseHeld(governed);
-  if (restricted !== undefined) return restricted;
-  if (!rules['deletion.allowed'])
-    return refused('POL-E003', 'policy', 'forbidden', 'the policy lets nothing be forgotten');
+  const kept = refuseRestricted(governed, userId) ?? refuseHeld(governed) ?? refuseKept(governed);
+  if (kept !== undefined) return kept;
   if (rules['deletion.reason_required'] && isBlank(at.reason))
     return refused('POL-E001', 'reason', 'required', 'deletion requires a reason');
   if (rules['deletion.consent_required'] && userId !== undefined) {
@@ -134,6 +132,17 @@ export function decideForget(governed: Governed, grain: GovernedGrain, at: Circu
   return forgettableFromMs(Number(grain.fields['created_at']), rules) > at.nowMs
     ? refused('POL-E003', 'created_at', 'younger than the policy lets a grain be forgotten')
     : undefined;
+}
+
+/** Erasing a scope: where the policy lets nothing be forgotten, persons alone are erased. */
+export function decideScopeErasure(governed: Governed): EngineError | undefined {
+  return refuseHeld(governed) ?? refuseKept(governed);
+}
+
+function refuseKept({ rules }: Governed): EngineError | undefined {
+  return rules['deletion.allowed']
+    ? undefined
+    : refused('POL-E003', 'policy', 'forbidden', 'the policy lets nothing be forgotten');
 }
 
 /** Erasing a user or a scope, deleting the memory, enforcing retention: a hold refuses them all (POL-E003). */

@@ -1,6 +1,13 @@
 // Where plans ask whether an act may be: the memory's policy, and what the grain itself says of being replaced or removed.
 import type { CallContext } from '../calls.ts';
-import { type Circumstances, decideForget, decideSupersede, decideWrite } from '../govern/decide.ts';
+import {
+  type Circumstances,
+  decideForget,
+  decideScopeErasure,
+  decideSupersede,
+  decideWrite,
+  refuseHeld,
+} from '../govern/decide.ts';
 import { mayInvalidate } from '../grain/api-invalidation.ts';
 import type { Grain } from '../grain/grain.ts';
 import type { Memory } from '../store/memory.ts';
@@ -49,6 +56,18 @@ export function allowSupersede(
   if (refusal !== undefined) throw refusal;
 }
 
+/** POL-E003 under a hold, unless what was erased before is erased again. */
+export function allowErasure({ governed }: Memory, context: CallContext): void {
+  const held = context.repeats === true ? undefined : refuseHeld(governed);
+  if (held !== undefined) throw held;
+}
+
+/** The same for a scope, which the policy may keep from going as it keeps single grains. */
+export function allowScopeErasure({ governed }: Memory, context: CallContext): void {
+  const refusal = context.repeats === true ? undefined : decideScopeErasure(governed);
+  if (refusal !== undefined) throw refusal;
+}
+
 /** Throws when this grain may not be forgotten. */
 export function allowForget(
   group: Group,
@@ -56,6 +75,7 @@ export function allowForget(
   context: CallContext,
   grain: Pick<Grain, 'type' | 'fields'>,
 ): void {
+  if (context.repeats === true) return;
   const refusal =
     decideForget(memory.governed, grain, circumstances(group, memory, context)) ??
     invalidation(group, context, grain, 'forget');

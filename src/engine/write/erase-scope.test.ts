@@ -124,3 +124,15 @@ test('under a hold nothing is erased, and what was granted before stays so', asy
   assert.equal(await codeOf(() => engine.write('eraseUser', contextOf(1), { userId: 'ann' })), 'POL-E003');
   assert.equal(engine.read('get', contextOf(1), { hash }).fields['object'], 'words');
 });
+
+test('where the policy lets nothing be forgotten a person is erased and a scope is not, unless it was before', async (t) => {
+  const engine = await withMemory(temporaryDirectory(t));
+  t.after(() => engine.close());
+  await addBelief(engine, 1, { subject: 's', object: 'words', namespace: 'acme' });
+  await addBelief(engine, 1, { subject: 's', object: 'words', user_id: 'ann' });
+  await engine.write('setPolicy', contextOf(1), { change: { addPolicies: ['append_only'] }, isAdmin: true });
+  assert.equal(await codeOf(() => engine.write('eraseScope', contextOf(1), { path: 'acme' })), 'POL-E003');
+  assert.equal((await engine.write('eraseUser', contextOf(1), { userId: 'ann' })).count, 1);
+  const { proofs } = await engine.write('eraseScope', { ...contextOf(1), repeats: true }, { path: 'acme' });
+  assert.equal(proofs[0]?.count, 1);
+});

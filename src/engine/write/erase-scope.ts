@@ -3,7 +3,6 @@
 import type { CallContext, MemoryCalls, ScopeProof } from '../calls.ts';
 import { open, sealKey } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
-import { refuseHeld } from '../govern/decide.ts';
 import { treeOf } from '../govern/scope-tree.ts';
 import type { Ordinal } from '../index/part.ts';
 import { toNfc } from '../nfc.ts';
@@ -11,6 +10,7 @@ import { decodeRecord } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { reasonDetail } from './actor.ts';
+import { allowScopeErasure } from './decided.ts';
 import type { Group } from './group.ts';
 
 type Output = MemoryCalls['eraseScope']['output'];
@@ -25,7 +25,7 @@ interface Scope {
 /**
  * Like the erasure of a user: removals, the keys' end and the audit entries are one transaction, the keys are destroyed
  * before the answer, and the index blocks follow under a new index key. SCP-E001 for a path that the tree has not,
- * POL-E003 under a hold. A second call has the count 0 and the first fingerprints.
+ * POL-E003 under a hold, and where the policy lets nothing be forgotten. A second call has the count 0 and the first fingerprints.
  */
 export function planEraseScope(
   group: Group,
@@ -35,8 +35,7 @@ export function planEraseScope(
 ): Output {
   if (context.namespace !== undefined || context.userId !== undefined)
     throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
-  const held = refuseHeld(memory.governed);
-  if (held !== undefined) throw held;
+  allowScopeErasure(memory, context);
   const { store } = group;
   const { path, isWithin, known } = reach(memory, asked);
   if (check === true) return { path, timestamp: 0, proofs: [] };

@@ -2,7 +2,6 @@
 // Both need the settled index, so the engine never plans them after other writes of the same memory in one group.
 import type { CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
-import { refuseHeld } from '../govern/decide.ts';
 import type { Ordinal } from '../index/part.ts';
 import { NO_KEY } from '../keys/key-store.ts';
 import { toNfc } from '../nfc.ts';
@@ -10,7 +9,7 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { isWithin } from '../store/within.ts';
 import { pseudonym, reasonDetail } from './actor.ts';
-import { allowForget } from './decided.ts';
+import { allowErasure, allowForget } from './decided.ts';
 import { dropGoverned } from './govern.ts';
 import type { Group } from './group.ts';
 
@@ -120,8 +119,7 @@ export function planEraseUser(
   const { store } = group;
   if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
     throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
-  const held = refuseHeld(memory.governed);
-  if (held !== undefined) throw held;
+  allowErasure(memory, context);
   if (check === true) return { userId, count: 0, keyFingerprint: '', timestamp: 0 };
   const known = store.userKey(memory, userId);
   if (known === undefined || known.key === NO_KEY) {

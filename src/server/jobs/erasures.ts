@@ -33,6 +33,7 @@ export class Erasures {
   readonly #control: ControlStore;
   readonly #shards: Pick<Shards, 'call'>;
   readonly #log: Logger;
+  readonly #repeats: boolean;
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
 
@@ -40,10 +41,13 @@ export class Erasures {
     readonly control: ControlStore;
     readonly shards: Pick<Shards, 'call'>;
     readonly log: Logger;
+    /** True where a copy is brought up to what was erased since (`CallContext.repeats`). */
+    readonly repeats?: boolean;
   }) {
     this.#control = parts.control;
     this.#shards = parts.shards;
     this.#log = parts.log;
+    this.#repeats = parts.repeats === true;
   }
 
   /** Erasures that have not come to their end. */
@@ -195,7 +199,7 @@ export class Erasures {
 
   /** Asks every partition again: those that have done it repeat what they said. The key's fingerprint, '' for none. */
   async #erase({ memory, target, actor, reason }: Intent): Promise<string> {
-    const context = contextOf(memory, actor, reason);
+    const context = { ...contextOf(memory, actor, reason), ...(this.#repeats && { repeats: true as const }) };
     if ('userId' in target)
       return (await this.#shards.call('eraseUser', context, { userId: target.userId })).keyFingerprint;
     await this.#shards.call('eraseScope', context, { path: target.scopePath });
