@@ -5,15 +5,14 @@ import type { SegmentChange } from '../index/shard-index.ts';
 import { CorruptRecord, type Sequence } from '../log/log.ts';
 import { decodeRecord } from '../record/record.ts';
 import { governingStates, policyState } from '../store/rules.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, unsoundState } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import { auditHeadState } from './audit-heads.ts';
+import { CHANGES_MAX, committed } from './committed.ts';
+import { pointsState } from './points.ts';
 import { enforcedState } from './retention.ts';
 
-/** Values removed in one transaction. */
-const REMOVALS_MAX = 4_096;
-
-/** Walks the log once. Keys that a crash left alive are destroyed first. */
+/** Walks the log once. Keys that a crash left alive are destroyed first. What storage refuses is tried again from the start. */
 export function* removeDropped(store: Store, queue: WriteQueue, memory: number): Sliced<SegmentChange | undefined> {
   const key = `drop/${memory}`;
   const ids = Buffer.from(store.log.getState(key) ?? []);
@@ -21,33 +20,30 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
   for (let at = 0; at + 4 <= ids.length; at += 4) doomed.push(ids.readUInt32BE(at));
   store.keys.destroy(doomed, store.clock.nowMs());
   let sequences: Sequence[] = [];
-  // A refusal (a full disk) leaves encrypted values behind that nothing can open; `compact` walks the log again.
-  const remove = (some: Sequence[]): void => void queue.commitState([], some).catch(() => undefined);
   for (const item of store.log.scan(store.momentary.get(memory) ?? 1)) {
     if (!(item instanceof CorruptRecord) && memoryOf(item.bytes) === memory) sequences.push(item.sequence);
-    if (sequences.length >= REMOVALS_MAX) {
-      remove(sequences);
-      sequences = [];
-    }
     yield;
+    if (sequences.length < CHANGES_MAX) continue;
+    yield* committed(queue, [], sequences);
+    sequences = [];
   }
-  remove(sequences);
+  yield* committed(queue, [], sequences);
   // What governed it is named in the state alone from here on.
   let entries: [string, null][] = [
     [policyState(memory), null],
     [auditHeadState(memory), null],
     [enforcedState(memory), null],
+    [unsoundState(memory), null],
   ];
-  for (const prefix of governingStates(memory))
+  for (const prefix of [...governingStates(memory), pointsState(memory)])
     for (const [name] of store.log.scanState(prefix)) {
       entries.push([name, null]);
-      if (entries.length >= REMOVALS_MAX) {
-        void queue.commitState(entries).catch(() => undefined);
-        entries = [];
-      }
       yield;
+      if (entries.length < CHANGES_MAX) continue;
+      yield* committed(queue, entries);
+      entries = [];
     }
-  void queue.commitState(entries).catch(() => undefined);
+  yield* committed(queue, entries);
   const change = yield* store.index.dropMemory(memory);
   store.dropPending.delete(memory);
   store.momentary.delete(memory);

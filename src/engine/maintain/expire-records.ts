@@ -7,12 +7,10 @@ import { CorruptRecord, type Sequence } from '../log/log.ts';
 import { decodeRecord } from '../record/record.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteQueue } from '../write/queue.ts';
+import { CHANGES_MAX, committed } from './committed.ts';
 
 const DAY_MS = 86_400_000;
-/** Values removed in one transaction. */
-const REMOVALS_MAX = 4_096;
-
-/** Every memory's, in transactions one after the other. What a disk refuses is let go of at the next round. */
+/** Every memory's, in transactions one after the other. What storage refuses is let go of at the next round. */
 export function* expireRecords(store: Store, queue: WriteQueue): Sliced<undefined> {
   for (const number of [...store.memoryNumbers()]) {
     const days = recallDays(store, number);
@@ -40,27 +38,16 @@ function* expire(
     // They stand in the order of time: what follows is younger.
     if (atMs >= beforeMs) break;
     past.push(sequence);
-    if (past.length < REMOVALS_MAX) continue;
-    if (!(yield* remove(store, queue, number, past))) return;
+    if (past.length < CHANGES_MAX) continue;
+    yield* remove(store, queue, number, past);
     past = [];
   }
   if (past.length > 0) yield* remove(store, queue, number, past);
 }
 
-/** Waits for the transaction, so that one append never holds more than one of these. False when storage refused it. */
-function* remove(store: Store, queue: WriteQueue, number: number, past: readonly Sequence[]): Sliced<boolean> {
-  let isDone: boolean | undefined;
-  queue.commitState([], past).then(
-    () => {
-      isDone = true;
-    },
-    () => {
-      isDone = false;
-    },
-  );
-  while (isDone === undefined) yield;
-  if (isDone && store.holds(number)) for (const sequence of past) store.index.markRemoved(number, sequence);
-  return isDone;
+function* remove(store: Store, queue: WriteQueue, number: number, past: readonly Sequence[]): Sliced<void> {
+  yield* committed(queue, [], past);
+  if (store.holds(number)) for (const sequence of past) store.index.markRemoved(number, sequence);
 }
 
 /** Undefined for a record that is gone, or cannot be read: a verification names it. */

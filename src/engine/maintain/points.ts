@@ -32,7 +32,7 @@ export function* recordPoints(store: Store, queue: WriteQueue): Sliced<SegmentCh
 /** Keys of points that are not kept any longer. Of a day past the hourly ones its last point stays, at whatever hour. */
 function pointsPast(store: Store, memory: number, now: number): string[] {
   const past: string[] = [];
-  const hours = [...store.log.scanState(`point/${memory}/`)].map(([key]) =>
+  const hours = [...store.log.scanState(pointsState(memory))].map(([key]) =>
     Number(key.slice(key.lastIndexOf('/') + 1)),
   );
   hours.forEach((hour, at) => {
@@ -51,7 +51,7 @@ export function statisticsHistory(
   input: MemoryCalls['statisticsHistory']['input'],
 ): MemoryCalls['statisticsHistory']['output'] {
   const points: Point[] = [];
-  for (const [, value] of store.log.scanState(`point/${memory}/`))
+  for (const [, value] of store.log.scanState(pointsState(memory)))
     points.push(JSON.parse(Buffer.from(value).toString()) as Point);
   const nowMs = store.clock.nowMs();
   if (input.toMs >= nowMs) points.push(pointNow(store, memory));
@@ -68,7 +68,12 @@ function pointNow(store: Store, memory: number): Point {
   return { timestamp: Math.floor(store.clock.nowMs() / 1000), totalGrains, diskSpaceBytes, typeCounts };
 }
 
+/** What the state entries of all points of a memory begin with. */
+export function pointsState(memory: number): string {
+  return `point/${memory}/`;
+}
+
 /** Zero-padded, so that key order is time order. */
 function pointKey(memory: number, hour: number): string {
-  return `point/${memory}/${String(hour).padStart(8, '0')}`;
+  return `${pointsState(memory)}${String(hour).padStart(8, '0')}`;
 }
