@@ -17,8 +17,9 @@ export async function compact(
   const { queue } = services;
   const resealed = await resealBlobs(services, context);
   const reclaimedBytes = await mergeAll(services);
-  // After housekeeping has gone on: a full tail lets no write through until it is sealed.
-  await queue.push('audit', auditPlan, context, {
+  // After housekeeping has gone on: a full tail lets no write through until it is sealed. It was done, so it is told, however late.
+  const { deadlineMs: _, ...anytime } = context;
+  await queue.push('audit', auditPlan, anytime, {
     event: 'tier.compaction_run',
     actor: context.actor,
     subject: '',
