@@ -25,8 +25,12 @@ import {
 } from '../record/record.ts';
 import { AddressMemo } from './address-memo.ts';
 import { Memory } from './memory.ts';
+import { RecentMap } from './recent-map.ts';
 
-/** Memories kept open; the rest are opened again on their next use. */
+/**
+ * Memories kept open; the rest are opened again on their next use. Far more than one group of writes touches: what a group has
+ * planned on an open memory, and changes in it, is that memory's until the group is published.
+ */
 const OPEN_MEMORIES_MAX = 20_000;
 /** Bad records named in health; more are only counted. */
 const QUARANTINE_NAMES_MAX = 100;
@@ -99,7 +103,7 @@ export class Store {
   /** Memories whose audit chain went on since its end was last noted in the state. */
   readonly auditHeadsUnnoted = new Set<number>();
   readonly #unsoundNoted = new Set<number>();
-  readonly #memories = new Map<number, Memory>();
+  readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
   readonly #settings = new Map<number, Sequence>();
   readonly #auditHeads = new Map<number, AuditHead>();
   readonly #addresses = new AddressMemo();
@@ -129,7 +133,6 @@ export class Store {
     const sequence = this.#settings.get(number);
     if (sequence === undefined) throw new EngineError('MEM-E003');
     const memory = this.#open(number, sequence);
-    if (this.#memories.size >= OPEN_MEMORIES_MAX) this.#memories.delete(this.#memories.keys().next().value as number);
     this.#memories.set(number, memory);
     return memory;
   }
