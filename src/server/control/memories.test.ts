@@ -194,3 +194,33 @@ test('which embedders memories have chosen is known, also after a start', async 
   await services.memories.delete(services.memories.get('grams'), BY);
   assert.equal(services.memories.hasBackend('ngram'), false);
 });
+
+test('a policy that is cut off while it is sealed is settled by the next start, and by what fails at once', async () => {
+  const store = new MemoryLogStore();
+  const sealed = policyJson({ ...unsetPolicy(), version: 3, ...compose(['gdpr']) }) as JsonObject; // a policy is an object
+  const policy = () => Promise.resolve({ policy: { ...sealed, rules: nested(compose(['gdpr']).rules) } });
+  const first = await makeParts({ store, instead: { policy } });
+  const { memories } = first.services;
+  const memory = memories.get('default');
+  await memories.beginSealing(memory);
+  assert.equal(memories.get('default').sealing, true);
+  await first.close();
+  const second = await makeParts({ store, instead: { policy } });
+  const { sealing, governing } = second.services.memories.get('default');
+  assert.deepEqual([sealing, governing?.version, governing?.egress], [undefined, 3, 'redact']);
+  await second.services.memories.beginSealing(memory);
+  await second.services.memories.settleSealing(memory);
+  assert.equal(second.services.memories.get('default').sealing, undefined);
+  await second.close();
+});
+
+test('where nobody tells what holds, a policy stays unsettled, and the start goes on', async () => {
+  const store = new MemoryLogStore();
+  const policy = () => Promise.reject(new EngineError('STO-E001'));
+  const first = await makeParts({ store, instead: { policy } });
+  await first.services.memories.beginSealing(first.services.memories.get('default'));
+  await first.close();
+  const second = await makeParts({ store, instead: { policy } });
+  assert.equal(second.services.memories.get('default').sealing, true);
+  await second.close();
+});

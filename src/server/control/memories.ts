@@ -151,6 +151,8 @@ export class Memories {
     // In rounds, as workers take a bounded number of calls at once.
     for (let from = 0; from < living.length; from += ATTACH_ROUND)
       await this.#shards.attach(living.slice(from, from + ATTACH_ROUND));
+    // One that does not answer stays as it is: its texts stay here.
+    for (const memory of all) if (memory.sealing === true) await this.settleSealing(memory).catch(() => undefined);
     if (this.find(DEFAULT_MEMORY) === undefined && all.length === 0)
       await this.create({ id: DEFAULT_MEMORY }, { actor: 'system', requestId: 'start' });
   }
@@ -248,11 +250,32 @@ export class Memories {
     const governing = governingOf(policy);
     await this.#store.commit((change) => {
       const memory = this.find(id);
-      if (memory?.number !== number || JSON.stringify(memory.governing) === JSON.stringify(governing)) return;
+      if (memory?.number !== number) return;
+      const { sealing, ...noted } = memory;
       // Answers may come in another order than the versions that they tell of.
-      if ((memory.governing?.version ?? 0) > governing.version) return;
-      change.put('memory', { ...memory, governing });
+      const isNews =
+        (memory.governing?.version ?? 0) <= governing.version &&
+        JSON.stringify(memory.governing) !== JSON.stringify(governing);
+      if (isNews || sealing !== undefined) change.put('memory', isNews ? { ...noted, governing } : noted);
     });
+  }
+
+  /** A policy is about to be sealed: until it is noted no text of the memory leaves, also after a stop in between. */
+  async beginSealing({ id, number }: MemoryRecord): Promise<void> {
+    await this.#store.commit((change) => {
+      const memory = this.find(id);
+      if (memory?.number === number && memory.sealing !== true) change.put('memory', { ...memory, sealing: true });
+    });
+  }
+
+  /** Notes what holds, where sealing a policy failed or was cut off. */
+  async settleSealing(memory: MemoryRecord): Promise<void> {
+    const { policy } = await this.#shards.call(
+      'policy',
+      contextOf(memory, { actor: 'system', requestId: 'policy' }),
+      {},
+    );
+    if (policy !== null) await this.noteGoverning(memory, policy);
   }
 
   /**

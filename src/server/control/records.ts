@@ -18,6 +18,8 @@ export interface MemoryRecord extends MemorySettings {
   readonly settings?: JsonObject;
   /** What its policy says now, for whoever lists memories: the policy itself is in its partitions. */
   readonly governing?: Governing;
+  /** A policy is being sealed that is not noted here yet. */
+  readonly sealing?: true;
   /** Its keys are being destroyed: it answers no more, and a start goes on with the deletion. */
   readonly deleting?: true;
 }

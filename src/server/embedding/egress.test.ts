@@ -10,7 +10,7 @@ const HERE = ['http://127.0.0.1:11434', 'http://localhost:8000/v1', 'http://[::1
 const NOT_HERE = ['http://127.0.0.1.example', 'http://10.0.0.1', 'no address', undefined];
 const PERSONAL = 'Write to ann@example.org from 192.168.7.9';
 
-type Memory = Pick<MemoryRecord, 'vectorBackend' | 'governing' | 'policy'>;
+type Memory = Pick<MemoryRecord, 'vectorBackend' | 'governing' | 'policy' | 'sealing'>;
 
 /** What leaves of a text with personal data in it; undefined: nothing. */
 const forVectors = (memory: Memory, config: Parameters<typeof leavingForVectors>[1]) =>
@@ -64,6 +64,11 @@ test('what a policy has taken out of texts does not leave, from the first grain 
   );
   assert.equal(forModel(madeWith('eu_ai_act'), outside), PERSONAL);
   assert.equal(forModel({}, outside), PERSONAL);
+});
+
+test('nothing leaves while a policy is being sealed', () => {
+  assert.equal(forModel({ ...governedNow('allow'), sealing: true }, 'https://models.example.org/v1'), undefined);
+  assert.equal(forVectors({ vectorBackend: 'remote', sealing: true }, REMOTE), undefined);
 });
 
 test('only what the policy counts is taken out, and all of it where a record does not say', () => {

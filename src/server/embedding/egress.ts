@@ -9,7 +9,7 @@ import type { PolicyValue } from '../../engine/govern/policy/values.ts';
 import { type Config, isLoopback } from '../config.ts';
 import type { MemoryRecord } from '../control/records.ts';
 
-type Governed = Pick<MemoryRecord, 'governing' | 'policy'>;
+type Governed = Pick<MemoryRecord, 'governing' | 'policy' | 'sealing'>;
 
 /** What of a text may be sent. */
 export type Leaving = (text: string) => string;
@@ -56,7 +56,9 @@ interface Egress {
 }
 
 /** As the policy has it that was sealed last, or that the memory was made with. */
-function egressOf({ governing, policy }: Governed): Egress {
+function egressOf({ governing, policy, sealing }: Governed): Egress {
+  // What will hold in a moment is not known yet.
+  if (sealing === true) return { action: 'block', categories: '*' };
   if (governing !== undefined) {
     const { egress: action, egressCategories: named = '*' } = governing;
     const known = named === '*' ? '*' : named.filter(isPiiCategory);

@@ -89,9 +89,17 @@ export const policyPut = defineOperation({
   http: [{ verb: 'PUT', path: 'M/policy', write: asItIs }],
   async run(input, context) {
     refuseBound(context);
-    const { policy, change } = await context.call('setPolicy', { change: changeOf(input, context), isAdmin: true });
-    await context.services.memories.noteGoverning(context.memory, policy);
-    return { ...policy, change };
+    const { memories } = context.services;
+    await memories.beginSealing(context.memory);
+    try {
+      const { policy, change } = await context.call('setPolicy', { change: changeOf(input, context), isAdmin: true });
+      await memories.noteGoverning(context.memory, policy);
+      return { ...policy, change };
+    } catch (error) {
+      // What is not settled now is with the next change, or the next start.
+      await memories.settleSealing(context.memory).catch(() => undefined);
+      throw error;
+    }
   },
 });
 
