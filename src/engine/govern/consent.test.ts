@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ConsentFact, EVERY_PURPOSE } from './consent.ts';
+import { type ConsentFact, EVERY_PURPOSE, isOtherBasis } from './consent.ts';
 import { Governed } from './governed.ts';
 import { unsetPolicy } from './policy/seal.ts';
 
@@ -66,4 +66,10 @@ test('an erased user has said nothing', () => {
   assert.ok(!governed.isRestricted('u1') && governed.writesFreely && governed.hidesNothing);
   assert.deepEqual([...governed.consentsOfUser('u2')].length, 1, 'another is read from the log');
   assert.deepEqual(governed.withdrawn('mail', 0).users, []);
+});
+
+test('a ground that is no consent is another word, and no hash of a consent', () => {
+  for (const basis of ['contract', 'legal_obligation', 'credit_protection']) assert.ok(isOtherBasis(basis), basis);
+  for (const basis of [undefined, '', ' ', 'consent', 'Consent ', 'ab'.repeat(32), 7])
+    assert.ok(!isOtherBasis(basis), String(basis));
 });

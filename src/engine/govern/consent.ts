@@ -21,6 +21,15 @@ export interface ConsentFact {
   readonly grantedAtMs?: number;
 }
 
+const ADDRESS = /^[0-9a-f]{64}$/i;
+
+/** True for a ground of processing that is no consent: neither the word for it nor the hash of a consent grain. */
+export function isOtherBasis(basis: unknown): boolean {
+  if (typeof basis !== 'string') return false;
+  const named = basis.trim();
+  return named !== '' && named.toLowerCase() !== 'consent' && !ADDRESS.test(named);
+}
+
 /** `none` where nothing was ever said, and where a grant has run out. */
 export type ConsentStatus = 'granted' | 'revoked' | 'none';
 

@@ -3,7 +3,7 @@
 import { EngineError, type ErrorCode } from '../errors.ts';
 import type { GrainType } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
-import { DEFAULT_PURPOSE } from './consent.ts';
+import { DEFAULT_PURPOSE, isOtherBasis } from './consent.ts';
 import type { Governed } from './governed.ts';
 import { matchesGuardrail } from './guardrail.ts';
 import type { PiiNeeds } from './pii-needs.ts';
@@ -70,9 +70,7 @@ function refuseConsent(
   const { rules } = governed;
   const mode = rules['consent.mode'];
   if (mode === 'none' || userId === undefined || type === 'consent') return undefined;
-  const basis = fields['processing_basis'];
-  if (rules['consent.accept_other_bases'] === true && typeof basis === 'string' && basis !== '' && basis !== 'consent')
-    return undefined;
+  if (rules['consent.accept_other_bases'] === true && isOtherBasis(fields['processing_basis'])) return undefined;
   const status = governed.consentStatus(userId, purpose, nowMs);
   if (status === 'granted' || (mode === 'opt_out' && status === 'none')) return undefined;
   return refused('POL-E002', 'user_id', `no consent of this user to "${purpose}"`);

@@ -12,6 +12,8 @@ const ROWS: readonly (readonly [mode: GuardrailMode, pattern: string, fields: Va
     ['contains', 'project x', { content: 'project y' }, undefined],
     ['contains', 'deep', { data: { list: [{ name: 'so DEEP' }] } }, 'data'],
     ['contains', 'key', { data: { my_key: 1 } }, 'data'],
+    ['contains', 'project x', { content: 'pro\u200bject\u2060 \u00adx' }, 'content'],
+    ['exact', 'pro\u200bject', { content: 'PROJECT' }, 'content'],
     ['contains', '', { content: 'anything' }, undefined],
     ['fuzzy', 'confidential merger', { content: 'the confidental merger with Acme' }, 'content'],
     ['fuzzy', 'confidential merger', { content: 'a confident manager' }, undefined],

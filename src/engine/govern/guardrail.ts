@@ -2,14 +2,15 @@
 
 import { Float, type Value, type ValueMap } from '../grain/value.ts';
 import { GUARDRAIL_WORDS_MAX } from '../limits.ts';
+import { toNfkc } from '../nfc.ts';
 import type { GuardrailMode } from './policy/rules.ts';
 
 /** What a text and a pattern have in common, of 1, to be one under `fuzzy`. */
 const ALIKE = 0.8;
 
 /**
- * The name of the first field with a text that one of `patterns` keeps out, or undefined. Letters' case and width, and runs
- * of white space, make no difference. `exact`: the whole text is the pattern; `contains`: the pattern is somewhere in it;
+ * The name of the first field with a text that one of `patterns` keeps out, or undefined. Letters' case and width, runs of
+ * white space and what is invisible make no difference. `exact`: the whole text is the pattern; `contains`: the pattern is somewhere in it;
  * `fuzzy`: so many words of it as the pattern has are the pattern but for a few letters (Dice's coefficient of their pairs
  * of letters). Of a text GUARDRAIL_WORDS_MAX words are compared under `fuzzy`.
  */
@@ -34,8 +35,11 @@ const MATCHERS: Readonly<Record<GuardrailMode, (text: string, pattern: string) =
   fuzzy: isAlikeSomewhere,
 };
 
+/** Format characters and fillers: they show nothing, and a pattern could be broken up with them. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
 function plain(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+  return toNfkc(text).replace(INVISIBLE, '').toLowerCase().replace(/\s+/g, ' ').trim();
 }
 
 function* textsOf(value: Value | undefined): Iterable<string> {

@@ -41,7 +41,8 @@ const RELEASE = /^release:/i;
  *
  * An override of this change that is looser than the presets is an error too (POL-E010), and takes no effect.
  *
- * Throws POL-E009 and VAL-E001 as `compose` and `readOverrides` do: then there is nothing to propose.
+ * Throws POL-E009 and VAL-E001 as `compose` and `readOverrides` do, and VAL-E001 for a preset that is added and removed:
+ * then there is nothing to propose.
  */
 export function decideChange(
   current: SealedPolicy,
@@ -50,6 +51,11 @@ export function decideChange(
 ): Decision {
   const removed = presetsNamed(change.removePolicies ?? []).filter((name) => current.presets.includes(name));
   const added = presetsNamed(change.addPolicies ?? []);
+  const both = presetsNamed(change.removePolicies ?? []).find((name) => added.includes(name));
+  if (both !== undefined)
+    throw new EngineError('VAL-E001', `${both} is added and removed at once`, {
+      details: [{ field: 'remove_policies', issue: `names ${both}, which is added` }],
+    });
   const presets = [...current.presets.filter((name) => !removed.includes(name)), ...added];
   const given = change.overrides === undefined || change.overrides === null ? {} : readOverrides(change.overrides);
   const proposed = compose(presets, withChanges(current.overrides, given));

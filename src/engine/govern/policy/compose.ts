@@ -82,13 +82,17 @@ function overridden(path: RulePath, preset: PolicyValue, value: PolicyValue): Po
 export function readOverrides(given: PolicyValue): Readonly<Partial<Record<RulePath, PolicyValue>>> {
   if (!isObject(given)) throw refused('VAL-E001', 'overrides', 'is no object');
   const read: Partial<Record<RulePath, PolicyValue>> = {};
+  const take = (path: RulePath, value: PolicyValue): void => {
+    if (path in read) throw refused('VAL-E001', path, 'is said twice');
+    read[path] = checked(path, value);
+  };
   for (const [name, value] of Object.entries(given)) {
-    if (isRulePath(name)) read[name] = checked(name, value);
+    if (isRulePath(name)) take(name, value);
     else if (isObject(value) && RULE_PATHS.some((path) => path.startsWith(`${name}.`)))
       for (const [member, inner] of Object.entries(value)) {
         const path = `${name}.${member}`;
         if (!isRulePath(path)) throw refused('POL-E009', path, 'is no rule');
-        read[path] = checked(path, inner);
+        take(path, inner);
       }
     else throw refused('POL-E009', name, 'is no rule');
   }

@@ -1,5 +1,5 @@
 // What stands in a random sample of a memory's grains, and on what grounds: sources, confidence, contradictions, consent.
-import { type ConsentFact, DEFAULT_PURPOSE, EVERY_PURPOSE } from '../../govern/consent.ts';
+import { type ConsentFact, DEFAULT_PURPOSE, EVERY_PURPOSE, isOtherBasis } from '../../govern/consent.ts';
 import { SENSITIVE_CATEGORIES } from '../../govern/pii/categories.ts';
 import { piiDetector } from '../../govern/pii/detector.ts';
 import { applyPiiPolicy } from '../../govern/pii/write-action.ts';
@@ -143,8 +143,7 @@ class Tally {
     const createdMs = numberOf(fields['created_at']) ?? 0;
     counts.personal += 1;
     const purpose = [DEFAULT_PURPOSE, EVERY_PURPOSE].find((one) => heldAt(governed.consent(userId, one), createdMs));
-    const basis = fields['processing_basis'];
-    const hasBasis = typeof basis === 'string' && basis !== '' && basis !== 'consent';
+    const hasBasis = isOtherBasis(fields['processing_basis']);
     if (purpose !== undefined) {
       counts.granted += 1;
       this.purposes.add(purpose);
