@@ -165,6 +165,7 @@ const ago =
     deployment.nowSeconds += days * DAY;
     void partition;
   };
+const unrecalled = all(set('trail', { windowEvents: {} }), set('recalls', { windowRecords: 0 }));
 const external = { name: 'embedding', url: 'http://embed.example.com', external: true };
 const accepted = [{ rule: 'some rule', wanted: ['POL-E002'], got: '' }];
 const refused = [{ rule: 'some rule', wanted: ['POL-E002'], got: 'POL-E002' }];
@@ -210,6 +211,7 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['erasure_proof', 'pass'],
   ['erasure_proof', 'fail', set('erasures', { brokenProofs: 1 })],
   ['erasure_proof', 'fail', set('canary', { proofRepeats: false })],
+  ['erasure_proof', 'fail', set('canary', { proofEntry: false })],
   ['erasure_key_destruction', 'pass'],
   ['erasure_key_destruction', 'fail', set('erasures', { keysLeft: 1 })],
   ['erasure_key_destruction', 'fail', set('erasures', { withoutKeyEntry: 1 })],
@@ -310,6 +312,8 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['hipaa_audit_controls', 'pass'],
   ['hipaa_audit_controls', 'fail', rule('audit.reads', false)],
   ['hipaa_audit_controls', 'fail', set('recalls', { windowRecords: 11 })],
+  ['hipaa_audit_controls', 'pass', unrecalled],
+  ['hipaa_audit_controls', 'fail', all(unrecalled, set('canary', { audited: ['memory.added'] }))],
   ['hipaa_integrity', 'pass'],
   ['hipaa_integrity', 'fail', set('blobs', { misaddressed: 1 })],
   ['hipaa_integrity', 'skip', set('blobs', { sampled: 0 })],
@@ -357,6 +361,8 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
   ['euai_robustness', 'fail', set('canary', { robustness: accepted })],
   ['euai_cybersecurity', 'fail'],
   ['euai_log_retention', 'pass'],
+  ['euai_log_retention', 'pass', rule('retention.provenance_days', null)],
+  ['euai_log_retention', 'fail', rule('retention.provenance_days', 179)],
   ['euai_deployer_monitoring', 'pass'],
   ['euai_deployer_monitoring', 'warn', ago(60)],
   ['euai_deployer_monitoring', 'warn', server({ previousFullRunAt: undefined })],
@@ -488,8 +494,8 @@ test("the table is the contract's, every check has a judge, and one way at least
     policy_lifecycle: 6,
     records: 1,
   });
-  // The detector is the same everywhere, and provenance is kept as long as is wanted.
-  const always = ['hipaa_phi_detection', 'euai_log_retention'];
+  // The detector is the same everywhere.
+  const always = ['hipaa_phi_detection'];
   const tried = new Set(OUTCOMES.filter(([, status]) => status !== 'pass').map(([id]) => id));
   assert.deepEqual(
     CHECKS.map(({ id }) => id).filter((id) => !tried.has(id) && !always.includes(id)),

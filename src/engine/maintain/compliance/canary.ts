@@ -99,8 +99,8 @@ class Basics {
     const erased = await this.#erase(own);
     const robustness = await robustnessProbes(this.#door, this.#context, this.#name);
     const policy = await this.#policyEvidence();
-    const trail = await this.#trailEvidence(erased.fingerprint);
-    const { fingerprint: _, ...erasure } = erased;
+    const trail = await this.#trailEvidence(erased);
+    const { fingerprint: _, entryHash: __, ...erasure } = erased;
     return {
       ...sealed,
       ...nonces,
@@ -175,7 +175,9 @@ class Basics {
 
   #recallEvidence(): Pick<CanaryEvidence, 'scoreParts' | 'explanation'> {
     const query = { query: this.#name, filter: {}, structural: false, limit: 5, candidateLimit: 50 };
-    const [hit] = this.#door.read('recall', this.#context, query).hits;
+    // Recalled as by a caller, so that it is told in the trail.
+    const caller = { ...this.#context, actor: CANARY_NAMESPACE };
+    const [hit] = this.#door.read('recall', caller, { ...query, record: { asked: true } }).hits;
     if (hit === undefined) return { scoreParts: [], explanation: '' };
     const { score, breakdown } = hit;
     const terms = Object.fromEntries(TEXT_TERMS.map((term) => [term, breakdown[term]]));
@@ -217,13 +219,17 @@ class Basics {
     const keys = this.#remainingKeys();
     return {
       fingerprint: proof.keyFingerprint,
+      entryHash: proof.auditEntryHash,
       proof:
         proof.userId === this.#user &&
         proof.count >= own.length &&
         proof.timestamp > 0 &&
         /^[0-9a-f]{16}$/.test(proof.keyFingerprint) &&
         tombstone?.fingerprint === proof.keyFingerprint,
-      proofRepeats: again.count === 0 && again.keyFingerprint === proof.keyFingerprint,
+      proofRepeats:
+        again.count === 0 &&
+        again.keyFingerprint === proof.keyFingerprint &&
+        again.auditEntryHash === proof.auditEntryHash,
       keyGone: this.#store.keys.state(key) === 'destroyed',
       keysTried: keys.length,
       keysOpened: await inSlices(this.#keysThatOpen(keys, copies)),
@@ -333,12 +339,14 @@ class Basics {
     return page.entries;
   }
 
-  async #trailEvidence(fingerprint: string) {
+  async #trailEvidence(of: { readonly fingerprint: string; readonly entryHash: string | undefined }) {
+    const { fingerprint, entryHash } = of;
     const entries = await this.#entries(undefined);
     const check = await this.#door.write('verifyAudit', this.#context, {});
     return {
       audited: [...new Set(entries.map(({ eventType }) => eventType))],
       chainValid: check.valid && check.checked >= entries.length,
+      proofEntry: entries.some(({ eventType, hash }) => eventType === 'user.erased' && hash === entryHash),
       keyEntry: entries.some(
         ({ eventType, details }) => eventType === 'key.destroyed' && details['key_fingerprint'] === fingerprint,
       ),

@@ -218,6 +218,8 @@ export interface CanaryEvidence {
   readonly servedBy: readonly string[];
   readonly proof: boolean;
   readonly proofRepeats: boolean;
+  /** The entry that the proof names is one of the trail, about that erasure. */
+  readonly proofEntry: boolean;
   readonly keyGone: boolean;
   readonly keyEntry: boolean;
   readonly cachesClean: boolean;

@@ -97,13 +97,13 @@ test('canaries go through everything and leave nothing', async (t) => {
   );
   assert.ok(canary.keysTried >= 6 && canary.keysOpened === 0, String(canary.keysTried));
   assert.deepEqual([canary.servedBy, canary.readsTried, canary.grainsLeft], [[], 10, 0]);
-  for (const member of ['proof', 'proofRepeats', 'keyGone', 'keyEntry', 'cachesClean'] as const)
+  for (const member of ['proof', 'proofRepeats', 'proofEntry', 'keyGone', 'keyEntry', 'cachesClean'] as const)
     assert.equal(canary[member], true, member);
   for (const member of ['tokenTwice', 'foundByValue', 'tokenIsHmac', 'tokenDiffersElsewhere'] as const)
     assert.equal(canary[member], true, member);
   assert.ok(canary.indexBytes > 0 && canary.indexNamesFound === 0);
   assert.ok(canary.chainValid && canary.policyChainIntact && canary.policyAudited && canary.exportRoundTrip);
-  for (const event of ['memory.added', 'memory.forgotten', 'consent.granted', 'user.erased'])
+  for (const event of ['memory.added', 'memory.forgotten', 'memory.recalled', 'consent.granted', 'user.erased'])
     assert.ok(canary.audited.includes(event), event);
   assert.ok(canary.scoreParts.includes('bm25'));
   assert.match(canary.explanation, /^Score \d.* for its words/);

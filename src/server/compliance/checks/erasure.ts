@@ -28,8 +28,8 @@ export const ERASURE: Readonly<Record<string, Judge>> = {
     const proofs = sum(evidence, 'erasures', (erasures) => erasures.proofs);
     const broken = sum(evidence, 'erasures', (erasures) => erasures.brokenProofs);
     return passIf(
-      broken === 0 && canaries(evidence, ({ proof, proofRepeats }) => proof && proofRepeats),
-      `${proofs - broken} of ${proofs} erasures have a whole proof; the canary's was checked and asked for again`,
+      broken === 0 && canaries(evidence, ({ proof, proofRepeats, proofEntry }) => proof && proofRepeats && proofEntry),
+      `${proofs - broken} of ${proofs} erasures have a whole proof; the canary's was checked, with the entry that it names, and asked for again`,
     );
   },
   erasure_key_destruction: (evidence) => {

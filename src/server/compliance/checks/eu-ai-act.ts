@@ -109,7 +109,7 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
   },
   euai_log_retention: (evidence) => {
     const { rules } = policyOf(evidence);
-    const provenance = Math.max(rules['retention.provenance_days'] ?? 0, RECALL_RECORD_DAYS);
+    const provenance = rules['retention.provenance_days'] ?? RECALL_RECORD_DAYS;
     return passIf(
       provenance >= HALF_YEAR_DAYS,
       `audit entries are kept for good, records of recalls for ${provenance} days`,

@@ -37,9 +37,13 @@ export const HIPAA: Readonly<Record<string, Judge>> = {
     const reads = policyOf(evidence).rules['audit.reads'];
     const recalled = sum(evidence, 'trail', ({ windowEvents }) => windowEvents['memory.recalled'] ?? 0);
     const records = sum(evidence, 'recalls', ({ windowRecords }) => windowRecords);
+    // Where nobody has recalled anything, the canaries' recalls say whether an entry is left.
+    const isTold =
+      recalled > 0 || areas(evidence, 'canary').every(({ audited }) => audited.includes('memory.recalled'));
     return passIf(
-      reads && recalled >= records,
-      `audit.reads ${reads ? 'on' : 'off'}; 30 days: ${recalled} entries memory.recalled, ${records} records of recalls`,
+      reads && recalled >= records && isTold,
+      `audit.reads ${reads ? 'on' : 'off'}; 30 days: ${recalled} entries memory.recalled, ${records} records of recalls` +
+        (recalled > 0 ? '' : `; a canary's recall left ${isTold ? 'its' : 'no'} entry`),
     );
   },
   hipaa_integrity: (evidence) => {
