@@ -74,6 +74,8 @@ export const RECALL_LIMIT_DEFAULT = 20;
 /** Larger limits are treated as this, with a warning. */
 export const RECALL_LIMIT_MAX = 500;
 export const CANDIDATE_LIMIT_MAX = 2_500;
+/** Namespaces and users whose docs are kept counted for each part of a memory: a bit a doc each. */
+export const COUNTED_BINDINGS_MAX = 8;
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 500;
 export const PAGE_OFFSET_MAX = 10_000;

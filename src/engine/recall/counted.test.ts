@@ -8,6 +8,7 @@ import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import type { AddItem, CallContext, JsonObject, RecallQuery } from '../calls.ts';
 import type { Engine } from '../engine.ts';
+import { COUNTED_BINDINGS_MAX } from '../limits.ts';
 
 const WORDS = ['saffron', 'shelf', 'harbour', 'lantern', 'kept', 'red', 'Ada'];
 const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));
@@ -117,4 +118,29 @@ test('what others say makes no word of a bound caller common', async (t) => {
   const scores = engine.read('recall', { ...contextOf(1), namespace: 'home' }, query).hits.map(({ score }) => score);
   // As rare as one another here.
   assert.deepEqual(scores, [1, 1]);
+});
+
+test('counts that are kept follow what comes and goes, of more callers than are kept', async (t) => {
+  const engine = await opened(t);
+  const spaces = Array.from({ length: COUNTED_BINDINGS_MAX + 3 }, (_, i) => `n${i}`);
+  const said = (namespace: string, i: number): Item => ({
+    grainType: 'event',
+    fields: { content: `lantern ${i}`, namespace, created_at: 1_700_000_000 + i },
+    isRemoved: false,
+  });
+  const items = Array.from({ length: 44 }, (_, i) => said(spaces[i % spaces.length]!, i));
+  await fill(engine, 1, items, 30);
+  const query: RecallQuery = { query: 'lantern', filter: {}, limit: 9, candidateLimit: 9, structural: false };
+  const counts = (): number[] =>
+    spaces.map((namespace) => {
+      const { docs, documentFrequency } = engine.read('recallStatistics', { ...contextOf(1), namespace }, query);
+      assert.deepEqual(Object.values(documentFrequency), [docs]);
+      return docs;
+    });
+  const four = spaces.map(() => 4);
+  for (let round = 0; round < 2; round++) assert.deepEqual(counts(), four);
+  const { hash } = await engine.write('add', contextOf(1), { ...said('n3', 100), sync: false });
+  assert.deepEqual(counts(), four.with(3, 5));
+  await engine.write('forget', contextOf(1), { hashes: [hash], check: false });
+  assert.deepEqual(counts(), four);
 });

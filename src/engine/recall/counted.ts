@@ -4,6 +4,7 @@ import type { CallContext } from '../calls.ts';
 import type { IndexPart } from '../index/part.ts';
 import { countedLength } from '../index/text/bm25.ts';
 import { type CountedDocs, docBits, type SearchPart } from '../index/text/search.ts';
+import { COUNTED_BINDINGS_MAX } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import { docsWithin } from './filter.ts';
 import { removedDocs } from './removed.ts';
@@ -25,31 +26,31 @@ export function countedParts(store: Store, parts: readonly IndexPart[], context:
 const NOTHING = new Uint32Array(0);
 
 interface Known {
-  readonly namespace: string | undefined;
-  readonly userId: string | undefined;
   readonly version: number;
   readonly docCount: number;
-  readonly counted: CountedDocs | undefined;
+  /** By binding, the last used last. */
+  readonly bindings: Map<string, CountedDocs | undefined>;
 }
 
-/** Adding lengths up walks the list, so what the last caller sees of a part is kept until something is removed or added. */
+/** Adding lengths up walks a list, so what the last callers see of a part is kept until something is removed or added. */
 const known = new WeakMap<IndexPart, Known>();
 
 /** Undefined where the caller sees all that is live of the part: then its own sums are right. */
 function countedIn(store: Store, part: IndexPart, binding: Binding): CountedDocs | undefined {
-  const { namespace, userId } = binding;
   const { docCount } = part;
   const version = store.index.removed.count;
-  const last = known.get(part);
-  const isKnown =
-    last !== undefined &&
-    last.namespace === namespace &&
-    last.userId === userId &&
-    last.version === version &&
-    last.docCount === docCount;
-  if (isKnown) return last.counted;
-  const counted = count(store, part, docsWithin(part, binding) ?? NOTHING);
-  known.set(part, { namespace, userId, version, docCount, counted });
+  let last = known.get(part);
+  if (last === undefined || last.version !== version || last.docCount !== docCount) {
+    last = { version, docCount, bindings: new Map() };
+    known.set(part, last);
+  }
+  const { bindings } = last;
+  const name = JSON.stringify([binding.namespace, binding.userId]);
+  const isKnown = bindings.has(name);
+  const counted = isKnown ? bindings.get(name) : count(store, part, docsWithin(part, binding) ?? NOTHING);
+  bindings.delete(name);
+  bindings.set(name, counted);
+  if (bindings.size > COUNTED_BINDINGS_MAX) bindings.delete(bindings.keys().next().value ?? name);
   return counted;
 }
 
@@ -58,14 +59,17 @@ function count(store: Store, part: IndexPart, within: Uint32Array): CountedDocs 
   if (within.length === docCount) return undefined;
   const { removed } = store.index;
   const { lengths } = part.text;
+  const mayBeGone = removedDocs(store, part).length > 0;
   const docs = new Uint32Array(within.length);
   let live = 0;
   let totalLength = 0;
-  for (const doc of within) {
-    if (removed.get(ordinals[doc]!)) continue;
+  for (let i = 0; i < within.length; i++) {
+    const doc = within[i]!;
+    if (mayBeGone && removed.get(ordinals[doc]!)) continue;
     docs[live++] = doc;
     totalLength += countedLength(lengths[doc]!);
   }
+  const isDense = 32 * live > docCount;
   const list = docs.subarray(0, live);
-  return { docs: list, bits: 32 * live > docCount ? docBits(list, docCount) : undefined, totalLength };
+  return { count: live, docs: isDense ? docBits(list, docCount) : list, totalLength };
 }

@@ -39,10 +39,9 @@ export interface SearchPart {
 
 /** Live docs of a part that statistics go by. */
 export interface CountedDocs {
-  /** Ascending. */
-  readonly docs: Uint32Array;
-  /** The same as a set; there where it is no larger than the list. */
-  readonly bits: DocBits | undefined;
+  readonly count: number;
+  /** Whichever is smaller: an ascending list, or a set. */
+  readonly docs: Uint32Array | DocBits;
   /** Sum of their counted lengths. */
   readonly totalLength: number;
 }
@@ -66,7 +65,7 @@ export function collectStatistics(parts: readonly SearchPart[], terms: readonly 
     const { text, counted } = part;
     const removed = removedDocsOf(part);
     if (counted !== undefined) {
-      docs += counted.docs.length;
+      docs += counted.count;
       totalLength += counted.totalLength;
     } else {
       docs += text.docCount - removed.length;
@@ -98,8 +97,8 @@ export function removedDocsOf({ text, removed, removedDocs }: SearchPart): Uint3
 /** Docs of a posting list that count in statistics. `removed`: those of the part that were. */
 export function frequencyAmong(postings: Postings, { counted }: SearchPart, removed: Uint32Array): number {
   if (counted === undefined) return postings.count - countShared(postings, removed);
-  const words = counted.bits?.words;
-  if (words === undefined) return countShared(postings, counted.docs);
+  if (counted.docs instanceof Uint32Array) return countShared(postings, counted.docs);
+  const { words } = counted.docs;
   const { docs, count } = postings;
   let shared = 0;
   for (let i = 0; i < count; i++) shared += (words[docs[i]! >>> 5]! >>> (docs[i]! & 31)) & 1;
