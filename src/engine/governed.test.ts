@@ -246,6 +246,33 @@ test('a grain is gone from every read the moment that its time is over, and its 
   assert.deepEqual([after.namespaces.length, after.lastEnforcedMs], [1, shard.nowMs]);
 });
 
+test('what has expired of a restricted user is kept, hidden, until the restriction is lifted', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ addPolicies: ['retention_30d'] });
+  await shard.add({ user_id: 'u1' });
+  const frozen = await shard.add({ user_id: 'u2', object: 'tea too' });
+  await shard.restrict('u2');
+  shard.nowMs += 30 * DAY_MS;
+  const enforce = (dryRun: boolean) => shard.engine.write('enforceRetention', context, { dryRun });
+  assert.deepEqual(await enforce(true), {
+    expired: 2,
+    forgotten: 0,
+    held: 1,
+    byNamespace: { default: { expired: 2, forgotten: 0, held: 1 } },
+  });
+  const { expired, forgotten, held } = await enforce(false);
+  assert.deepEqual([expired, forgotten, held], [2, 1, 1]);
+  const { namespaces } = await shard.engine.write('retentionStatus', context, {});
+  assert.deepEqual(
+    namespaces.map(({ grains, expired: over, held: kept }) => [grains, over, kept]),
+    [[1, 1, 1]],
+  );
+  assert.deepEqual(shard.listed(), []);
+  await shard.restrict('u2', false);
+  await refused('MEM-E001', () => shard.engine.read('get', context, { hash: frozen }));
+  assert.equal((await enforce(false)).forgotten, 1);
+});
+
 test('what expired is no duplicate of what comes after', async (t) => {
   const shard = await opened(t);
   await shard.policy({ addPolicies: ['retention_30d'] });

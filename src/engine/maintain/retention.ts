@@ -7,7 +7,7 @@ import { namespaceTtlDays } from '../govern/policy/retention.ts';
 import type { Doc, IndexPart, Ordinal } from '../index/part.ts';
 import type { Sliced } from '../index/section.ts';
 import { RETENTION_BATCH_MAX } from '../limits.ts';
-import { timesToLive } from '../recall/hidden.ts';
+import { docsOfUsers, timesToLive } from '../recall/hidden.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { auditPlan, enforcedPlan, expirePlan } from '../write/plans.ts';
@@ -39,6 +39,7 @@ function* statusSteps(store: Store, memory: Memory, input: Status['input']): Sli
   const found = new Map<string, { -readonly [K in keyof RetentionNamespace]: RetentionNamespace[K] }>();
   for (const part of store.parts(memory.number)) {
     const endOf = endsIn(part, governed);
+    const frozen = docsOfUsers(part, governed.restrictions.keys());
     for (const [namespace] of part.facetValues('namespace')) {
       if (input.namespace !== undefined && namespace !== input.namespace) continue;
       const row = found.get(namespace) ?? { ...limitOf(governed, namespace), grains: 0, expired: 0, held: 0 };
@@ -49,8 +50,10 @@ function* statusSteps(store: Store, memory: Memory, input: Status['input']): Sli
         const endMs = endOf(doc);
         row.grains += 1;
         row.oldestCreatedMs = Math.min(row.oldestCreatedMs ?? createdAtMs, createdAtMs);
-        if (endMs <= nowMs) row.expired += 1;
-        else if (endMs < (row.nextExpiryMs ?? Number.POSITIVE_INFINITY)) row.nextExpiryMs = endMs;
+        if (endMs <= nowMs) {
+          row.expired += 1;
+          if (frozen?.has(doc) === true) row.held += 1;
+        } else if (endMs < (row.nextExpiryMs ?? Number.POSITIVE_INFINITY)) row.nextExpiryMs = endMs;
       }
       yield;
     }
@@ -90,8 +93,8 @@ type Enforce = MemoryCalls['enforceRetention'];
 type Counts = { expired: number; forgotten: number; held: number };
 
 /**
- * Removes what has expired, a bounded number in one transaction; nothing while a hold keeps everything. Calling again goes
- * on where a stop cut it off.
+ * Removes what has expired, a bounded number in one transaction; nothing while a hold keeps everything, and nothing of whose
+ * processing is restricted. Calling again goes on where a stop cut it off.
  */
 export async function enforceRetention(
   { store, queue }: { readonly store: Store; readonly queue: WriteQueue },
@@ -104,8 +107,9 @@ export async function enforceRetention(
   const isHeld = memory.governed.rules['deletion.hold'];
   const byNamespace: Record<string, Counts> = {};
   const total: Counts = { expired: 0, forgotten: 0, held: 0 };
-  for (const [name, ordinals] of expired) {
-    const counts: Counts = { expired: ordinals.length, forgotten: 0, held: isHeld ? ordinals.length : 0 };
+  for (const [name, { ordinals, frozen }] of expired) {
+    const all = ordinals.length + frozen;
+    const counts: Counts = { expired: all, forgotten: 0, held: isHeld ? all : frozen };
     for (let from = 0; !dryRun && !isHeld && from < ordinals.length; from += RETENTION_BATCH_MAX) {
       const batch = ordinals.slice(from, from + RETENTION_BATCH_MAX);
       const { idempotency: _, ...plain } = context;
@@ -130,24 +134,28 @@ async function tell(queue: WriteQueue, context: CallContext, { forgotten, held }
     await queue.push('enforced', enforcedPlan, plain, { key: enforcedState(context.memory), forgotten });
 }
 
-function* expiredIn(
-  store: Store,
-  memory: Memory,
-  only: string | undefined,
-): Sliced<ReadonlyMap<string, readonly Ordinal[]>> {
+/** What has expired of one namespace: what may go, and how many belong to whose processing is restricted. */
+interface Expired {
+  readonly ordinals: readonly Ordinal[];
+  readonly frozen: number;
+}
+
+function* expiredIn(store: Store, memory: Memory, only: string | undefined): Sliced<ReadonlyMap<string, Expired>> {
   const nowMs = store.clock.nowMs();
-  const found = new Map<string, Ordinal[]>();
+  const found = new Map<string, { ordinals: Ordinal[]; frozen: number }>();
   for (const part of store.parts(memory.number)) {
     if (memory.governed.hidesNothing && part.numbers('expiresAtMs') === undefined) continue;
     const endOf = endsIn(part, memory.governed);
+    const frozen = docsOfUsers(part, memory.governed.restrictions.keys());
     for (const [namespace] of part.facetValues('namespace')) {
       if (only !== undefined && namespace !== only) continue;
       for (const doc of part.facet('namespace', namespace) ?? []) {
         const ordinal = part.ordinals[doc]!;
         if (endOf(doc) > nowMs || store.index.removed.get(ordinal)) continue;
-        const ordinals = found.get(namespace);
-        if (ordinals === undefined) found.set(namespace, [ordinal]);
-        else ordinals.push(ordinal);
+        const known = found.get(namespace) ?? { ordinals: [], frozen: 0 };
+        found.set(namespace, known);
+        if (frozen?.has(doc) === true) known.frozen += 1;
+        else known.ordinals.push(ordinal);
       }
       yield;
     }

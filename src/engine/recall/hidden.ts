@@ -110,7 +110,8 @@ function peopleIn(part: IndexPart, governed: Governed, purpose: string, nowMs: n
   return found;
 }
 
-function docsOfUsers(part: IndexPart, users: Iterable<string>): DocSet | undefined {
+/** The docs of grains that belong to any of the users; undefined: none does. */
+export function docsOfUsers(part: IndexPart, users: Iterable<string>): DocSet | undefined {
   let set: DocSet | undefined;
   for (const user of users) {
     const docs = part.facet('user', user);

@@ -1,13 +1,16 @@
 // Plans the removal of grains whose time is over.
 import type { CallContext } from '../calls.ts';
-import { refuseHeld } from '../govern/decide.ts';
+import { refuseHeld, refuseRestricted } from '../govern/decide.ts';
 import type { Ordinal } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { hasExpired } from '../store/readable.ts';
 import { pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
 
-/** Of `ordinals`, those that have expired by now and are still there. Nothing while a hold keeps everything. */
+/**
+ * Of `ordinals`, those that have expired by now and are still there. Nothing while a hold keeps everything, and nothing of
+ * whose processing is restricted: what is frozen is kept.
+ */
 export function planExpire(
   group: Group,
   memory: Memory,
@@ -19,12 +22,14 @@ export function planExpire(
   for (const ordinal of ordinals) {
     const stored = group.store.readGrain(memory, ordinal);
     if (stored === undefined || !hasExpired(memory, stored.grain, group.nowMs)) continue;
-    const { user_id: user } = stored.grain.fields;
+    const { user_id: named } = stored.grain.fields;
+    const user = typeof named === 'string' ? named : undefined;
+    if (refuseRestricted(memory.governed, user) !== undefined) continue;
     removed.push(ordinal);
     group.audit(memory, {
       event: 'memory.expired',
       actor,
-      subject: pseudonym(memory, typeof user === 'string' ? user : undefined),
+      subject: pseudonym(memory, user),
       details: { grain_type: stored.grain.type, hash: stored.address },
     });
   }

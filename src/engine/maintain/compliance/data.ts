@@ -10,7 +10,7 @@ import { type Doc, type Ordinal, pairKey } from '../../index/part.ts';
 import type { Sliced } from '../../index/section.ts';
 import { lowerBound } from '../../index/text/tail.ts';
 import { toNfc } from '../../nfc.ts';
-import { timesToLive } from '../../recall/hidden.ts';
+import { docsOfUsers, timesToLive } from '../../recall/hidden.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { userNames } from '../users.ts';
@@ -274,11 +274,14 @@ export function* retentionEvidence(store: Store, memory: Memory): Sliced<Retenti
   const nowMs = store.clock.nowMs();
   let expired = 0;
   let expiredOverDay = 0;
+  let held = 0;
+  const isHeld = governed.rules['deletion.hold'];
   let hasLimit = hasTimeToLive(governed.rules);
   for (const part of store.parts(memory.number)) {
     const own = part.numbers('expiresAtMs');
     if (own !== undefined) hasLimit = true;
     const ttlMs = timesToLive(part, governed);
+    const frozen = docsOfUsers(part, governed.restrictions.keys());
     for (let doc = 0; doc < part.docCount; doc++) {
       if (doc % SLICE_DOCS === SLICE_DOCS - 1) yield;
       const ordinal = part.ordinals[doc]!;
@@ -289,12 +292,12 @@ export function* retentionEvidence(store: Store, memory: Memory): Sliced<Retenti
       );
       if (endMs > nowMs || store.index.removed.get(ordinal)) continue;
       expired += 1;
-      if (nowMs - endMs > DAY_MS) expiredOverDay += 1;
+      if (isHeld || frozen?.has(doc) === true) held += 1;
+      else if (nowMs - endMs > DAY_MS) expiredOverDay += 1;
     }
     yield;
   }
-  const isHeld = governed.rules['deletion.hold'];
-  return { hasLimit, expired, expiredOverDay: isHeld ? 0 : expiredOverDay, held: isHeld ? expired : 0 };
+  return { hasLimit, expired, expiredOverDay, held };
 }
 
 function hasTimeToLive(rules: Memory['governed']['rules']): boolean {
