@@ -95,8 +95,8 @@ test('rotate_keys kek wraps every key under a new master key while the server se
   cpSync(join(dataDir, 'keys'), join(before, 'keys'), { recursive: true });
   const { body } = await post(server, dataDir, EXEC, rotate);
   const { rotated, fingerprint } = body['result'] as { rotated: number; fingerprint: string };
-  // Blob, token and index key of the memory, a user's key, the control key.
-  assert.equal(rotated, 5);
+  // Blob, token and index key of the memory, a user's key, that of the scope, the control key.
+  assert.equal(rotated, 6);
   assert.equal(ownKey(dataDir).id, fingerprint);
   assert.notEqual(keyFile(dataDir), keyFile(before));
   await addBelief(server, dataDir, 'coffee');
