@@ -102,32 +102,43 @@ function metaQuery(word: string): string | undefined {
 
 /** True for text that ends with a semicolon or, with every string and bracket closed, without a word that wants more. */
 export function isComplete(text: string): boolean {
+  const { bare, isOpen } = withoutTexts(text);
+  if (isOpen) return false;
   let depth = 0;
+  for (const character of bare) {
+    if ('([{'.includes(character)) depth += 1;
+    else if (')]}'.includes(character)) depth -= 1;
+  }
+  if (depth > 0) return false;
+  // A semicolon behind a LET ends the binding alone.
+  if (/^\s*let\b/i.test(lastStatement(bare))) return false;
+  return !WANTS_MORE.test(bare.trimEnd());
+}
+
+/** The query with its strings emptied and without its comments, whose words say nothing; `isOpen`: in the middle of a string. */
+function withoutTexts(text: string): { readonly bare: string; readonly isOpen: boolean } {
+  let bare = '';
   let inString = false;
-  let last = '';
   for (let at = 0; at < text.length; at++) {
     const character = text[at]!;
     if (inString) {
       if (character === '\\' && (text[at + 1] === '"' || text[at + 1] === '\\')) at += 1;
-      else if (character === '"') inString = false;
+      else if (character === '"') {
+        inString = false;
+        bare += character;
+      }
       continue;
     }
     if (character === '-' && text[at + 1] === '-') {
       const end = text.indexOf('\n', at);
       if (end === -1) break;
-      at = end;
+      at = end - 1;
       continue;
     }
     if (character === '"') inString = true;
-    else if ('([{'.includes(character)) depth += 1;
-    else if (')]}'.includes(character)) depth -= 1;
-    if (character.trim() !== '') last = character;
+    bare += character;
   }
-  if (inString || depth > 0) return false;
-  // A semicolon behind a LET ends the binding alone.
-  if (last === ';') return !/^\s*let\b/i.test(lastStatement(text));
-  if (last === '') return true;
-  return !WANTS_MORE.test(text.trimEnd()) && !/^\s*let\b/i.test(lastStatement(text));
+  return { bare, isOpen: inString };
 }
 
 /** Words and signs that cannot end a query. */

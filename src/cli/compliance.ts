@@ -1,11 +1,10 @@
 // `granary compliance`: runs the checks on a memory and shows what came of them. A check that fails makes the exit code 1.
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api-json.ts';
 import { EXIT, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printTable, utc } from './output.ts';
+import { intoFile, type Piece, pour } from './pour.ts';
 
 interface ComplianceOptions extends ServerOptions {
   readonly memory: string;
@@ -123,9 +122,12 @@ async function report(options: ComplianceOptions): Promise<void> {
   if (!FORMATS.includes(format)) throw usage(`--format is one of ${FORMATS.join(', ')}`);
   const { withConnection } = await import('./connection.ts');
   await withConnection(options, async (connection) => {
-    const bytes = connection.download(`${pathOf(memory)}/compliance/export`, { query: { format } });
-    if (output !== undefined) return pipeline(bytes, createWriteStream(output));
-    for await (const piece of bytes) process.stdout.write(piece);
+    const pieces = async function* (): AsyncGenerator<Piece> {
+      const download = connection.download(`${pathOf(memory)}/compliance/export`, { query: { format } });
+      for await (const bytes of download) yield { bytes, grains: undefined };
+    };
+    const quiet = { json: true } as const;
+    await (output === undefined ? pour(pieces(), process.stdout, quiet) : intoFile(pieces(), output, quiet));
   });
 }
 

@@ -68,7 +68,10 @@ export class HttpCaller {
 
   async #object(response: IncomingMessage): Promise<JsonObject> {
     if (!isOk(response)) throw await failureOf(response);
-    const value = parseJson((await buffer(response)).toString('utf8'));
+    const bytes = await buffer(response).catch((error: unknown) => {
+      throw new Failure('NO-SERVER', `the answer ended too early: ${String(error)}`, true);
+    });
+    const value = parseJson(bytes.toString('utf8'));
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new Failure('SYS-E001', 'the server answered something that is not a JSON object');
     return value;

@@ -57,9 +57,16 @@ export function printTable(columns: readonly Column[], rows: readonly (readonly 
 
 /** Names and values, one pair a line. */
 export function printPairs(pairs: readonly (readonly [name: string, value: string | number])[]): void {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  for (const [name, value] of pairs)
-    printLine(`${name.padEnd(width)}  ${typeof value === 'number' ? number(value) : printable(value)}`);
+  for (const line of pairLines(pairs)) printLine(line);
+}
+
+/** Names may be those that a grain gives its fields. */
+export function pairLines(pairs: readonly (readonly [name: string, value: string | number])[]): string[] {
+  const names = pairs.map(([name]) => printable(name.replaceAll('\n', ' ')));
+  const width = Math.max(...names.map((name) => name.length));
+  return pairs.map(
+    ([, value], i) => `${names[i]!.padEnd(width)}  ${typeof value === 'number' ? number(value) : printable(value)}`,
+  );
 }
 
 function trimmed(text: string): string {

@@ -69,6 +69,9 @@ test('a query is whole when nothing is open and no word wants more', () => {
     'LET $x = RECALL beliefs | SUBJECTS; RECALL goals',
     '(RECALL a) UNION (RECALL b)',
     'RECALL beliefs -- (',
+    'RECALL beliefs -- sorted by',
+    'RECALL beliefs LIKE "tea; let it brew"',
+    'RECALL beliefs LIKE "where (and by";',
     '',
   ])
     assert.ok(isComplete(text), text);
@@ -81,6 +84,8 @@ test('a query is whole when nothing is open and no word wants more', () => {
     'RECALL beliefs |',
     'LET $x = RECALL beliefs | SUBJECTS;',
     'ASSEMBLE FROM a: (RECALL goals),',
+    'RECALL beliefs WHERE -- then a subject',
+    'LET $x = RECALL beliefs LIKE "a; b";',
   ])
     assert.ok(!isComplete(text), text);
 });
