@@ -72,6 +72,15 @@ test('what is hidden in Base64 is found, with the run as its place', () => {
   assert.deepEqual(categories(Buffer.from(twice).toString('base64')), [], 'there is an end to it');
 });
 
+test('letters that are glued to a run of Base64 do not hide what is in it', () => {
+  const run = Buffer.from('my ssn is 219-09-9998 yes').toString('base64').replace(/=+$/, '');
+  for (const before of ['', 'x', 'xy', 'xyz'])
+    for (const behind of ['', 'q', 'qr', 'qrs']) {
+      const [finding] = detector.detect(`see ${before}${run}${behind} there`);
+      assert.deepEqual([finding?.category, finding?.matchedText], ['ssn', `${before}${run}${behind}`]);
+    }
+});
+
 test('a field is read with its name', () => {
   assert.deepEqual(categories('4155552671'), []);
   const [phone] = detector.detect('4155552671', 'phone');

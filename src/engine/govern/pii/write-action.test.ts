@@ -72,6 +72,14 @@ test('redact reaches into arrays, maps and keys', () => {
   });
 });
 
+test('a name of a field that its caller made up is looked at too', () => {
+  const fields = { ...belief, subject: 'a', object: 'b', 'ann@example.org': 'tea', '[EMAIL]': 1, plain_name: 2 };
+  const { 'ann@example.org': _, ...others } = fields;
+  assert.deepEqual(apply(fields, policy('redact')).fields, { ...others, '[EMAIL] 2': 'tea' });
+  assert.deepEqual(apply(fields, policy('flag')).tags, ['pii:email']);
+  assert.equal(apply(fields, policy('block')).refusal?.code, 'POL-E005');
+});
+
 test('only the categories of the policy count', () => {
   const { fields, categories } = apply(belief, policy('redact', { categories: ['email'] }));
   assert.deepEqual(fields, { ...belief, object: '[EMAIL]' });

@@ -61,7 +61,7 @@ const STRUCTURAL: ReadonlySet<string> = new Set(
 
 /**
  * Applies `policy` to the personal data in `fields`, the fields of a grain under their full names. Strings are looked at
- * wherever they are nested, keys of maps too; a field's name is read with its text ("phone"), and a belief's relation with
+ * wherever they are nested, keys of maps and a caller's own names of fields too; a field's name is read with its text ("phone"), and a belief's relation with
  * its object. `fields` is not changed.
  *
  * Consents hold no free text and pass as they are.
@@ -154,15 +154,23 @@ interface Walk {
   readonly found: FieldFinding[];
 }
 
+/** The contract's own names are so; another name is a caller's, and read as a key is. */
+const PLAIN_NAME = /^[A-Za-z_]+$/;
+
 function walkFields(walk: Walk, type: GrainType, fields: ValueMap): ValueMap {
   let changed: ValueMap | undefined;
+  const numbers = new Map<string, number>();
   for (const name of Object.keys(fields)) {
     const value = fields[name];
     if (value === undefined || STRUCTURAL.has(name)) continue;
+    const newName = PLAIN_NAME.test(name)
+      ? name
+      : freeKey(walkText(walk, name, `${name}#key`, undefined), name, { map: fields, walked: changed ?? {}, numbers });
     const walked = walkValue(walk, value, name, labelOf(type, name, fields));
-    if (walked === value) continue;
+    if (walked === value && newName === name) continue;
     changed ??= { ...fields };
-    setOwn(changed, name, walked);
+    if (newName !== name) delete changed[name];
+    setOwn(changed, newName, walked);
   }
   return changed ?? fields;
 }
