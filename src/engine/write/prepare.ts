@@ -6,8 +6,9 @@ import { checkPii, type PiiNeeds } from '../govern/pii-needs.ts';
 import { addressOf } from '../grain/address.ts';
 import { fromApi } from '../grain/api-input.ts';
 import { decodeGrain, encodeGrain } from '../grain/blob.ts';
-import { GrainError, toEngineError } from '../grain/error.ts';
+import { GrainError, refuse, toEngineError } from '../grain/error.ts';
 import type { Address, Grain } from '../grain/grain.ts';
+import { FLAG, HEADER_BYTES } from '../grain/header.ts';
 import type { VerificationState } from '../record/record.ts';
 import { indexedOf, type NewlyIndexed } from '../store/indexed.ts';
 import type { Memory } from '../store/memory.ts';
@@ -71,6 +72,9 @@ export function prepareBlob(
 ): PreparedGrain {
   try {
     const blob = Buffer.from(bytes);
+    // Out of its envelope it would be a blob that no reader may take.
+    if (blob.length > HEADER_BYTES && (blob[1]! & FLAG.signed) !== 0)
+      refuse('ERR_UNSUPPORTED', 'signed grains are read, not stored');
     const grain = decodeGrain(blob, {
       verifyReencode: true,
       ...(expected === undefined ? {} : { expectedAddress: expected }),

@@ -1,0 +1,28 @@
+// Blobs made elsewhere, on their way into a memory.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { encodeGrain } from '../grain/blob.ts';
+
+test('a signed grain is told apart from a damaged one, and keeps nobody else out', async (t) => {
+  const engine = await openShard(temporaryDirectory(t));
+  t.after(() => engine.close());
+  const context = contextOf(1);
+  await engine.write('attachMemory', context, { settings: settingsOf(1) });
+  const fields = { content: 'said under oath', created_at: 1_768_471_200_000 };
+  const signed = encodeGrain('event', fields, { signed: true });
+  const plain = encodeGrain('event', fields);
+  const { outcomes } = await engine.write('importBlobs', context, {
+    blobs: [signed.blob, plain.blob, plain.blob.subarray(0, 12)],
+    manifest: [],
+  });
+  assert.deepEqual(
+    outcomes.map((outcome) => ('error' in outcome ? outcome.error.message : outcome.hash)),
+    [
+      'FMT-E001: ERR_UNSUPPORTED: signed grains are read, not stored',
+      plain.address,
+      'FMT-E001: ERR_CORRUPT: more elements than bytes',
+    ],
+  );
+});
