@@ -513,7 +513,8 @@ export interface MemoryCalls {
   attachMemory: { input: { settings: MemorySettings }; output: Record<never, never> };
   /**
    * Destroys the memory's keys in this shard and removes its records. `check`: only whether its policy lets it go, POL-E003;
-   * what was begun is finished without asking again.
+   * the fingerprint is '' then, or not where the policy is lost with its key and cannot say. What was begun is finished
+   * without asking again.
    */
   dropMemory: { input: { check?: true }; output: { keyFingerprint: string } };
   /**

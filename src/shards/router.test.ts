@@ -11,7 +11,8 @@ import { canonicalJson, shardOf } from './placement.ts';
 import type { ExportedGrain, GrainView, Input, JsonObject, RecallQuery } from './protocol.ts';
 import { Router } from './router.ts';
 import { ADD_CODEC, addCodec } from './testing/add-codec.ts';
-import { FakeEngine, itemOf } from './testing/fake-engine.ts';
+import { FakeEngine } from './testing/fake-engine.ts';
+import { itemOf } from './testing/fake-grains.ts';
 import { SETTINGS } from './testing/memory.ts';
 
 const CODECS = { [ADD_CODEC]: addCodec };
