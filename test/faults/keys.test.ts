@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 const MEMORIES = [1, 2, 3];
 const USERS = ['ann', 'bob', undefined];
 
-test('each memory and each of its users has keys of its own, and grains lie under them', async (t) => {
+test('each memory, each of its users and its scope has keys of its own, and grains lie under them', async (t) => {
   const root = temporaryDirectory(t);
   const engine = await openShard(root);
   t.after(() => engine.close());
@@ -28,9 +28,10 @@ test('each memory and each of its users has keys of its own, and grains lie unde
   const users = USERS.filter((user) => user !== undefined);
   const ids = MEMORIES.flatMap((number) => {
     const memory = store.memory(number);
-    return [...Object.values(memory.keyIds), ...users.map((user) => store.userKey(memory, user)!.key)];
+    const ofUsers = users.map((user) => store.userKey(memory, user)!.key);
+    return [...Object.values(memory.keyIds), ...ofUsers, store.scopeKey(memory, 'default')!.key];
   });
-  const count = MEMORIES.length * (3 + users.length);
+  const count = MEMORIES.length * (4 + users.length);
   assert.equal(new Set(ids).size, count, 'no id twice');
   assert.equal(new Set(ids.map((id) => store.keys.get(id).toString('hex'))).size, count, 'no key twice');
   assert.equal(store.keys.liveCount, count, 'no key that nobody has');
@@ -39,6 +40,7 @@ test('each memory and each of its users has keys of its own, and grains lie unde
     assert.ok(record.kind === 'grain');
     const opened = store.memory(memory);
     assert.equal(record.key, user === undefined ? opened.keyIds.blob : store.userKey(opened, user)!.key);
+    assert.equal(record.scopeKey, store.scopeKey(opened, 'default')!.key);
     for (const other of ids.filter((id) => id !== record.key))
       assert.throws(() => store.openBlob(opened, { ...record, key: other }), { code: 'CRY-E001' });
   }
