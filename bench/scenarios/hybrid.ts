@@ -144,7 +144,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
   };
 }
 
-/** Below 0.95 the memory would be asked by words alone. */
+/** Below 0.95 its answers would say that a part of it has no vectors yet. */
 async function embeddedShare(server: Target): Promise<number> {
   const { total_grains: grains, vectors } = await askJson(server, 'GET', `/memories/${ASKED[0]}/stats`);
   return Number(vectors) / Number(grains);
