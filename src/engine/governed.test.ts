@@ -464,6 +464,33 @@ test('a restriction that comes while batches are under way lets no grain through
   assert.equal(total, 200);
 });
 
+test('a caller of one namespace is told of whom it names, and else of people whose grains it sees', async (t) => {
+  const shard = await opened(t);
+  for (const [user, namespace] of [
+    ['u1', 'acme'],
+    ['u2', 'other'],
+  ] as const) {
+    await shard.add({ user_id: user, namespace });
+    await shard.say({ userId: user, granted: false });
+    await shard.restrict(user);
+  }
+  const { engine } = shard;
+  const usersOf = (more: Partial<CallContext>, input: { userId?: string } = {}) =>
+    (['consents', 'restrictions'] as const).map((method) => {
+      const answer = engine.read(method, { ...context, ...more }, input);
+      return ('facts' in answer ? answer.facts : answer.restrictions).map(({ userId }) => userId);
+    });
+  const bound = { namespace: 'acme' };
+  assert.deepEqual(usersOf({}), [
+    ['u1', 'u2'],
+    ['u1', 'u2'],
+  ]);
+  assert.deepEqual(usersOf(bound), [['u1'], ['u1']]);
+  assert.deepEqual(usersOf(bound, { userId: 'u2' }), [['u2'], ['u2']]);
+  assert.deepEqual(usersOf({ ...bound, userId: 'u2' }), [['u2'], ['u2']]);
+  assert.deepEqual(usersOf({ userId: 'u1' }, { userId: 'u2' }), [['u1'], ['u1']]);
+});
+
 test('contradictory presets and overrides are refused, and refusals are in the audit trail', async (t) => {
   const shard = await opened(t);
   await shard.policy({ overrides: { 'residency.regions': ['eu'] } });

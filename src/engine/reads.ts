@@ -19,7 +19,7 @@ import type { JsonObject } from './grain/api-json.ts';
 import { embedPages, vectorState } from './maintain/embed.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
-import { isBound } from './maintain/users.ts';
+import { hasSeenGrain, isBound } from './maintain/users.ts';
 import { alikeWords } from './recall/alike.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
@@ -112,20 +112,24 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       const decision = decideChange(policy, change as PolicyChange, { isAdmin }); // its overrides are JSON
       return { decision: decisionJson(policy, decision) as JsonObject }; // a decision is an object
     },
-    restrictions: (context: CallContext, input: In<'restrictions'>): Out<'restrictions'> => ({
-      restrictions: restrictionsOf(store.memory(context.memory).governed, context.userId ?? input.userId).map(
-        ({ userId, reason, atMs, by }) => ({
+    restrictions: (context: CallContext, input: In<'restrictions'>): Out<'restrictions'> => {
+      const { governed } = store.memory(context.memory);
+      const named = context.userId ?? input.userId;
+      const told = ofSeen(store, context, named, restrictionsOf(governed, named));
+      return {
+        restrictions: told.map(({ userId, reason, atMs, by }) => ({
           userId,
           reason,
           restrictedAt: Math.floor(atMs / 1000),
           restrictedBy: by,
-        }),
-      ),
-    }),
+        })),
+      };
+    },
     consents: (context: CallContext, input: In<'consents'>): Out<'consents'> => {
       const userId = context.userId ?? input.userId;
       const wanted = { ...input, ...(userId === undefined ? {} : { userId }) };
-      return { facts: consentsOf(store.memory(context.memory).governed, wanted) };
+      const facts = consentsOf(store.memory(context.memory).governed, wanted);
+      return { facts: ofSeen(store, context, userId, facts) };
     },
     history: (context: CallContext, input: In<'history'>): Out<'history'> =>
       history(store, store.memory(context.memory), context, input.hash),
@@ -141,6 +145,26 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
     embedPages: (_context: CallContext, input: ShardWideCalls['embedPages']['input']) => embedPages(store, input),
     health: (_context: CallContext, _input: Record<never, never>): ShardHealth => health(),
   };
+}
+
+/**
+ * What is said of people, to a caller who sees one namespace: of whom it names, as that is asked before a write, and else of
+ * those alone whose grains it sees. Who else there is in the memory is nothing for it.
+ */
+function ofSeen<T extends { readonly userId: string }>(
+  store: Store,
+  context: CallContext,
+  named: string | undefined,
+  all: readonly T[],
+): readonly T[] {
+  if (named !== undefined || !isBound(context)) return all;
+  const memory = store.memory(context.memory);
+  const seen = new Map<string, boolean>();
+  return all.filter(({ userId }) => {
+    const known = seen.get(userId) ?? hasSeenGrain(store, memory, userId, context);
+    seen.set(userId, known);
+    return known;
+  });
 }
 
 function viewed(store: Store, memory: Memory, context: CallContext, hash: string): GrainView | null {

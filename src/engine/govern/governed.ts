@@ -21,6 +21,12 @@ export interface GovernedSource {
   consents(userId?: string): Iterable<ConsentFact>;
 }
 
+interface Withdrawn {
+  readonly users: readonly string[];
+  /** Milliseconds. */
+  readonly untilMs: number;
+}
+
 export class Governed {
   #policy: SealedPolicy;
   readonly #restrictions: Map<string, Restriction>;
@@ -29,6 +35,10 @@ export class Governed {
   readonly #known = new Map<string, ConsentFact | null>();
   /** By user; made when reads depend on consent. */
   #all: Map<string, Map<string, ConsentFact>> | undefined;
+  /** The last that was told: every part of the memory asks for the same. */
+  #withdrawn:
+    | { readonly purpose: string; readonly stamp: number; readonly fromMs: number; readonly told: Withdrawn }
+    | undefined;
   #stamp = 0;
   #writesFreely = false;
   #hidesNothing = false;
@@ -96,7 +106,10 @@ export class Governed {
    * Users whose grains reads for `purpose` leave out: who withdrew, and whose grant has run out. With the moment, in
    * milliseconds, up to which this holds.
    */
-  withdrawn(purpose: string, nowMs: number): { readonly users: readonly string[]; readonly untilMs: number } {
+  withdrawn(purpose: string, nowMs: number): Withdrawn {
+    const last = this.#withdrawn;
+    if (last?.purpose === purpose && last.stamp === this.#stamp && last.fromMs <= nowMs && nowMs < last.told.untilMs)
+      return last.told;
     const users: string[] = [];
     let untilMs = Number.POSITIVE_INFINITY;
     for (const [userId, facts] of this.allConsents()) {
@@ -105,7 +118,9 @@ export class Governed {
       if (statusOf(fact, nowMs) !== 'granted') users.push(userId);
       else if (fact.expiresAtMs !== undefined) untilMs = Math.min(untilMs, fact.expiresAtMs);
     }
-    return { users, untilMs };
+    const told = { users, untilMs };
+    this.#withdrawn = { purpose, stamp: this.#stamp, fromMs: nowMs, told };
+    return told;
   }
 
   /** What one user said, of every purpose, in any order. */

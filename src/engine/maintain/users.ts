@@ -53,7 +53,8 @@ function* seenUsers(store: Store, memory: Memory, binding: Binding): Generator<s
   }
 }
 
-function hasSeenGrain(store: Store, memory: Memory, name: string, binding: Binding): boolean {
+/** True when the caller sees a grain of that user. */
+export function hasSeenGrain(store: Store, memory: Memory, name: string, binding: Binding): boolean {
   if (binding.userId !== undefined && binding.userId !== name) return false;
   return store
     .parts(memory.number)
