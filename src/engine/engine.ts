@@ -44,6 +44,8 @@ export interface EngineOptions {
   readonly masterKeys: readonly Uint8Array[];
   /** Bytes that decoded index structures and blocks may take. */
   readonly indexHeapBytes: number;
+  /** Bytes of vectors above which the memories that were not asked for longest are let go; absent: VECTOR_HEAP_BYTES. */
+  readonly vectorHeapBytes?: number;
   readonly clock?: Clock;
   /** Instead of the LMDB store (simulator). */
   readonly log?: Log;
@@ -151,6 +153,7 @@ export class Engine {
       embedder: NO_EMBEDDER,
       onLost: (memory) => store.vectorsBehind.add(memory),
       lastOrdinal: log.nextSequence - 1,
+      ...(options.vectorHeapBytes === undefined ? {} : { heapBytes: options.vectorHeapBytes }),
       ...(options.sealVectors === undefined ? {} : { sealAt: options.sealVectors }),
     });
     for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);

@@ -133,6 +133,11 @@ const OPTIONS = {
     max: 1_048_576,
     fallback: 512,
   }),
+  vectorHeapMb: integer("heap for memories' vectors kept open, in MiB, over all workers", {
+    min: 16,
+    max: 1_048_576,
+    fallback: 4_096,
+  }),
   embedder: choice('what turns texts into vectors', ['builtin', 'remote', 'ngram', 'none'], 'builtin'),
   embeddingUrl: optionalText('URL', "service with OpenAI's embeddings interface, for --embedder remote"),
   embeddingModel: optionalText('NAME', 'model that the embedding service is asked for'),

@@ -321,6 +321,7 @@ function startPool(
       // A worker that is started again gets those of that time.
       masterKeys: masterKeys.current.raw,
       indexHeapBytes: Math.floor((config.indexHeapMb * 1024 * 1024) / shards),
+      vectorHeapBytes: Math.floor((config.vectorHeapMb * 1024 * 1024) / shards),
     }),
     log,
     ...(deps.faults === undefined ? {} : { faults: deps.faults }),

@@ -103,11 +103,7 @@ test('forgotten grains, erased users and dropped memories lose their vectors, al
   await engine.write('eraseUser', contextOf(1), { userId: 'anna' });
   assert.equal(nearest(engine, 1, 'it is bbbb'), kept);
   await engine.write('flush', contextOf(1), {});
-  for (let turn = 0; turn < 10_000 && engine.read('statistics', contextOf(1), {}).purgePending > 0; turn++) {
-    engine.maintain(5);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  assert.equal(engine.read('statistics', contextOf(1), {}).purgePending, 0);
+  await until(engine, () => engine.read('statistics', contextOf(1), {}).purgePending === 0);
   assert.deepEqual([...engine.store.vectors.keysInUse(1)], [engine.store.memory(1).keyIds.index]);
   await engine.write('dropMemory', contextOf(1), {});
   assert.equal(engine.store.vectors.count(1), 0);
@@ -296,6 +292,28 @@ async function keepMany(engine: Engine): Promise<void> {
   }));
   await engine.write('keepVectors', contextOf(0), { ...kept, embedder: LETTERS, grains });
 }
+
+test('the vectors of memories that nobody asks for leave a heap that has no room for them, and come back', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'granary-embed-'));
+  let engine = await openShard(root);
+  t.after(async () => {
+    await engine.close();
+    rmSync(root, { recursive: true });
+  });
+  for (const memory of [1, 2]) {
+    await engine.write('attachMemory', contextOf(memory), { settings: settingsOf(memory) });
+    await add(engine, 'zwzw', { memory });
+  }
+  await embedAll(engine);
+  await engine.close();
+  engine = await openShard(root, { vectorHeapBytes: 1 });
+  const { vectors } = engine.store;
+  vectors.bring(1);
+  assert.equal(vectors.rowsToLoad(1), 0);
+  vectors.bring(2);
+  assert.deepEqual([vectors.rowsToLoad(1), vectors.rowsToLoad(2)], [1, 0]);
+  assert.ok(nearest(engine, 1, 'it is zwzw') !== undefined);
+});
 
 test("a caller's own vector must fit those that a memory has or will have, also while words alone answer", async (t) => {
   const { shard, reopen } = await open(t);
