@@ -1,6 +1,7 @@
 // A full run of the checks of compliance on a memory of one partition, in process: what it takes, what others wait meanwhile.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { judge } from '../../src/server/compliance/judge.ts';
+import { BARE_DEPLOYMENT } from '../../src/server/compliance/testing/deployment.ts';
 import { addAll, batchesOf, contextOf, makeMemories, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
@@ -45,7 +46,7 @@ async function run({ size }: Options): Promise<Measured> {
       const start = performance.now();
       const { partitions } = await shard.engine.write('compliance', context, { runId: `vrf_bench${round}` });
       const gathered = performance.now();
-      const checks = judge({ partitions, deployment: DEPLOYMENT }, undefined);
+      const checks = judge({ partitions, deployment: BARE_DEPLOYMENT }, undefined);
       const end = performance.now();
       const { user, system } = process.cpuUsage(used);
       delay.disable();
@@ -71,17 +72,3 @@ async function run({ size }: Options): Promise<Measured> {
     };
   });
 }
-
-const DEPLOYMENT = {
-  nowSeconds: Math.floor(Date.now() / 1_000),
-  authMode: 'api-key',
-  masterKeySource: 'environment',
-  tls: true,
-  loopback: false,
-  services: [],
-  keys: [],
-  region: undefined,
-  modelAssignments: {},
-  previousFullRunAt: undefined,
-  tiers: [],
-} as const;

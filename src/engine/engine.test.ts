@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { CallContext, JsonObject, MemorySettings } from './calls.ts';
-import { Engine } from './engine.ts';
+import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
+import { temporaryDirectory } from '../../test/support/temporary.ts';
+import type { JsonObject } from './calls.ts';
+import type { Engine } from './engine.ts';
 import { EngineError } from './errors.ts';
 import { decodeAuditBody } from './govern/audit-codec.ts';
 import { FaultyLog } from './log/faulty.ts';
@@ -12,17 +12,7 @@ import { CorruptRecord, type Log } from './log/log.ts';
 import { MemoryLog, MemoryLogStore } from './log/memory.ts';
 import { decodeRecord } from './record/record.ts';
 
-const MASTER = Buffer.alloc(32, 7);
-const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
-const settings: MemorySettings = {
-  number: 1,
-  id: 'default',
-  partitions: 1,
-  language: 'en',
-  dedup: 'exact',
-  dedupThreshold: 0.85,
-  createdAtMs: 1_700_000_000_000,
-};
+const context = contextOf(1);
 
 interface Shard {
   engine: Engine;
@@ -31,21 +21,10 @@ interface Shard {
   reopen(how?: 'close' | 'abandon'): Promise<Engine>;
 }
 
-async function openShard(t: TestContext, options: { sealGrains?: number; log?: () => Log } = {}): Promise<Shard> {
-  const root = mkdtempSync(join(tmpdir(), 'granary-engine-'));
+async function begun(t: TestContext, options: { sealGrains?: number; log?: () => Log } = {}): Promise<Shard> {
+  const root = temporaryDirectory(t);
   const { log, ...others } = options;
-  const open = () =>
-    Engine.open({
-      directory: join(root, 'shard-0'),
-      keysDirectory: join(root, 'keys', 'shard-0'),
-      shard: 0,
-      shards: 1,
-      masterKeys: [MASTER],
-      indexHeapBytes: 64 << 20,
-      onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
-      ...others,
-      ...(log === undefined ? {} : { log: log() }),
-    });
+  const open = () => openShard(root, { ...others, ...(log === undefined ? {} : { log: log() }) });
   const shard: Shard = {
     directory: root,
     engine: await open(),
@@ -55,11 +34,8 @@ async function openShard(t: TestContext, options: { sealGrains?: number; log?: (
       return shard.engine;
     },
   };
-  t.after(async () => {
-    await shard.engine.close();
-    rmSync(root, { recursive: true });
-  });
-  await shard.engine.write('attachMemory', context, { settings });
+  t.after(() => shard.engine.close());
+  await shard.engine.write('attachMemory', context, { settings: settingsOf(1) });
   return shard;
 }
 
@@ -70,7 +46,7 @@ function belief(subject: string, relation: string, object: string, more: JsonObj
 const code = (expected: string) => (error: unknown) => error instanceof EngineError && error.code === expected;
 
 test('what was added is there by address, by structure and by words, also after a restart and after a crash', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   const added = await shard.engine.write(
     'add',
     context,
@@ -97,7 +73,7 @@ test('what was added is there by address, by structure and by words, also after 
 });
 
 test('an exact duplicate gets the hash that is there, in one group and across groups', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await begun(t);
   const item = belief('a', 'b', 'c');
   const [first, second] = await Promise.all([engine.write('add', context, item), engine.write('add', context, item)]);
   const third = await engine.write('add', context, item);
@@ -108,7 +84,7 @@ test('an exact duplicate gets the hash that is there, in one group and across gr
 });
 
 test('supersede links versions, history labels them, and the old one is not current', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   const { hash: a } = await shard.engine.write('add', context, belief('Ada', 'lives_in', 'London'));
   const { newHash: b } = await shard.engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
   const { newHash: c } = await shard.engine.write('supersede', context, { oldHash: b, fields: { object: 'Rome' } });
@@ -141,7 +117,7 @@ test('supersede links versions, history labels them, and the old one is not curr
 });
 
 test('concurrent accumulates lose no delta', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   const { hash } = await shard.engine.write('add', context, belief('counter', 'counts', 'visits', { visits: 1 }));
   const deltas = Array.from({ length: 200 }, () =>
     shard.engine.write('accumulate', context, { target: { hash }, deltas: { visits: 2 }, set: {} }),
@@ -156,7 +132,7 @@ test('concurrent accumulates lose no delta', async (t) => {
 });
 
 test('forget removes by hash and by subject with all versions', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   const { hash: a } = await shard.engine.write('add', context, belief('Ada', 'lives_in', 'London'));
   const { newHash: b } = await shard.engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
   const { hash: other } = await shard.engine.write('add', context, belief('Bob', 'lives_in', 'London'));
@@ -181,7 +157,7 @@ test('forget removes by hash and by subject with all versions', async (t) => {
 });
 
 test('erasing a user destroys the key, answers with a proof, and the second call repeats it', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   for (let i = 0; i < 5; i++)
     await shard.engine.write('add', context, belief(`s${i}`, 'says', 'canary words', { user_id: 'ada' }));
   const { hash: kept } = await shard.engine.write(
@@ -219,7 +195,7 @@ test('erasing a user destroys the key, answers with a proof, and the second call
 });
 
 test('an idempotency key repeats its answer and refuses another body', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   const once = { ...context, idempotency: { key: 'k1', bodyHash: 'h1' } };
   const first = await shard.engine.write('add', once, belief('a', 'b', 'c'));
   await shard.reopen('abandon');
@@ -230,7 +206,7 @@ test('an idempotency key repeats its answer and refuses another body', async (t)
 });
 
 test('a batch under the key of another is refused as a whole, also while that one is written', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await begun(t);
   const by = (bodyHash: string) => ({ ...context, idempotency: { key: 'k', bodyHash } });
   const batch = (...objects: string[]) => ({ items: objects.map((object) => belief('a', 'b', object)) });
   const first = engine.write('addBatch', by('h1'), batch('c'));
@@ -242,7 +218,7 @@ test('a batch under the key of another is refused as a whole, also while that on
 });
 
 test('flushes, exports and imports are in the audit chain', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await begun(t);
   await engine.write('add', context, belief('a', 'b', 'c', { user_id: 'ada' }));
   await engine.write('note', context, { event: 'memory.flushed', details: { flushed: 1 } });
   await engine.write('note', { ...context, userId: 'ada' }, { event: 'export.file', details: { grains: 1 } });
@@ -274,7 +250,7 @@ test('flushes, exports and imports are in the audit chain', async (t) => {
 });
 
 test('what is extracted is told as such, and refused once its source is gone', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await begun(t);
   const said = { grainType: 'event', fields: { content: 'I live in Paris.', user_id: 'ada' } };
   const { hash } = await engine.write('add', context, { ...said, sync: false, event: 'memory.remembered' });
   const derived = (object: string) => {
@@ -303,7 +279,7 @@ test('what is extracted is told as such, and refused once its source is gone', a
 });
 
 test('a bad item of a batch hurts no neighbour', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await begun(t);
   const { outcomes } = await engine.write('addBatch', context, {
     items: [
       belief('a', 'b', 'c'),
@@ -320,7 +296,7 @@ test('a bad item of a batch hurts no neighbour', async (t) => {
 });
 
 test('a dropped memory is gone at once and after a restart', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c', { user_id: 'u' }));
   const { keyFingerprint } = await shard.engine.write('dropMemory', context, {});
   assert.match(keyFingerprint, /^[0-9a-f]{16}$/);
@@ -338,7 +314,7 @@ test('a dropped memory is gone at once and after a restart', async (t) => {
 });
 
 test('verify passes over what a dropped memory has left in the segments', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await begun(t);
   await engine.write('add', context, belief('a', 'b', 'c'));
   await engine.write('flush', context, {});
   await engine.write('dropMemory', context, {});
@@ -348,12 +324,12 @@ test('verify passes over what a dropped memory has left in the segments', async 
 });
 
 test('a file may hold a new version before the old one', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await begun(t);
   const { hash: a } = await engine.write('add', context, belief('Ada', 'lives_in', 'London'));
   const { newHash: b } = await engine.write('supersede', context, { oldHash: a, fields: { object: 'Paris' } });
   const blobs = [b, a].map((hash) => engine.read('getRaw', context, { hash }).blob);
   const other = { ...context, memory: 2 };
-  await engine.write('attachMemory', other, { settings: { ...settings, number: 2, id: 'other' } });
+  await engine.write('attachMemory', other, { settings: settingsOf(2) });
   await engine.write('importBlobs', other, { blobs, manifest: [{ hash: a, supersededBy: b }] });
   for (const hash of [a, b]) {
     const { versions } = engine.read('history', other, { hash });
@@ -368,7 +344,7 @@ test('a file may hold a new version before the old one', async (t) => {
 });
 
 test('a bound caller sees and writes only its namespace and user', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await begun(t);
   const bound = { ...context, namespace: 'mine', userId: 'u1' };
   const { hash: own } = await engine.write('add', bound, belief('a', 'b', 'c'));
   const { hash: foreign } = await engine.write('add', context, belief('d', 'e', 'f', { namespace: 'theirs' }));
@@ -382,7 +358,7 @@ test('a bound caller sees and writes only its namespace and user', async (t) => 
 });
 
 test('verify finds nothing wrong after seals, merges and removals', async (t) => {
-  const shard = await openShard(t, { sealGrains: 50 });
+  const shard = await begun(t, { sealGrains: 50 });
   for (let round = 0; round < 12; round++) {
     const items = Array.from({ length: 50 }, (_, i) =>
       belief(`s${i}`, 'saw', `round ${round} item ${i}`, { user_id: `u${i % 3}` }),
@@ -402,7 +378,7 @@ test('verify finds nothing wrong after seals, merges and removals', async (t) =>
 });
 
 test('what a forget or an erasure has taken is not there for the writes that come with it', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   const item = belief('Ada', 'says', 'the same', { user_id: 'ada', created_at: 1_700_000_000 });
   const { hash } = await shard.engine.write('add', context, item);
   const [, again, refused] = await Promise.allSettled([
@@ -429,7 +405,7 @@ test('what a forget or an erasure has taken is not there for the writes that com
 });
 
 test('a crash right after a rebuild finds the rebuilt segments', async (t) => {
-  const shard = await openShard(t);
+  const shard = await begun(t);
   const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c'));
   await shard.engine.write('flush', context, {});
   await shard.engine.write('rebuildIndexes', context, {});
@@ -439,20 +415,13 @@ test('a crash right after a rebuild finds the rebuilt segments', async (t) => {
 });
 
 test('a backup opens with the segments that it was taken with, also after a rebuild', async (t) => {
-  const { engine, directory } = await openShard(t);
+  const { engine, directory } = await begun(t);
   const { hash } = await engine.write('add', context, belief('a', 'b', 'c'));
   await engine.write('rebuildIndexes', context, {});
   const root = join(directory, 'copy');
-  const [dataDirectory, keysDirectory] = [join(root, 'data'), join(root, 'keys', 'shard-0')];
+  const [dataDirectory, keysDirectory] = [join(root, 'shard-0'), join(root, 'keys', 'shard-0')];
   await engine.write('backup', context, { dataDirectory, keysDirectory });
-  const copy = await Engine.open({
-    directory: dataDirectory,
-    keysDirectory,
-    shard: 0,
-    shards: 1,
-    masterKeys: [MASTER],
-    indexHeapBytes: 64 << 20,
-  });
+  const copy = await openShard(root);
   const { reasons, segments } = copy.read('health', context, {});
   const found = copy.read('get', context, { hash }).hash;
   await copy.close();
@@ -463,7 +432,7 @@ for (const method of ['flush', 'compact', 'rebuildIndexes'] as const)
   test(`${method}: when the sync of its transaction fails, files that the log may name stay until the next open`, async (t) => {
     const store = new MemoryLogStore();
     let log = new FaultyLog(new MemoryLog(store));
-    const shard = await openShard(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
+    const shard = await begun(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
     const { hash } = await shard.engine.write('add', context, belief('a', 'b', 'c'));
     if (method === 'compact') {
       await shard.engine.write('flush', context, {});
@@ -481,7 +450,7 @@ for (const method of ['flush', 'compact', 'rebuildIndexes'] as const)
 test('a compaction that the disk refuses leaves the next seal free to go', async (t) => {
   const store = new MemoryLogStore();
   let log = new FaultyLog(new MemoryLog(store));
-  const { engine } = await openShard(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
+  const { engine } = await begun(t, { log: () => (log = new FaultyLog(new MemoryLog(store))) });
   for (const name of ['a', 'b']) {
     await engine.write('add', context, belief(name, 'is', name));
     await engine.write('flush', context, {});

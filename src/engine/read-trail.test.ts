@@ -1,11 +1,10 @@
 // What reads leave, in one engine: written with the next group, kept through crashes and refusals, found when tampered with.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { AuditView, CallContext, MemorySettings, RecallQuery } from './calls.ts';
-import { Engine } from './engine.ts';
+import { contextOf, openShard, StepClock, settingsOf } from '../../test/support/shard.ts';
+import { temporaryDirectory } from '../../test/support/temporary.ts';
+import type { AuditView, CallContext, RecallQuery } from './calls.ts';
+import type { Engine } from './engine.ts';
 import { EngineError } from './errors.ts';
 import { extendChain } from './govern/audit.ts';
 import { decodeAuditBody, encodeAuditBody } from './govern/audit-codec.ts';
@@ -15,61 +14,28 @@ import { frame } from './log/frame.ts';
 import { MemoryLog, MemoryLogStore } from './log/memory.ts';
 import { decodeRecord, encodeRecord } from './record/record.ts';
 
-const MASTER = Buffer.alloc(32, 7);
-const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
-const settings: MemorySettings = {
-  number: 1,
-  id: 'default',
-  partitions: 1,
-  language: 'en',
-  dedup: 'exact',
-  dedupThreshold: 0.85,
-  createdAtMs: 1_700_000_000_000,
-};
+const context = contextOf(1);
 const DAY_MS = 86_400_000;
-
-class Clock {
-  now = 1_700_000_000_000;
-  nowMs(): number {
-    return this.now;
-  }
-}
 
 interface Opened {
   readonly engine: Engine;
   readonly log: FaultyLog;
-  readonly clock: Clock;
+  readonly clock: StepClock;
 }
 
 /** An engine over `store`, which outlives it; its keys and segments lie in `root`. */
-async function open(t: TestContext, store: MemoryLogStore, root: string, clock = new Clock()): Promise<Opened> {
+async function open(t: TestContext, store: MemoryLogStore, root: string, clock = new StepClock()): Promise<Opened> {
   const log = new FaultyLog(new MemoryLog(store));
-  const engine = await Engine.open({
-    directory: join(root, 'shard-0'),
-    keysDirectory: join(root, 'keys', 'shard-0'),
-    shard: 0,
-    shards: 1,
-    masterKeys: [MASTER],
-    indexHeapBytes: 64 << 20,
-    clock,
-    log,
-    onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
-  });
+  const engine = await openShard(root, { clock, log });
   t.after(() => engine.abandon().catch(() => undefined));
   return { engine, log, clock };
 }
 
-function folder(t: TestContext): string {
-  const root = mkdtempSync(join(tmpdir(), 'granary-trail-'));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
-  return root;
-}
-
 async function begun(t: TestContext): Promise<Opened & { readonly store: MemoryLogStore; readonly root: string }> {
   const store = new MemoryLogStore();
-  const root = folder(t);
+  const root = temporaryDirectory(t);
   const opened = await open(t, store, root);
-  await opened.engine.write('attachMemory', context, { settings });
+  await opened.engine.write('attachMemory', context, { settings: settingsOf(1) });
   return { ...opened, store, root };
 }
 

@@ -1,36 +1,19 @@
 // Housekeeping among writes: what runs into what, at every step, and what a disk that refuses leaves.
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { until as untilDone } from '../../../test/support/shard.ts';
-import type { AddItem, CallContext, MemorySettings } from '../calls.ts';
-import type { Clock } from '../clock.ts';
-import { Engine } from '../engine.ts';
+import { contextOf, openShard, StepClock, settingsOf, until as untilDone } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { AddItem } from '../calls.ts';
+import type { Engine } from '../engine.ts';
 import { EngineError } from '../errors.ts';
 import type { IndexedGrain } from '../index/part.ts';
 import { HOUSEKEEPING_RETRY_MS } from '../limits.ts';
 import { decodeRecord } from '../record/record.ts';
 import { replayRecord } from './replay.ts';
 
-const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
-const settings: MemorySettings = {
-  number: 1,
-  id: 'default',
-  partitions: 1,
-  language: 'en',
-  dedup: 'exact',
-  dedupThreshold: 0.85,
-  createdAtMs: 1_700_000_000_000,
-};
-
-class StepClock implements Clock {
-  now = 1_700_000_000_000;
-  nowMs(): number {
-    return this.now;
-  }
-}
+const context = contextOf(1);
 
 interface Opened {
   readonly engine: Engine;
@@ -39,25 +22,12 @@ interface Opened {
 }
 
 async function openEngine(t: TestContext): Promise<Opened> {
-  const root = mkdtempSync(join(tmpdir(), 'granary-housekeeper-'));
+  const root = temporaryDirectory(t);
   const clock = new StepClock();
-  const directory = join(root, 'shard-0');
-  const engine = await Engine.open({
-    directory,
-    keysDirectory: join(root, 'keys', 'shard-0'),
-    shard: 0,
-    shards: 1,
-    masterKeys: [Buffer.alloc(32, 7)],
-    indexHeapBytes: 64 << 20,
-    clock,
-    onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
-  });
-  t.after(async () => {
-    await engine.close();
-    rmSync(root, { recursive: true });
-  });
-  await engine.write('attachMemory', context, { settings });
-  return { engine, clock, directory };
+  const engine = await openShard(root, { clock });
+  t.after(() => engine.close());
+  await engine.write('attachMemory', context, { settings: settingsOf(1) });
+  return { engine, clock, directory: join(root, 'shard-0') };
 }
 
 function belief(subject: string, object: string, userId?: string): AddItem & { sync: boolean } {

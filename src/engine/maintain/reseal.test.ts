@@ -1,49 +1,27 @@
 // Rotations of a memory's blob key and of the master key, over a real shard.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { CallContext, MemorySettings } from '../calls.ts';
-import { Engine } from '../engine.ts';
+import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { Engine } from '../engine.ts';
 import { EngineError } from '../errors.ts';
 import { FaultyLog } from '../log/faulty.ts';
 import { MemoryLog, MemoryLogStore } from '../log/memory.ts';
 import { decodeRecord } from '../record/record.ts';
 
 const MASTER = Buffer.alloc(32, 7);
-const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
-const settings: MemorySettings = {
-  number: 1,
-  id: 'default',
-  partitions: 1,
-  language: 'en',
-  dedup: 'exact',
-  dedupThreshold: 0.85,
-  createdAtMs: 1_700_000_000_000,
-};
+const context = contextOf(1);
 
 /** A shard over a log that outlives its engine and fails when told to. */
-async function openShard(t: TestContext) {
-  const root = mkdtempSync(join(tmpdir(), 'granary-rotation-'));
+async function opened(t: TestContext) {
+  const root = temporaryDirectory(t);
   const records = new MemoryLogStore();
   const open = async (...masterKeys: Buffer[]) => {
     const log = new FaultyLog(new MemoryLog(records));
-    const engine = await Engine.open({
-      directory: join(root, 'shard-0'),
-      keysDirectory: join(root, 'keys', 'shard-0'),
-      shard: 0,
-      shards: 1,
-      masterKeys: masterKeys.length === 0 ? [MASTER] : masterKeys,
-      indexHeapBytes: 64 << 20,
-      log,
-      onFatal: (error) => assert.fail(`fatal: ${error instanceof Error ? error.stack : error}`),
-    });
-    return { engine, log };
+    return { engine: await openShard(root, { log, ...(masterKeys.length === 0 ? {} : { masterKeys }) }), log };
   };
   const shard = { ...(await open()), open };
-  t.after(() => rmSync(root, { recursive: true }));
-  await shard.engine.write('attachMemory', context, { settings });
+  await shard.engine.write('attachMemory', context, { settings: settingsOf(1) });
   return shard;
 }
 
@@ -69,7 +47,7 @@ function grainsByKey(engine: Engine): Map<number, number> {
 }
 
 test('compact seals what lies under older blob keys anew, then destroys those keys', async (t) => {
-  const shard = await openShard(t);
+  const shard = await opened(t);
   let { engine } = shard;
   const { blob: first } = engine.store.memory(1).keyIds;
   const old = await addEvents(engine, 600);
@@ -101,7 +79,7 @@ test('compact seals what lies under older blob keys anew, then destroys those ke
 });
 
 test('a grain forgotten while compact seals others anew stays forgotten', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await opened(t);
   const hashes = await addEvents(engine, 300);
   await engine.write('rotateKeys', context, { scope: 'memory' });
   const gone = hashes.filter((_, at) => at % 3 === 0);
@@ -116,7 +94,7 @@ test('a grain forgotten while compact seals others anew stays forgotten', async 
 });
 
 test('a refused transaction leaves the old keys, and the next compact finishes', async (t) => {
-  const { engine, log } = await openShard(t);
+  const { engine, log } = await opened(t);
   const { blob: first } = engine.store.memory(1).keyIds;
   const [hash] = await addEvents(engine, 10);
   await engine.write('rotateKeys', context, { scope: 'memory' });
@@ -131,7 +109,7 @@ test('a refused transaction leaves the old keys, and the next compact finishes',
 });
 
 test('a blob that does not open keeps its key', async (t) => {
-  const { engine, log } = await openShard(t);
+  const { engine, log } = await opened(t);
   const { blob: first } = engine.store.memory(1).keyIds;
   const [bad, good] = await addEvents(engine, 2);
   const ordinal = engine.store.findOrdinal(1, bad!)!;
@@ -148,7 +126,7 @@ test('a blob that does not open keeps its key', async (t) => {
 });
 
 test('dropping a memory destroys every version of its blob key', async (t) => {
-  const { engine } = await openShard(t);
+  const { engine } = await opened(t);
   await addEvents(engine, 1);
   const { blob: first } = engine.store.memory(1).keyIds;
   await engine.write('rotateKeys', context, { scope: 'memory' });
@@ -159,7 +137,7 @@ test('dropping a memory destroys every version of its blob key', async (t) => {
 });
 
 test('rewrapped keys open under the new master key alone, and those made meanwhile too', async (t) => {
-  const shard = await openShard(t);
+  const shard = await opened(t);
   let { engine } = shard;
   const [hash] = await addEvents(engine, 1, 'ann');
   const next = Buffer.alloc(32, 9);

@@ -14,21 +14,9 @@ import type { FaultyLog } from '../../engine/log/faulty.ts';
 import { decodeRecord, encodeRecord, type GrainRecord } from '../../engine/record/record.ts';
 import { sealPolicy } from '../../engine/store/rules.ts';
 import { judge } from './judge.ts';
+import { BARE_DEPLOYMENT } from './testing/deployment.ts';
 
 const context = contextOf(1);
-const DEPLOYMENT = {
-  nowSeconds: Math.floor(Date.now() / 1000),
-  authMode: 'api-key',
-  masterKeySource: 'environment',
-  tls: true,
-  loopback: false,
-  services: [],
-  keys: [],
-  region: undefined,
-  modelAssignments: {},
-  previousFullRunAt: undefined,
-  tiers: [],
-} as const;
 
 interface Broken {
   readonly engine: Engine;
@@ -69,7 +57,7 @@ async function broken(t: TestContext, options: Partial<EngineOptions> = {}): Pro
 async function failingOf(engine: Engine): Promise<readonly string[]> {
   const { partitions } = await engine.write('compliance', context, { runId: 'vrf_broken' });
   // Through a thread nothing but plain data comes.
-  const checks = judge({ partitions: structuredClone(partitions), deployment: DEPLOYMENT }, undefined);
+  const checks = judge({ partitions: structuredClone(partitions), deployment: BARE_DEPLOYMENT }, undefined);
   return checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
 }
 
@@ -110,7 +98,7 @@ test('plaintext in the log, an edited envelope, another grain under an address',
   const { blobs } = partitions[0]!;
   assert.ok(!('error' in blobs));
   assert.deepEqual([blobs.plaintext, blobs.unreadable, blobs.misaddressed], [1, 2, 1]);
-  const [integrity] = judge({ partitions, deployment: DEPLOYMENT }, 'hipaa').filter(
+  const [integrity] = judge({ partitions, deployment: BARE_DEPLOYMENT }, 'hipaa').filter(
     ({ id }) => id === 'hipaa_integrity',
   );
   assert.equal(integrity?.status, 'fail');
