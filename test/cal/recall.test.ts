@@ -1,8 +1,9 @@
 // What RECALL answers, rule by rule of the specification: filters, orders, stages, options.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import type { AddItem, JsonObject } from '../../src/engine/calls.ts';
 import { NOW_MS } from './fixture.ts';
-import { temporaryMemory } from './memory.ts';
+import { CalMemory, temporaryMemory } from './memory.ts';
 
 describe('RECALL', () => {
   const opened = temporaryMemory(before);
@@ -140,6 +141,16 @@ describe('RECALL', () => {
       'question 0: where is the saffron?',
       'question 2: where is the saffron?',
     ]);
+    // Its other conditions hold too, whatever serves them.
+    const from = `RECALL events THREAD FROM sha256:${hash}`;
+    assert.deepEqual(said(`${from} LIKE "boiler"`), []);
+    assert.deepEqual(said(`${from} LIKE "saffron" LIMIT 3`), whole.slice(0, 3));
+    assert.deepEqual(said(`${from} WHERE hash = sha256:${hash}`), ['answer 3: on the upper shelf']);
+    const elsewhere = opened.memory.hash('question 8: where is the saffron?');
+    assert.deepEqual(said(`${from} WHERE hash = sha256:${elsewhere}`), []);
+    assert.deepEqual(said(`${from} WHERE score > 1`), []);
+    assert.deepEqual(said(`${from} ABOUT "boiler"`), []);
+    assert.deepEqual(said(`${from} ABOUT "saffron"`), whole);
   });
 
   test('D-24: ABOUT is a subject, and a search where no subject is called so', () => {
@@ -281,4 +292,22 @@ describe('RECALL', () => {
     assert.equal(data['grain_count'], 1);
     assert.ok(!('content' in data));
   });
+});
+
+test('a thread is of events alone, and a subquery in it counts', async (t) => {
+  const said = (grainType: string, fields: JsonObject): AddItem => ({
+    grainType,
+    fields: { session_id: 's', created_at: 1_700_000_000, ...fields },
+  });
+  const memory = await CalMemory.open(t, [
+    said('event', { content: 'hello', subject: 'ann' }),
+    said('event', { content: 'goodbye', subject: 'ben', created_at: 1_700_000_001 }),
+    said('belief', { subject: 'ann', relation: 'is', object: 'here' }),
+  ]);
+  const contents = (query: string): unknown[] =>
+    memory.ask(query).told['grains'].map(({ fields }: { fields: JsonObject }) => fields['content']);
+  assert.deepEqual(contents('RECALL THREAD "s"'), ['hello', 'goodbye']);
+  const whose = 'WHERE subject IN (RECALL beliefs | SUBJECTS)';
+  for (const thread of ['"s"', `FROM sha256:${memory.hashes[0]}`])
+    assert.deepEqual(contents(`RECALL events THREAD ${thread} ${whose}`), ['hello'], thread);
 });

@@ -72,6 +72,7 @@ export function conditionsOf(
   if (like !== undefined) builder.search(like, 'like');
   if (since !== undefined) builder.since(since, 'since');
   if (between !== undefined) builder.within('time', between, 'between');
+  if (thread !== undefined) builder.events();
   if (thread !== undefined && 'session' in thread) builder.facet('session', [thread.session], 'thread');
   if (contradictions === true) builder.test({ field: 'contradicted', op: '=', value: true }, 'contradictions');
   for (const condition of recall.where) builder.condition(condition, subquery);
@@ -132,6 +133,11 @@ class Builder {
     const one = { facet, values };
     this.#anyOf.push(one);
     this.#note(name, `facet ${facet}`, { anyOf: [one] });
+  }
+
+  /** A conversation is of events, also where the query names no type: grains of other types may have a session too. */
+  events(): void {
+    if (this.#type === undefined) this.#filter.grainTypes = ['event'];
   }
 
   /** Overwritten by the session's, which every read carries anyway. */

@@ -1,5 +1,5 @@
 // One RECALL: conditions to the store, the rest over what comes back. A generator: what it needs of the store it yields.
-import type { RecallHit } from '../../calls.ts';
+import type { GrainFilter, RecallHit } from '../../calls.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../limits.ts';
 import type { Condition, GrainReference, Recall, Stage, WithOption } from '../ast.ts';
 import { CalError, calWarning } from '../errors.ts';
@@ -30,19 +30,33 @@ export function* runRecall(recall: Recall, run: Run): Running<Outcome> {
     values.set(condition, yield* runValues(condition.recall, condition.extract, run));
   }
   const thread = recall.thread !== undefined && 'from' in recall.thread ? recall.thread.from : undefined;
+  let within: GrainFilter | undefined = {};
   if (thread !== undefined) {
     const hash = yield* resolveReference(thread, run);
-    const grains = hash === undefined ? [] : yield* threadOf(hash, recall, run);
-    return finish({ kind: 'grains', grains, total: grains.length }, recall, run);
+    within = hash === undefined ? undefined : yield* threadOf(hash, run);
+    if (within === undefined) return finish({ kind: 'grains', grains: [], total: 0 }, recall, run);
   }
   const meaning = meaningOf(run);
   const subquery = (condition: Condition) => values.get(condition);
-  const outcome = yield* match(recall, conditionsOf(recall, meaning, subquery), run);
+  const outcome = yield* match(recall, narrowed(conditionsOf(recall, meaning, subquery), within), run);
   if (recall.about === undefined) return outcome;
   if (!isEmpty(outcome)) return { ...outcome, about: 'subject' };
   const asText = conditionsOf(recall, meaning, subquery, { aboutAsText: true });
-  const searched = yield* match(recall, asText, run);
+  const searched = yield* match(recall, narrowed(asText, within), run);
   return { ...searched, about: 'query' };
+}
+
+/** The conditions inside of a conversation. */
+function narrowed(conditions: Conditions, { anyOf = [], addresses }: GrainFilter): Conditions {
+  const { filter } = conditions;
+  return {
+    ...conditions,
+    filter: {
+      ...filter,
+      ...(addresses === undefined ? {} : { addresses }),
+      ...(anyOf.length === 0 ? {} : { anyOf: [...(filter.anyOf ?? []), ...anyOf] }),
+    },
+  };
 }
 
 function isEmpty(outcome: Outcome): boolean {
@@ -115,7 +129,9 @@ function* match(recall: Recall, conditions: Conditions, run: Run): Running<Outco
     if (address === undefined) return finish(nothing, recall, run);
     addresses.add(address);
   }
-  if (addresses.size > 1) return finish(nothing, recall, run);
+  const among = conditions.filter.addresses;
+  if (addresses.size > 1 || (among !== undefined && [...addresses].some((address) => !among.includes(address))))
+    return finish(nothing, recall, run);
   const filter = addresses.size === 0 ? conditions.filter : { ...conditions.filter, addresses: [...addresses] };
   if (conditions.text !== undefined) return yield* search(recall, { ...conditions, filter }, conditions.text, run);
   // All that structure finds has the score 1.

@@ -1,35 +1,29 @@
 // The conversation that an event belongs to: its session, or else what is linked to it by parent_message_id, both ways.
-import type { Recall } from '../ast.ts';
+import type { GrainFilter } from '../../calls.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { ask, type Running, type Selection } from './asks.ts';
 import { account, bounds } from './bounds.ts';
-import { conditionsOf } from './conditions.ts';
 import { calGrain } from './grain-of.ts';
 import type { Order } from './order.ts';
-import { meaningOf } from './recall.ts';
 import type { Run } from './session.ts';
 
 const OLDEST_FIRST: Order = { by: 'time', descending: false };
 
-/** The events of the thread that pass the recall's own conditions, oldest first. Empty where `hash` is no event. */
-export function* threadOf(hash: string, recall: Recall, run: Run): Running<CalGrain[]> {
+/** The conversation as a filter has it: its session, or the addresses of its events. Undefined where `hash` is no event. */
+export function* threadOf(
+  hash: string,
+  run: Run,
+): Running<Pick<GrainFilter, 'anyOf'> | Pick<GrainFilter, 'addresses'> | undefined> {
   const [start] = yield* events(
     { filter: { grainTypes: ['event'], includeSuperseded: true, addresses: [hash] }, tests: [] },
     run,
   );
-  if (start === undefined) return [];
-  const { thread: _, ...rest } = recall;
-  const { filter, tests, nothing } = conditionsOf(rest, meaningOf(run), () => []);
-  if (nothing) return [];
+  if (start === undefined) return undefined;
   const session = fieldValue(start, 'session_id');
-  if (typeof session === 'string') {
-    const anyOf = [...(filter.anyOf ?? []), { facet: 'session' as const, values: [session] }];
-    return yield* events({ filter: { ...filter, grainTypes: ['event'], anyOf }, tests }, run);
-  }
-  const linked = yield* linkedTo(start, run);
-  return yield* events({ filter: { ...filter, grainTypes: ['event'], addresses: linked }, tests }, run);
+  if (typeof session === 'string') return { anyOf: [{ facet: 'session', values: [session] }] };
+  return { addresses: yield* linkedTo(start, run) };
 }
 
 function* events(selection: Selection, run: Run): Running<CalGrain[]> {
