@@ -127,14 +127,24 @@ export class Keys {
         if (uses.length === KEY_USE_WRITE_MAX) break;
       }
       for (const [keyId] of uses) this.#used.delete(keyId);
+      await this.#noteUses(uses, options.all);
+    }
+  }
+
+  /** Those that the log does not take wait for the next time. */
+  async #noteUses(uses: readonly (readonly [keyId: string, usedMs: number])[], all: boolean): Promise<void> {
+    try {
       await this.#store.commit((change) => {
         for (const [keyId, usedMs] of uses) {
           const key = this.find(keyId);
           if (key === undefined) continue;
-          const step = options.all ? 1 : KEY_USE_WRITE_MS;
+          const step = all ? 1 : KEY_USE_WRITE_MS;
           if (usedMs - (key.lastUsedAtMs ?? 0) >= step) change.put('key', { ...key, lastUsedAtMs: usedMs });
         }
       });
+    } catch (error) {
+      for (const [keyId, usedMs] of uses) if (!this.#used.has(keyId)) this.#used.set(keyId, usedMs);
+      throw error;
     }
   }
 }
