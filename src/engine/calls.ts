@@ -25,7 +25,7 @@ export interface CallContext {
   readonly memory: number;
   /** Partition of it that this shard call is for, from 0. */
   readonly partition: number;
-  /** Principal: the audit actor (`key:<key_id>`, `anonymous`, `system`). */
+  /** Principal: the audit actor (`key:<key_id>`, `user:<name>`, `anonymous`, `system`). */
   readonly actor: string;
   readonly requestId: string;
   /** Bound or narrowed: the call sees and writes only this namespace / user. */

@@ -14,7 +14,7 @@ import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX } from '../limits.ts';
 import type { RuleTopic } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { consentState, consentsState, policyState, restrictionState, sealPolicy, sealRule } from '../store/rules.ts';
-import { pseudonym, reasonDetail } from './actor.ts';
+import { auditActor, pseudonym, reasonDetail } from './actor.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
@@ -39,7 +39,7 @@ export function planSetPolicy(
   }
   const { decision, policy } = applyChange(current, { reason: context.reason, ...input.change } as PolicyChangeOf, {
     nowSeconds: Math.floor(group.nowMs / 1000),
-    sealedBy: context.actor,
+    sealedBy: auditActor(memory, context.actor),
     isAdmin: input.isAdmin,
   });
   if (policy !== undefined && input.check !== true) keepPolicy(group, memory, context, policy, decision.change);
@@ -95,7 +95,7 @@ export function planRestrict(
   if (known !== undefined) return { restricted, timestamp: Math.floor(known.atMs / 1000) };
   if (governed.restrictions.size >= RESTRICTIONS_MAX)
     throw new EngineError('LIM-E002', `${RESTRICTIONS_MAX} users of this memory are restricted`);
-  const restriction: Restriction = { userId, reason, atMs: group.nowMs, by: context.actor };
+  const restriction: Restriction = { userId, reason, atMs: group.nowMs, by: auditActor(memory, context.actor) };
   const key = group.keyOfUser(memory, userId);
   const sequence = keepRule(group, memory, 'restriction', key, sealRule(memory, 'restriction', key, restriction));
   group.setState(restrictionState(memory, userId), sequence);

@@ -74,7 +74,7 @@ function anonymousOn(open: boolean): Principal {
 
 function principalOf(key: KeyRecord): Principal {
   return {
-    actor: `key:${key.keyId}`,
+    actor: key.principal,
     keyId: key.keyId,
     scope: highestScope(key.scopes),
     ...(key.memoryId === undefined ? {} : { memoryId: key.memoryId }),

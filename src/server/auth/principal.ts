@@ -5,7 +5,7 @@ export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface Principal {
-  /** Audit actor: `key:<key_id>`, `anonymous`, `system`. */
+  /** Audit actor: who the key was given to, `key:<key_id>` where nobody was named; `anonymous`, `system`. */
   readonly actor: string;
   /** The highest scope; each includes those before it. */
   readonly scope: Scope;
@@ -17,6 +17,9 @@ export interface Principal {
   /** May create memories without being admin (anonymous on an open address). */
   readonly createsMemories?: true;
 }
+
+/** Actors that no key may be given to: this server, somebody unknown, another key, somebody erased. */
+export const RESERVED_ACTOR = /^(?:system$|anonymous$|key:|erased:)/i;
 
 /** True when `held` includes `needed`. */
 export function includesScope(held: Scope, needed: Scope): boolean {

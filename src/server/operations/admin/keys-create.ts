@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { NAME_CHARS_MAX, NAMESPACE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
-import { includesScope, SCOPES, type Scope } from '../../auth/principal.ts';
+import { includesScope, RESERVED_ACTOR, SCOPES, type Scope } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 import { secondsToMs } from '../grains/recall-query.ts';
 import { plainText } from '../text.ts';
@@ -40,6 +40,10 @@ export const keysCreate = defineOperation({
     const scopes = [...new Set<Scope>(input.scopes ?? SCOPES.filter((scope) => includesScope(principal.scope, scope)))];
     if (!scopes.every((scope) => includesScope(principal.scope, scope)))
       throw new EngineError('AUT-E001', 'a key cannot be given more than its maker has');
+    if (input.principal !== undefined && RESERVED_ACTOR.test(input.principal))
+      throw new EngineError('VAL-E001', `principal must not be ${input.principal}`, {
+        details: [{ field: 'principal', issue: 'reserved' }],
+      });
     const expiresAtMs = secondsToMs(input.expiresAt, 'expires_at', 0);
     if (expiresAtMs !== undefined && expiresAtMs <= services.clock.nowMs())
       throw new EngineError('VAL-E001', 'expires_at is in the past', {
@@ -50,7 +54,7 @@ export const keysCreate = defineOperation({
         name: input.name?.normalize('NFC') ?? 'key',
         scopes,
         ...bound,
-        ...pick('principal', input.principal),
+        ...pick('principal', input.principal?.normalize('NFC')),
         ...pick('expiresAtMs', expiresAtMs),
       },
       principal.actor,

@@ -1,0 +1,51 @@
+// Keys that were given to a person: the audit trail, records of recalls and the policy say who acted, by a pseudonym that
+// the person's erasure makes nobody's.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestServer, type TestServer } from './support/server.ts';
+import { ask, type Told } from './support/server-process.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const as =
+  (key: string) =>
+  (verb: string, path: string, json?: object): Promise<Told> =>
+    ask({ http: server.http, key }, verb, path, json);
+const M = '/memories/default';
+
+test('who a key was given to is the actor, and no name of an erased person stays where they acted', async () => {
+  const root = as(server.key);
+  const made = await root('POST', '/auth/keys', { name: 'of ada', principal: 'user:ada' });
+  const ada = as(made.body.raw_key);
+  assert.equal((await ada('POST', `${M}/add`, { subject: 'tea', relation: 'is', object: 'hot' })).status, 200);
+  assert.equal(
+    (await ada('POST', `${M}/add`, { subject: 'a', relation: 'is', object: 'b', user_id: 'ada' })).status,
+    200,
+  );
+  const recalled = await ada('POST', `${M}/recall`, { query: 'hot tea' });
+  assert.equal((await ada('PUT', `${M}/policy`, { add_policies: ['strict_supersede'] })).status, 200);
+  const restrict = { command: 'restrict', args: { user_id: 'bob', reason: 'contested' } };
+  assert.equal((await ada('POST', `${M}/app/exec`, restrict)).status, 200);
+
+  const acted = async () => (await root('GET', `${M}/audit?actor=user:ada&event_type=memory.added`)).body;
+  const before = await acted();
+  assert.equal(before.total, 2);
+  assert.match(before.entries[0].actor, /^user:[0-9a-f]{32}$/);
+  const proof = (await root('POST', `${M}/forget`, { user_id: 'ada' })).body;
+  const erased = `erased:${proof.key_fingerprint}`;
+  assert.equal((await acted()).entries[0].actor, erased);
+  const record = await root('GET', `${M}/provenance/${recalled.body.recall_id}`);
+  assert.equal(record.body.principal, erased);
+  const restrictions = await root('POST', `${M}/app/exec`, { command: 'restrictions', args: {} });
+  for (const told of [await root('GET', `${M}/policy`), restrictions, await root('GET', `${M}/audit?verify=true`)])
+    assert.doesNotMatch(JSON.stringify(told.body), /user:ada|"ada"/);
+});
+
+test('nobody is named as the server itself, as another key or as somebody erased', async () => {
+  for (const principal of ['system', 'anonymous', 'key:key_x', 'erased:0123456789abcdef'])
+    assert.equal((await as(server.key)('POST', '/auth/keys', { principal })).code, 'VAL-E001');
+});
