@@ -49,6 +49,22 @@ test('every grain of every memory is embedded once, in turn, and found by its ve
   assert.deepEqual(await embedAll(engine), ['it is ffff']);
 });
 
+test('a start that finds nothing to embed opens no memory for it, and writes nothing', async (t) => {
+  const { shard, reopen } = await open(t, 2);
+  await add(shard.engine, 'aaaa');
+  await add(shard.engine, 'bbbb', { memory: 2 });
+  assert.equal((await embedAll(shard.engine)).length, 2);
+  const engine = await reopen('close');
+  const { vectors } = engine.store;
+  const paths = vectors.paths();
+  const bytes = vectors.bytes;
+  assert.deepEqual(await embedAll(engine), []);
+  assert.equal(vectors.bytes, bytes);
+  assert.deepEqual((await reopen('close')).store.vectors.paths(), paths);
+  await add(shard.engine, 'cccc');
+  assert.deepEqual(await embedAll(shard.engine), ['it is cccc']);
+});
+
 test('a memory that begins to be written has its turn after one page of a long backlog', async (t) => {
   const { shard } = await open(t, 2);
   const { engine } = shard;

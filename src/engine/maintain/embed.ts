@@ -136,7 +136,8 @@ function pageOf(store: Store, number: number, grainsMax: number, redacts: boolea
     const isLast = looked === ordinals.length;
     const upTo = isLast ? published : ordinals[looked - 1]!;
     if (grains.length > 0) return { memory: number, after, upTo, grains };
-    if (upTo > after) vectors.advance(number, upTo);
+    // Where no grain was looked at the note would say nothing new, but that vectors of another embedder may go.
+    if (upTo > after && (looked > 0 || vectors.hasOthers(number))) vectors.advance(number, upTo);
     return isLast ? undefined : { memory: number, after: upTo, upTo, grains };
   } catch (error) {
     // As one that does not open.

@@ -3,6 +3,7 @@
 import type { IndexKeys } from '../index-keys.ts';
 import type { Sliced } from '../section.ts';
 import { Arena } from './arena.ts';
+import { Coverage } from './coverage.ts';
 import type { EmbedderStamp, Generation, NearFrom } from './generation.ts';
 import { isSameStamp, MemoryVectors, type VectorShard } from './memory-vectors.ts';
 import type { PlacedEntry, VectorFiles } from './vector-files.ts';
@@ -77,6 +78,23 @@ export class OpenMemories {
   /** The memory if it is open; it is not thereby asked for. */
   find(memory: number): MemoryVectors | undefined {
     return this.#open.get(memory);
+  }
+
+  /** What an embedder covered; of a memory that is not open, which it stays, by its files. */
+  coverageOf(memory: number, stamp: EmbedderStamp): Coverage {
+    const opened = this.#open.get(memory);
+    const known = opened?.find(stamp)?.coverage;
+    if (known !== undefined) return known;
+    const coverage = new Coverage();
+    if (opened === undefined) for (const { entry } of this.entries(memory, stamp)) coverage.add(entry);
+    return coverage;
+  }
+
+  /** Whose vectors there are, some more than once; a memory that is not open stays so. */
+  stampsOf(memory: number): EmbedderStamp[] {
+    const opened = this.#open.get(memory);
+    if (opened !== undefined) return opened.generations.map(({ stamp }) => stamp);
+    return this.#options.files.entriesOf(memory).map(({ entry }) => entry.stamp);
   }
 
   get(memory: number): MemoryVectors {

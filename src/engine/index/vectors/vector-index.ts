@@ -161,7 +161,13 @@ export class VectorIndex {
 
   /** Up to which ordinal the memory is embedded by the embedder (or the one that is named), without a gap; 0 for nothing. */
   embeddedUpTo(memory: number, embedder: EmbedderStamp = this.embedderOf(memory)): number {
-    return this.#memories.get(memory).find(embedder)?.coverage.cursor ?? 0;
+    return this.#memories.coverageOf(memory, embedder).cursor;
+  }
+
+  /** True when vectors of another embedder are there too, which go when the memory's own has come as far. */
+  hasOthers(memory: number): boolean {
+    const own = this.embedderOf(memory);
+    return this.#memories.stampsOf(memory).some((stamp) => !isSameStamp(stamp, own));
   }
 
   /** Ranges before others that the embedder covered and whose vectors were lost: `embeddedUpTo` ends where the first begins. */
