@@ -28,9 +28,12 @@ export function usage(text: string): Failure {
   return new Failure('USAGE', text);
 }
 
+/** The server's own words speak of a header, which nobody types here. */
+const NO_KEY = 'no API key: the data directory has no keys/bootstrap.key to read; give --api-key or GRANARY_API_KEY';
+
 /** Code and text of anything thrown. An error of the engine says its code first in its message. */
 export function failureOf(error: unknown): { readonly code: string; readonly text: string } {
-  if (error instanceof Failure) return { code: error.code, text: error.message };
+  if (error instanceof Failure) return { code: error.code, text: error.code === 'AUT-E005' ? NO_KEY : error.message };
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const { code, message } = error;
     return { code, text: message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message };
