@@ -250,7 +250,14 @@ export function grainRoutes(client: () => HttpClient): void {
       const own = await writer.post(`${M}/forget`, { hash: blob_hash, user_id: 'ada', reason: 'asked to' });
       assert.deepEqual(own.hashes, [blob_hash]);
       const proof = await http.post(`${M}/forget`, { user_id: 'ada' });
-      assert.deepEqual(Object.keys(proof).toSorted(), ['count', 'key_fingerprint', 'status', 'timestamp', 'user_id']);
+      assert.deepEqual(Object.keys(proof).toSorted(), [
+        'audit_entry_hash',
+        'count',
+        'key_fingerprint',
+        'status',
+        'timestamp',
+        'user_id',
+      ]);
     });
 
     test('H92 and H93: a memory goes out as a file and comes in as it was', async () => {

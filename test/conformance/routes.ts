@@ -126,7 +126,6 @@ const TABLE = `
 
 /** Numbers of the routes that this build does not have yet, first and last: each answers SYS-E002. */
 const LATER: readonly (readonly [first: number, last: number])[] = [
-  [26, 26],
   [34, 49],
   [57, 73],
   [86, 91],
