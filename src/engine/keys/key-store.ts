@@ -3,32 +3,23 @@
 //
 // One store belongs to one shard and is used by one thread. Every call is synchronous: writes are small, and what a key
 // seals may be committed only after the key is on disk.
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { assert } from '../assert.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { KEY_BYTES } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
-import { FINDINGS_MAX, KEYS_CACHED_MAX, KEYS_STAGED_MAX } from '../limits.ts';
-import { BucketFiles } from './bucket-files.ts';
-import { type MasterKey, wrongMasterKey } from './master-key.ts';
+import { KEYS_CACHED_MAX, KEYS_STAGED_MAX } from '../limits.ts';
 import {
-  bucketOf,
-  emptyBucket,
-  firstIdOf,
-  type KeyKind,
-  kindOfDamaged,
-  type LiveSlot,
-  readHeader,
-  readSlot,
-  SLOT_BYTES,
-  SLOTS_PER_BUCKET,
-  type Slot,
-  slotOffset,
-  writeDestroyed,
-  writeHeader,
-  writeLive,
-} from './slot.ts';
+  fingerprintOf,
+  type KeyFinding,
+  type KeyInspection,
+  KeySlots,
+  type NewKey,
+  type Tombstone,
+} from './key-slots.ts';
+import type { MasterKey } from './master-key.ts';
+import { bucketOf, type KeyKind, SLOTS_PER_BUCKET, type Slot } from './slot.ts';
 
 export type { KeyKind } from './slot.ts';
 
@@ -48,53 +39,18 @@ export const NO_KEY = 0;
 /** Stands for the fingerprint of a key that was lost before it was destroyed. */
 export const UNKNOWN_FINGERPRINT = '0'.repeat(16);
 
-export interface Tombstone {
-  readonly id: number;
-  readonly kind: KeyKind;
-  readonly createdMs: number;
-  /** 16 hex digits: the first 8 bytes of SHA-256 of the destroyed key. */
-  readonly fingerprint: string;
-  readonly destroyedMs: number;
-}
-
-export interface KeyInspection {
-  /** Milliseconds. */
-  readonly createdMs: number;
-  readonly unwraps: boolean;
-  readonly keyBytes: number;
-  /** As `fingerprint` has it; '' for one that does not unwrap. */
-  readonly fingerprint: string;
-  /** True when the key's own bytes stand in its file. */
-  readonly inClear: boolean;
-}
-
-export interface KeyFinding {
-  readonly bucket: number;
-  /** Absent when the whole bucket is concerned. */
-  readonly id?: number;
-  readonly problem: string;
-}
-
 export interface KeyStoreOptions {
   /** Name of the store, part of every key's id text. Default: the folder's name (`shard-3`). */
   readonly name?: string;
   readonly clock?: Clock;
 }
 
-interface Staged {
-  readonly id: number;
-  readonly kind: KeyKind;
-  readonly key: Buffer;
-  readonly createdMs: number;
-}
-
 export class KeyStore {
-  readonly #files: BucketFiles;
+  readonly #slots: KeySlots;
   readonly #clock: Clock;
-  #master: MasterKey;
   /** The next id to give, past everything on disk and staged. */
   #nextId: number;
-  readonly #staged = new Map<number, Staged>();
+  readonly #staged = new Map<number, NewKey>();
   /** Unwrapped keys, ours: callers get copies, so that these can be overwritten. */
   readonly #unwrapped = new Map<number, Buffer>();
   #liveCount: number | undefined;
@@ -104,39 +60,16 @@ export class KeyStore {
    * does not have; STO-E001 when the files are another store's or of another format.
    */
   static open(directory: string, master: MasterKey, options: KeyStoreOptions = {}): KeyStore {
-    const store = new KeyStore(new BucketFiles(directory, options.name ?? basename(directory)), master, options.clock);
-    store.#checkMaster();
+    const slots = new KeySlots(directory, options.name ?? basename(directory), master);
+    const store = new KeyStore(slots, options.clock);
+    slots.checkMaster();
     return store;
   }
 
-  private constructor(files: BucketFiles, master: MasterKey, clock: Clock = systemClock) {
-    this.#files = files;
-    this.#master = master;
+  private constructor(slots: KeySlots, clock: Clock = systemClock) {
+    this.#slots = slots;
     this.#clock = clock;
-    this.#nextId = this.#lastWrittenId() + 1;
-  }
-
-  /** The newest slot that was written whole. What a crash tore off after it was never used, and is written over. */
-  #lastWrittenId(): number {
-    for (let bucket = this.#files.newest; bucket >= 0; bucket--) {
-      const bytes = this.#files.read(bucket);
-      if (bytes === undefined) continue;
-      for (let id = firstIdOf(bucket + 1) - 1; id >= firstIdOf(bucket); id--) {
-        const { state } = readSlot(bytes, id);
-        if (state === 'live' || state === 'destroyed') return id;
-      }
-    }
-    return 0;
-  }
-
-  /** A wrong master key shows in the oldest or newest bucket: a rewrap that was cut off goes from the first to the last. */
-  #checkMaster(): void {
-    for (const bucket of new Set([0, bucketOf(this.#nextId)])) {
-      for (const [, slot] of this.#slots(bucket)) {
-        if (slot.state !== 'live') continue;
-        if (!this.#master.accepts(slot.masterId)) throw wrongMasterKey(this.#master.ids, [slot.masterId]);
-      }
-    }
+    this.#nextId = slots.lastWrittenId() + 1;
   }
 
   /** The id that the next `allocate` gives. */
@@ -171,13 +104,7 @@ export class KeyStore {
     const staged = [...this.#staged.values()];
     this.#staged.clear();
     try {
-      for (let from = 0; from < staged.length; ) {
-        const bucket = bucketOf(staged[from]!.id);
-        let to = from + 1;
-        while (to < staged.length && bucketOf(staged[to]!.id) === bucket) to += 1;
-        this.#writeLive(bucket, staged.slice(from, to));
-        from = to;
-      }
+      this.#slots.write(staged);
     } catch (error) {
       this.#nextId = staged[0]!.id;
       this.#liveCount = undefined;
@@ -188,23 +115,6 @@ export class KeyStore {
     for (const { id, key } of staged) this.#keep(id, key);
   }
 
-  /** `staged` are of one bucket, ids ascending. */
-  #writeLive(bucket: number, staged: readonly Staged[]): void {
-    const known = this.#files.read(bucket);
-    const bytes = known === undefined ? emptyBucket(bucket, this.#files.name) : Buffer.from(known);
-    const masterId = this.#master.id;
-    for (const { id, kind, key, createdMs } of staged)
-      writeLive(bytes, id, { kind, createdMs, masterId, wrapped: this.#master.wrap(key, this.#idText(id)) });
-    const whole = known === undefined || readHeader(known).state === 'damaged' || this.#files.isCutShort(bucket);
-    if (whole) {
-      writeHeader(bytes, bucket, this.#files.name);
-      this.#files.replace(bucket, bytes);
-    } else {
-      const end = slotOffset(staged[staged.length - 1]!.id) + SLOT_BYTES;
-      this.#files.writeRange(bucket, bytes, slotOffset(staged[0]!.id), end);
-    }
-  }
-
   /** The key, 32 bytes, a copy. CRY-E002 when it was destroyed, CRY-E001 when it does not unwrap, `MissingKey`. */
   get(id: number): Buffer {
     const known = this.#staged.get(id)?.key ?? this.#unwrapped.get(id);
@@ -212,7 +122,7 @@ export class KeyStore {
     const slot = this.#slot(id);
     if (slot.state === 'destroyed') throw new EngineError('CRY-E002');
     if (slot.state !== 'live') throw missing(id, slot);
-    const key = this.#unwrap(id, slot);
+    const key = this.#slots.unwrap(id, slot);
     this.#keep(id, key);
     return Buffer.from(key);
   }
@@ -281,20 +191,7 @@ export class KeyStore {
       assert(!this.#staged.has(id), 'a key is flushed before it is destroyed');
       prints.set(id, this.proof(id));
     }
-    for (const [bucket, group] of byBucket([...prints.keys()])) {
-      const known = this.#files.read(bucket);
-      const bytes = known === undefined ? emptyBucket(bucket, this.#files.name) : Buffer.from(known);
-      const left = group
-        .map((id) => [id, readSlot(bytes, id)] as const)
-        .filter(([, { state }]) => state !== 'destroyed');
-      if (left.length === 0) continue;
-      for (const [id, slot] of left) {
-        const { kind, createdMs } = slot.state === 'live' ? slot : { kind: kindOfDamaged(bytes, id), createdMs: 0 };
-        writeDestroyed(bytes, id, { kind, createdMs, fingerprint: prints.get(id)!, destroyedMs: nowMs });
-      }
-      const destroyed = left.map(([id]) => id);
-      if (known === undefined) this.#files.replace(bucket, bytes);
-      else this.#files.destroySlots(bucket, bytes, destroyed);
+    for (const destroyed of this.#slots.destroy(prints, nowMs)) {
       for (const id of destroyed) this.#forget(id);
       this.#liveCount = undefined;
     }
@@ -303,7 +200,7 @@ export class KeyStore {
 
   /** Every tombstone, ids ascending: what a backup of data needs kept to be restored without bringing keys back. */
   *tombstones(): IterableIterator<Tombstone> {
-    for (const [id, slot] of this.#allSlots()) if (slot.state === 'destroyed') yield toTombstone(id, slot);
+    for (const [id, slot] of this.#slots.all()) if (slot.state === 'destroyed') yield toTombstone(id, slot);
   }
 
   /**
@@ -330,19 +227,12 @@ export class KeyStore {
   }
 
   #applyToBucket(group: readonly Tombstone[]): number {
-    const bucket = bucketOf(group[0]!.id);
-    const known = this.#files.read(bucket);
-    const bytes = known === undefined ? emptyBucket(bucket, this.#files.name) : Buffer.from(known);
-    const fresh = group.filter(({ id }) => readSlot(bytes, id).state !== 'destroyed');
-    if (fresh.length === 0) return 0;
-    for (const tombstone of fresh) {
-      this.#forget(tombstone.id);
-      writeDestroyed(bytes, tombstone.id, tombstone);
-      this.reserve(tombstone.id);
+    const fresh = this.#slots.bury(group);
+    for (const { id } of fresh) {
+      this.#forget(id);
+      this.reserve(id);
     }
-    if (known === undefined) this.#files.replace(bucket, bytes);
-    else this.#files.replaceAndScrub(bucket, bytes);
-    this.#liveCount = undefined;
+    if (fresh.length > 0) this.#liveCount = undefined;
     return fresh.length;
   }
 
@@ -359,41 +249,15 @@ export class KeyStore {
    * The same in slices of one bucket; other calls may come between. Each bucket is replaced whole, so after a crash it
    * is wrapped under the old or the new master key, and both open the store until this has ended.
    */
-  *rewrapSlices(next: MasterKey): Generator<void, number, void> {
-    this.#master = next.accepting(this.#master);
-    let rewrapped = 0;
-    for (let bucket = 0; bucket <= this.#files.newest; bucket++) {
-      rewrapped += this.#rewrapBucket(bucket);
-      yield;
-    }
-    this.#master = this.#master.alone();
-    return rewrapped;
-  }
-
-  #rewrapBucket(bucket: number): number {
-    const known = this.#files.read(bucket);
-    if (known === undefined) return 0;
-    const bytes = Buffer.from(known);
-    const masterId = this.#master.id;
-    let count = 0;
-    for (const [id, slot] of this.#slots(bucket)) {
-      if (slot.state !== 'live' || slot.masterId === masterId) continue;
-      const key = this.#unwrap(id, slot);
-      const { kind, createdMs } = slot;
-      writeLive(bytes, id, { kind, createdMs, masterId, wrapped: this.#master.wrap(key, this.#idText(id)) });
-      key.fill(0);
-      count += 1;
-    }
-    // Scrubbed as well: a master key is most often rotated because the old one may be known.
-    if (count > 0) this.#files.replaceAndScrub(bucket, bytes);
-    return count;
+  rewrapSlices(next: MasterKey): Generator<void, number, void> {
+    return this.#slots.rewrapSlices(next);
   }
 
   /** Keys that are not destroyed, staged ones not counted. The first call reads every bucket. */
   get liveCount(): number {
     if (this.#liveCount === undefined) {
       let count = 0;
-      for (const [, slot] of this.#allSlots()) if (slot.state === 'live') count += 1;
+      for (const [, slot] of this.#slots.all()) if (slot.state === 'live') count += 1;
       this.#liveCount = count;
     }
     return this.#liveCount;
@@ -401,54 +265,18 @@ export class KeyStore {
 
   /** Unwraps every key and lists what is wrong; at most `FINDINGS_MAX`. */
   verify(): KeyFinding[] {
-    const findings: KeyFinding[] = [];
-    const report = (finding: KeyFinding): void => {
-      if (findings.length < FINDINGS_MAX) findings.push(finding);
-    };
-    for (let bucket = 0; bucket <= this.#files.newest; bucket++) {
-      const bytes = this.#files.read(bucket);
-      if (bytes === undefined) {
-        report({ bucket, problem: 'the file is missing' });
-        continue;
-      }
-      if (this.#files.isCutShort(bucket)) report({ bucket, problem: 'the file is cut short' });
-      if (readHeader(bytes).state === 'damaged') report({ bucket, problem: 'the header is damaged' });
-      for (const [id, slot] of this.#slots(bucket)) {
-        // Past the last whole slot lies what a crash tore off: never used, so no finding.
-        if (slot.state === 'damaged' && id < this.#nextId) report({ bucket, id, problem: 'the slot is damaged' });
-        if (slot.state !== 'live') continue;
-        try {
-          this.#unwrap(id, slot).fill(0);
-        } catch (error) {
-          report({ bucket, id, problem: error instanceof Error ? error.message : String(error) });
-        }
-      }
-    }
-    return findings;
+    return this.#slots.verify(this.#nextId);
   }
 
   /** How a live key lies in its file; undefined for one that is not live. What is wrong with it is told, not thrown. */
   inspect(id: number): KeyInspection | undefined {
-    if (this.#staged.has(id)) return undefined;
-    const bytes = this.#files.read(bucketOf(id));
-    const slot = bytes === undefined ? undefined : readSlot(bytes, id);
-    if (bytes === undefined || slot?.state !== 'live') return undefined;
-    try {
-      const key = this.#unwrap(id, slot);
-      const inClear = bytes.includes(key);
-      const keyBytes = key.length;
-      const fingerprint = fingerprintOf(key);
-      key.fill(0);
-      return { createdMs: slot.createdMs, unwraps: true, keyBytes, fingerprint, inClear };
-    } catch {
-      return { createdMs: slot.createdMs, unwraps: false, keyBytes: 0, fingerprint: '', inClear: false };
-    }
+    return this.#staged.has(id) ? undefined : this.#slots.inspect(id);
   }
 
   /** Copies the store's files into `directory`, durably; opened there under the same `name`. Returns how many files. */
   copyTo(directory: string): number {
     assert(this.#staged.size === 0, 'a backup is taken between groups');
-    return this.#files.copyTo(directory);
+    return this.#slots.copyTo(directory);
   }
 
   /** Overwrites the keys held in heap. The store is not used afterwards. */
@@ -462,27 +290,7 @@ export class KeyStore {
   #slot(id: number): Slot {
     if (id === NO_KEY) return { state: 'unused' };
     assert(Number.isInteger(id) && id > 0, 'a key id is a positive integer');
-    const bytes = this.#files.read(bucketOf(id));
-    return bytes === undefined ? { state: 'unused' } : readSlot(bytes, id);
-  }
-
-  *#slots(bucket: number): IterableIterator<readonly [id: number, slot: Slot]> {
-    const bytes = this.#files.read(bucket);
-    if (bytes === undefined) return;
-    for (let id = firstIdOf(bucket); id < firstIdOf(bucket + 1); id++) yield [id, readSlot(bytes, id)];
-  }
-
-  *#allSlots(): IterableIterator<readonly [id: number, slot: Slot]> {
-    for (let bucket = 0; bucket <= this.#files.newest; bucket++) yield* this.#slots(bucket);
-  }
-
-  #unwrap(id: number, slot: LiveSlot): Buffer {
-    return this.#master.unwrap(slot.masterId, slot.wrapped, this.#idText(id));
-  }
-
-  /** What a wrapped key is bound to: in another slot or another store it does not open. */
-  #idText(id: number): string {
-    return `${this.#files.name}/${id}`;
+    return this.#slots.slot(id);
   }
 
   #keep(id: number, key: Buffer): void {
@@ -499,11 +307,6 @@ export class KeyStore {
   }
 }
 
-/** First 16 hex digits of SHA-256 of a key: names it in proofs after it is gone. */
-export function fingerprintOf(key: Uint8Array): string {
-  return hash('sha256', key, 'hex').slice(0, 16);
-}
-
 function toTombstone(id: number, slot: Slot & { state: 'destroyed' }): Tombstone {
   const { kind, createdMs, fingerprint, destroyedMs } = slot;
   return { id, kind, createdMs, fingerprint, destroyedMs };
@@ -515,14 +318,4 @@ function missing(id: number, slot: Slot): MissingKey {
 
 function isLost(error: unknown): boolean {
   return error instanceof MissingKey || (error instanceof EngineError && error.code === 'CRY-E001');
-}
-
-function byBucket(ids: readonly number[]): Map<number, number[]> {
-  const groups = new Map<number, number[]>();
-  for (const id of ids) {
-    const group = groups.get(bucketOf(id));
-    if (group === undefined) groups.set(bucketOf(id), [id]);
-    else group.push(id);
-  }
-  return groups;
 }
