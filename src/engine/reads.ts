@@ -21,6 +21,7 @@ import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
 import { hasSeenGrain, isBound } from './maintain/users.ts';
 import { alikeWords } from './recall/alike.ts';
+import { countedParts } from './recall/counted.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
 import { packedMeanings } from './recall/meanings.ts';
@@ -86,7 +87,7 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       namespaces(store, store.memory(context.memory), context, input.filter),
     alike: (context: CallContext, { words, limit }: In<'alike'>): Out<'alike'> => {
       const memory = store.memory(context.memory);
-      return alikeWords(store.parts(memory.number), memory.analyzer, words, limit);
+      return alikeWords(countedParts(store, store.parts(memory.number), context), memory.analyzer, words, limit);
     },
     meanings: (context: CallContext, input: In<'meanings'>): Out<'meanings'> =>
       packedMeanings(store, store.memory(context.memory), input),

@@ -2,8 +2,8 @@
 // Only asked for by who asks for expansion, of few words; so nothing is kept, and the memory's words are read through.
 
 import type { AlikeWords } from '../calls.ts';
-import type { IndexPart } from '../index/part.ts';
 import type { Analyzer } from '../index/text/analyze.ts';
+import { frequencyAmong, type SearchPart } from '../index/text/search.ts';
 import { Vocabulary } from '../index/text/vocabulary.ts';
 import { VOCABULARY_WORDS_MAX } from '../limits.ts';
 
@@ -16,9 +16,9 @@ const NEAREST_MAX = 48;
 const LETTERS_APART_MAX = 6;
 const CHARS_APART_MAX = 6;
 
-/** What the memory's parts say of each word, in the words' order. */
+/** What the memory's parts say of each word, in the words' order; for a bound caller of what is counted for it alone. */
 export function alikeWords(
-  parts: readonly IndexPart[],
+  parts: readonly SearchPart[],
   analyzer: Analyzer,
   words: readonly string[],
   limit: number,
@@ -30,15 +30,15 @@ export function alikeWords(
     // A stop word says nothing, and what is several terms is no word to have slipped in.
     if (term === undefined || terms.length > 1 || term.length < WORD_CHARS_MIN)
       return { known: false, term: undefined };
-    if (parts.some(({ text }) => text.postings(term) !== undefined)) return { known: true, term: undefined };
+    if (parts.some((part) => frequencyIn(part, term) > 0)) return { known: true, term: undefined };
     if (!sought.has(term) && sought.size < WORDS_MAX) sought.set(term, new Nearest(term));
     return { known: false, term };
   });
   const nearest = [...sought.values()];
   if (nearest.length > 0)
-    for (const [word, frequency] of wordsOf(parts)) {
+    for (const { part, word, frequency } of wordsOf(parts)) {
       const letters = lettersOf(word);
-      for (const near of nearest) near.look(word, letters, frequency);
+      for (const near of nearest) near.look(word, letters, () => (isBound(part) ? frequencyIn(part, word) : frequency));
     }
   const found = new Map([...sought].map(([term, near]) => [term, near.meant(analyzer, limit)]));
   return {
@@ -46,13 +46,32 @@ export function alikeWords(
   };
 }
 
-function* wordsOf(parts: readonly IndexPart[]): Iterable<readonly [word: string, frequency: number]> {
+interface Word {
+  readonly part: SearchPart;
+  readonly word: string;
+  /** Documents of the part that hold it, whoever may see them. */
+  readonly frequency: number;
+}
+
+function* wordsOf(parts: readonly SearchPart[]): Iterable<Word> {
   let read = 0;
-  for (const { text } of parts)
-    for (const entry of text.vocabulary()) {
+  for (const part of parts)
+    for (const [word, frequency] of part.text.vocabulary()) {
       if (read++ >= VOCABULARY_WORDS_MAX) return;
-      yield entry;
+      yield { part, word, frequency };
     }
+}
+
+function isBound({ counted }: SearchPart): boolean {
+  return counted !== undefined;
+}
+
+const NONE = new Uint32Array(0);
+
+/** Documents of a part that hold a term; of those that are counted where not all are. */
+function frequencyIn(part: SearchPart, term: string): number {
+  const postings = part.text.postings(term);
+  return postings === undefined ? 0 : frequencyAmong(postings, part, NONE);
 }
 
 /** The words that share most letters with one: a rough choice, at some nanoseconds a word. */
@@ -67,11 +86,13 @@ class Nearest {
     this.#letters = lettersOf(term);
   }
 
-  look(word: string, letters: number, frequency: number): void {
+  look(word: string, letters: number, frequencyOf: () => number): void {
     if (Math.abs(word.length - this.#term.length) > CHARS_APART_MAX) return;
     const apart = bitCount(letters ^ this.#letters);
     const among = this.#found[apart];
-    if (among !== undefined && among.length < NEAREST_MAX) among.push([word, frequency]);
+    if (among === undefined || among.length >= NEAREST_MAX) return;
+    const frequency = frequencyOf();
+    if (frequency > 0) among.push([word, frequency]);
   }
 
   meant(analyzer: Analyzer, limit: number): { word: string; similarity: number }[] {

@@ -97,6 +97,31 @@ test('a bound caller has the scores of a memory of its own', async (t) => {
   );
 });
 
+test('a slip is read by the words that a bound caller may see, whatever others write', async (t) => {
+  const [shared, own] = [await opened(t), await opened(t)];
+  const said = (content: string, namespace: string, i: number): Item => ({
+    grainType: 'event',
+    fields: { content, namespace, created_at: 1_700_000_000 + i },
+    isRemoved: false,
+  });
+  const mine = [said('a red lantern', 'home', 0), said('the upper shelf', 'home', 1), said('a harbour', 'home', 2)];
+  const others = ['lantren', 'lanterm lantarn', 'shelv shelve', 'harbor harbur'].map((text, i) =>
+    said(text, 'away', 10 + i),
+  );
+  await fill(shared, 1, [...others, ...mine], 4);
+  await fill(own, 1, mine, 1);
+  const context = { ...contextOf(1), namespace: 'home' };
+  for (const slip of ['lantren', 'lanterm', 'shelv', 'harbur']) {
+    const options = { queryExpansion: true };
+    const query: RecallQuery = { query: slip, filter: {}, limit: 5, candidateLimit: 50, structural: false, options };
+    const { hits } = shared.read('recall', context, query);
+    assert.equal(hits.length, 1, slip);
+    assert.deepEqual(hits, own.read('recall', contextOf(1), query).hits, slip);
+    const asked = { words: [slip], limit: 3 };
+    assert.deepEqual(shared.read('alike', context, asked), own.read('alike', contextOf(1), asked), slip);
+  }
+});
+
 test('what others say makes no word of a bound caller common', async (t) => {
   const engine = await opened(t);
   const said = (content: string, namespace: string, i: number): Item => ({

@@ -4,6 +4,7 @@ import type { CallContext, GrainView, MemoryCalls, RecallQuery } from '../calls.
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { alikeWords } from './alike.ts';
+import { countedParts } from './counted.ts';
 import { meanings } from './meanings.ts';
 import { namespaces } from './namespaces.ts';
 import { type RecallLegs, recall } from './recall.ts';
@@ -30,7 +31,8 @@ export function stagedRecall(
         case 'namespaces':
           return { kind: 'namespaces', ...namespaces(store, memory, context, query.filter) };
         case 'alike': {
-          const found = alikeWords(store.parts(memory.number), memory.analyzer, ask.words, ask.limit);
+          const counted = countedParts(store, store.parts(memory.number), context);
+          const found = alikeWords(counted, memory.analyzer, ask.words, ask.limit);
           return { kind: 'alike', words: alikeOf([found], ask.limit) };
         }
         case 'vectors':
