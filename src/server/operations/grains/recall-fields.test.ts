@@ -236,6 +236,9 @@ test('fields that say how another is meant say that it is missing', () => {
     'query_expansion was ignored: it needs query',
   ]);
   assert.deepEqual(idleFieldWarnings({ targetDateWeight: 0.5, targetDate: 0 }), []);
+  assert.deepEqual(idleFieldWarnings({ subject: 'ann', embedding: [1, 0] }), ['embedding was ignored: it needs query']);
+  assert.deepEqual(idleFieldWarnings({ subject: 'ann', embedding: [] }), []);
+  assert.deepEqual(idleFieldWarnings({ query: 'ann', embedding: [1, 0] }), []);
   assert.deepEqual(
     idleFieldWarnings({ queryDecompose: true, query: 'x', exhaustive: true, exhaustiveMaxRounds: 2 }),
     [],

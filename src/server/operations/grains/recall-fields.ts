@@ -96,8 +96,15 @@ const NEEDS: readonly (readonly [field: keyof RecallInput, needed: keyof RecallI
   ['sessionCensusMaxQueries', 'sessionCensus'],
 ];
 
-/** Fields that rank by words: without a query they have nothing to work on. */
-const OF_WORDS: readonly (keyof RecallInput)[] = ['queryExpansion', 'queryDecompose', 'hyde', 'rerank', 'llmRerank'];
+/** Fields that rank by words, or say what they mean: without a query they have nothing to work on. */
+const OF_WORDS: readonly (keyof RecallInput)[] = [
+  'embedding',
+  'queryExpansion',
+  'queryDecompose',
+  'hyde',
+  'rerank',
+  'llmRerank',
+];
 
 /** A warning for each field of this request that would have changed the answer in a deployment that has a model. */
 export function modelFieldWarnings(input: RecallInput): string[] {
@@ -115,7 +122,10 @@ export function modelFieldWarnings(input: RecallInput): string[] {
 /** A warning for each field that did nothing for want of another one. */
 export function idleFieldWarnings(input: RecallInput): string[] {
   const members: Members = input;
-  const isAsked = (name: string): boolean => ![undefined, false, 0, ''].includes(members[name] as undefined);
+  const isAsked = (name: string): boolean => {
+    const value = members[name];
+    return Array.isArray(value) ? value.length > 0 : ![undefined, false, 0, ''].includes(value as undefined);
+  };
   const warnings = NEEDS.filter(([field, needed]) => isAsked(field) && members[needed] !== 0 && !isAsked(needed)).map(
     ([field, needed]) => `${toSnake(field)} was ignored: it needs ${toSnake(needed)}`,
   );
