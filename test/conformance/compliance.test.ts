@@ -111,7 +111,9 @@ for (const listener of ['uws', 'node'])
         assert.equal(checks.get('euai_impact_assessment')?.['status'], 'warn');
         assert.ok(![...checks.values()].some(({ detail }) => detail === 'preset not active'));
         await refused(grpc.call('VerifyCompliance', { regulation: 'sox' }), 'VER-E002');
-        const { assessments } = await http.get(`${path}/compliance/impact?framework=eu_ai_act`);
+        const { entries } = await http.get(`${path}/audit?event_type=impact.updated`);
+        assert.ok(entries.length > 0 && entries[0].details.version > 0);
+        const { assessments } = await http.get(`${path}/compliance/impact?framework=EU-AI-Act`);
         assert.deepEqual([assessments.length, assessments[0].status], [1, 'incomplete']);
         const report = await http.get(`${path}/compliance/export`);
         assert.deepEqual(report.record_of_processing.controller, controller);

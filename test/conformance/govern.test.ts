@@ -268,6 +268,8 @@ test('many consents are granted at once, and each that is not tells why', async 
   const pairs = await http.post(`${M}/consent/grant-bulk`, { consents: [{ user_id: 'u4', purpose: 'mail' }] });
   assert.equal(pairs.total_granted, 1);
   await refused(http.post(`${M}/consent/grant-bulk`, { user_ids: ['u1'] }), 'VAL-E003');
+  const both = { user_ids: ['u5'], purpose: 'mail', consents: [{ user_id: 'u6', purpose: 'mail' }] };
+  await refused(http.post(`${M}/consent/grant-bulk`, both), 'VAL-E001');
 });
 
 test('retention is told by namespace and enforced', async () => {

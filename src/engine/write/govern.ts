@@ -49,6 +49,8 @@ export function planSetPolicy(
 /** Members that are absent may stand as undefined there; the overrides are JSON. */
 type PolicyChangeOf = Parameters<typeof applyChange>[1];
 
+const ASSESSMENT = 'ai.impact_assessment';
+
 function keepPolicy(
   group: Group,
   memory: Memory,
@@ -67,6 +69,8 @@ function keepPolicy(
   };
   group.audit(memory, { event: 'policy.sealed', actor, subject: '', details });
   if (change !== 'unchanged') group.audit(memory, { event: `policy.${change}`, actor, subject: '', details });
+  if (JSON.stringify(policy.rules[ASSESSMENT]) !== JSON.stringify(memory.governed.rules[ASSESSMENT]))
+    group.audit(memory, { event: 'impact.updated', actor, subject: '', details: { version: policy.version } });
   group.onPublish(() => memory.governed.setPolicy(policy));
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
+import { EngineError } from '../../engine/errors.ts';
 import { formNamesOf, nameForm } from './name-form.ts';
 
 const COMPOSED = 'caf\u00e9';
@@ -9,6 +10,9 @@ const COMBINING = 'cafe\u0301';
 const Schema = Type.Object({
   userId: Type.Optional(Type.String()),
   userIds: Type.Optional(Type.Array(Type.String())),
+  tag: Type.Optional(Type.String()),
+  tags: Type.Optional(Type.Array(Type.String())),
+  excludeTags: Type.Optional(Type.Array(Type.String())),
   text: Type.Optional(Type.String()),
   consents: Type.Optional(Type.Array(Type.Object({ userId: Type.String() }))),
   params: Type.Optional(Type.Object({ userId: Type.Optional(Type.String()) })),
@@ -20,6 +24,9 @@ test('names come out composed wherever the schema has them; texts and open value
   const asked = (name: string) => ({
     userId: name,
     userIds: ['bob', name],
+    tag: name,
+    tags: [name, 'tea'],
+    excludeTags: [name],
     text: COMBINING,
     consents: [{ userId: name }],
     params: { userId: name },
@@ -33,4 +40,20 @@ test('what needs no other form is handed back itself', () => {
   assert.equal(formNames(value), value);
   assert.equal(formNamesOf(Type.Object({ text: Type.String() }))(value), value);
   assert.equal(nameForm(nameForm(COMBINING)), COMPOSED);
+});
+
+test('a name that is no text is refused by its name outside; those of a list are left to who takes them', () => {
+  const refused = (value: object): string | undefined => {
+    try {
+      formNames(value);
+    } catch (error) {
+      return error instanceof EngineError ? `${error.code} ${error.details[0]?.field}` : String(error);
+    }
+    return undefined;
+  };
+  for (const name of ['a\0b', 'a\ud800']) {
+    assert.equal(refused({ userId: name }), 'VAL-E001 user_id');
+    assert.equal(refused({ params: { userId: name } }), 'VAL-E001 user_id');
+    assert.equal(refused({ userIds: [name], consents: [{ userId: name }], text: name }), undefined);
+  }
 });

@@ -132,13 +132,13 @@ export const complianceImpact = defineOperation({
   http: [{ verb: 'GET', path: 'M/compliance/impact' }],
   async run({ framework }, context) {
     requireWhole(context);
-    if (framework !== undefined && !FRAMEWORKS.some((name) => name === framework))
-      throw unknown('framework', framework);
+    const named = framework?.toLowerCase().replaceAll('-', '_');
+    if (named !== undefined && !FRAMEWORKS.some((name) => name === named)) throw unknown('framework', named);
     const { policy } = await context.call('policy', {});
     const rules = policy === null ? undefined : policyOfJson(policy as PolicyValue)?.rules; // as the shard shows it
     if (rules === undefined) throw new EngineError('SYS-E001', 'a memory has a policy');
     const nowSeconds = Math.floor(context.services.clock.nowMs() / 1000);
-    const wanted = FRAMEWORKS.filter((name) => framework === undefined || name === framework);
+    const wanted = FRAMEWORKS.filter((name) => named === undefined || name === named);
     return { assessments: wanted.map((name) => shownAssessment(assessmentOf(name, rules, nowSeconds))) };
   },
 });

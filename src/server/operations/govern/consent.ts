@@ -137,6 +137,10 @@ export const consentGrantBulk = defineOperation({
   }),
   http: [{ verb: 'POST', path: 'M/consent/grant-bulk' }],
   async run({ userIds, purpose, consents }, context) {
+    if (consents !== undefined && userIds !== undefined)
+      throw new EngineError('VAL-E001', 'consents says for whom: user_ids does not go with it', {
+        details: [{ field: 'consents', issue: 'beside user_ids' }],
+      });
     const wanted = consents ?? pairsOf(userIds, purpose);
     const good = wanted.flatMap((item, index) => (isPair(item) ? [{ item, index }] : []));
     const { outcomes } =
