@@ -311,3 +311,18 @@ test('a thread is of events alone, and a subquery in it counts', async (t) => {
   for (const thread of ['"s"', `FROM sha256:${memory.hashes[0]}`])
     assert.deepEqual(contents(`RECALL events THREAD ${thread} ${whose}`), ['hello'], thread);
 });
+
+test('who speaks against a belief is found among its own user’s, however many speak of the same', async (t) => {
+  const said = (object: string, user: string): AddItem => ({
+    grainType: 'belief',
+    fields: { subject: 'tea', relation: 'is', object, user_id: user, created_at: 1_700_000_000 },
+  });
+  const others = Array.from({ length: 400 }, (_, i) => said(`kind ${i}`, `user ${i}`));
+  const memory = await CalMemory.open(t, [...others, said('green', 'ann'), said('black', 'ann')]);
+  const { grains } = memory.ask('RECALL beliefs WHERE user_id = "ann" WITH contradiction_detection').told as {
+    readonly grains: readonly { readonly hash: string; readonly contested_by?: readonly string[] }[];
+  };
+  const [one, other] = grains;
+  assert.deepEqual([one?.contested_by, other?.contested_by], [[other?.hash], [one?.hash]]);
+  assert.equal(memory.ask('RECALL beliefs CONTRADICTIONS').told['total'], 2);
+});
