@@ -12,13 +12,8 @@
 // readers see a commit before it is durable. One append is in flight at a time, so nothing is won by that here:
 // measured the same.) Environments of one thread do overlap: each has its own writer job in libuv's pool, of
 // UV_THREADPOOL_SIZE threads for the whole process.
-//
-// Other options: no compression (blobs are sealed, so they do not compress), `noMemInit` off (it would put heap bytes,
-// perhaps of keys, into unused parts of pages), event-turn batching off (an append is its own batch).
-// The map grows by itself past `mapSizeBytes`; a full disk, not the map, is what bounds a log.
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { assert } from '../../assert.ts';
 import { storageError, syncDirectory } from '../../durable-file.ts';
 import { EngineError } from '../../errors.ts';
@@ -31,18 +26,23 @@ import {
 } from '../../limits.ts';
 import { frame, frameRecords, unframe } from '../frame.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
+import {
+  type Databases,
+  type Environment,
+  NEXT_KEY,
+  nextSequenceOf,
+  openEnvironment,
+  STAMP_KEY,
+  stampOrCheck,
+} from './environment.ts';
 import { judgeFailure } from './failure.ts';
 import { checkPages } from './pages.ts';
 import { checkBeforeOpen, DATA_FILE } from './preflight.ts';
 import { Room } from './room.ts';
-import { checkStamp, decodeStamp, encodeStamp, type LogStamp } from './stamp.ts';
+import type { LogStamp } from './stamp.ts';
 
 export type { LogStamp } from './stamp.ts';
 
-const STAMP_KEY = 'stamp';
-const NEXT_KEY = 'next';
-/** Address space, not disk or heap. Growing past it moves the map, which costs a pause. */
-const MAP_BYTES_DEFAULT = 16 * 1024 ** 3;
 const ASCII = /^[\x20-\x7e]+$/;
 
 export interface LmdbLogOptions {
@@ -76,72 +76,18 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
       'STO-E001',
       `${join(directory, DATA_FILE)} is gone or empty, and what belongs to it is there: put it back, or restore a backup`,
     );
-  let root: RootDatabase<Buffer, string>;
-  let databases: Databases;
+  const environment = openEnvironment(path, { mapSizeBytes: options.mapSizeBytes });
   try {
-    root = open<Buffer, string>(rootOptions(path, options.mapSizeBytes ?? MAP_BYTES_DEFAULT));
-    databases = openDatabases(root);
-  } catch (error) {
-    throw storageError(`the log in ${directory} cannot be opened`, error);
-  }
-  try {
-    stampOrCheck(databases, options.stamp, directory);
+    stampOrCheck(environment.databases, options.stamp, directory);
     if (fresh) syncDirectory(path);
-    const log = new LmdbEnvironmentLog(path, root, databases, options.stamp);
+    const log = new LmdbEnvironmentLog(path, environment, options.stamp);
     openDirectories.add(path);
     return log;
   } catch (error) {
     // Closing waits for nothing here: no write is under way.
-    void root.close();
+    void environment.root.close();
     throw storageError(`the log in ${directory} cannot be opened`, error);
   }
-}
-
-interface Databases {
-  readonly records: Database<Buffer, number>;
-  readonly state: Database<Buffer, Buffer>;
-  readonly stamp: Database<Buffer, string>;
-}
-
-/** `permissionsMode` and `txnStartThreshold` are read by the library and missing from its types. */
-type RootOptions = RootDatabaseOptionsWithPath & { permissionsMode: number };
-
-function rootOptions(path: string, mapSize: number): RootOptions {
-  return {
-    path,
-    mapSize,
-    // A folder, also when its name has a dot in it.
-    noSubdir: false,
-    maxDbs: 4,
-    encoding: 'binary',
-    compression: false,
-    cache: false,
-    overlappingSync: false,
-    noMemInit: false,
-    eventTurnBatching: false,
-    permissionsMode: 0o600,
-  };
-}
-
-function openDatabases(root: RootDatabase<Buffer, string>): Databases {
-  return {
-    records: root.openDB<Buffer, number>({ name: 'records', encoding: 'binary', keyEncoding: 'uint32' }),
-    state: root.openDB<Buffer, Buffer>({ name: 'state', encoding: 'binary', keyEncoding: 'binary' }),
-    stamp: root.openDB<Buffer, string>({ name: 'stamp', encoding: 'binary' }),
-  };
-}
-
-function stampOrCheck({ records, state, stamp }: Databases, wanted: LogStamp, directory: string): void {
-  const found = stamp.getBinary(STAMP_KEY);
-  if (found !== undefined) {
-    checkStamp(decodeStamp(found, directory), wanted, directory);
-    return;
-  }
-  if (records.getKeysCount({ limit: 1 }) > 0 || state.getKeysCount({ limit: 1 }) > 0)
-    throw new EngineError('STO-E001', `${directory} holds records and no format stamp`);
-  stamp.transactionSync(() => {
-    void stamp.put(STAMP_KEY, Buffer.from(encodeStamp(wanted)));
-  });
 }
 
 function noRoom(directory: string, reason: string): EngineError {
@@ -153,7 +99,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   readonly stamp: LogStamp;
   readonly #room: Room;
   /** The environment and its databases; replaced by read-only ones after a fatal error. */
-  #root: RootDatabase<Buffer, string>;
+  #root: Environment['root'];
   #databases: Databases;
   /** Why nothing can be read at the moment. */
   #unreadable: EngineError | undefined;
@@ -163,7 +109,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   #poisoned: string | undefined;
   #closed = false;
 
-  constructor(directory: string, root: RootDatabase<Buffer, string>, databases: Databases, stamp: LogStamp) {
+  constructor(directory: string, { root, databases }: Environment, stamp: LogStamp) {
     this.directory = directory;
     this.stamp = stamp;
     this.#room = new Room(directory);
@@ -257,8 +203,8 @@ class LmdbEnvironmentLog implements LmdbLog {
     this.#unreadable = new EngineError('STO-E002', `${this.directory} is being opened again for reading`);
     try {
       await this.#root.close();
-      const root = open<Buffer, string>({ ...rootOptions(this.directory, MAP_BYTES_DEFAULT), readOnly: true });
-      this.#databases = openDatabases(root);
+      const { root, databases } = openEnvironment(this.directory, { readOnly: true });
+      this.#databases = databases;
       this.#root = root;
       this.#unreadable = undefined;
     } catch (error) {
@@ -418,14 +364,6 @@ class LmdbEnvironmentLog implements LmdbLog {
     if (this.#unreadable === undefined) await this.#root.close();
     openDirectories.delete(this.directory);
   }
-}
-
-/** Past the newest record, and past every sequence given before the newest removal. */
-function nextSequenceOf({ records, stamp }: Databases): Sequence {
-  let last = 0;
-  for (const sequence of records.getKeys({ reverse: true, limit: 1 })) last = sequence;
-  const marked = stamp.getBinary(NEXT_KEY);
-  return Math.max(last + 1, marked === undefined ? 1 : Buffer.from(marked).readUInt32LE(0));
 }
 
 function checkAppend({ records, replacements = [], removals = [], state = [] }: Append, next: Sequence): void {
