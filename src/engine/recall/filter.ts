@@ -234,7 +234,7 @@ function all(tests: readonly ((doc: Doc) => boolean)[]): (doc: Doc) => boolean {
 }
 
 function facetValue(facet: Facet, value: string): string {
-  return facet === 'tag' ? value : exact(value);
+  return facet === 'tag' ? toNfc(value) : exact(value);
 }
 
 /** Structural values match exactly after NFC and trim (service contract 4.2). */

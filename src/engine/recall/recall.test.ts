@@ -146,6 +146,15 @@ test('filters hold inside: a neighbour that they keep out only gives its scores,
   assert.ok(seen[1]!.breakdown.near > 0);
 });
 
+test('a tag of a query is found in either spelling of its letters', async (t) => {
+  const { engine } = await opened(t);
+  await add(engine, [turn(0, 'saffron one', { tags: ['caf\u00e9'] }), turn(1, 'saffron two')]);
+  for (const tag of ['caf\u00e9', 'cafe\u0301']) {
+    assert.deepEqual(contents(ask(engine, `tag:${tag}`).hits), ['saffron one']);
+    assert.deepEqual(contents(ask(engine, `saffron -tag:${tag}`).hits), ['saffron two']);
+  }
+});
+
 test('a required word keeps neighbours out that do not have it', async (t) => {
   const { engine } = await opened(t);
   await add(engine, CONVERSATION);
