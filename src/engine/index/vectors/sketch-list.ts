@@ -94,8 +94,8 @@ export class SketchList implements Near {
     const isAsked = this.#asked?.query === query && lastList === this;
     if (!isAsked) this.#compare(query);
     // Who asks for more asks for twice as many: these are among those that were weighed.
-    if (!isAsked || this.#asked!.rows.length < Math.min(WEIGHED_MIN * wanted, this.#count))
-      this.#asked = { query, rows: this.#weighed(this.#nearest(Math.min(WEIGHED * wanted, this.#count))) };
+    if (!isAsked || this.#asked!.rows.length < Math.min(weighedFor(wanted, WEIGHED_MIN), this.#count))
+      this.#asked = { query, rows: this.#weighed(this.#nearest(Math.min(weighedFor(wanted, WEIGHED), this.#count))) };
     return this.#asked!.rows.subarray(0, wanted);
   }
 
@@ -201,6 +201,12 @@ function inOrder(rows: Uint32Array, weights: Uint32Array): Uint32Array {
 /** Rows that are weighed for each that is wanted, and so many as will do when more of them are wanted. */
 const WEIGHED = 8;
 const WEIGHED_MIN = 4;
+/** Beyond so many they cost more than what they spare: twice as many as are wanted have to do, which a filter may want in thousands. */
+const WEIGHED_MAX = 12_288;
+
+function weighedFor(wanted: number, times: number): number {
+  return Math.max(2 * wanted, Math.min(times * wanted, WEIGHED_MAX));
+}
 /** About a third of a millisecond. */
 const STEP_ROWS = 16;
 /** What one sketch costs, and a look at one candidate with what is weighed for it, in rows compared one after the other. */
