@@ -212,9 +212,15 @@ test('while another embedder goes over a memory the old vectors answer', async (
   const meanwhile = await recall(server, 'fotographer');
   assert.deepEqual([objectsOf(meanwhile)[0], warningsOf(meanwhile)], ['photographers', []]);
   renewed.mode = 'works';
+  let between = 0;
   await eventually('a query by the new embedder', async () => {
     const found = await recall(server, 'fotographer at last');
-    assert.deepEqual([objectsOf(found)[0], warningsOf(found)], ['photographers', []]);
+    // Its vector was made by the one before, and met those of the new one, which had just taken over: once at most.
+    if (warningsOf(found).length > 0) {
+      assert.equal(++between, 1, 'the second answer by words alone');
+      return false;
+    }
+    assert.equal(objectsOf(found)[0], 'photographers');
     return made.includes('fotographer at last');
   });
 });
