@@ -14,12 +14,12 @@ import type { CallExtras, Context, Services } from './context.ts';
 import { randomId } from './control/ids.ts';
 import { DEFAULT_MEMORY, type MemoryRecord, repliesPrefix } from './control/memories.ts';
 import { Deadlines } from './deadlines.ts';
+import { headerName, headerText } from './header-text.ts';
 import { RequestAborted } from './http/listener.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { framed } from './operations/codecs.ts';
 import type { Beside, Operation, StaysHere } from './operations/define.ts';
-import { nameForm } from './operations/name-form.ts';
 import { ReplyCache } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
 
@@ -164,8 +164,8 @@ export class Wrapper {
     const mayCreate = operation.orMayCreateMemories && principal.createsMemories === true;
     if (operation.needs !== 'key' && !mayCreate) requireScope(principal, operation.needs);
     const memory = operation.on === 'memory' ? this.#memoryOf(principal, arrival.memoryId) : undefined;
-    const namespace = narrowed(principal.namespace, arrival.header('x-namespace'), 'namespace');
-    const userId = narrowed(principal.userId, arrival.header('x-user-id'), 'user');
+    const namespace = narrowed(principal.namespace, nameHeader(arrival, 'x-namespace'), 'namespace');
+    const userId = narrowed(principal.userId, nameHeader(arrival, 'x-user-id'), 'user');
     return { principal: withBindings(principal, namespace, userId), memory, namespace, userId };
   }
 
@@ -215,8 +215,8 @@ export class Wrapper {
       requestId,
       repeats: this.#repeats,
       deadlineMs: arrival.deadlineMs === undefined ? own : Math.min(own, arrival.deadlineMs),
-      reason: textHeader(arrival, 'x-reason'),
-      purpose: purposeOf(arrival),
+      reason: headerText(arrival.header('x-reason'), 'x-reason'),
+      purpose: nameHeader(arrival, 'x-purpose'),
       idempotency: idempotencyOf(arrival, admitted, bytes),
     };
   }
@@ -369,14 +369,8 @@ export function requestIdOf(given: string | undefined): string {
   return given !== undefined && REQUEST_ID_PATTERN.test(given) ? given : randomId('req');
 }
 
-function textHeader(arrival: Arrival, name: string): string | undefined {
-  const text = arrival.header(name);
-  return text === undefined || text === '' ? undefined : text;
-}
-
-function purposeOf(arrival: Arrival): string | undefined {
-  const purpose = textHeader(arrival, 'x-purpose');
-  return purpose === undefined ? undefined : nameForm(purpose);
+function nameHeader(arrival: Arrival, header: string): string | undefined {
+  return headerName(arrival.header(header), header);
 }
 
 /**
@@ -390,8 +384,8 @@ function idempotencyOf(
 ): Context['idempotency'] {
   const { operation, target = '' } = arrival;
   if (!operation.mutates) return undefined;
-  const given = textHeader(arrival, 'idempotency-key');
-  if (given === undefined) return undefined;
+  const given = arrival.header('idempotency-key') ?? '';
+  if (given === '') return undefined;
   if (given.length > IDEMPOTENCY_KEY_CHARS_MAX)
     throw new EngineError('VAL-E001', `idempotency-key is longer than ${IDEMPOTENCY_KEY_CHARS_MAX} characters`);
   const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId]);
