@@ -192,6 +192,8 @@ function changedFields(random: Random, manners: Manners): JsonObject {
   if (random.chance(0.1)) fields['subject'] = random.pick(SUBJECTS);
   if (random.chance(0.1)) fields['derived_from'] = 'b'.repeat(64);
   fields['note'] = random.pick(['x', 'y', 'z']);
+  // A version stays in the partition of its chain: with another user or subject it has rivals in another one.
+  if (!manners.sessions) for (const name of ['user_id', 'namespace', 'subject']) delete fields[name];
   return fields;
 }
 
