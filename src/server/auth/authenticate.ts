@@ -3,7 +3,6 @@ import type { Clock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { AUTH_FAILURES_PER_MINUTE } from '../../engine/limits.ts';
 import type { KeyRecord, Keys } from '../control/keys.ts';
-import { nameForm } from '../operations/name-form.ts';
 import { highestScope, type Principal } from './principal.ts';
 import { RateLimiter } from './rate-limit.ts';
 
@@ -89,8 +88,7 @@ function principalOf(key: KeyRecord): Principal {
  */
 export function narrowed(bound: string | undefined, asked: string | undefined, name: string): string | undefined {
   if (asked === undefined || asked === '') return bound;
-  const formed = nameForm(asked);
-  if (bound !== undefined && bound !== formed)
+  if (bound !== undefined && bound !== asked)
     throw new EngineError('AUT-E001', `this key is bound to another ${name}: a request may narrow, never widen`);
-  return formed;
+  return asked;
 }
