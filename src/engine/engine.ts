@@ -255,7 +255,7 @@ export class Engine {
   async close(): Promise<void> {
     await this.#repaired;
     if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
-      await this.#queue.writeTrail().catch(() => undefined);
+      await writeTrail(this.#queue).catch(() => undefined);
       await this.#queue.idle();
       // What the disk does not take is replayed at the next open.
       await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);

@@ -112,6 +112,8 @@ export const RESTART_FORGIVEN_MS = 60_000;
  * read may wait for it. An audit record counts the callers of a group in a byte. */
 export const GROUP_WRITES_MAX = 255;
 export const GROUP_BYTES_MAX = 8 * 1_048_576;
+/** Changes of housekeeping that a group takes along. */
+export const GROUP_CHANGES_MAX = 64;
 
 /** Unsealed grains in a shard's tail at which a seal begins, and at which writes wait for it. */
 export const TAIL_GRAINS_SEAL = 16_384;

@@ -65,12 +65,17 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       onBug,
       ...(faults ? { onFault } : {}),
     });
+    let isClosing = false;
     const closed = new Promise<void>((resolve) => {
       port.on('message', (message: ArrayBuffer | ToWorker) => {
-        if (message instanceof ArrayBuffer) {
+        if (!(message instanceof ArrayBuffer)) {
+          isClosing = true;
+          resolve();
+        } else if (!isClosing) {
+          // What comes after a drain that took too long is refused by the client, once this thread has ended.
           runner.run(message);
           maintenance.batchRan();
-        } else resolve();
+        }
       });
     });
     say({ kind: 'ready' });

@@ -4,7 +4,7 @@
 import { assert } from '../assert.ts';
 import type { CallContext, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
-import { GROUP_BYTES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../limits.ts';
+import { GROUP_BYTES_MAX, GROUP_CHANGES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../limits.ts';
 import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -87,13 +87,6 @@ export class WriteQueue {
     this.#store = store;
     this.#onFatal = onFatal;
     this.trail = new ReadTrail(store);
-  }
-
-  /** Resolves when everything that reads have left so far is durable. */
-  async writeTrail(): Promise<void> {
-    // What is in flight may hold some of it.
-    if (this.#appending !== undefined) await this.commitState([]);
-    while (!this.trail.isEmpty) await this.commitState([]);
   }
 
   onFull(listener: () => void): void {
@@ -293,7 +286,7 @@ export class WriteQueue {
   }
 
   #commit(group: Group, granted: readonly Granted[]): void {
-    const changes = this.#changes.splice(0);
+    const changes = this.#changes.splice(0, GROUP_CHANGES_MAX);
     const giveBack = this.trail.join(group);
     for (const { state, removals } of changes) {
       for (const [key, value] of state) group.setState(key, value);
@@ -341,6 +334,16 @@ export class WriteQueue {
     for (const change of changes) change.failed(error);
   }
 
+  /** Undefined for a memory that is not there or does not open: the plan refuses what is for it. */
+  #opened(memory: number): Memory | undefined {
+    try {
+      return this.#store.holds(memory) ? this.#store.memory(memory) : undefined;
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      return undefined;
+    }
+  }
+
   /** While a group is being committed, what waits is prepared, in slices. */
   #prepareAhead(): void {
     const until = performance.now() + SLICE_MS;
@@ -348,8 +351,7 @@ export class WriteQueue {
       if (this.#appending === undefined || this.#failed !== undefined) return;
       const job = this.#jobs[i]!;
       if (job.prepared !== undefined || job.write.prepare === undefined) continue;
-      const { memory } = job.context;
-      if (this.#store.holds(memory)) this.#prepare(job, this.#store.memory(memory));
+      this.#prepare(job, this.#opened(job.context.memory));
       if (performance.now() > until) {
         setImmediate(() => this.#prepareAhead());
         return;
