@@ -36,6 +36,8 @@ interface Reply {
   readonly output: unknown;
   /** Whose words it quotes, and with whom it goes. */
   readonly userId: string | undefined;
+  /** The answer went with the person that it was about. */
+  readonly isGone: boolean;
 }
 
 type Write<M extends 'add' | 'addBatch' | 'supersede' | 'accumulate' | 'forget' | 'importBlobs'> = (
@@ -140,7 +142,9 @@ export class ModelMemory {
     if (stored !== undefined && stored.atMs + IDEMPOTENCY_KEEP_MS >= this.#nowMs()) {
       if (stored.bodyHash !== idempotency.bodyHash) throw new EngineError('VAL-E005');
       // Stored by the same method.
-      if (this.#isStillTrue(method, context, stored.output)) return stored.output as T;
+      if (!stored.isGone && this.#isStillTrue(method, context, stored.output)) return stored.output as T;
+      // A claim is given back when its call is refused.
+      if (stored.isGone) this.#replies.delete(key);
     }
     const output = run();
     if (!isKept) return output;
@@ -151,6 +155,7 @@ export class ModelMemory {
       atMs: this.#nowMs(),
       output,
       userId: typeof userId === 'string' ? userId : undefined,
+      isGone: false,
     });
     return output;
   }
@@ -381,7 +386,12 @@ export class ModelMemory {
     const isRepeat = keys.every(({ live }) => !live);
     const erased = this.live.filter((held) => held.userId === userId);
     for (const held of erased) held.removed = true;
-    for (const [key, reply] of this.#replies) if (reply.userId === userId) this.#replies.delete(key);
+    for (const [key, reply] of this.#replies) {
+      if (reply.userId !== userId) continue;
+      // Of several partitions one keeps that the key is taken, and by what body.
+      if (this.settings.partitions > 1) this.#replies.set(key, { ...reply, output: undefined, isGone: true });
+      else this.#replies.delete(key);
+    }
     for (const key of keys) {
       if (!key.live) continue;
       key.live = false;
