@@ -164,10 +164,11 @@ function docTest(
   atLeast('importance', filter.importanceMin);
   for (const { field, op, value } of filter.numbers ?? []) {
     const values = part.numbers(field);
+    const lets = comparisonWith(op, value);
+    const letsAbsent = field === 'confidence' && lets(1);
     tests.push((doc) => {
       const stated = values === undefined ? Number.NaN : values[doc]!;
-      if (!Number.isNaN(stated)) return compares(op, stated, value);
-      return field === 'confidence' && compares(op, 1, value);
+      return Number.isNaN(stated) ? letsAbsent : lets(stated);
     });
   }
   // Validity given as a window keeps what was true at some moment of it.
@@ -198,20 +199,21 @@ function docTest(
   }
 }
 
-function compares(op: NumberTest['op'], stated: number, value: number): boolean {
+/** Chosen once, not for every doc. */
+function comparisonWith(op: NumberTest['op'], value: number): (stated: number) => boolean {
   switch (op) {
     case '=':
-      return stated === value;
+      return (stated) => stated === value;
     case '!=':
-      return stated !== value;
+      return (stated) => stated !== value;
     case '>=':
-      return stated >= value;
+      return (stated) => stated >= value;
     case '<=':
-      return stated <= value;
+      return (stated) => stated <= value;
     case '>':
-      return stated > value;
+      return (stated) => stated > value;
     case '<':
-      return stated < value;
+      return (stated) => stated < value;
     default:
       return unreachable(op);
   }
