@@ -70,8 +70,8 @@ const SERVED: Readonly<Record<number, string>> = {
   93: 'GET M/export-file',
 };
 /** Lines that unimplemented.ts had when the count was last lowered. It never grows. */
-const UNIMPLEMENTED_ROUTES_MAX = 95;
-const UNIMPLEMENTED_RPCS_MAX = 19;
+const UNIMPLEMENTED_ROUTES_MAX = 67;
+const UNIMPLEMENTED_RPCS_MAX = 2;
 
 test('every rpc of the contract has one row or is in the unimplemented list', () => {
   const served = OPERATIONS.flatMap(({ grpc }) => (grpc === undefined ? [] : [grpc.rpc]));
