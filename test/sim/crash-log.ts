@@ -1,17 +1,17 @@
 // A log whose process can die: what is in flight then is on disk or is not, and nobody is told.
-import type { Append, CorruptRecord, Log, LogRecord, Sequence } from '../../src/engine/log/log.ts';
+import { ForwardingLog } from '../../src/engine/log/forwarding-log.ts';
+import type { Append, Log, Sequence } from '../../src/engine/log/log.ts';
 
 const NEVER = new Promise<never>(() => undefined);
 
-export class CrashLog implements Log {
-  readonly #inner: Log;
+export class CrashLog extends ForwardingLog {
   readonly #onCrash: () => void;
   #appendsLeft = Number.POSITIVE_INFINITY;
   #written = false;
   #dead = false;
 
   constructor(inner: Log, onCrash: () => void) {
-    this.#inner = inner;
+    super(inner);
     this.#onCrash = onCrash;
   }
 
@@ -34,52 +34,16 @@ export class CrashLog implements Log {
     this.#dead = true;
   }
 
-  async append(append: Append): Promise<Sequence> {
+  override async append(append: Append): Promise<Sequence> {
     if (this.#dead) return NEVER;
     if (this.#appendsLeft === 0) {
       this.#dead = true;
-      if (this.#written) await this.#inner.append(append);
+      if (this.#written) await this.inner.append(append);
       this.#onCrash();
       return NEVER;
     }
     this.#appendsLeft -= 1;
-    const first = await this.#inner.append(append);
+    const first = await this.inner.append(append);
     return this.#dead ? NEVER : first;
-  }
-
-  get nextSequence(): Sequence {
-    return this.#inner.nextSequence;
-  }
-
-  get poisoned(): string | undefined {
-    return this.#inner.poisoned;
-  }
-
-  read(sequence: Sequence): Uint8Array | undefined {
-    return this.#inner.read(sequence);
-  }
-
-  scan(from: Sequence, to?: Sequence): IterableIterator<LogRecord | CorruptRecord> {
-    return this.#inner.scan(from, to);
-  }
-
-  getState(key: string): Uint8Array | undefined {
-    return this.#inner.getState(key);
-  }
-
-  scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]> {
-    return this.#inner.scanState(prefix);
-  }
-
-  bytesOnDisk(): number {
-    return this.#inner.bytesOnDisk();
-  }
-
-  backup(directory: string): Promise<void> {
-    return this.#inner.backup(directory);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
   }
 }

@@ -1,22 +1,18 @@
 // A log that fails when it is told to: what stands on a log is tested with it.
 import { assert } from '../assert.ts';
 import { EngineError } from '../errors.ts';
-import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from './log.ts';
+import { ForwardingLog } from './forwarding-log.ts';
+import { type Append, CorruptRecord, type LogRecord, type Sequence } from './log.ts';
 
 type ReadFault = { readonly kind: 'corrupt' } | { readonly kind: 'flip'; readonly offset: number };
 
 /** Passes every call on to `inner`, but for the faults that were asked for. */
-export class FaultyLog implements Log {
-  readonly inner: Log;
+export class FaultyLog extends ForwardingLog {
   #appendFault: EngineError | undefined;
   #syncFault: { readonly written: boolean } | undefined;
   #gate: Promise<void> | undefined;
   #poisoned: string | undefined;
   readonly #readFaults = new Map<Sequence, ReadFault>();
-
-  constructor(inner: Log) {
-    this.inner = inner;
-  }
 
   /** The next append is refused as a full disk would refuse it: nothing is written, the one after it works. */
   failNextAppend(text = 'no room: the disk is full'): void {
@@ -61,15 +57,11 @@ export class FaultyLog implements Log {
     this.#readFaults.clear();
   }
 
-  get nextSequence(): Sequence {
-    return this.inner.nextSequence;
-  }
-
-  get poisoned(): string | undefined {
+  override get poisoned(): string | undefined {
     return this.#poisoned ?? this.inner.poisoned;
   }
 
-  async append(append: Append): Promise<Sequence> {
+  override async append(append: Append): Promise<Sequence> {
     if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
     if (this.#gate !== undefined) await this.#gate;
     const refused = this.#appendFault;
@@ -87,7 +79,7 @@ export class FaultyLog implements Log {
     return this.inner.append(append);
   }
 
-  read(sequence: Sequence): Uint8Array | undefined {
+  override read(sequence: Sequence): Uint8Array | undefined {
     const bytes = this.inner.read(sequence);
     if (bytes === undefined) return undefined;
     const faulted = this.#withFault({ sequence, bytes });
@@ -95,7 +87,7 @@ export class FaultyLog implements Log {
     return faulted.bytes;
   }
 
-  *scan(from: Sequence, to?: Sequence): IterableIterator<LogRecord | CorruptRecord> {
+  override *scan(from: Sequence, to?: Sequence): IterableIterator<LogRecord | CorruptRecord> {
     for (const record of this.inner.scan(from, to))
       yield record instanceof CorruptRecord ? record : this.#withFault(record);
   }
@@ -110,27 +102,7 @@ export class FaultyLog implements Log {
     return { sequence: record.sequence, bytes };
   }
 
-  getState(key: string): Uint8Array | undefined {
-    return this.inner.getState(key);
-  }
-
-  scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]> {
-    return this.inner.scanState(prefix);
-  }
-
   *checkFiles(): Generator<void, string | undefined, void> {
     return yield* this.inner.checkFiles?.() ?? [];
-  }
-
-  bytesOnDisk(): number {
-    return this.inner.bytesOnDisk();
-  }
-
-  backup(directory: string): Promise<void> {
-    return this.inner.backup(directory);
-  }
-
-  close(): Promise<void> {
-    return this.inner.close();
   }
 }

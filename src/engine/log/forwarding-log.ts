@@ -1,0 +1,50 @@
+// A log before a log: every call goes on to the one behind it. What stands in between changes the calls that it is there for.
+import type { Append, CorruptRecord, Log, LogRecord, Sequence } from './log.ts';
+
+export abstract class ForwardingLog implements Log {
+  readonly inner: Log;
+
+  constructor(inner: Log) {
+    this.inner = inner;
+  }
+
+  get nextSequence(): Sequence {
+    return this.inner.nextSequence;
+  }
+
+  get poisoned(): string | undefined {
+    return this.inner.poisoned;
+  }
+
+  append(append: Append): Promise<Sequence> {
+    return this.inner.append(append);
+  }
+
+  read(sequence: Sequence): Uint8Array | undefined {
+    return this.inner.read(sequence);
+  }
+
+  scan(from: Sequence, to?: Sequence): IterableIterator<LogRecord | CorruptRecord> {
+    return this.inner.scan(from, to);
+  }
+
+  getState(key: string): Uint8Array | undefined {
+    return this.inner.getState(key);
+  }
+
+  scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]> {
+    return this.inner.scanState(prefix);
+  }
+
+  bytesOnDisk(): number {
+    return this.inner.bytesOnDisk();
+  }
+
+  backup(directory: string): Promise<void> {
+    return this.inner.backup(directory);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}
