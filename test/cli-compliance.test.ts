@@ -1,26 +1,11 @@
 // `granary compliance` against a server in another process.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { granary, granaryJson, type ServeProcess, serve } from './support/cli.ts';
+import { test } from 'node:test';
+import { granary, granaryJson, servedForFile } from './support/cli.ts';
 
-let directory: string;
-let data: string;
-let server: ServeProcess;
-before(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'granary-cli-compliance-'));
-  data = join(directory, 'data');
-  server = await serve(data);
-});
-after(async () => {
-  const code = await server.stop();
-  rmSync(directory, { recursive: true, force: true });
-  assert.equal(code, 0);
-});
-
-const here = (...words: string[]): string[] => [...words, '--data-dir', data];
+const { directory, here } = servedForFile();
 
 test('checks are run and shown, and a failing one is an exit code', async () => {
   const nothing = await granary(here('compliance', '--latest'));

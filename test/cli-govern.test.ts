@@ -1,26 +1,11 @@
 // `granary policy`, `consent` and `restrict` against a server in another process.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { granary, granaryJson, type ServeProcess, serve } from './support/cli.ts';
+import { test } from 'node:test';
+import { granary, granaryJson, servedForFile } from './support/cli.ts';
 
-let directory: string;
-let data: string;
-let server: ServeProcess;
-before(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'granary-cli-govern-'));
-  data = join(directory, 'data');
-  server = await serve(data);
-});
-after(async () => {
-  const code = await server.stop();
-  rmSync(directory, { recursive: true, force: true });
-  assert.equal(code, 0);
-});
-
-const here = (...words: string[]): string[] => [...words, '--data-dir', data];
+const { directory, here } = servedForFile();
 
 test('a policy is simulated, applied and shown; what it does not let be is refused', async () => {
   const overrides = join(directory, 'overrides.json');

@@ -1,29 +1,13 @@
 // Commands against a server in another process: what they print, as JSON and for people, and how they end.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { after, before, test } from 'node:test';
-import { granary, granaryJson, type ServeProcess, serve } from './support/cli.ts';
+import { test } from 'node:test';
+import { granary, granaryJson, servedForFile } from './support/cli.ts';
 
 const CHATS = resolve(import.meta.dirname, '../../shared/data/beam100k/corpus.jsonl');
 
-let directory: string;
-let data: string;
-let server: ServeProcess;
-before(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'granary-cli-'));
-  data = join(directory, 'data');
-  server = await serve(data);
-});
-after(async () => {
-  const code = await server.stop();
-  rmSync(directory, { recursive: true, force: true });
-  assert.equal(code, 0);
-});
-
-/** Words with the server's data directory behind them. */
-const here = (...words: string[]): string[] => [...words, '--data-dir', data];
+const { directory, server, here } = servedForFile();
 
 function file(name: string, lines: readonly unknown[]): string {
   const path = join(directory, name);
@@ -268,12 +252,12 @@ test('memories and keys come and go', async () => {
 });
 
 test('a server is found by either of its addresses', async () => {
-  const env = { GRANARY_API_KEY: readFileSync(join(data, 'keys/bootstrap.key'), 'utf8').trim() };
+  const env = { GRANARY_API_KEY: readFileSync(join(directory, 'data/keys/bootstrap.key'), 'utf8').trim() };
   // `health` is an rpc and `memories` a route: each has to find the other address.
   const [rpc, route, byHttp] = await Promise.all([
-    granary(['health', '--url', server.http, '--json'], { env }),
-    granary(['memories', '--url', server.grpc, '--json'], { env }),
-    granary(['memories', '--url', server.http, '--json'], { env }),
+    granary(['health', '--url', server().http, '--json'], { env }),
+    granary(['memories', '--url', server().grpc, '--json'], { env }),
+    granary(['memories', '--url', server().http, '--json'], { env }),
   ]);
   assert.equal((JSON.parse(rpc.stdout) as { status: string }).status, 'ok');
   assert.equal(route.code, 0);

@@ -1,8 +1,12 @@
 // The command line as a person runs it: in a process of its own, with nothing of this one's environment that it reads.
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { after, before } from 'node:test';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 /** A command that takes longer hangs. */
@@ -84,4 +88,35 @@ async function readyLine(child: ChildProcess): Promise<{ readonly http: string; 
     if (said.includes('\n')) return JSON.parse(said.slice(0, said.indexOf('\n'))) as { http: string; grpc: string }; // serve's own line
   }
   throw new Error(`serve ended before it was ready: ${complained}`);
+}
+
+export interface Served {
+  /** A folder for whatever the tests write. */
+  readonly directory: string;
+  readonly server: () => ServeProcess;
+  /** Words with the server's data directory behind them. */
+  readonly here: (...words: string[]) => string[];
+}
+
+/** A server for the tests of a file, which must end well after them. */
+export function servedForFile(): Served {
+  const directory = mkdtempSync(join(tmpdir(), 'granary-cli-'));
+  const data = join(directory, 'data');
+  let server: ServeProcess | undefined;
+  before(async () => {
+    server = await serve(data);
+  });
+  after(async () => {
+    const code = await server?.stop();
+    rmSync(directory, { recursive: true, force: true });
+    assert.equal(code, 0);
+  });
+  return {
+    directory,
+    server: () => {
+      assert.ok(server !== undefined, 'asked for inside of a test');
+      return server;
+    },
+    here: (...words) => [...words, '--data-dir', data],
+  };
 }
