@@ -70,7 +70,7 @@ class Calls {
     // 'close' and not 'exit': what the child said before it ended still lies in the channel.
     child.once('close', () => {
       this.#end();
-      ready.reject(this.#reason());
+      ready.reject(this.reason());
       ended.resolve();
     });
     // Nobody waits for it any more when a child ends that serves.
@@ -89,12 +89,17 @@ class Calls {
     });
   }
 
+  /** True once the child has ended. */
+  get isOver(): boolean {
+    return this.#over;
+  }
+
   send(order: Order): void {
     if (!this.#over) this.#child.send(order, () => undefined);
   }
 
   run(calls: readonly ChildCall[]): Promise<readonly Outcome[]> {
-    if (this.#over) return Promise.reject(this.#reason());
+    if (this.#over) return Promise.reject(this.reason());
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
@@ -103,13 +108,13 @@ class Calls {
   }
 
   /** A child that met a bug is no crash that was asked for: it shows as an error of its own. */
-  #reason(): Error {
+  reason(): Error {
     return this.#problem === undefined ? new Lost('the child ended') : new Error(`the engine failed: ${this.#problem}`);
   }
 
   #end(): void {
     this.#over = true;
-    for (const { reject } of this.#pending.values()) reject(this.#reason());
+    for (const { reject } of this.#pending.values()) reject(this.reason());
     this.#pending.clear();
   }
 }
@@ -150,6 +155,8 @@ function engineDoor(calls: Calls, shards: number, partitions: number): Door {
     try {
       return await router.call(method, contextOf(memory, key, input), input);
     } catch (error) {
+      // What some partitions did before the child ended reads as begun (STO-E002); it is a call that was not answered.
+      if (calls.isOver && isBegun(error)) throw calls.reason();
       throw error instanceof EngineError ? new Refused(error.code, error.message) : error;
     }
   }
@@ -217,6 +224,10 @@ function engineDoor(calls: Calls, shards: number, partitions: number): Door {
     },
     audit: async (memory) => call('verifyAudit', memory, {}),
   };
+}
+
+function isBegun(error: unknown): error is EngineError {
+  return error instanceof EngineError && error.code === 'STO-E002';
 }
 
 function settingsOf(memory: number, partitions: number): Input<'attachMemory'>['settings'] {
