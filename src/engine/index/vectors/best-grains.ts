@@ -12,6 +12,7 @@ export class BestGrains {
   /** A heap with the worst first. */
   readonly #ordinals: number[] = [];
   readonly #cosines: number[] = [];
+  readonly #places: number[] = [];
 
   constructor(limit: number) {
     this.limit = limit;
@@ -21,15 +22,23 @@ export class BestGrains {
     return this.#ordinals.length >= this.limit;
   }
 
-  offer(ordinal: number, cosine: number): void {
+  /** How many of the best have at least this place. */
+  placedFrom(place: number): number {
+    return this.#places.reduce((count, one) => (one >= place ? count + 1 : count), 0);
+  }
+
+  /** `place`: where the grain stood among the candidates. */
+  offer(ordinal: number, cosine: number, place = 0): void {
     const size = this.#ordinals.length;
     if (size < this.limit) {
       this.#ordinals.push(ordinal);
       this.#cosines.push(cosine);
+      this.#places.push(place);
       this.#rise(size);
     } else if (size > 0 && isWorse(this.#cosines[0]!, this.#ordinals[0]!, cosine, ordinal)) {
       this.#ordinals[0] = ordinal;
       this.#cosines[0] = cosine;
+      this.#places[0] = place;
       this.#sink();
     }
   }
@@ -67,12 +76,16 @@ export class BestGrains {
   }
 
   #swap(a: number, b: number): void {
-    const [ordinal, cosine] = [this.#ordinals[a]!, this.#cosines[a]!];
-    this.#ordinals[a] = this.#ordinals[b]!;
-    this.#cosines[a] = this.#cosines[b]!;
-    this.#ordinals[b] = ordinal;
-    this.#cosines[b] = cosine;
+    swap(this.#ordinals, a, b);
+    swap(this.#cosines, a, b);
+    swap(this.#places, a, b);
   }
+}
+
+function swap(values: number[], a: number, b: number): void {
+  const value = values[a]!;
+  values[a] = values[b]!;
+  values[b] = value;
 }
 
 function isWorse(cosine: number, ordinal: number, otherCosine: number, otherOrdinal: number): boolean {

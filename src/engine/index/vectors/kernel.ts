@@ -12,6 +12,7 @@ import {
   AGAIN_IF,
   advance,
   END_BLOCK,
+  fetchAhead,
   get,
   I32,
   I32_ADD,
@@ -20,9 +21,11 @@ import {
   instantiate,
   integer,
   LOOP,
+  load32,
   moduleOf,
   set,
   simd,
+  store32,
   tee,
   unsigned,
   V128,
@@ -40,9 +43,11 @@ export const QUERY_SCALE = 2 ** 112;
 export type Kernel = (rows: number, count: number, rowBytes: number, query: number, out: number) => void;
 
 /** Parameters, then locals, by number. */
-const [ROWS, COUNT, ROW_BYTES, QUERY, OUT, AT, END, QUERY_AT, SUM_LOW, SUM_HIGH, HALVES, MASK] = [
-  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+const [ROWS, COUNT, ROW_BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEXT, SUM_LOW, SUM_HIGH, HALVES, MASK] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 ] as const;
+/** Rows that are fetched at once. */
+const GROUP = 4;
 
 const load128 = (offset: number): number[] => [...simd(0x00), 4, ...unsigned(offset)];
 const splat = (bits: number): number[] => [...simd(0x0c), ...new Uint8Array(new Uint32Array(4).fill(bits).buffer)];
@@ -86,8 +91,13 @@ function bodyOf(): number[] {
   const rest = [...get(SUM_LOW), ...lane(2), F32_ADD, ...get(SUM_LOW), ...lane(3), F32_ADD];
   const row = [
     ...LOOP,
+    ...fetchAhead(
+      { places: ROWS, bytes: ROW_BYTES, left: LEFT, touched: TOUCHED, next: NEXT, at: AT, end: END },
+      GROUP,
+    ),
+    ...[...get(OUT), ...get(TOUCHED), ...store32(0)], // the score is written over it
     ...get(ROWS),
-    ...[0x28, 2, 0], // i32.load
+    ...load32(0),
     ...tee(AT),
     ...get(ROW_BYTES),
     I32_ADD,
@@ -126,7 +136,7 @@ let compiled: WasmModule | undefined;
 export function makeKernel(memory: WasmMemory): Kernel {
   compiled ??= moduleOf(
     [
-      [3, I32],
+      [6, I32],
       [4, V128],
     ],
     bodyOf(),

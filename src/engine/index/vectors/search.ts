@@ -112,8 +112,8 @@ function searchNear(
   const { best, tuning } = plan;
   const isAllowed = predicateOf(filter);
   const wanted = Math.max(tuning.candidatesMin ?? VECTOR_CANDIDATES_MIN, near.candidatesPerHit * filter.limit);
-  /** Grains that were compared, and at which place of the candidates they were named. */
-  const places = new Map<number, number>();
+  /** Grains that were compared: a bit each, at their first row. */
+  const compared = new Uint32Array((grains.count >>> 5) + 1);
   let isTailScanned = false;
   let passed = 0;
   for (let count = wanted / Math.max(plan.share, 1e-6); ; count *= 2) {
@@ -126,26 +126,22 @@ function searchNear(
     for (let at = 0; at < rows.length; at++) {
       const row = rows[at]!;
       if (grains.isDead(row)) continue;
-      const ordinal = grains.ordinalOf(row);
-      if (places.has(ordinal) || isAllowed?.(ordinal) === false) continue;
-      places.set(ordinal, at);
+      const first = grains.firstOf(row);
+      const bit = 1 << (first & 31);
+      if ((compared[first >>> 5]! & bit) !== 0 || isAllowed?.(grains.ordinalOf(first)) === false) continue;
+      compared[first >>> 5]! |= bit;
       passed += 1;
-      scan.grain(grains.firstOf(row));
+      scan.grain(first, at);
     }
     scan.finish();
-    if (best.isFull && isSettled(best.hits(), places, count * near.settledPart)) return true;
+    // Nearly all of the best were named early: what comes after the last candidate is then unlikely to be better.
+    if (best.isFull && best.placedFrom(count * near.settledPart) < LATE_SHARE_MAX * filter.limit) return true;
     if (filter.allowedShare !== undefined || isAllowed === undefined || plan.share < 1) continue;
     // The first round has told what the filter leaves.
     plan.share = Math.max(passed, 1) / count;
     plan.scanned = scanCost(grains, filter, plan.share);
     count = Math.max(count, wanted / plan.share / 2);
   }
-}
-
-/** True when nearly all of the best were named early: what comes after the last candidate is then unlikely to be better. */
-function isSettled(hits: readonly VectorHit[], places: ReadonlyMap<number, number>, early: number): boolean {
-  const late = hits.filter(({ ordinal }) => (places.get(ordinal) ?? 0) >= early).length;
-  return late < LATE_SHARE_MAX * hits.length;
 }
 
 function predicateOf({ allowed, allowedOrdinals }: VectorFilter): VectorFilter['allowed'] {
@@ -165,16 +161,18 @@ function includes(ascending: Uint32Array, value: number): boolean {
 }
 
 const batchRows = new Uint32Array(BATCH_ROWS);
+const batchPlaces = new Uint32Array(BATCH_ROWS);
 const batchScores = new Float32Array(BATCH_ROWS);
 
 /** Compares grains with a query, a batch of rows at a time; tells each grain's best chunk, in the order they were given. */
-class Scan<Sink extends { offer(ordinal: number, cosine: number): void }> {
+class Scan<Sink extends { offer(ordinal: number, cosine: number, place: number): void }> {
   readonly #grains: GrainRows;
   readonly #query: Float32Array;
   readonly #sink: Sink;
   #count = 0;
   #ordinal = -1;
   #cosine = 0;
+  #place = 0;
 
   constructor(grains: GrainRows, query: Float32Array, sink: Sink) {
     this.#grains = grains;
@@ -194,7 +192,7 @@ class Scan<Sink extends { offer(ordinal: number, cosine: number): void }> {
         ordinal = of;
         isAllowed = allowed === undefined || allowed(of);
       }
-      if (isAllowed) this.#row(row);
+      if (isAllowed) this.#row(row, 0);
     }
     return this;
   }
@@ -206,10 +204,10 @@ class Scan<Sink extends { offer(ordinal: number, cosine: number): void }> {
     return this;
   }
 
-  /** The grain whose first row is `first`. */
-  grain(first: number): void {
+  /** The grain whose first row is `first`; `place`: what is told of it beside its cosine. */
+  grain(first: number, place = 0): void {
     const end = this.#grains.endOf(first);
-    for (let row = first; row < end; row++) this.#row(row);
+    for (let row = first; row < end; row++) this.#row(row, place);
   }
 
   finish(): Sink {
@@ -218,7 +216,8 @@ class Scan<Sink extends { offer(ordinal: number, cosine: number): void }> {
     return this.#sink;
   }
 
-  #row(row: number): void {
+  #row(row: number, place: number): void {
+    batchPlaces[this.#count] = place;
     batchRows[this.#count++] = row;
     if (this.#count === BATCH_ROWS) this.#compare();
   }
@@ -239,11 +238,12 @@ class Scan<Sink extends { offer(ordinal: number, cosine: number): void }> {
       this.#tell();
       this.#ordinal = ordinal;
       this.#cosine = cosine;
+      this.#place = batchPlaces[i]!;
     }
   }
 
   #tell(): void {
-    if (this.#ordinal >= 0) this.#sink.offer(this.#ordinal, this.#cosine);
+    if (this.#ordinal >= 0) this.#sink.offer(this.#ordinal, this.#cosine, this.#place);
     this.#ordinal = -1;
   }
 }

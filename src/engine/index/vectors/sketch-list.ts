@@ -116,8 +116,11 @@ export class SketchList implements Near {
       if (block !== last) block.setSketch(this.#sketch);
       last = block;
       const some = block.distances(this.#pages[page]!, Math.min(this.#perPage, this.#count - at), this.#bytes);
-      distances.set(some, at);
-      for (let i = 0; i < some.length; i++) histogram[some[i]!]! += 1;
+      for (let i = 0; i < some.length; i++) {
+        const distance = some[i]!;
+        distances[at + i] = distance;
+        histogram[distance]! += 1;
+      }
     }
     writeWeights(this.#rotated, this.#weights);
     lastList = this;
@@ -149,10 +152,16 @@ export class SketchList implements Near {
       if (!prepared.has(number)) block.setSketch(this.#weights);
       prepared.add(number);
       let end = start;
-      for (; end < rows.length && end - start < BATCH_ROWS; end++) {
-        const page = this.#pageOf(rows[end]!);
-        if (this.#arena.blockNumber(page) !== number) break;
-        block.setAddress(end - start, 2 * block.pageAt(page) + (rows[end]! % this.#perPage) * this.#bytes);
+      // Rows ascend: many are of the page of the one before.
+      for (let pageEnd = 0, base = 0; end < rows.length && end - start < BATCH_ROWS; end++) {
+        const row = rows[end]!;
+        if (row >= pageEnd) {
+          const page = this.#pageOf(row);
+          if (this.#arena.blockNumber(page) !== number) break;
+          pageEnd = row - (row % this.#perPage) + this.#perPage;
+          base = 2 * block.pageAt(page) + this.#bytes * (this.#perPage - pageEnd);
+        }
+        block.setAddress(end - start, base + row * this.#bytes);
       }
       weights.set(block.weights(end - start, this.#bytes), start);
       start = end;

@@ -7,6 +7,7 @@ import {
   AGAIN_IF,
   advance,
   END_BLOCK,
+  fetchAhead,
   get,
   I32,
   I32_ADD,
@@ -19,9 +20,11 @@ import {
   instantiate,
   integer,
   LOOP,
+  load32,
   load64,
   moduleOf,
   set,
+  store32,
   tee,
   ZERO64,
 } from './wasm-code.ts';
@@ -39,7 +42,11 @@ export const QUERY_HALVES = 4 * (1 + PLANES);
 export type Weighing = (sketches: number, count: number, bytes: number, query: number, out: number) => void;
 
 /** Parameters, then locals, by number. */
-const [SKETCHES, COUNT, BYTES, QUERY, OUT, AT, END, QUERY_AT, SUM, DIFFERENT] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
+const [SKETCHES, COUNT, BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEXT, SUM, DIFFERENT] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+] as const;
+/** Sketches that are fetched at once. */
+const GROUP = 16;
 const AND = 0x83;
 const DOUBLE = [0x42, 1, 0x86];
 
@@ -62,11 +69,16 @@ function bodyOf(): number[] {
   ];
   return [
     ...LOOP,
-    ...[...get(SKETCHES), 0x28, 2, 0, ...tee(AT)], // i32.load
+    ...fetchAhead(
+      { places: SKETCHES, bytes: BYTES, left: LEFT, touched: TOUCHED, next: NEXT, at: AT, end: END },
+      GROUP,
+    ),
+    ...[...get(OUT), ...get(TOUCHED), ...store32(0)], // the sum is written over it
+    ...[...get(SKETCHES), ...load32(0), ...tee(AT)],
     ...[...get(BYTES), I32_ADD, ...set(END)],
     ...[...get(QUERY), ...set(QUERY_AT), ...ZERO64, ...set(SUM)],
     ...words,
-    ...[...get(OUT), ...get(SUM), 0xa7, 0x36, 2, 0], // i32.wrap_i64, i32.store
+    ...[...get(OUT), ...get(SUM), 0xa7, ...store32(0)], // i32.wrap_i64
     ...advance(OUT, 4),
     ...advance(SKETCHES, 4),
     ...[...get(COUNT), ...integer(1), I32_SUB, ...tee(COUNT), ...AGAIN_IF],
@@ -80,7 +92,7 @@ let compiled: WasmModule | undefined;
 export function makeWeighing(memory: WasmMemory): Weighing {
   compiled ??= moduleOf(
     [
-      [3, I32],
+      [6, I32],
       [2, I64],
     ],
     bodyOf(),
