@@ -305,6 +305,11 @@ export const EXTRACTION_CALL_MS = 30_000;
 export const EXTRACTED_BATCH_MAX = 500;
 
 export const SHARDS_MAX = 64;
+/**
+ * New objects of a worker's heap, three semi-spaces. V8's default, 192, is more than what it lets an old generation of some 50 MB grow
+ * by: then it marks the whole heap whenever new objects fill up, several times a second, for tens of milliseconds.
+ */
+export const WORKER_NEW_OBJECTS_MB = 48;
 export const MEMORIES_MAX = 100_000;
 /** Numbers from here on are of memories that a shard makes for a moment, and of no other. */
 export const MEMORY_NUMBER_MOMENTARY = 0x8000_0000;

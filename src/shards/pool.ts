@@ -12,6 +12,7 @@ import {
   RESTART_DELAY_MIN_MS,
   RESTART_FORGIVEN_MS,
   SHARDS_MAX,
+  WORKER_NEW_OBJECTS_MB,
 } from '../engine/limits.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { EngineOptions } from './engine-door.ts';
@@ -168,6 +169,7 @@ class PoolWorker {
       // An engine has work of its own between messages: the thread may not sleep in Atomics.wait.
       atomics: 'disabled',
       recordTiming: false,
+      resourceLimits: { maxYoungGenerationSizeMb: WORKER_NEW_OBJECTS_MB },
     });
     this.#thread = thread;
     return new Promise((resolve, reject) => {

@@ -132,7 +132,8 @@ export class SketchList implements Near {
     let last = 0;
     let nearer = 0;
     for (; nearer + histogram[last]! < wanted; last++) nearer += histogram[last]!;
-    const rows = new Uint32Array(wanted);
+    nearest = roomFor(wanted, nearest);
+    const rows = nearest.subarray(0, wanted);
     let count = 0;
     for (let row = 0, ofLast = wanted - nearer; count < wanted; row++) {
       const distance = distances[row]!;
@@ -144,7 +145,8 @@ export class SketchList implements Near {
 
   /** The rows by how much their sketches differ from the query, each bit weighed. */
   #weighed(rows: Uint32Array): Uint32Array {
-    const weights = new Uint32Array(rows.length);
+    weightsOfRows = roomFor(rows.length, weightsOfRows);
+    const weights = weightsOfRows.subarray(0, rows.length);
     const prepared = new Set<number>();
     for (let start = 0; start < rows.length; ) {
       const number = this.#arena.blockNumber(this.#pageOf(rows[start]!));
@@ -202,9 +204,13 @@ function inOrder(rows: Uint32Array, weights: Uint32Array): Uint32Array {
   const places = new Uint32Array(most - least + 2);
   for (let i = 0; i < weights.length; i++) places[weights[i]! - least + 1]! += 1;
   for (let at = 1; at < places.length; at++) places[at]! += places[at - 1]!;
-  const ordered = new Uint32Array(rows.length);
+  ordered = roomFor(rows.length, ordered);
   for (let i = 0; i < rows.length; i++) ordered[places[weights[i]! - least]!++] = rows[i]!;
-  return ordered;
+  return ordered.subarray(0, rows.length);
+}
+
+function roomFor(count: number, array: Uint32Array): Uint32Array {
+  return array.length >= count ? array : new Uint32Array(Math.max(count, 2 * array.length));
 }
 
 /** Rows that are weighed for each that is wanted, and so many as will do when more of them are wanted. */
@@ -224,7 +230,13 @@ const LOOK_COST = 3;
 /** And a candidate that is compared: rows apart from each other. */
 const SCATTERED_COST = 3;
 
-// Of the last query, by row, and how many rows have each: as large as the largest list that was asked, and never two at once.
+// Of the last query alone, and as large as the largest list that was asked: arrays of this size lie outside V8's heap, where a
+// few dozen new ones a second make it collect all of its heap several times a second.
+/** By row, and how many rows have each. */
 let distances = new Uint16Array(0);
 let histogram = new Uint32Array(0);
+/** The rows that are weighed, their weights, and the same rows by weight. */
+let nearest: Uint32Array = new Uint32Array(0);
+let weightsOfRows: Uint32Array = new Uint32Array(0);
+let ordered: Uint32Array = new Uint32Array(0);
 let lastList: SketchList | undefined;
