@@ -46,7 +46,7 @@ const [SKETCHES, COUNT, BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEX
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 ] as const;
 /** Sketches that are fetched at once. */
-const GROUP = 16;
+export const WEIGHING_GROUP = 16;
 const AND = 0x83;
 const DOUBLE = [0x42, 1, 0x86];
 
@@ -71,7 +71,7 @@ function bodyOf(): number[] {
     ...LOOP,
     ...fetchAhead(
       { places: SKETCHES, bytes: BYTES, left: LEFT, touched: TOUCHED, next: NEXT, at: AT, end: END },
-      GROUP,
+      WEIGHING_GROUP,
     ),
     ...[...get(OUT), ...get(TOUCHED), ...store32(0)], // the sum is written over it
     ...[...get(SKETCHES), ...load32(0), ...tee(AT)],
