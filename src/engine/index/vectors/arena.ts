@@ -8,9 +8,9 @@
 import { assert } from '../../assert.ts';
 import { VECTOR_DIMENSIONS_MAX } from '../../limits.ts';
 import { type Hamming, makeHamming } from './hamming.ts';
-import { KERNEL_DIMENSIONS, KERNEL_GROUP, type Kernel, makeKernel, QUERY_SCALE } from './kernel.ts';
+import { KERNEL_DIMENSIONS, type Kernel, makeKernel, QUERY_SCALE } from './kernel.ts';
 import { wasm } from './wasm.ts';
-import { makeWeighing, WEIGHING_GROUP, type Weighing } from './weighing.ts';
+import { makeWeighing, type Weighing } from './weighing.ts';
 
 /** A page holds whole rows: 16 of 512 dimensions. Small memories waste half a page on average. */
 export const PAGE_BYTES = 16_384;
@@ -26,7 +26,6 @@ const GROW_WASM_PAGES = 16;
 const PAGES_PER_BLOCK = (BLOCK_BYTES - PAGES_AT) / PAGE_BYTES;
 
 assert(2 * VECTOR_DIMENSIONS_MAX <= PAGE_BYTES, 'a page holds a row');
-assert(BATCH_ROWS % KERNEL_GROUP === 0 && BATCH_ROWS % WEIGHING_GROUP === 0, 'what is fetched ahead are addresses');
 assert(PAGES_AT % WASM_PAGE_BYTES === 0, 'pages begin at a page');
 
 /** Bytes of a row of `dimensions`, padding included. */

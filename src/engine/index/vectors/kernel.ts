@@ -47,7 +47,7 @@ const [ROWS, COUNT, ROW_BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEX
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 ] as const;
 /** Rows that are fetched at once. */
-export const KERNEL_GROUP = 4;
+const GROUP = 4;
 
 const load128 = (offset: number): number[] => [...simd(0x00), 4, ...unsigned(offset)];
 const splat = (bits: number): number[] => [...simd(0x0c), ...new Uint8Array(new Uint32Array(4).fill(bits).buffer)];
@@ -92,8 +92,8 @@ function bodyOf(): number[] {
   const row = [
     ...LOOP,
     ...fetchAhead(
-      { places: ROWS, bytes: ROW_BYTES, left: LEFT, touched: TOUCHED, next: NEXT, at: AT, end: END },
-      KERNEL_GROUP,
+      { places: ROWS, count: COUNT, bytes: ROW_BYTES, left: LEFT, touched: TOUCHED, next: NEXT, at: AT, end: END },
+      GROUP,
     ),
     ...[...get(OUT), ...get(TOUCHED), ...store32(0)], // the score is written over it
     ...get(ROWS),

@@ -31,6 +31,8 @@ export const advance = (local: number, bytes: number): number[] => [
 
 const I32_IS_ZERO = 0x45;
 const I32_XOR = 0x73;
+const I32_SHIFT_LEFT = 0x74;
+const SELECT = 0x1b;
 const IF = [0x04, 0x40];
 export const load32 = (offset: number): number[] => [0x28, 2, ...unsigned(offset)];
 export const store32 = (offset: number): number[] => [0x36, 2, ...unsigned(offset)];
@@ -41,6 +43,8 @@ const CACHE_LINE_BYTES = 64;
 interface Fetching {
   /** The address of the u32 address of what is computed next. */
   readonly places: number;
+  /** How many there still are, that one included. */
+  readonly count: number;
   /** How long each is. */
   readonly bytes: number;
   /** Zero at first; how many have been fetched and are still to be computed. */
@@ -55,9 +59,11 @@ interface Fetching {
 /**
  * To be run before each computation: ahead of every `group` of them it loads a word of each cache line that they will read, one
  * right after the other, so that all come from memory at the same time. Otherwise the processor meets a place that lies apart
- * only after it is done with the one before. Up to `group` - 1 addresses beyond the last are read: what lies there must be some.
+ * only after it is done with the one before.
  */
-export function fetchAhead({ places, bytes, left, touched, next, at, end }: Fetching, group: number): number[] {
+export function fetchAhead({ places, count, bytes, left, touched, next, at, end }: Fetching, group: number): number[] {
+  const isLess = [...get(count), ...integer(group), I32_LESS_UNSIGNED];
+  const fetched = [...get(count), ...integer(group), ...isLess, SELECT];
   const lines = [
     ...LOOP,
     ...[...get(touched), ...get(at), ...load32(0), I32_XOR, ...set(touched)],
@@ -72,7 +78,7 @@ export function fetchAhead({ places, bytes, left, touched, next, at, end }: Fetc
     ...[...get(next), ...load32(0), ...tee(at), ...get(bytes), I32_ADD, ...set(end)],
     ...lines,
     ...[...get(next), ...integer(4), I32_ADD, ...tee(next)],
-    ...[...get(places), ...integer(4 * group), I32_ADD, I32_LESS_UNSIGNED, ...AGAIN_IF],
+    ...[...get(places), ...fetched, ...integer(2), I32_SHIFT_LEFT, I32_ADD, I32_LESS_UNSIGNED, ...AGAIN_IF],
     END_BLOCK,
     END_BLOCK,
     ...[...get(left), ...integer(1), I32_SUB, ...set(left)],

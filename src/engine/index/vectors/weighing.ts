@@ -46,7 +46,7 @@ const [SKETCHES, COUNT, BYTES, QUERY, OUT, AT, END, QUERY_AT, LEFT, TOUCHED, NEX
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 ] as const;
 /** Sketches that are fetched at once. */
-export const WEIGHING_GROUP = 16;
+const GROUP = 16;
 const AND = 0x83;
 const DOUBLE = [0x42, 1, 0x86];
 
@@ -70,8 +70,8 @@ function bodyOf(): number[] {
   return [
     ...LOOP,
     ...fetchAhead(
-      { places: SKETCHES, bytes: BYTES, left: LEFT, touched: TOUCHED, next: NEXT, at: AT, end: END },
-      WEIGHING_GROUP,
+      { places: SKETCHES, count: COUNT, bytes: BYTES, left: LEFT, touched: TOUCHED, next: NEXT, at: AT, end: END },
+      GROUP,
     ),
     ...[...get(OUT), ...get(TOUCHED), ...store32(0)], // the sum is written over it
     ...[...get(SKETCHES), ...load32(0), ...tee(AT)],
