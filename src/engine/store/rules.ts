@@ -12,7 +12,14 @@ import { EngineError } from '../errors.ts';
 import type { ConsentFact } from '../govern/consent.ts';
 import { Governed, type Restriction } from '../govern/governed.ts';
 import { readOverrides } from '../govern/policy/compose.ts';
-import { policyJson, policyOfJson, type SealedPolicy, sealNext, unsetPolicy } from '../govern/policy/seal.ts';
+import {
+  policyJson,
+  policyOfJson,
+  type SealedPolicy,
+  sealFirst,
+  sealNext,
+  unsetPolicy,
+} from '../govern/policy/seal.ts';
 import type { PolicyValue } from '../govern/policy/values.ts';
 import { MissingKey } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
@@ -56,11 +63,12 @@ export function sealPolicy(memory: Memory, policy: SealedPolicy): Buffer {
 /** The policy of a memory that nobody has set another one for: what it was made with, else the baseline. */
 export function firstPolicy({ policy, createdAtMs }: MemorySettings): SealedPolicy {
   if (policy === undefined) return unsetPolicy();
-  return sealNext(unsetPolicy(), policy.presets, readOverrides(policy.overrides as PolicyValue), {
-    nowSeconds: Math.floor(createdAtMs / 1000),
-    sealedBy: policy.sealedBy,
-    reason: 'made with the memory',
-  });
+  const { presets, rules, sealedBy } = policy;
+  const overrides = readOverrides(policy.overrides as PolicyValue);
+  const context = { nowSeconds: Math.floor(createdAtMs / 1000), sealedBy, reason: 'made with the memory' };
+  return rules === undefined
+    ? sealNext(unsetPolicy(), presets, overrides, context)
+    : sealFirst(presets, overrides, rules as PolicyValue, context);
 }
 
 /** STO-E001, CRY-E001 when what governs the memory cannot be read: then nothing is decided. */

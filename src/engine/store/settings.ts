@@ -23,6 +23,8 @@ export interface MemorySettings {
     readonly presets: readonly string[];
     /** By path. */
     readonly overrides: JsonObject;
+    /** The rules in their wire form, as they were composed then. Absent from memories of the first builds. */
+    readonly rules?: JsonObject;
     readonly sealedBy: string;
   };
 }

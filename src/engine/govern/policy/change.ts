@@ -37,7 +37,7 @@ const RELEASE = /^release:/i;
 /**
  * What a change would come to. Adding a preset and tightening is an upgrade; taking a preset away and loosening is a
  * downgrade, which needs an administrator (`isAdmin`) and a reason, and for a legal hold a reason that begins with
- * `release:`. A memory without presets runs the baseline, and adopting its first preset is no loosening of that.
+ * `release:`.
  *
  * An override of this change that is looser than the presets is an error too (POL-E010), and takes no effect.
  *
@@ -122,10 +122,7 @@ function withChanges(current: Overrides, given: Overrides): Overrides {
 
 function kindOf(current: SealedPolicy, proposed: Composed, gone: readonly PresetName[]): ChangeKind {
   if (gone.length > 0) return 'downgraded';
-  // Leaving the implicit baseline for the first preset: only what the overrides said can be loosened by it.
-  const adopts = current.presets.length === 0 && proposed.presets.length > 0;
-  const before = adopts ? compose(proposed.presets, current.overrides).rules : current.rules;
-  const diff = differences(before, proposed.rules);
+  const diff = differences(current.rules, proposed.rules);
   if (diff.some(({ direction }) => direction === 'looser' || direction === 'mixed')) return 'downgraded';
   const sameNames = proposed.presets.join() === current.presets.join();
   return diff.length === 0 && sameNames && sameOverrides(current.overrides, proposed.overrides)

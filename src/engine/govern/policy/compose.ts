@@ -8,15 +8,15 @@ import { isObject, type PolicyValue } from './values.ts';
 export type Overrides = Readonly<Partial<Record<RulePath, PolicyValue>>>;
 
 export interface Composed {
-  /** Sorted, each once; empty for the baseline. */
+  /** Sorted, each once; empty where the baseline alone holds. */
   readonly presets: readonly PresetName[];
   readonly overrides: Overrides;
   readonly rules: Rules;
 }
 
 /**
- * The rules of presets, whose order does not matter, and overrides: the strictest that any of them says. Without presets
- * the baseline holds. Overrides with a `pii.write_action` but no `pii.categories` mean all categories. An override that has become looser than presets that came later waits without effect.
+ * The rules of the baseline, of presets in any order, and of overrides: the strictest that any of them says. The baseline
+ * holds beneath every preset, so adding one never loosens. Overrides with a `pii.write_action` but no `pii.categories` mean all categories. An override that has become looser than presets that came later waits without effect.
  *
  * Throws POL-E009 for an unknown preset and for regions without a common one, VAL-E001 for a value that a rule cannot have.
  */
@@ -52,7 +52,7 @@ export function looserOverrides(presets: readonly string[], given: Overrides): r
 
 function composedPresets(names: readonly PresetName[]): Rules {
   const rules: Partial<Record<RulePath, PolicyValue>> = { ...withLoosest({}) };
-  for (const name of names.length === 0 ? [BASELINE] : names) {
+  for (const name of [BASELINE, ...names]) {
     const preset: Readonly<Partial<Record<RulePath, PolicyValue>>> = rulesOfPreset(name);
     for (const path of RULE_PATHS) {
       const value = preset[path];

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import { EngineError } from '../../errors.ts';
+import { firstPolicy } from '../../store/rules.ts';
+import type { MemorySettings } from '../../store/settings.ts';
 import { applyChange, decideChange, decisionJson, differences, type PolicyChange } from './change.ts';
 import { compose, type Overrides, readOverrides } from './compose.ts';
 import { PRESETS, type PresetName } from './presets.ts';
@@ -21,6 +23,16 @@ import { canonicalJson, type PolicyValue } from './values.ts';
 
 const NAMES = Object.keys(PRESETS) as PresetName[]; // Its own keys.
 const WHO = { nowSeconds: 1_700_000_000, sealedBy: 'user:root', isAdmin: true };
+
+const SETTINGS: MemorySettings = {
+  number: 1,
+  id: 'm',
+  partitions: 1,
+  language: 'en',
+  dedup: 'exact',
+  dedupThreshold: 0.85,
+  createdAtMs: 1,
+};
 
 const code = (wanted: string) => (error: unknown) => error instanceof EngineError && error.code === wanted;
 
@@ -66,7 +78,7 @@ test('the order and the spelling of presets do not matter', () => {
 
 test('a preset or an override that is added never loosens', () => {
   fc.assert(
-    fc.property(fc.subarray(NAMES, { minLength: 1 }), somePresets, someOverrides, (names, more, overrides) => {
+    fc.property(somePresets, somePresets, someOverrides, (names, more, overrides) => {
       const { rules } = compose(names);
       assert.ok(isNoLooser(rules, compose([...names, ...more]).rules));
       assert.ok(isNoLooser(rules, compose(names, overrides).rules));
@@ -196,6 +208,17 @@ test('a policy that was sealed before a rule existed stays intact', () => {
   assert.equal(policyOfJson('policy'), undefined);
 });
 
+test('a memory keeps the rules that it was made with when presets come to mean more', () => {
+  const policy = { presets: ['legal_hold'], overrides: {}, sealedBy: 'user:root' };
+  const made = firstPolicy({ ...SETTINGS, policy: { ...policy, rules: { deletion: { hold: true } } } });
+  assert.equal(made.rules['deletion.hold'], true);
+  assert.equal(made.rules['audit.reads'], false);
+  assert.ok(isIntact(made));
+  const next = sealNext(made, ['legal_hold', 'gdpr'], {}, WHO);
+  assert.equal(firstBroken([made, next]), undefined);
+  assert.equal(firstPolicy({ ...SETTINGS, policy }).rules['audit.reads'], true);
+});
+
 test('versions name the one before, and a break in them is found', () => {
   const first = sealNext(unsetPolicy(), ['gdpr'], {}, WHO);
   const second = sealNext(first, ['gdpr', 'soc2'], {}, WHO);
@@ -220,14 +243,35 @@ test('adding and tightening upgrade, removing and loosening downgrade, nothing i
   assert.equal(kind({}), 'unchanged');
 });
 
-test('the first preset is no downgrade of the baseline, what the overrides said may be', () => {
-  assert.equal(decideChange(unsetPolicy(), { addPolicies: ['ccpa'] }, WHO).change, 'upgraded');
-  const strict = sealNext(unsetPolicy(), [], { 'audit.reads': true, 'retention.audit_days': 800 }, WHO);
+test('the baseline holds beneath every preset', () => {
+  const baseline = unsetPolicy();
+  for (const name of NAMES) {
+    const { diff, change } = decideChange(baseline, { addPolicies: [name] }, WHO);
+    const looser = diff.filter(({ direction }) => direction !== 'tighter' && direction !== 'neutral');
+    assert.deepEqual(looser, [], `${name} loosens`);
+    assert.equal(change, 'upgraded', name);
+  }
+  const held = sealNext(baseline, ['legal_hold'], {}, WHO);
+  assert.equal(held.rules['audit.reads'], true);
+  assert.equal(held.rules['provenance.record'], true);
+  assert.equal(held.rules['retention.audit_days'], 365);
+});
+
+test('the first preset keeps what the overrides said, and a loosened override is a downgrade', () => {
+  const strict = sealNext(unsetPolicy(), [], { 'retention.audit_days': 800 }, WHO);
   const adopted = decideChange(strict, { addPolicies: ['ccpa'] }, WHO);
   assert.equal(adopted.change, 'upgraded');
   assert.equal(adopted.proposed.rules['retention.audit_days'], 800);
   const loosened = decideChange(strict, { addPolicies: ['ccpa'], overrides: { 'retention.audit_days': null } }, WHO);
   assert.equal(loosened.change, 'downgraded');
+});
+
+test('a policy that was sealed without the baseline gets it with the next change', () => {
+  const { rules, ...legacy } = sealNext(unsetPolicy(), ['legal_hold'], {}, WHO);
+  const bare: SealedPolicy = { ...legacy, rules: { ...rules, 'audit.reads': false, 'provenance.record': false } };
+  const { diff, change } = decideChange(bare, { addPolicies: ['retention_30d'] }, WHO);
+  assert.equal(change, 'upgraded');
+  assert.ok(diff.some(({ path, to }) => path === 'audit.reads' && to === true));
 });
 
 test('a downgrade needs an administrator and a reason, a hold one that releases it', () => {

@@ -1,5 +1,5 @@
-// What the presets say (service contract section 10.3), one row each. A rule that a preset does not name is none of its
-// business: it stays at its loosest.
+// What the presets say (service contract section 10.3), one row each. A rule that a preset does not name keeps the value
+// of the baseline, and its loosest value where the baseline does not name it either.
 import { EngineError } from '../../errors.ts';
 import { PHI_CATEGORIES } from '../pii/categories.ts';
 import type { SomeRules } from './rules.ts';
@@ -147,7 +147,7 @@ export const PRESETS = {
 
 export type PresetName = keyof typeof PRESETS;
 
-/** What holds for a memory that has no presets. */
+/** What holds for every memory, beneath its presets. */
 export const BASELINE: PresetName = 'baseline';
 export const LEGAL_HOLD: PresetName = 'legal_hold';
 

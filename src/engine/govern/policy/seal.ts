@@ -56,6 +56,21 @@ export interface SealContext {
   readonly reason?: string | undefined;
 }
 
+/**
+ * Version 1 of a memory that was made with a policy: `kept` are its rules in their wire form, as they were composed then.
+ * They stay what they were when a later build composes the same presets to other rules.
+ */
+export function sealFirst(
+  presets: readonly string[],
+  overrides: Overrides,
+  kept: PolicyValue,
+  context: SealContext,
+): SealedPolicy {
+  const first = sealNext(unsetPolicy(), presets, overrides, context);
+  const sealed = { ...first, rules: withLoosest(flat(kept)), sealedRules: kept };
+  return { ...sealed, sealHash: sealHash(sealed) };
+}
+
 /** The version after `current`. Throws what `compose` throws. */
 export function sealNext(
   current: SealedPolicy,

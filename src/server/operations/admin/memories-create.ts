@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { compose, looserOverrides, type Overrides } from '../../../engine/govern/policy/compose.ts';
+import { nested } from '../../../engine/govern/policy/rules.ts';
 import { DESCRIPTION_CHARS_MAX, MEMORY_SETTINGS_BYTES_MAX, NAME_CHARS_MAX } from '../../../engine/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import type { NewMemory } from '../../control/memories.ts';
@@ -72,7 +73,8 @@ function firstPolicy(
   if (presets.length === 0 && Object.keys(overrides).length === 0) return undefined;
   const [looser] = looserOverrides(presets, overrides as Overrides); // of rules that are named here
   if (looser !== undefined) throw looser;
-  return { presets: compose(presets, overrides as Overrides).presets, overrides };
+  const composed = compose(presets, overrides as Overrides);
+  return { presets: composed.presets, overrides, rules: nested(composed.rules) as JsonObject }; // rules are JSON
 }
 
 /** Settings are the caller's own: they are kept and shown, and mean nothing to the server. */
