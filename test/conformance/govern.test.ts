@@ -134,6 +134,36 @@ for (const [transport, partitions] of FACES)
       assert.ok(record.revoked_at >= record.granted_at);
     });
 
+    test('consent/status answers what enforcement does, with the purpose that decides', async () => {
+      const { face, M } = await open({ policies: ['GDPR'] });
+      const asMarketing = { 'x-purpose': 'marketing' };
+      const shown = async (query: string) => {
+        const { users } = await http.get(`${M}/consent/status?user_id=u1${query}`);
+        return users[0].purposes.map(({ purpose, status, decided_by }: Told) => [purpose, status, decided_by]);
+      };
+      await face.grant('u1', 'marketing');
+      assert.deepEqual(await shown(''), [['marketing', 'granted', 'marketing']]);
+      const withdrawn = await face.revoke('u1', '*');
+      await refused(face.add({ user_id: 'u1' }, asMarketing), 'POL-E002');
+      const both = [
+        ['*', 'revoked', '*'],
+        ['marketing', 'revoked', '*'],
+      ];
+      assert.deepEqual(await shown(''), both);
+      assert.deepEqual(await shown('&purpose=marketing'), [['marketing', 'revoked', '*']]);
+      assert.deepEqual(await shown('&purpose=never-named'), [['never-named', 'revoked', '*']]);
+      const { users } = await http.get(`${M}/consent/status?purpose=never-named`);
+      assert.equal(users[0].purposes[0].hash, withdrawn['blob_hash']);
+      const exported = await http.get(`${M}/export/u1`);
+      assert.deepEqual(
+        exported.consents.map(({ purpose, status, decided_by }: Told) => [purpose, status, decided_by]),
+        both,
+      );
+      await face.grant('u1', '*');
+      await face.add({ user_id: 'u1', object: 'milk' }, asMarketing);
+      assert.deepEqual(await shown('&purpose=marketing'), [['marketing', 'granted', '*']]);
+    });
+
     test('a restricted user is frozen until it is lifted', async () => {
       const { face, M } = await open();
       const hashes: string[] = [];

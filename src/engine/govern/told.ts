@@ -1,5 +1,5 @@
 // What a memory is governed by, as its readers are told.
-import type { ConsentFact } from './consent.ts';
+import { type ConsentFact, EVERY_PURPOSE } from './consent.ts';
 import type { Governed, Restriction } from './governed.ts';
 
 /** Those first whose data has been frozen longest; `userId` alone if it is given. */
@@ -11,19 +11,23 @@ export function restrictionsOf({ restrictions }: Governed, userId: string | unde
   return [...restrictions.values()].sort((one, other) => one.atMs - other.atMs);
 }
 
-/** By user, then purpose. Without a user every consent of the memory is read. */
+/**
+ * By user, then purpose. Without a user every consent of the memory is read. With a purpose: what was said of it and of
+ * every purpose, as either may decide.
+ */
 export function consentsOf(
   governed: Governed,
   { userId, purpose }: { readonly userId?: string; readonly purpose?: string },
 ): readonly ConsentFact[] {
   const facts =
     userId !== undefined && purpose !== undefined
-      ? [governed.consent(userId, purpose)]
+      ? [...new Set([purpose, EVERY_PURPOSE])].map((name) => governed.consent(userId, name))
       : userId !== undefined
         ? [...governed.consentsOfUser(userId)]
         : [...governed.allConsents().values()].flatMap((byPurpose) => [...byPurpose.values()]);
   return facts
-    .filter((fact): fact is ConsentFact => fact !== undefined && (purpose === undefined || fact.purpose === purpose))
+    .filter((fact): fact is ConsentFact => fact !== undefined)
+    .filter((fact) => purpose === undefined || fact.purpose === purpose || fact.purpose === EVERY_PURPOSE)
     .sort((one, other) => compare(one.userId, other.userId) || compare(one.purpose, other.purpose));
 }
 

@@ -1,7 +1,6 @@
 // What users agree to: granted, withdrawn, many at a time, and told.
 import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
-import { type ConsentStatus, statusOf } from '../../../engine/govern/consent.ts';
 import { CONSENTS_BULK_MAX, PURPOSE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
 import type { ConsentFact, ConsentItem, ConsentOutcome } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -9,6 +8,7 @@ import { ConsentRequest, ConsentResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { missing } from '../grains/fields.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
+import { ConsentRecord, consentRecords } from './consent-record.ts';
 import { seconds } from './seconds.ts';
 
 const UserId = Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX });
@@ -176,28 +176,17 @@ function isPair({ userId, purpose }: Static<typeof Pair>): boolean {
   return fits(userId, USER_ID_CHARS_MAX) && fits(purpose, PURPOSE_CHARS_MAX);
 }
 
-const Record = Type.Object({
-  userId: Type.String(),
-  purpose: Type.String(),
-  status: Type.Enum(['granted', 'revoked', 'none']),
-  grantedAt: Type.Optional(Type.Integer()),
-  revokedAt: Type.Optional(Type.Integer()),
-  basis: Type.Optional(Type.String()),
-  jurisdiction: Type.Optional(Type.String()),
-  expiresAt: Type.Optional(Type.Integer()),
-  hash: Type.Optional(Type.String()),
-});
 const User = Type.Object({
   userId: Type.String(),
   restricted: Type.Boolean(),
-  purposes: Type.Array(Record),
+  purposes: Type.Array(ConsentRecord),
 });
 
 const SCOPE = 'consents';
 
 export const consentStatus = defineOperation({
   name: 'consent_status',
-  summary: 'What users have agreed to, those first who spoke last.',
+  summary: 'What users have agreed to, as enforcement decides it, those first who spoke last.',
   needs: 'read',
   on: 'memory',
   mutates: false,
@@ -220,7 +209,7 @@ export const consentStatus = defineOperation({
     const nowMs = context.services.clock.nowMs();
     const users = [...byUser].map(([name, of]) => ({
       timeMs: Math.max(0, ...of.map(({ atMs }) => atMs)),
-      user: { userId: name, restricted: restricted.has(name), purposes: recordsOf(name, of, purpose, nowMs) },
+      user: { userId: name, restricted: restricted.has(name), purposes: consentRecords(name, of, purpose, nowMs) },
     }));
     const placeOf = ({ timeMs, user }: (typeof users)[number]) => ({ timeMs, id: user.userId });
     users.sort((a, b) => a.timeMs - b.timeMs || (a.user.userId < b.user.userId ? -1 : 1));
@@ -228,30 +217,3 @@ export const consentStatus = defineOperation({
     return { users: items.map(({ user }) => user), total, nextCursor };
   },
 });
-
-function recordsOf(
-  userId: string,
-  facts: readonly ConsentFact[],
-  purpose: string | undefined,
-  nowMs: number,
-): Static<typeof Record>[] {
-  if (facts.length === 0) return purpose === undefined ? [] : [{ userId, purpose, status: 'none' }];
-  return facts.map((fact) => consentRecord(fact, nowMs));
-}
-
-/** A consent as answers show it; also in exports of a user. */
-export function consentRecord(fact: ConsentFact, nowMs: number): Static<typeof Record> {
-  const status: ConsentStatus = statusOf(fact, nowMs);
-  const grantedAtMs = fact.granted ? fact.atMs : fact.grantedAtMs;
-  return {
-    userId: fact.userId,
-    purpose: fact.purpose,
-    status,
-    ...(grantedAtMs === undefined ? {} : { grantedAt: seconds(grantedAtMs) }),
-    ...(fact.granted ? {} : { revokedAt: seconds(fact.atMs) }),
-    ...(fact.basis === undefined ? {} : { basis: fact.basis }),
-    ...(fact.jurisdiction === undefined ? {} : { jurisdiction: fact.jurisdiction }),
-    ...(fact.expiresAtMs === undefined ? {} : { expiresAt: seconds(fact.expiresAtMs) }),
-    hash: fact.hash,
-  };
-}

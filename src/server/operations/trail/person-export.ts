@@ -4,7 +4,7 @@ import { stringifyJson } from '../../../engine/grain/api-json.ts';
 import { TRANSFER_BYTES } from '../../../engine/limits.ts';
 import type { Output } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
-import { consentRecord } from '../govern/consent.ts';
+import { consentRecords } from '../govern/consent-record.ts';
 import { GrainOutput, grainOutput } from '../grains/view.ts';
 import { type Members, nodeOf, outward, toSnake } from '../names.ts';
 
@@ -28,7 +28,7 @@ export async function personHead(context: Context, userId: string, portability: 
     ...(portability ? { format: PORTABLE_FORMAT } : {}),
     user_id: userId,
     exported_at: Math.floor(nowMs / 1000),
-    consents: facts.map((fact) => outside(consentRecord(fact, nowMs))),
+    consents: consentRecords(userId, facts, undefined, nowMs).map(outside),
     ...(restriction === undefined ? {} : { restriction: outside(restriction) }),
     provenance_count: records.total,
   };
