@@ -38,6 +38,8 @@ export interface CallContext {
   readonly idempotency?: { readonly key: string; readonly bodyHash: string };
   /** Removals repeat what was done in the deployment that this one is a copy of: what its policy said then is not asked. */
   readonly repeats?: true;
+  /** The caller wants a request refused for members that are not known, which would only be told else. */
+  readonly strict?: true;
 }
 
 /** A grain as answers show it. `fields` holds every field with answer defaults filled, times in seconds. */

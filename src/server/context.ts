@@ -15,6 +15,7 @@ import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
 import type { RecallModels } from './models/models.ts';
+import type { UnknownMember } from './operations/unknown-members.ts';
 import type { Shards } from './shards.ts';
 
 /** The parts of a running server. Made once in main.ts. */
@@ -65,6 +66,14 @@ export interface Context {
   readonly namespace: string | undefined;
   readonly userId: string | undefined;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | undefined;
+  /** True when the caller wants no unknown member passed over (`x-strict`). */
+  readonly strict: boolean;
+  /** True when the caller wants to know what the call would do (`x-dry-run`). */
+  readonly dryRun: boolean;
+  /** What the request brought beside what its row knows; they are told already. */
+  readonly unknown: UnknownMember[];
+  /** Warnings of the answer beside those in its output. Operations add to them. */
+  readonly told: string[];
   /** The memory that the call is about; asserts that it is about one. */
   readonly memory: MemoryRecord;
   /** One call on that memory. */

@@ -6,6 +6,7 @@ import type { Operation } from './operations/define.ts';
 import { notesOf } from './operations/notes.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_RPC_ROWS } from './operations/unimplemented.ts';
+import type { UnknownMember } from './operations/unknown-members.ts';
 import type { Arrival, Face, Forward, Wrapper } from './wrapper.ts';
 
 interface Route {
@@ -56,10 +57,13 @@ function arrivalOf(call: GrpcCall, operation: Operation): Arrival {
 
 function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route): Face<Reply> {
   return {
-    read: () => ({ candidate: grpc === undefined ? {} : grpc.read(call.bytes), bytes: call.bytes }),
-    write: (output) => ({
-      bytes: grpc === undefined ? EMPTY : grpc.write(output),
-      warnings: grpc === undefined ? '' : notesOf(grpc.looseWarnings(output)),
+    read: () => {
+      const unknown: UnknownMember[] = [];
+      return { candidate: grpc === undefined ? {} : grpc.read(call.bytes, unknown), bytes: call.bytes, unknown };
+    },
+    write: (output, told) => ({
+      bytes: grpc === undefined ? EMPTY : grpc.write(output, told),
+      warnings: grpc === undefined ? '' : notesOf(grpc.looseWarnings(output, told)),
     }),
     forward:
       codec === undefined

@@ -14,6 +14,7 @@ import type { HttpParts, HttpReply, HttpRow, Operation, UploadedFile } from './o
 import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_ROUTE_ROWS } from './operations/unimplemented.ts';
+import type { UnknownMember } from './operations/unknown-members.ts';
 import { type Forward, requestIdOf, type Wrapper } from './wrapper.ts';
 
 interface Route {
@@ -95,9 +96,10 @@ async function answer(
           file,
           ifNoneMatch: request.header('if-none-match'),
         };
-        return { candidate: row.read(parts), bytes };
+        const unknown: UnknownMember[] = [];
+        return { candidate: row.read(parts, unknown), bytes, unknown };
       },
-      write: (output) => row.reply(output, parts ?? NO_PARTS),
+      write: (output, told) => row.reply(output, parts ?? NO_PARTS, told),
       // A query adds to the body, and would not reach the worker.
       ...(codec === undefined || request.query !== ''
         ? {}

@@ -20,6 +20,7 @@ import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { framed } from './operations/codecs.ts';
 import type { Beside, Operation, StaysHere } from './operations/define.ts';
+import { type UnknownMember, unknownRefusal, unknownWarnings } from './operations/unknown-members.ts';
 import { ReplyCache } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
 
@@ -41,12 +42,18 @@ export interface Arrival {
 /** What a transport does between the wrapper's steps. */
 export interface Face<Reply> {
   /** The input, not yet checked, and the bytes that say what is asked, for idempotency. Called after the caller was let in. */
-  readonly read: () =>
-    | { readonly candidate: unknown; readonly bytes: Uint8Array }
-    | Promise<{ readonly candidate: unknown; readonly bytes: Uint8Array }>;
-  readonly write: (output: unknown) => Reply;
+  readonly read: () => ReadInput | Promise<ReadInput>;
+  /** `told` are warnings beside the output's own. */
+  readonly write: (output: unknown, told: readonly string[]) => Reply;
   /** There when the request goes to a worker as it came: then nothing is read here, or written. */
   readonly forward?: Forward<Reply> | undefined;
+}
+
+export interface ReadInput {
+  readonly candidate: unknown;
+  readonly bytes: Uint8Array;
+  /** What the request brings and the row does not know. */
+  readonly unknown: readonly UnknownMember[];
 }
 
 export interface Forward<Reply> {
@@ -133,10 +140,11 @@ export class Wrapper {
           if (raw !== 'here') return { ok: true, reply: forward.write(raw), requestId, headers };
         }
       }
-      const { candidate, bytes } = await face.read();
+      const { candidate, bytes, unknown } = await face.read();
       const context = this.#contextOf(arrival, admitted, requestId, bytes);
+      toldOrRefused(arrival.operation, unknown, context);
       const output = await this.#run(arrival.operation, candidate, context);
-      return { ok: true, reply: face.write(output), requestId, headers };
+      return { ok: true, reply: face.write(output, context.told), requestId, headers };
     } catch (caught) {
       const error = this.#asEngineError(caught, arrival, requestId);
       code = error.code;
@@ -153,6 +161,10 @@ export class Wrapper {
   /** Lets the caller in, or throws: who, how often, with which scope, on which memory. */
   #admit(arrival: Arrival, headers: Record<string, string>): Admitted {
     const { operation } = arrival;
+    if (operation.mutates && !operation.dryRun && flagHeader(arrival, 'x-dry-run'))
+      throw new EngineError('VAL-E001', `${operation.name} has no dry run`, {
+        details: [{ field: 'x-dry-run', issue: 'not for this call' }],
+      });
     if (operation.needs === 'public')
       return { principal: PUBLIC, memory: undefined, namespace: undefined, userId: undefined };
     const principal = this.#authenticator.authenticate({
@@ -217,6 +229,7 @@ export class Wrapper {
       deadlineMs: arrival.deadlineMs === undefined ? own : Math.min(own, arrival.deadlineMs),
       reason: headerText(arrival.header('x-reason'), 'x-reason'),
       purpose: nameHeader(arrival, 'x-purpose'),
+      strict: flagHeader(arrival, 'x-strict'),
       idempotency: idempotencyOf(arrival, admitted, bytes),
     };
   }
@@ -236,6 +249,10 @@ export class Wrapper {
       namespace,
       userId,
       idempotency,
+      strict: asked.strict,
+      dryRun: flagHeader(arrival, 'x-dry-run'),
+      unknown: [],
+      told: [],
       get memory() {
         assert(memory !== undefined, `${arrival.operation.name} is about a memory`);
         return memory;
@@ -323,6 +340,7 @@ interface AskedFor {
   readonly deadlineMs: number;
   readonly reason: string | undefined;
   readonly purpose: string | undefined;
+  readonly strict: boolean;
   readonly idempotency: Context['idempotency'];
 }
 
@@ -338,6 +356,7 @@ function shardContext(asked: AskedFor, admitted: Admitted, change: number | unde
   };
   const { reason, purpose, idempotency } = asked;
   if (asked.repeats) context.repeats = true;
+  if (asked.strict) context.strict = true;
   if (namespace !== undefined) context.namespace = namespace;
   if (userId !== undefined) context.userId = userId;
   if (reason !== undefined) context.reason = reason;
@@ -367,6 +386,22 @@ function requireScope(principal: Principal, scope: Scope): void {
 /** The caller's request id when it is sane, else one of ours. */
 export function requestIdOf(given: string | undefined): string {
   return given !== undefined && REQUEST_ID_PATTERN.test(given) ? given : randomId('req');
+}
+
+/** A header that says yes or no. VAL-E001 for anything else. */
+function flagHeader(arrival: Arrival, header: string): boolean {
+  const value = arrival.header(header) ?? '';
+  if (value === '' || value === '0' || value === 'false') return false;
+  if (value === '1' || value === 'true') return true;
+  throw new EngineError('VAL-E001', `\`${header}\` is 1 or 0`, { details: [{ field: header, issue: '1 or 0' }] });
+}
+
+/** Names what a row does not know in the answer, or refuses the request for it. */
+function toldOrRefused(operation: Operation, unknown: readonly UnknownMember[], context: Context): void {
+  if (unknown.length === 0) return;
+  if (context.strict || operation.onUnknown === 'refuse') throw unknownRefusal(unknown);
+  context.unknown.push(...unknown);
+  context.told.push(...unknownWarnings(unknown));
 }
 
 function nameHeader(arrival: Arrival, header: string): string | undefined {

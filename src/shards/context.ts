@@ -12,8 +12,9 @@ const HAS_USER_ID = 4;
 const HAS_REASON = 8;
 const HAS_PURPOSE = 16;
 const HAS_IDEMPOTENCY = 32;
-/** No more than the bit. */
+/** These are no more than the bit. */
 const REPEATS = 64;
+const STRICT = 128;
 const UTF16 = 0x8000_0000;
 const FIXED_BYTES = 14;
 /** Longer texts are copied by the runtime; shorter ones are quicker character by character. */
@@ -73,6 +74,7 @@ export function writeContext(bytes: Buffer, start: number, context: CallContext)
     at = writeText(bytes, at, context.idempotency.bodyHash);
   }
   if (context.repeats === true) members |= REPEATS;
+  if (context.strict === true) members |= STRICT;
   bytes[start + 5] = members;
   return at;
 }
@@ -120,6 +122,7 @@ export function readContext(bytes: Buffer, start: number): CallContext {
   if (members & HAS_PURPOSE) context.purpose = readText(bytes, at);
   if (members & HAS_IDEMPOTENCY) context.idempotency = { key: readText(bytes, at), bodyHash: readText(bytes, at) };
   if (members & REPEATS) context.repeats = true;
+  if (members & STRICT) context.strict = true;
   return context;
 }
 

@@ -50,6 +50,7 @@ const context: fc.Arbitrary<CallContext> = fc
     purpose: optional(text),
     idempotency: optional(record({ key: text, bodyHash: text })),
     repeats: optional(fc.constant(true as const)),
+    strict: optional(fc.constant(true as const)),
   })
   .map((made) => {
     const { memory, partition, actor, requestId } = made;

@@ -260,7 +260,7 @@ class EngineMemory implements Memory {
 
   /** By the server's own row: what it asks of the shards and how it shows their answer is not done twice. */
   async recall(query: Fields): Promise<RecallAnswer> {
-    const planned = refusing(() => recall.plan!(recall.readArgs(query)));
+    const planned = refusing(() => recall.plan!(recall.readArgs(query, [])));
     const output = await this.#ask('recall', planned.asked.input as In<'recall'>); // what this row asks with
     return hitsOf(recall.writeResult(planned.answer(output)));
   }

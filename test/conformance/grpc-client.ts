@@ -73,6 +73,19 @@ export class GrpcClient {
     return this.askBytes(method.path, Buffer.from(method.requestSerialize(message)), more, method.responseDeserialize);
   }
 
+  /** The same with the bytes of the message changed before they are sent. */
+  askEdited(
+    rpc: string,
+    message: object,
+    edit: (bytes: Buffer) => Buffer,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<GrpcReply> {
+    const method = METHODS.get(rpc);
+    assert.ok(method, rpc);
+    const bytes = edit(Buffer.from(method.requestSerialize(message)));
+    return this.askBytes(method.path, bytes, more, method.responseDeserialize);
+  }
+
   /** Sends these bytes as the one message of a call. */
   askBytes(
     path: string,

@@ -5,7 +5,7 @@ const NONE: ResponseHeaders = [];
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 /** What a page may read beside the body. */
 const EXPOSED =
-  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-AI-Disclosure, ETag';
+  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-AI-Disclosure, ETag, X-Warnings';
 const HEADER_NAMES = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,1024}$/;
 const PREFLIGHT_SECONDS = '600';
 

@@ -11,6 +11,7 @@ import { batchAdd } from './grains/batch-add.ts';
 import { get } from './grains/get.ts';
 import { recall } from './grains/recall.ts';
 import { notesOf } from './notes.ts';
+import { type UnknownMember, unknownRefusal, unknownWarnings } from './unknown-members.ts';
 
 const ROWS: readonly Operation[] = [add, batchAdd, get, recall];
 
@@ -19,8 +20,9 @@ const numbers = new Map<GrpcRow | HttpRow, number>();
 /** Of the codecs that read what was made beside the request too. */
 const besideNumbers = new Map<GrpcRow | HttpRow, number>();
 
-for (const { grpc, http, plan, mutates } of ROWS) {
+for (const { grpc, http, plan, mutates, onUnknown } of ROWS) {
   assert(plan !== undefined, 'a row that is forwarded is one call');
+  assert(onUnknown === 'warn', 'a row that is forwarded tells what it does not know');
   const reads = !mutates;
   if (grpc !== undefined) register(grpc, grpcCodec(grpc, plan), reads);
   // What the path or the query adds to the body would not reach the worker.
@@ -70,18 +72,25 @@ type Codec = (bytes: Uint8Array, context: CallContext, beside?: Uint8Array) => R
 
 /** Notes are the warnings that the message has no place for. */
 function grpcCodec(row: GrpcRow, plan: Plan): Codec {
-  return (bytes, context, beside) =>
-    readCall(plan(row.read(bytes), beside), context, (output) => ({
-      bytes: row.write(output),
-      notes: notesOf(row.looseWarnings(output)),
+  return (bytes, context, beside) => {
+    const unknown: UnknownMember[] = [];
+    const candidate = row.read(bytes, unknown);
+    const told = toldOf(unknown, context);
+    return readCall(plan(candidate, beside), context, (output) => ({
+      bytes: row.write(output, told),
+      notes: notesOf(row.looseWarnings(output, told)),
     }));
+  };
 }
 
 function httpCodec(row: HttpRow, plan: Plan): Codec {
   return (bytes, context, beside) => {
     const parts = { params: {}, query: {}, json: parseBody(bytes), file: undefined, ifNoneMatch: undefined };
-    return readCall(plan(row.read(parts), beside), context, (output) => {
-      const reply = row.reply(output, parts);
+    const unknown: UnknownMember[] = [];
+    const candidate = row.read(parts, unknown);
+    const told = toldOf(unknown, context);
+    return readCall(plan(candidate, beside), context, (output) => {
+      const reply = row.reply(output, parts, told);
       assert(
         reply.kind === 'json' && reply.status === row.successStatus,
         'a forwarded row answers JSON, as one status',
@@ -90,6 +99,15 @@ function httpCodec(row: HttpRow, plan: Plan): Codec {
     });
   };
 }
+
+/** None of these rows removes or governs anything: unknown members are refused only where the caller wants that. */
+function toldOf(unknown: readonly UnknownMember[], context: CallContext): readonly string[] {
+  if (unknown.length === 0) return NOTHING_TOLD;
+  if (context.strict === true) throw unknownRefusal(unknown);
+  return unknownWarnings(unknown);
+}
+
+const NOTHING_TOLD: readonly string[] = [];
 
 function readCall(planned: Planned, context: CallContext, write: (output: unknown) => RawReply): ReadCall {
   const { method, asked, answer } = planned;

@@ -15,10 +15,13 @@ import {
   isMembers,
   type Members,
   nodeOf,
+  outsideSchema,
   outward,
   type SchemaNode,
   toMessage,
 } from './names.ts';
+import { notesOf } from './notes.ts';
+import { compileUnknown, type FindUnknown, type UnknownMember, unknownParameters, within } from './unknown-members.ts';
 import { compileCheck, type Validate } from './validate.ts';
 
 /** A request of HTTP as data: nothing of the socket. */
@@ -55,16 +58,12 @@ export type HttpReply =
 
 export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
-export interface HttpFace<Out> {
+export type HttpFace<Out> = HttpReading & {
   readonly verb: Verb;
   /** Relative to /api; a leading `M` is `/memories/{id}`. */
   readonly path: string;
-  /** The body that the route takes; by default JSON for POST, PUT and PATCH. */
+  /** The body that the route takes; by default JSON for all but GET. */
   readonly body?: 'json' | 'file' | 'none';
-  /** From the request to the input; without it query, parameters and body under the mechanical rules. */
-  readonly read?: (parts: HttpParts) => unknown;
-  /** The body's schema under its outside names, where `read` takes another shape than the input's. */
-  readonly bodySchema?: Members;
   /** From the output to the JSON body; without it the mechanical rules. */
   readonly write?: (output: Out) => unknown;
   readonly successStatus?: number | ((output: Out) => number);
@@ -72,13 +71,34 @@ export interface HttpFace<Out> {
   readonly beside?: Beside | undefined;
   /** For answers that are not JSON. `parts` is the request that asked. */
   readonly reply?: (output: Out, parts: HttpParts) => HttpReply;
-}
+};
+
+/** Of a body that has no members of its own. */
+export const NO_MEMBERS: Members = { type: 'object', properties: {} };
+
+/** How a request becomes the input, and which of its members are known: what is not known is told or refused. */
+type HttpReading =
+  /** Query, parameters and body under the mechanical rules. */
+  | { readonly read?: undefined; readonly bodySchema?: undefined }
+  | {
+      readonly read: (parts: HttpParts) => unknown;
+      /** The body under its outside names; `additionalProperties` leaves it open. */
+      readonly bodySchema: Members;
+      /** Names that members of the body have beside those of the schema. */
+      readonly otherNames?: readonly string[];
+      /** True when the query is read as under the mechanical rules; else no parameter is known. */
+      readonly takesQuery?: true;
+      /** Finds unknown members where `bodySchema` leaves the body open. */
+      readonly findUnknown?: FindUnknown;
+    };
 
 /** An rpc, with its codecs. Made by `rpc()`, which keeps the message types together. */
 export interface GrpcFace<Out> {
   readonly rpc: string;
-  readonly decode: (bytes: Uint8Array, input: SchemaNode) => unknown;
-  readonly encode: (output: Out, node: SchemaNode) => Uint8Array;
+  /** Fields that the message does not have go into `unknown`. */
+  readonly decode: (bytes: Uint8Array, input: SchemaNode, unknown: UnknownMember[]) => unknown;
+  /** `told` are warnings beside the output's own; a message with no place for them leaves them out. */
+  readonly encode: (output: Out, node: SchemaNode, told: readonly string[]) => Uint8Array;
   /** True when the message has a place for warnings; otherwise they travel as trailing metadata. */
   readonly carriesWarnings: boolean;
   readonly staysHere: StaysHere;
@@ -113,25 +133,68 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
     carriesWarnings: 'warnings' in shape,
     staysHere: face.staysHere,
     beside: face.beside,
-    decode: (bytes, input) => {
-      const message = decoded(face.request, bytes);
+    decode: (bytes, input, unknown) => {
+      const message = decoded(face.request, bytes, unknown);
       return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
     },
-    encode: (output, node) => {
+    encode: (output, node, told) => {
       const partial =
         face.write === undefined
           ? (toMessage(node, isMembers(output) ? output : {}, shape) as DeepPartial<Res>) // members that `shape` has
           : face.write(output);
-      return face.response.encode(face.response.fromPartial(partial)).finish();
+      const encoded = face.response.encode(face.response.fromPartial(partial)).finish();
+      if (told.length === 0 || !('warnings' in shape)) return encoded;
+      // Of a list, what a later message has is added to what an earlier one had.
+      const more = { warnings: told } as unknown as DeepPartial<Res>; // `shape` has them
+      return Buffer.concat([encoded, face.response.encode(face.response.fromPartial(more)).finish()]);
     },
   };
 }
 
-function decoded<Req>(codec: MessageFns<Req>, bytes: Uint8Array): Req {
+function decoded<Req>(codec: MessageFns<Req>, bytes: Uint8Array, unknown: UnknownMember[]): Req {
+  const reader = new SkipReader(bytes, decodeUtf8);
+  let message: Req;
   try {
-    return codec.decode(new BinaryReader(bytes, decodeUtf8));
+    message = codec.decode(reader);
   } catch {
     throw new EngineError('VAL-E003', 'invalid type: the request is not a message of this method');
+  }
+  if (!reader.skipped) return message;
+  // Which fields they are costs a look at every tag: only a message that has some is read again.
+  const naming = new NamingReader(bytes, decodeUtf8);
+  codec.decode(naming);
+  for (const number of naming.numbers) unknown.push({ path: `field ${number}`, kind: 'member', nearest: undefined });
+  return message;
+}
+
+/** Knows whether a decoder came past a field that it has no member for. */
+class SkipReader extends BinaryReader {
+  skipped = false;
+
+  override skip(...field: Parameters<BinaryReader['skip']>): Uint8Array {
+    this.skipped = true;
+    return super.skip(...field);
+  }
+}
+
+/** Knows the numbers of those fields. */
+class NamingReader extends BinaryReader {
+  readonly numbers = new Set<number>();
+  #tag = 0;
+
+  constructor(...given: ConstructorParameters<typeof BinaryReader>) {
+    super(...given);
+    const { uint32 } = this;
+    // The library sets it on each reader. A decoder reads a field's tag right before it skips the field.
+    this.uint32 = () => {
+      this.#tag = uint32.call(this);
+      return this.#tag;
+    };
+  }
+
+  override skip(...field: Parameters<BinaryReader['skip']>): Uint8Array {
+    this.numbers.add(this.#tag >>> 3);
+    return super.skip(...field);
   }
 }
 
@@ -150,7 +213,26 @@ function decodeUtf8(bytes: Uint8Array): string {
 /** Who may call: everybody, any valid key, or a key with a scope. */
 export type Needs = 'public' | 'key' | Scope;
 
-export interface Definition<In extends TSchema, Out extends TSchema> {
+export type Definition<In extends TSchema, Out extends TSchema> = Described<In, Out> &
+  Change & {
+    run(input: Static<In>, context: Context): Promise<Static<Out>>;
+  };
+
+/** Whether a call changes something: Idempotency-Key works there. */
+export type Change =
+  | { readonly mutates: false }
+  | {
+      readonly mutates: true;
+      /**
+       * What becomes of a request with members that are not known. `refuse` wherever something is deleted, erased, restricted or
+       * governed: what the caller meant by them is not what would happen. Else they are named in the answer's warnings.
+       */
+      readonly onUnknown: 'warn' | 'refuse';
+      /** True when the call can tell what it would do: `dry_run`, or the header `x-dry-run: 1`. */
+      readonly dryRun?: true;
+    };
+
+interface Described<In extends TSchema, Out extends TSchema> {
   readonly name: string;
   readonly summary: string;
   readonly needs: Needs;
@@ -158,8 +240,6 @@ export interface Definition<In extends TSchema, Out extends TSchema> {
   readonly orMayCreateMemories?: true;
   /** What the call is about: one memory, or the deployment. */
   readonly on: 'memory' | 'deployment';
-  /** True for what changes something: Idempotency-Key works there. */
-  readonly mutates: boolean;
   /** Known to take long: the deployment's request timeout is not for it. */
   readonly slow?: true;
   /** True when the input has `limit`, `cursor` and `offset` of a list. */
@@ -175,7 +255,8 @@ export interface Definition<In extends TSchema, Out extends TSchema> {
   readonly keptByShards?: true;
   /** Codes of its own that OpenAPI tells. */
   readonly errors?: readonly ErrorCode[];
-  run(input: Static<In>, context: Context): Promise<Static<Out>>;
+  /** Finds unknown members in what the schema leaves open, such as a grain's fields. Its input is not yet checked. */
+  readonly findUnknown?: FindUnknown;
 }
 
 /**
@@ -217,6 +298,10 @@ export interface Operation {
   readonly orMayCreateMemories: boolean;
   readonly on: 'memory' | 'deployment';
   readonly mutates: boolean;
+  readonly onUnknown: 'warn' | 'refuse';
+  readonly dryRun: boolean;
+  /** Of the input; undefined for a row whose schema leaves nothing open. */
+  readonly findUnknown: FindUnknown | undefined;
   readonly slow: boolean;
   readonly paged: boolean;
   readonly input: TSchema;
@@ -232,7 +317,7 @@ export interface Operation {
   /** There when the row is one call on its memory: checks, and says which. */
   readonly plan: ((candidate: unknown, beside?: Uint8Array) => Planned) | undefined;
   /** For app/exec: JSON args in, JSON result out. */
-  readonly readArgs: (args: unknown) => unknown;
+  readonly readArgs: (args: unknown, unknown: UnknownMember[]) => unknown;
   readonly writeResult: (output: unknown) => unknown;
 }
 
@@ -246,19 +331,22 @@ export interface HttpRow {
   readonly successStatus: number;
   readonly staysHere: StaysHere;
   readonly beside: Beside | undefined;
-  readonly read: (parts: HttpParts) => unknown;
-  readonly reply: (output: unknown, parts: HttpParts) => HttpReply;
+  /** Members and parameters that are not known go into `unknown`. */
+  readonly read: (parts: HttpParts, unknown: UnknownMember[]) => unknown;
+  /** `told` are warnings beside the output's own. */
+  readonly reply: (output: unknown, parts: HttpParts, told: readonly string[]) => HttpReply;
 }
 
 export interface GrpcRow {
   readonly rpc: string;
   readonly staysHere: StaysHere;
   readonly beside: Beside | undefined;
-  /** From the request's bytes to the input, not yet checked. */
-  readonly read: (bytes: Uint8Array) => unknown;
-  readonly write: (output: unknown) => Uint8Array;
-  /** Warnings of an output that its message has no place for. */
-  readonly looseWarnings: (output: unknown) => readonly string[];
+  /** From the request's bytes to the input, not yet checked. Fields that are not known go into `unknown`. */
+  readonly read: (bytes: Uint8Array, unknown: UnknownMember[]) => unknown;
+  /** `told` are warnings beside the output's own. */
+  readonly write: (output: unknown, told: readonly string[]) => Uint8Array;
+  /** Warnings that the output's message has no place for. */
+  readonly looseWarnings: (output: unknown, told: readonly string[]) => readonly string[];
 }
 
 /** Makes a row. The static types of `run`, `read` and `write` follow from the schemas. */
@@ -267,6 +355,7 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
   const output = nodeOf(row.output);
   const check: Validate<In> = compileCheck(row.input, { paged: row.paged ?? false });
   const writeJson = (value: unknown): unknown => outward(output, value);
+  const findInBody = compileUnknown(outsideSchema(row.input));
   return {
     name: row.name,
     summary: row.summary,
@@ -274,6 +363,9 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
     orMayCreateMemories: row.orMayCreateMemories ?? false,
     on: row.on,
     mutates: row.mutates,
+    onUnknown: row.mutates ? row.onUnknown : 'warn',
+    dryRun: row.mutates && row.dryRun === true,
+    findUnknown: row.findUnknown,
     slow: row.slow ?? false,
     paged: row.paged ?? false,
     input: row.input,
@@ -282,18 +374,21 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
     exec: row.exec,
     shownOnce: row.shownOnce ?? [],
     keptByShards: row.keptByShards ?? false,
-    http: (row.http ?? []).map((face) => httpRow(face, input, writeJson)),
-    grpc: row.grpc === undefined ? undefined : grpcRow(row.grpc, input, output),
+    http: (row.http ?? []).map((face) => httpRow(face, row.input, writeJson, row.findUnknown)),
+    grpc: row.grpc === undefined ? undefined : grpcRow(row.grpc, input, output, row.findUnknown),
     perform: (candidate, context) => row.run(check(candidate), context),
     plan: undefined,
-    readArgs: (args) => inward(input, args ?? {}),
+    readArgs: (args, unknown) => {
+      within('args', unknown, () => findInBody?.(args, unknown));
+      return inward(input, args ?? {});
+    },
     writeResult: writeJson,
   };
 }
 
 /** Makes a row that is one call on its memory. */
 export function defineCall<In extends TSchema, Out extends TSchema, M extends keyof MemoryCalls>(
-  row: Omit<Definition<In, Out>, 'run' | 'on'> & { readonly call: SingleCall<Static<In>, Static<Out>, M> },
+  row: Omit<Described<In, Out>, 'on'> & Change & { readonly call: SingleCall<Static<In>, Static<Out>, M> },
 ): Operation {
   const { call, ...rest } = row;
   const check: Validate<In> = compileCheck(row.input, { paged: row.paged ?? false });
@@ -318,9 +413,17 @@ export function defineCall<In extends TSchema, Out extends TSchema, M extends ke
   return { ...operation, plan };
 }
 
-function httpRow<Out>(face: HttpFace<Out>, input: SchemaNode, writeJson: (value: unknown) => unknown): HttpRow {
-  const body = face.body ?? (face.verb === 'GET' || face.verb === 'DELETE' ? 'none' : 'json');
+function httpRow<Out>(
+  face: HttpFace<Out>,
+  input: TSchema,
+  writeJson: (value: unknown) => unknown,
+  findInInput: FindUnknown | undefined,
+): HttpRow {
+  const body = face.body ?? (face.verb === 'GET' ? 'none' : 'json');
   const status = face.successStatus ?? 200;
+  const node = nodeOf(input);
+  const read = face.read ?? ((parts: HttpParts) => mechanicalInput(node, parts));
+  const findUnknown = unknownOfHttp(face, input);
   return {
     verb: face.verb,
     path: face.path,
@@ -331,17 +434,50 @@ function httpRow<Out>(face: HttpFace<Out>, input: SchemaNode, writeJson: (value:
     successStatus: typeof status === 'number' ? status : 200,
     staysHere: face.staysHere,
     beside: face.beside,
-    read: face.read ?? ((parts) => mechanicalInput(input, parts)),
-    reply: (value, parts) => {
+    read: (parts, unknown) => {
+      const candidate = read(parts);
+      findUnknown(parts, unknown);
+      findInInput?.(candidate, unknown);
+      return candidate;
+    },
+    reply: (value, parts, told) => {
       const output = value as Out; // what the row's own run returned
-      if (face.reply !== undefined) return face.reply(output, parts);
-      return {
-        kind: 'json',
-        status: typeof status === 'number' ? status : status(output),
-        value: face.write === undefined ? writeJson(output) : face.write(output),
-      };
+      if (face.reply !== undefined) return withNotes(face.reply(output, parts), told);
+      const json = face.write === undefined ? writeJson(output) : face.write(output);
+      return { kind: 'json', status: typeof status === 'number' ? status : status(output), value: warned(json, told) };
     },
   };
+}
+
+/** What of a request the face does not know. */
+function unknownOfHttp<Out>(face: HttpFace<Out>, input: TSchema): (parts: HttpParts, into: UnknownMember[]) => void {
+  const outside = outsideSchema(input);
+  const inPath = new Set([...face.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
+  const names = isMembers(outside['properties']) ? Object.keys(outside['properties']) : [];
+  const takesQuery = face.read === undefined || face.takesQuery === true;
+  const parameters = new Set(takesQuery ? names.filter((name) => !inPath.has(name)) : []);
+  const findInBody =
+    face.read === undefined ? compileUnknown(outside) : compileUnknown(face.bodySchema, face.otherNames ?? []);
+  const findMore = face.read === undefined ? undefined : face.findUnknown;
+  return ({ query, json }, into) => {
+    unknownParameters(query, parameters, into);
+    findInBody?.(json, into);
+    findMore?.(json, into);
+  };
+}
+
+/** An answer of JSON with what is told beside it. */
+function warned(json: unknown, told: readonly string[]): unknown {
+  if (told.length === 0 || !isMembers(json)) return json;
+  const own = json['warnings'];
+  return { ...json, warnings: Array.isArray(own) ? [...(own as readonly unknown[]), ...told] : told };
+}
+
+/** An answer that is no JSON has its warnings in a header. */
+function withNotes(reply: HttpReply, told: readonly string[]): HttpReply {
+  if (told.length === 0) return reply;
+  if (reply.kind === 'json') return { ...reply, value: warned(reply.value, told) };
+  return { ...reply, headers: { ...reply.headers, 'x-warnings': encodeURI(notesOf(told)) } };
 }
 
 /** Query, then body, then path parameters: a path says most surely what is meant. */
@@ -355,16 +491,26 @@ export function mechanicalInput(input: SchemaNode, parts: HttpParts): unknown {
   return { ...fromQuery(input, parts.query), ...(isMembers(fromBody) ? fromBody : {}), ...fromPath };
 }
 
-function grpcRow<Out>(face: GrpcFace<Out>, input: SchemaNode, output: SchemaNode): GrpcRow {
+function grpcRow<Out>(
+  face: GrpcFace<Out>,
+  input: SchemaNode,
+  output: SchemaNode,
+  findInInput: FindUnknown | undefined,
+): GrpcRow {
   return {
     rpc: face.rpc,
     staysHere: face.staysHere,
     beside: face.beside,
-    read: (bytes) => face.decode(bytes, input),
-    write: (value) => face.encode(value as Out, output), // what the row's own run returned
-    looseWarnings: (value) => {
-      if (face.carriesWarnings || !isMembers(value) || !Array.isArray(value['warnings'])) return [];
-      return value['warnings'].map(String);
+    read: (bytes, unknown) => {
+      const candidate = face.decode(bytes, input, unknown);
+      findInInput?.(candidate, unknown);
+      return candidate;
+    },
+    write: (value, told) => face.encode(value as Out, output, told), // what the row's own run returned
+    looseWarnings: (value, told) => {
+      if (face.carriesWarnings) return [];
+      if (!isMembers(value) || !Array.isArray(value['warnings'])) return told;
+      return [...value['warnings'].map(String), ...told];
     },
   };
 }

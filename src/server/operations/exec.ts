@@ -1,9 +1,22 @@
 // POST app/exec: operations that have no route of their own, by command (service contract 7.9).
 import Type from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
+import type { Context } from '../context.ts';
 import { defineOperation, type Operation } from './define.ts';
 import type { Members } from './names.ts';
 import { UNIMPLEMENTED_COMMANDS } from './unimplemented.ts';
+import { type UnknownMember, unknownRefusal, unknownWarnings } from './unknown-members.ts';
+
+/** What is said beside the arguments is refused too, where the command refuses: it was meant for the command. */
+function refuseUnknown(row: Operation, unknown: readonly UnknownMember[], context: Context): void {
+  const all = [...context.unknown, ...unknown];
+  if (all.length > 0 && (context.strict || row.onUnknown === 'refuse')) throw unknownRefusal(all);
+  context.told.push(...unknownWarnings(unknown));
+  if (context.dryRun && !row.dryRun)
+    throw new EngineError('VAL-E001', `${row.name} has no dry run`, {
+      details: [{ field: 'x-dry-run', issue: 'not for this command' }],
+    });
+}
 
 /** The row of app/exec over these rows: those of them that name a command. */
 export function execOperation(rows: readonly Operation[]): Operation {
@@ -16,6 +29,9 @@ export function execOperation(rows: readonly Operation[]): Operation {
     needs: 'key',
     on: 'memory',
     mutates: true,
+    // Each command has its own rule.
+    onUnknown: 'warn',
+    dryRun: true,
     slow: true,
     input: Type.Object({ command: Type.String(), args: Type.Optional(Type.Unsafe<Members>({ type: 'object' })) }),
     output: Type.Object({
@@ -41,7 +57,11 @@ export function execOperation(rows: readonly Operation[]): Operation {
       const row = commands.get(command);
       if (row !== undefined) {
         if (row.needs !== 'public' && row.needs !== 'key') context.require(row.needs);
-        const perform = async () => row.writeResult(await row.perform(row.readArgs(args), context));
+        const unknown: UnknownMember[] = [];
+        const candidate = row.readArgs(args, unknown);
+        row.findUnknown?.(candidate, unknown);
+        refuseUnknown(row, unknown, context);
+        const perform = async () => row.writeResult(await row.perform(candidate, context));
         return done(row.mutates && !row.keptByShards ? await context.once(perform) : await perform());
       }
       const later = Object.hasOwn(UNIMPLEMENTED_COMMANDS, command) ? UNIMPLEMENTED_COMMANDS[command] : undefined;

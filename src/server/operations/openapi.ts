@@ -86,7 +86,7 @@ function operationObject(row: Operation, face: HttpRow): Members {
     ...(row.needs === 'public' ? { security: [] } : { description: `Needs: ${row.needs}.` }),
     parameters: [
       ...inPath.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-      ...(face.body === 'none' ? queryParameters(row, inPath) : []),
+      ...(face.body === 'none' || face.verb === 'DELETE' ? queryParameters(row, inPath) : []),
       ...(row.mutates && face.verb === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...requestBody(row, face),
@@ -95,7 +95,11 @@ function operationObject(row: Operation, face: HttpRow): Members {
         description: 'Done.',
         content: face.answersBytes
           ? { 'application/octet-stream': {} }
-          : { 'application/json': { schema: face.customWrite ? { type: 'object' } : outsideSchema(row.output) } },
+          : {
+              'application/json': {
+                schema: face.customWrite ? { type: 'object' } : withWarnings(outsideSchema(row.output)),
+              },
+            },
       },
       default: {
         description: errorsText(row),
@@ -103,6 +107,13 @@ function operationObject(row: Operation, face: HttpRow): Members {
       },
     },
   };
+}
+
+/** Any answer tells what its request brought beside what the row knows. */
+function withWarnings(schema: Members): Members {
+  const { properties } = schema;
+  if (!isMembers(properties) || properties['warnings'] !== undefined) return schema;
+  return { ...schema, properties: { ...properties, warnings: { type: 'array', items: { type: 'string' } } } };
 }
 
 function errorsText(row: Operation): string {
@@ -119,7 +130,8 @@ function queryParameters(row: Operation, inPath: readonly string[]): Members[] {
 }
 
 function requestBody(row: Operation, face: HttpRow): Members {
-  if (face.body === 'none') return {};
+  // A body of DELETE is read, for members that a caller may put there, but what it means is anybody's idea.
+  if (face.body === 'none' || face.verb === 'DELETE') return {};
   if (face.body === 'file')
     return {
       requestBody: {
@@ -133,7 +145,7 @@ function requestBody(row: Operation, face: HttpRow): Members {
     };
   return {
     requestBody: {
-      required: true,
+      required: (nodeOf(row.input).required ?? []).length > 0,
       content: { 'application/json': { schema: face.bodySchema ?? outsideSchema(row.input) } },
     },
   };

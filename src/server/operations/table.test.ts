@@ -11,6 +11,7 @@ import {
   UNIMPLEMENTED_ROUTES,
   UNIMPLEMENTED_RPCS,
 } from './unimplemented.ts';
+import type { UnknownMember } from './unknown-members.ts';
 
 /** Routes of the contract that this build serves, by number. What is not here has a line in unimplemented.ts. */
 const SERVED: Readonly<Record<number, string>> = {
@@ -114,6 +115,42 @@ test('names of operations and commands are unique, and no command is both there 
   const commands = OPERATIONS.flatMap(({ exec }) => (exec === undefined ? [] : [exec.command]));
   assert.equal(new Set(commands).size, commands.length);
   for (const command of Object.keys(UNIMPLEMENTED_COMMANDS)) assert.ok(!commands.includes(command), command);
+});
+
+test('what deletes, erases, restricts or governs refuses members that it does not know, the rest tells them', () => {
+  const named = (onUnknown: string) =>
+    OPERATIONS.filter((row) => row.mutates && row.onUnknown === onUnknown)
+      .map(({ name }) => name)
+      .sort();
+  assert.deepEqual(named('warn'), [
+    ...['accumulate', 'add', 'backup', 'batch_add', 'cal', 'compact', 'exec', 'flush', 'import_file'],
+    ...['rebuild_indexes', 'remember', 'supersede'],
+  ]);
+  // Keys and memories are made with bindings and policies: a slip there opens what was to be shut.
+  assert.deepEqual(named('refuse'), [
+    ...['cal_switch', 'create_key', 'create_memory', 'delete_memory', 'delete_scope_tree', 'enforce_retention'],
+    ...['forget', 'forget_user', 'grant_consent', 'grant_consents', 'lift_restriction', 'restrict_processing'],
+    ...['revoke_consent', 'revoke_key', 'rotate_keys', 'scope_erase', 'set_policy', 'set_scope_tree'],
+  ]);
+});
+
+test('every face finds a member and a parameter that its row does not know', () => {
+  const hash = 'a'.repeat(64);
+  const belief = { subject: 'a', relation: 'b', object: 'c' };
+  // What the rows that read a body of another shape want before they look at the rest.
+  const wanted = { ...belief, fields: belief, grains: [], blob_hash: hash, question: 'q', text: 't' };
+  for (const row of OPERATIONS)
+    for (const face of row.http) {
+      const where = `${face.verb} ${face.path}`;
+      const json = face.body === 'json' ? { ...wanted, strang3r: 1 } : undefined;
+      const file = face.body === 'file' ? { name: 'f', bytes: new Uint8Array(0) } : undefined;
+      const unknown: UnknownMember[] = [];
+      face.read({ params: {}, query: { strang3r: ['1'] }, json, file, ifNoneMatch: undefined }, unknown);
+      const found = unknown.filter(({ path }) => path === 'strang3r').map(({ kind }) => kind);
+      assert.deepEqual(found, face.body === 'json' ? ['parameter', 'member'] : ['parameter'], where);
+      // A body that is not read may hold the member on which all depends.
+      if (face.verb !== 'GET') assert.notEqual(face.body, 'none', where);
+    }
 });
 
 test('a recall has the 60 fields of the contract', () => {

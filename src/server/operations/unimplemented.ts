@@ -3,7 +3,7 @@
 import Type from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
 import type { Scope } from '../auth/principal.ts';
-import { defineOperation, type Operation, type Verb } from './define.ts';
+import { defineOperation, NO_MEMBERS, type Operation, type Verb } from './define.ts';
 
 /** Methods of memory.v1.MemoryService. */
 export const UNIMPLEMENTED_RPCS: Readonly<Record<string, Scope>> = {
@@ -129,7 +129,7 @@ function unimplementedRow(name: string, needs: Scope, on: 'memory' | 'deployment
 export const UNIMPLEMENTED_ROUTE_ROWS: readonly Operation[] = UNIMPLEMENTED_ROUTES.map(({ verb, path, scope }) =>
   unimplementedRow(`${verb} ${path}`, scope, path.startsWith('M') ? 'memory' : 'deployment', {
     // Whatever is sent is not read.
-    http: [{ verb, path, body: 'none', read: () => ({}) }],
+    http: [{ verb, path, body: 'none', read: () => ({}), bodySchema: NO_MEMBERS }],
   }),
 );
 

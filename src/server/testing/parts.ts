@@ -29,6 +29,7 @@ import { recallModels } from '../models/models.ts';
 import type { HttpParts, HttpReply } from '../operations/define.ts';
 import { fullPath } from '../operations/openapi.ts';
 import { OPERATIONS } from '../operations/table.ts';
+import type { UnknownMember } from '../operations/unknown-members.ts';
 import type { Shards } from '../shards.ts';
 import { type Answer, Wrapper } from '../wrapper.ts';
 
@@ -215,8 +216,12 @@ export async function ask(parts: Parts, verb: string, path: string, asked: Asked
       target: [...Object.values(request.params), JSON.stringify(request.query)].join('\n'),
     },
     {
-      read: () => ({ candidate: face.read(request), bytes: Buffer.from(stringifyJson(asked.json ?? null)) }),
-      write: (output) => face.reply(output, request),
+      read: () => {
+        const unknown: UnknownMember[] = [];
+        const bytes = Buffer.from(stringifyJson(asked.json ?? null));
+        return { candidate: face.read(request, unknown), bytes, unknown };
+      },
+      write: (output, told) => face.reply(output, request, told),
     },
   );
   if (!answer.ok) {

@@ -19,6 +19,7 @@ export const backup = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   slow: true,
   input: Type.Object({ path: Type.String({ minLength: 1 }) }),
   output: Type.Object({ path: Type.String(), bytes: Type.Integer(), shards: Type.Integer() }),

@@ -23,6 +23,7 @@ export const keysCreate = defineOperation({
   needs: 'admin',
   on: 'deployment',
   mutates: true,
+  onUnknown: 'refuse',
   input: Input,
   output: Type.Object({ ...KeyOutput.properties, rawKey: Type.String() }),
   shownOnce: ['rawKey'],

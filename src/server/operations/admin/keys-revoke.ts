@@ -9,6 +9,7 @@ export const keysRevoke = defineOperation({
   needs: 'admin',
   on: 'deployment',
   mutates: true,
+  onUnknown: 'refuse',
   input: Type.Object({ keyId: Type.String() }),
   output: Type.Object({ revoked: Type.Literal(true), keyId: Type.String() }),
   http: [{ verb: 'DELETE', path: '/auth/keys/{key_id}' }],

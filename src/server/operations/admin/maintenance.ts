@@ -27,6 +27,7 @@ export const rebuildIndexes = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   slow: true,
   input: Type.Object({}),
   output: Type.Object({
@@ -46,6 +47,7 @@ export const compact = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   slow: true,
   input: Type.Object({}),
   output: Type.Object({ reclaimedBytes: Type.Integer() }),
@@ -59,6 +61,7 @@ export const rotateKeys = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   slow: true,
   input: Type.Object({ scope: Type.Enum(['memory', 'kek']) }),
   output: Type.Object({ rotated: Type.Integer(), fingerprint: Type.String() }),

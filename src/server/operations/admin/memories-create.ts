@@ -33,6 +33,7 @@ export const memoriesCreate = defineOperation({
   orMayCreateMemories: true,
   on: 'deployment',
   mutates: true,
+  onUnknown: 'refuse',
   input: Input,
   output: MemoryOutput,
   errors: ['MEM-E004', 'VAL-E001', 'LIM-E002', 'POL-E009'],

@@ -8,6 +8,7 @@ export const memoryDelete = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   slow: true,
   input: Type.Object({ confirm: Type.Optional(Type.Boolean()) }),
   output: Type.Object({ deleted: Type.Literal(true), id: Type.String(), keyFingerprint: Type.String() }),

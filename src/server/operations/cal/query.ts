@@ -63,6 +63,7 @@ export const calQuery = defineOperation({
   needs: 'read',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   // What a query changes they keep; what it tells is nobody's to keep, as an erasure would not find it.
   keptByShards: true,
   input: Type.Object({ query: Type.String() }),

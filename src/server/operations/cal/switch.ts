@@ -8,6 +8,7 @@ export const calSwitch = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   input: Type.Object({ enabled: Type.Optional(Type.Boolean()), tier1Enabled: Type.Optional(Type.Boolean()) }),
   output: Type.Object({ enabled: Type.Boolean(), tier1Enabled: Type.Boolean() }),
   exec: { command: 'cal_switch' },

@@ -10,6 +10,7 @@ export const forgetUser = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   keptByShards: true,
   input: Type.Object({ userId: Type.String({ minLength: 1 }), reason: Type.Optional(Type.String()) }),
   output: Type.Object({

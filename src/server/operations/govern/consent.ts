@@ -85,6 +85,7 @@ export const consentGrant = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   input: Type.Object({ userId: UserId, purpose: Purpose, ...Details }),
   output: Said,
   errors: ['POL-E008'],
@@ -99,6 +100,7 @@ export const consentRevoke = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   input: Type.Object({ userId: UserId, purpose: Purpose, reason: Type.Optional(Type.String()) }),
   output: Said,
   grpc: face('RevokeConsent'),
@@ -117,6 +119,7 @@ export const consentGrantBulk = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   input: Type.Object({
     userIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: CONSENTS_BULK_MAX })),
     purpose: Type.Optional(Type.String()),

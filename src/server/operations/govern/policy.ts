@@ -83,6 +83,7 @@ export const policyPut = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   input: Change,
   output: Open,
   errors: ['POL-E009', 'POL-E010', 'VAL-E001'],

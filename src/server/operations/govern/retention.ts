@@ -52,6 +52,7 @@ export const retentionEnforce = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   slow: true,
   input: Type.Object({ ...Input, dryRun: Type.Optional(Type.Boolean()) }),
   output: Type.Object({

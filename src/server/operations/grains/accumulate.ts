@@ -4,7 +4,7 @@ import { AccumulateRequest, AccumulateResponse } from '../../gen/memory/v1/memor
 import { defineOperation, rpc } from '../define.ts';
 import { type Members, nodeOf, outward } from '../names.ts';
 import { Fields, missing, mistyped } from './fields.ts';
-import { hashAlias } from './hash-alias.ts';
+import { HASH_NAMES, hashAlias } from './hash-alias.ts';
 import { Hash } from './view.ts';
 
 const Input = Type.Object({
@@ -43,6 +43,7 @@ export const accumulate = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   input: Input,
   output: Output,
   errors: ['MEM-E001', 'VAL-E001'],
@@ -52,6 +53,7 @@ export const accumulate = defineOperation({
       verb: 'POST',
       path: 'M/accumulate',
       bodySchema: BODY,
+      otherNames: HASH_NAMES,
       read: ({ json }) => hashAlias(nodeOf(Input), json),
       write: (output) => ({
         blob_hash: output.newHash,

@@ -2,11 +2,20 @@ import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
-import { inward, type Members, nodeOf } from '../names.ts';
+import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { addAsks, jsonAsks } from './asks-extraction.ts';
 import { withRelated } from './auto-relate.ts';
 import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from './extraction.ts';
-import { bodyOf, Fields, fieldsOf, missing, mistyped, textMember } from './fields.ts';
+import {
+  bodyOf,
+  Fields,
+  fieldsOf,
+  findInFields,
+  missing,
+  mistyped,
+  textMember,
+  unknownBesideFields,
+} from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
 
@@ -52,6 +61,7 @@ function readBelief(json: unknown): unknown {
 
 const BODY: Members = {
   type: 'object',
+  additionalProperties: true,
   description: 'Flat: the fields of a belief. Nested: grain_type, fields and common fields; the outer value wins.',
   properties: {
     subject: { type: 'string' },
@@ -62,7 +72,7 @@ const BODY: Members = {
     tags: { type: 'array', items: { type: 'string' } },
     grain_type: { const: 'belief' },
     fields: { type: 'object' },
-    options: { type: 'object' },
+    options: outsideSchema(AddOptionsInput),
     purpose: { type: 'string' },
   },
 };
@@ -72,9 +82,11 @@ export const add = defineCall({
   summary: 'Add a grain.',
   needs: 'write',
   mutates: true,
+  onUnknown: 'warn',
   input: Input,
   output: Output,
   errors: ['VAL-E003', 'MEM-E005'],
+  findUnknown: findInFields,
   grpc: rpc({
     rpc: 'Add',
     request: AddRequest,
@@ -86,6 +98,7 @@ export const add = defineCall({
       verb: 'POST',
       path: 'M/add',
       bodySchema: BODY,
+      findUnknown: unknownBesideFields(ENVELOPE),
       read: ({ json }) => readBelief(json),
       staysHere: jsonAsks,
       write: ({ hash, duplicate, warnings, extractedCount }) => ({

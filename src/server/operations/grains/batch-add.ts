@@ -6,11 +6,12 @@ import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { type AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
-import { inward, isMembers, type Members, nodeOf, parsedJson } from '../names.ts';
+import { inward, isMembers, type Members, nodeOf, outsideSchema, parsedJson } from '../names.ts';
+import { eachOf, type FindUnknown, within } from '../unknown-members.ts';
 import { batchAsks, jsonAsks } from './asks-extraction.ts';
 import { withRelated } from './auto-relate.ts';
 import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from './extraction.ts';
-import { bodyOf, fieldsOf, missing, mistyped, textMember } from './fields.ts';
+import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownBesideFields } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
 
@@ -131,14 +132,25 @@ const BODY: Members = {
       items: {
         type: 'object',
         required: ['grain_type', 'fields'],
+        additionalProperties: true,
         properties: { grain_type: { type: 'string' }, fields: { type: 'object' } },
       },
     },
     namespace: { type: 'string' },
     tags: { type: 'array', items: { type: 'string' } },
-    options: { type: 'object' },
+    options: outsideSchema(AddOptionsInput),
     purpose: { type: 'string' },
   },
+};
+
+const unknownInGrain = unknownBesideFields(ENVELOPE);
+
+const unknownInGrains: FindUnknown = (body, into) => {
+  if (isMembers(body)) within('grains', into, () => eachOf(body['grains'], unknownInGrain, into));
+};
+
+const findInItems: FindUnknown = (input, into) => {
+  if (isMembers(input)) within('grains', into, () => eachOf(input['items'], findInFields, into));
 };
 
 export const batchAdd = defineCall({
@@ -146,11 +158,20 @@ export const batchAdd = defineCall({
   summary: 'Add up to 1,000 grains of any type; a bad one hurts no other.',
   needs: 'write',
   mutates: true,
+  onUnknown: 'warn',
   input: Input,
   output: Output,
   errors: ['LIM-E003', 'VAL-E003'],
+  findUnknown: findInItems,
   http: [
-    { verb: 'POST', path: 'M/batch-add', bodySchema: BODY, read: ({ json }) => readBody(json), staysHere: jsonAsks },
+    {
+      verb: 'POST',
+      path: 'M/batch-add',
+      bodySchema: BODY,
+      findUnknown: unknownInGrains,
+      read: ({ json }) => readBody(json),
+      staysHere: jsonAsks,
+    },
   ],
   grpc: rpc({
     rpc: 'BatchAdd',

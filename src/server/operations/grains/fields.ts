@@ -4,6 +4,7 @@ import { EngineError } from '../../../engine/errors.ts';
 import { COMMON_NAMES } from '../../../engine/grain/api-names.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { isMembers, type Members } from '../names.ts';
+import { type FindUnknown, slippedFields, unknownMember } from '../unknown-members.ts';
 
 /** A grain's own fields: open JSON whose names are never changed. */
 export const Fields = Type.Unsafe<JsonObject>({ type: 'object' });
@@ -26,6 +27,28 @@ export function fieldsOf(body: Members, envelope: ReadonlySet<string>): JsonObje
   const outer = picked(body, (key) => COMMON_FIELDS.has(key) || (Object.hasOwn(nested, key) && !envelope.has(key)));
   return { ...(nested as JsonObject), ...outer }; // JSON, as it was parsed
 }
+
+/**
+ * Finds members of a nested body that are neither of the envelope nor common fields, nor also within `fields`: they would be
+ * dropped. A flat body has none, as every other key of it is a field.
+ */
+export function unknownBesideFields(envelope: ReadonlySet<string>): FindUnknown {
+  const known = ['fields', ...envelope, ...COMMON_FIELDS];
+  const names = new Set(known);
+  return (body, into) => {
+    if (!isMembers(body)) return;
+    const nested = body['fields'];
+    if (!isMembers(nested)) return;
+    for (const name in body)
+      if (!names.has(name) && body[name] !== null && !Object.hasOwn(nested, name))
+        into.push(unknownMember(name, known, into.length));
+  };
+}
+
+/** Finds slips among the extra fields of an input's `fields`. */
+export const findInFields: FindUnknown = (input, into) => {
+  if (isMembers(input) && isMembers(input['fields'])) slippedFields(input['fields'], into);
+};
 
 function picked(body: Members, wanted: (key: string) => boolean): JsonObject {
   const fields = Object.entries(body).filter(([key]) => wanted(key));

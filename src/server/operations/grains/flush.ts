@@ -8,6 +8,7 @@ export const flush = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   input: Type.Object({}),
   output: Type.Object({ flushed: Type.Integer(), pending: Type.Integer() }),
   grpc: rpc({ rpc: 'Flush', request: FlushRequest, response: FlushResponse }),
@@ -15,7 +16,6 @@ export const flush = defineOperation({
     {
       verb: 'POST',
       path: 'M/flush',
-      body: 'none',
       write: ({ flushed, pending }) => ({ flushed, pending, status: 'flushed' }),
     },
   ],

@@ -4,9 +4,9 @@ import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
 import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
-import { type Members, nodeOf, outward } from '../names.ts';
+import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
 import { missing } from './fields.ts';
-import { hashAlias } from './hash-alias.ts';
+import { HASH_NAMES, hashAlias } from './hash-alias.ts';
 import { Hash } from './view.ts';
 
 const Input = Type.Object({
@@ -40,6 +40,7 @@ export const forget = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   input: Input,
   output: Type.Union([Forgotten, Erased]),
   errors: ['MEM-E001', 'POL-E001', 'POL-E003'],
@@ -57,6 +58,8 @@ export const forget = defineOperation({
     {
       verb: 'POST',
       path: 'M/forget',
+      bodySchema: outsideSchema(Input),
+      otherNames: HASH_NAMES,
       read: ({ json }) => hashAlias(nodeOf(Input), json),
       write: (output): Members => outward(nodeOf(output.status === 'erased' ? Erased : Forgotten), output) as Members, // an object schema
     },

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { ErrorCode } from '../../../engine/errors.ts';
 import { TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from '../../../engine/limits.ts';
 import type { ImportedFile } from '../../jobs/read-import.ts';
-import { defineOperation } from '../define.ts';
+import { defineOperation, NO_MEMBERS } from '../define.ts';
 import { missing } from './fields.ts';
 
 const Failure = Type.Object({
@@ -17,6 +17,7 @@ export const importFile = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   slow: true,
   input: Type.Object({ bytes: Type.Unsafe<Uint8Array>({}) }),
   output: Type.Object({
@@ -32,6 +33,7 @@ export const importFile = defineOperation({
       verb: 'POST',
       path: 'M/import-file',
       body: 'file',
+      bodySchema: NO_MEMBERS,
       read: ({ file }) => {
         if (file === undefined) throw missing('file');
         return { bytes: file.bytes };

@@ -70,6 +70,7 @@ export const recallChain = defineOperation({
       verb: 'POST',
       path: 'M/recall-chain',
       bodySchema: BODY,
+      otherNames: ['query'],
       read: ({ json }) => {
         const body = bodyOf(json);
         const input = inward(nodeOf(Input), body);

@@ -15,7 +15,7 @@ const FIELDS = Object.keys(RecallInput.properties).map(toSnake);
 
 /** What a request of these fields asks of the shards. Throws what the caller is refused with. */
 function asked(fields: Record<string, unknown>): RecallQuery {
-  const { asked } = recall.plan!(recall.readArgs(fields));
+  const { asked } = recall.plan!(recall.readArgs(fields, []));
   return asked.input as RecallQuery; // what the row asks with
 }
 

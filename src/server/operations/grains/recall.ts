@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
-import { isMembers, nodeOf } from '../names.ts';
+import { isMembers, nodeOf, outsideSchema } from '../names.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { besideOf, unpackBeside } from './recall-beside.ts';
 import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './recall-fields.ts';
@@ -76,6 +76,8 @@ export const recall = defineCall({
       verb: 'POST',
       path: 'M/recall',
       beside: besideOf(glanceAtJson),
+      bodySchema: outsideSchema(RecallInput),
+      takesQuery: true,
       read: (parts) => {
         const input = mechanicalInput(nodeOf(RecallInput), parts);
         if (isMembers(input)) refuseDuration(input);

@@ -96,6 +96,7 @@ export const remember = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   input: Input,
   output: Output,
   errors: ['VAL-E003', 'LIM-E003'],

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { SupersedeRequest, SupersedeResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { isMembers, type Members, parsedJson } from '../names.ts';
-import { bodyOf, Fields, fieldsOf, missing, mistyped } from './fields.ts';
+import { bodyOf, Fields, fieldsOf, findInFields, missing, mistyped, unknownBesideFields } from './fields.ts';
 import { Hash } from './view.ts';
 
 const Input = Type.Object({
@@ -30,6 +30,7 @@ function readBody(json: unknown): unknown {
 
 const BODY: Members = {
   type: 'object',
+  additionalProperties: true,
   required: ['blob_hash'],
   description: 'New field values flat or in fields; what is not sent carries forward, null drops a field.',
   properties: {
@@ -46,9 +47,11 @@ export const supersede = defineOperation({
   needs: 'write',
   on: 'memory',
   mutates: true,
+  onUnknown: 'warn',
   input: Input,
   output: Type.Object({ oldHash: Type.String(), newHash: Type.String(), warnings: Type.Array(Type.String()) }),
   errors: ['MEM-E001', 'MEM-E002', 'POL-E004'],
+  findUnknown: findInFields,
   grpc: rpc({
     rpc: 'Supersede',
     request: SupersedeRequest,
@@ -64,6 +67,7 @@ export const supersede = defineOperation({
       verb: 'POST',
       path: 'M/supersede',
       bodySchema: BODY,
+      findUnknown: unknownBesideFields(ENVELOPE),
       read: ({ json }) => readBody(json),
       write: ({ oldHash, newHash, warnings }) => ({
         blob_hash: newHash,

@@ -1,7 +1,7 @@
 // The erasure of a scope with all that lies below it, by the destruction of its keys.
 import Type from 'typebox';
 import { defineOperation } from '../define.ts';
-import { inward, isMembers, nodeOf } from '../names.ts';
+import { inward, isMembers, nodeOf, outsideSchema } from '../names.ts';
 
 const Input = Type.Object({
   scopePath: Type.String({ minLength: 1 }),
@@ -14,6 +14,7 @@ export const scopeErase = defineOperation({
   needs: 'admin',
   on: 'memory',
   mutates: true,
+  onUnknown: 'refuse',
   input: Input,
   output: Type.Object({
     scopePath: Type.String(),
@@ -25,7 +26,15 @@ export const scopeErase = defineOperation({
     status: Type.Literal('erased'),
   }),
   errors: ['AUT-E001', 'SCP-E001', 'POL-E003'],
-  http: [{ verb: 'POST', path: 'M/scope-erase', read: ({ json }) => withAlias(json) }],
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/scope-erase',
+      bodySchema: outsideSchema(Input),
+      otherNames: ['scope'],
+      read: ({ json }) => withAlias(json),
+    },
+  ],
   async run({ scopePath, reason }, context) {
     const by = { actor: context.principal.actor, reason: reason ?? context.reason };
     const extras = reason === undefined ? {} : { reason };

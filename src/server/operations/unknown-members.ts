@@ -1,0 +1,189 @@
+// Members and query parameters that a request brings and its row does not know. A member that is silently dropped changes
+// what a request means: a recall with `userid` answers for everybody. So each one is named, with the known name that it is
+// nearest to; requests that remove or govern something are refused for them.
+import { EngineError } from '../../engine/errors.ts';
+import { COMMON_NAMES, contractNames } from '../../engine/grain/api-names.ts';
+import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
+import { editDistance } from '../../engine/index/text/edit-distance.ts';
+import { isMembers, type Members } from './names.ts';
+
+export interface UnknownMember {
+  /** As the caller wrote it: `params.limt`, `grains[3].fild`. */
+  readonly path: string;
+  readonly kind: 'member' | 'parameter' | 'extra field';
+  /** The known name that it is nearest to, where one is near. */
+  readonly nearest: string | undefined;
+}
+
+/** Names told one by one; of the others the answer tells how many they are. */
+const TOLD_MAX = 20;
+const PATH_CHARS_MAX = 80;
+
+/** Puts what `value` holds beside the schema's members into `into`. */
+export type FindUnknown = (value: unknown, into: UnknownMember[]) => void;
+
+/**
+ * Compiled from a schema under its outside names; undefined for a schema that leaves everything open. `otherNames` are known
+ * beside the schema's own members. An explicit null is an absent member.
+ */
+export function compileUnknown(schema: Members, otherNames: readonly string[] = []): FindUnknown | undefined {
+  const { items, properties } = schema;
+  if (isMembers(items)) {
+    const ofItem = compileUnknown(items);
+    return ofItem === undefined ? undefined : (value, into) => eachOf(value, ofItem, into);
+  }
+  if (!isMembers(properties)) return undefined;
+  const children = new Map<string, FindUnknown | undefined>();
+  for (const [name, child] of Object.entries(properties))
+    children.set(name, isMembers(child) ? compileUnknown(child) : undefined);
+  for (const name of otherNames) children.set(name, undefined);
+  const isOpen = (schema['additionalProperties'] ?? false) !== false;
+  const known = [...children.keys()];
+  return (value, into) => {
+    if (!isMembers(value)) return;
+    for (const name in value) {
+      const child = children.get(name);
+      if (child !== undefined) within(name, into, () => child(value[name], into));
+      else if (!isOpen && !children.has(name) && value[name] !== null)
+        into.push(unknownMember(name, known, into.length));
+    }
+  };
+}
+
+/** Runs `ofItem` over a list; anything else has no items. */
+export function eachOf(value: unknown, ofItem: FindUnknown, into: UnknownMember[]): void {
+  if (!Array.isArray(value)) return;
+  for (const [index, item] of value.entries()) {
+    const before = into.length;
+    ofItem(item, into);
+    if (into.length > before) prefix(into, before, `[${index}]`);
+  }
+}
+
+/** Runs `find`, and puts `name` before the paths that it found. */
+export function within(name: string, into: UnknownMember[], find: () => void): void {
+  const before = into.length;
+  find();
+  if (into.length > before) prefix(into, before, name);
+}
+
+function prefix(into: UnknownMember[], from: number, name: string): void {
+  for (let at = from; at < into.length; at += 1) {
+    const member = into[at]!;
+    into[at] = { ...member, path: member.path.startsWith('[') ? `${name}${member.path}` : `${name}.${member.path}` };
+  }
+}
+
+/** `found` are found already: beyond those that are told the nearest name is not looked for. */
+export function unknownMember(name: string, known: readonly string[], found = 0): UnknownMember {
+  return { path: name, kind: 'member', nearest: found < TOLD_MAX ? nearestOf(name, known) : undefined };
+}
+
+/** Puts the query's parameters that are not `known` into `into`. */
+export function unknownParameters(
+  query: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string>,
+  into: UnknownMember[],
+): void {
+  for (const name in query)
+    if (!known.has(name)) into.push({ path: name, kind: 'parameter', nearest: nearestOf(name, [...known]) });
+}
+
+// Extra fields
+
+const CONTRACT_NAMES: ReadonlySet<string> = new Set(GRAIN_TYPE_NAMES.flatMap((type) => [...contractNames(type)]));
+const COMMON = [...COMMON_NAMES].map((name) => ({ name, plain: plainOf(name), letters: lettersOf(plainOf(name)) }));
+
+/**
+ * Extra fields of a grain that look like a slip of a common field: they are kept, as the contract has it, and told.
+ * A name of any type is nobody's slip.
+ */
+export function slippedFields(fields: Readonly<Record<string, unknown>>, into: UnknownMember[]): void {
+  for (const name in fields) {
+    if (CONTRACT_NAMES.has(name) || fields[name] === null) continue;
+    const nearest = slipOf(name);
+    if (nearest !== undefined) into.push({ path: name, kind: 'extra field', nearest });
+  }
+}
+
+/** Letters that two words do not share bound their distance: a grain may have ten thousand extra fields. */
+function slipOf(name: string): string | undefined {
+  if (name.length > PATH_CHARS_MAX) return undefined;
+  const plain = plainOf(name);
+  const letters = lettersOf(plain);
+  for (const common of COMMON) {
+    const allowed = slipsIn(common.plain);
+    if (Math.abs(common.plain.length - plain.length) > allowed) continue;
+    if (bitsOf(common.letters ^ letters) > 2 * allowed) continue;
+    if (editDistance(plain, common.plain, allowed) <= allowed) return common.name;
+  }
+  return undefined;
+}
+
+/** Case, underscores and hyphens are how a name is written, not which one it is. */
+function plainOf(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase();
+}
+
+function lettersOf(plain: string): number {
+  let letters = 0;
+  for (let at = 0; at < plain.length; at += 1) letters |= 1 << (plain.charCodeAt(at) & 31);
+  return letters;
+}
+
+function bitsOf(letters: number): number {
+  let count = 0;
+  for (let rest = letters; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
+}
+
+/** Two slips in a name of usual length, one in a short one. */
+function slipsIn(plain: string): number {
+  return plain.length <= 4 ? 1 : 2;
+}
+
+function nearestOf(name: string, known: readonly string[]): string | undefined {
+  if (name.length > PATH_CHARS_MAX) return undefined;
+  const plain = plainOf(name);
+  let nearest: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const other = plainOf(candidate);
+    const allowed = slipsIn(plain.length < other.length ? plain : other);
+    const distance = editDistance(plain, other, allowed);
+    if (distance <= allowed && distance < least) [nearest, least] = [candidate, distance];
+  }
+  return nearest;
+}
+
+// What is said of them
+
+function sentence({ path, kind, nearest }: UnknownMember): string {
+  const shown = `\`${shortened(path)}\``;
+  const hint = nearest === undefined ? '' : `: did you mean \`${nearest}\`?`;
+  if (kind === 'extra field') return `${shown} was kept as an extra field${hint}`;
+  return `unknown ${kind} ${shown} was ignored${hint}`;
+}
+
+function shortened(path: string): string {
+  const text = path.toWellFormed();
+  return text.length <= PATH_CHARS_MAX ? text : `${text.slice(0, PATH_CHARS_MAX)}…`;
+}
+
+/** A warning for each, and one that counts those beyond. */
+export function unknownWarnings(unknown: readonly UnknownMember[]): string[] {
+  const told = unknown.slice(0, TOLD_MAX).map(sentence);
+  const more = unknown.length - told.length;
+  return more === 0 ? told : [...told, `${more} more unknown members were ignored`];
+}
+
+/** The refusal of a request that has them. */
+export function unknownRefusal(unknown: readonly UnknownMember[]): EngineError {
+  const details = unknown.slice(0, TOLD_MAX).map(({ path, kind, nearest }) => ({
+    field: shortened(path),
+    issue: `unknown ${kind === 'parameter' ? 'parameter' : 'member'}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
+  }));
+  const first = details[0];
+  const others = unknown.length === 1 ? '' : ` (and ${unknown.length - 1} more)`;
+  return new EngineError('VAL-E001', `\`${first?.field}\` is an ${first?.issue}${others}`, { details });
+}
