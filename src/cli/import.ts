@@ -97,6 +97,9 @@ class Stopped extends Error {
   }
 }
 
+/** Warnings of a .mg file that are shown; all of them are in the JSON answer. */
+const WARNINGS_SHOWN_MAX = 20;
+
 /** Resolves to the line to go on from when somebody interrupted it. */
 async function send(path: string, options: ImportOptions, report: ImportReport): Promise<number | undefined> {
   const [{ withConnection }, { RPC }, { Sender }, { ImportMemories }] = await Promise.all([
@@ -289,13 +292,17 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
   ]);
   const report = new ImportReport(options.errors);
   const hashes: string[] = [];
+  const warnings: string[] = [];
   const upload = async (connection: Connection): Promise<void> => {
     await new ImportMemories(connection, options.create).ready(memory);
     const progress = new Progress('importing', 'grains', options.json !== true);
     const uploads = `/memories/${encodeURIComponent(memory)}/import-file`;
     try {
-      for await (const { bytes, from, share } of mgParts(path)) {
+      for await (const { bytes, from, share, isRepeat } of mgParts(path)) {
         const answer = await connection.upload(uploads, 'import.mg', bytes);
+        warnings.push(...((answer['warnings'] ?? []) as string[])); // the contract: strings
+        // Grains that come again were counted when they came first.
+        if (isRepeat) continue;
         report.added += Number(answer['imported']);
         report.duplicates += Number(answer['duplicates']);
         for (const hash of answer['hashes'] as string[]) hashes.push(hash); // the contract: strings
@@ -314,7 +321,11 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
   }
   if (report.errors > 0) process.exitCode = EXIT.failed;
   const { added, duplicates, errors } = report;
-  if (options.json) return printJson({ added, duplicates, errors, memories: { [memory]: hashes.length }, hashes });
+  if (options.json)
+    return printJson({ added, duplicates, errors, memories: { [memory]: hashes.length }, hashes, warnings });
+  for (const warning of warnings.slice(0, WARNINGS_SHOWN_MAX)) printNote(warning);
+  if (warnings.length > WARNINGS_SHOWN_MAX)
+    printNote(`and ${warnings.length - WARNINGS_SHOWN_MAX} more warnings: --json`);
   printPairs([
     ['added', added],
     ['duplicates', duplicates],

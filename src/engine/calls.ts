@@ -421,6 +421,15 @@ export interface ExportedGrain {
   readonly verificationStatus?: string;
 }
 
+/** What a file says of one of its grains beside the grain's own bytes. */
+export type ManifestEntry = Omit<ExportedGrain, 'blob'>;
+
+/** An entry of a manifest that does not count. The error does not tell whether a grain exists that the caller does not see. */
+export interface RefusedEntry {
+  readonly hash: string;
+  readonly error: WireError;
+}
+
 export interface ShardHealth {
   readonly shard: number;
   readonly ok: boolean;
@@ -530,9 +539,17 @@ export interface MemoryCalls {
     output: { hash: string; duplicate: boolean; warnings: readonly string[] };
   };
   addBatch: { input: { items: readonly AddItem[]; sync?: boolean }; output: { outcomes: readonly AddOutcome[] } };
+  /**
+   * Stores blobs, then what the manifest says of them. An entry counts for a grain that this call accepts, or that an earlier call of
+   * the same import accepted (`accepted`), and is decided as a supersede is; `refused` names those that do not count.
+   */
   importBlobs: {
-    input: { blobs: readonly Uint8Array[]; manifest: readonly Omit<ExportedGrain, 'blob'>[] };
-    output: { outcomes: readonly AddOutcome[] };
+    input: {
+      blobs: readonly Uint8Array[];
+      manifest: readonly ManifestEntry[];
+      accepted?: readonly string[];
+    };
+    output: { outcomes: readonly AddOutcome[]; refused: readonly RefusedEntry[] };
   };
   get: { input: { hash: string }; output: GrainView };
   getRaw: { input: { hash: string }; output: { blob: Uint8Array } };

@@ -53,7 +53,7 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
     },
     locate: (context: CallContext, input: In<'locate'>): Out<'locate'> => {
       const memory = store.memory(context.memory);
-      return { held: input.hashes.map((hash) => store.findOrdinal(memory.number, hash) !== undefined) };
+      return { held: input.hashes.map((hash) => isHeld(store, memory, context, hash)) };
     },
     list: (context: CallContext, input: In<'list'>): Out<'list'> =>
       list(store, readable(store, context, input.filter), context, input),
@@ -166,6 +166,14 @@ function ofSeen<T extends { readonly userId: string }>(
     seen.set(userId, known);
     return known;
   });
+}
+
+/** What lies outside the binding is not here: where a call goes must not depend on it. */
+function isHeld(store: Store, memory: Memory, context: CallContext, hash: string): boolean {
+  const ordinal = store.findOrdinal(memory.number, hash);
+  if (ordinal === undefined || !isBound(context)) return ordinal !== undefined;
+  const stored = store.readGrain(memory, ordinal);
+  return stored !== undefined && isWithin(context, stored.grain);
 }
 
 function viewed(store: Store, memory: Memory, context: CallContext, hash: string): GrainView | null {

@@ -1,6 +1,14 @@
 // The engine's writes and long calls, one row a method. All answer with a promise.
 import { calReadSteps } from './cal/reads/memory.ts';
-import type { AddOutcome, CallContext, MemoryCalls, MemorySettings, ShardWideCalls } from './calls.ts';
+import type {
+  AddOutcome,
+  CallContext,
+  ManifestEntry,
+  MemoryCalls,
+  MemorySettings,
+  RefusedEntry,
+  ShardWideCalls,
+} from './calls.ts';
 import { EngineError } from './errors.ts';
 import { UNKNOWN_FINGERPRINT } from './keys/key-store.ts';
 import { auditPage } from './maintain/audit-page.ts';
@@ -66,6 +74,29 @@ export function writeCalls(services: WriteServices) {
   const claimed = async (context: CallContext): Promise<void> => {
     if (context.idempotency !== undefined) await queue.push('batch', plans.claimPlan, context, { release: false });
   };
+  /** Entries of a manifest are decided once their grains are stored; those that do not count are answered. */
+  const standings = async (
+    context: CallContext,
+    { manifest, accepted = [] }: In<'importBlobs'>,
+    outcomes: readonly AddOutcome[],
+  ): Promise<RefusedEntry[]> => {
+    const stored = new Set(accepted);
+    for (const outcome of outcomes) if ('hash' in outcome) stored.add(outcome.hash);
+    const plan = plans.underClaim(context, plans.standingPlan);
+    const errors = await each<ManifestEntry, EngineError | undefined>(manifest, (entry, _, settle) =>
+      queue.enqueue(
+        'importStanding',
+        plan,
+        itemContext(context, `manifest ${entry.hash}`),
+        { entry, isAccepted: stored.has(entry.hash) },
+        (error) => settle(error, error),
+      ),
+    );
+    return manifest.flatMap(({ hash }, i) => {
+      const error = errors[i];
+      return error === undefined ? [] : [{ hash, error: error.toWire() }];
+    });
+  };
   return {
     attachMemory: async (context: CallContext, input: In<'attachMemory'>): Out<'attachMemory'> => {
       const { number } = input.settings;
@@ -116,12 +147,9 @@ export function writeCalls(services: WriteServices) {
         ),
       );
       const [outcomes] = await Promise.all([imported, claim]);
-      if (input.manifest.length > 0)
-        await queue.push('importManifest', plans.manifestPlan, itemContext(context, 'manifest'), {
-          manifest: input.manifest,
-        });
+      const refused = await standings(context, input, outcomes);
       store.changedSincePoint.add(context.memory);
-      return { outcomes };
+      return { outcomes, refused };
     },
     supersede: (context: CallContext, input: In<'supersede'>): Out<'supersede'> =>
       changed(context, queue.push('supersede', plans.supersedePlan, context, input)),
@@ -214,12 +242,12 @@ function wantsAttach(store: Store, settings: MemorySettings): boolean {
 }
 
 /** Items of a batch answer one by one; a bad one hurts no other. Only storage trouble fails the call. */
-function each<T>(
+function each<T, O = AddOutcome>(
   items: readonly T[],
-  enqueue: (item: T, index: number, settle: (error: EngineError | undefined, outcome: AddOutcome) => void) => void,
-): Promise<AddOutcome[]> {
+  enqueue: (item: T, index: number, settle: (error: EngineError | undefined, outcome: O) => void) => void,
+): Promise<O[]> {
   return new Promise((resolve, reject) => {
-    const outcomes: AddOutcome[] = new Array(items.length);
+    const outcomes: O[] = new Array(items.length);
     let left = items.length;
     if (left === 0) resolve(outcomes);
     items.forEach((item, i) => {
@@ -242,8 +270,8 @@ function isTrouble(error: EngineError): boolean {
   return error.code.startsWith('STO-') || error.code.startsWith('SYS-');
 }
 
-/** Each item of a batch under one idempotency key is remembered by its place. */
-function itemContext(context: CallContext, index: number | 'manifest'): CallContext {
+/** Under the idempotency key of a batch each item is remembered by its place, each entry of a manifest by its grain. */
+function itemContext(context: CallContext, index: number | `manifest ${string}`): CallContext {
   if (context.idempotency === undefined) return context;
   return { ...context, idempotency: { ...context.idempotency, key: `${context.idempotency.key}#${index}` } };
 }

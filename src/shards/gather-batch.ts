@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { EngineError } from '../engine/errors.ts';
 import type { Fan } from './fan.ts';
 import { type Placed, partitionFor } from './placement.ts';
-import type { AddOutcome, Input, Output } from './protocol.ts';
+import type { AddOutcome, Input, ManifestEntry, Output, RefusedEntry } from './protocol.ts';
 
 /** What the placement of an imported blob needs to know of it: decoded by who can. */
 export interface PlacedBlob extends Placed {
@@ -29,7 +29,7 @@ export async function gatherAddBatch(fan: Fan, { items, ...how }: Input<'addBatc
  */
 export async function gatherImport(
   fan: Fan,
-  { blobs, manifest }: Input<'importBlobs'>,
+  { blobs, manifest, accepted = [] }: Input<'importBlobs'>,
   placementOf: PlacementOf,
 ): Promise<Output<'importBlobs'>> {
   const failures = new Map<number, EngineError>();
@@ -64,17 +64,38 @@ export async function gatherImport(
     return partitionFor(placed.get(oldest) ?? own, fan.partitions, fan.context);
   });
   const home = new Map([...held, ...hashes.map((address, index) => [address, partitions[index]!] as const)]);
-  const outcomes = await byPartition(
-    partitions,
-    (index) => placed.get(hashes[index]!)?.grainType ?? '',
-    (partition, indexes) =>
-      fan.one(partition, 'importBlobs', {
+  const entriesOf = Map.groupBy(manifest, (entry) => home.get(entry.hash));
+  const refused: RefusedEntry[] = [];
+  const refuse = (entries: readonly ManifestEntry[] = [], error: EngineError): void => {
+    for (const entry of entries) refused.push({ hash: entry.hash, error: error.toWire() });
+  };
+  refuse(entriesOf.get(undefined), new EngineError('MEM-E001'));
+  entriesOf.delete(undefined);
+  const importInto = async (partition: number, indexes: readonly number[]) => {
+    const entries = entriesOf.get(partition) ?? [];
+    entriesOf.delete(partition);
+    try {
+      const answer = await fan.one(partition, 'importBlobs', {
         blobs: indexes.map((index) => blobs[index]!),
-        manifest: manifest.filter((entry) => home.get(entry.hash) === partition),
-      }),
-    failures,
-  );
-  return { outcomes };
+        manifest: entries,
+        accepted,
+      });
+      refused.push(...answer.refused);
+      return answer;
+    } catch (error) {
+      if (error instanceof EngineError) refuse(entries, error);
+      throw error;
+    }
+  };
+  const grainTypeOf = (index: number) => placed.get(hashes[index]!)?.grainType ?? '';
+  const outcomes = await byPartition(partitions, grainTypeOf, importInto, failures);
+  // Partitions that no blob of this call goes to may hold what an earlier call of the import brought.
+  for (const partition of [...entriesOf.keys()])
+    if (partition !== undefined)
+      await importInto(partition, []).catch((error: unknown) => {
+        if (!(error instanceof EngineError)) throw error;
+      });
+  return { outcomes, refused };
 }
 
 /** `address` and what follows it, nearest first. */

@@ -31,13 +31,19 @@ export function plain(method: WriteMethod, value: unknown): unknown {
       return { hashes: [...hashes].sort(), notFound };
     }
     case 'addBatch':
+      return plainOutcomes(value as Output<'addBatch'>);
     case 'importBlobs': {
-      const { outcomes } = value as Output<'addBatch'>;
-      return outcomes.map((one) => ('error' in one ? { code: one.error.code } : one));
+      const { refused } = value as Output<'importBlobs'>;
+      const entries = refused.map(({ hash, error }) => `${hash} ${error.code}`).sort();
+      return { outcomes: plainOutcomes(value as Output<'importBlobs'>), refused: entries };
     }
     default:
       return value;
   }
+}
+
+function plainOutcomes({ outcomes }: Output<'addBatch'>): unknown {
+  return outcomes.map((one) => ('error' in one ? { code: one.error.code } : one));
 }
 
 /** Compares two answers; `what` says in the message which call it was. */

@@ -511,7 +511,8 @@ function importOf(
   const blobs = part.map(({ blob }) => Uint8Array.from(blob));
   if (damaged && blobs[0] !== undefined) blobs[0] = blobs[0].subarray(0, blobs[0].length - 1);
   const context: RouterContext = { ...SYSTEM(to.settings.number), actor: 'key:a' };
-  return { method: 'importBlobs', context, input: { blobs, manifest } };
+  const accepted = [...sent].filter((hash) => !here.has(hash));
+  return { method: 'importBlobs', context, input: { blobs, manifest, accepted } };
 }
 
 /** A memory is dropped; another takes its place under a new number. */

@@ -18,6 +18,12 @@ const WHOLE_BYTES_MAX = UPLOAD_BYTES_MAX - 65_536;
 const PART_BYTES = 8 * 1_048_576;
 const PART_GRAINS = 20_000;
 
+interface PartSizes {
+  readonly wholeBytesMax: number;
+  readonly partBytes: number;
+}
+const SIZES: PartSizes = { wholeBytesMax: WHOLE_BYTES_MAX, partBytes: PART_BYTES };
+
 export interface MgPart {
   readonly bytes: Buffer;
   /** Place of its first grain in the whole file. */
@@ -26,6 +32,8 @@ export interface MgPart {
   readonly grains: number | undefined;
   /** How much of the whole has left with it, 0 to 1. */
   readonly share: number;
+  /** True for grains that an earlier part brought: they come again with what the manifest says of a later part's grains. */
+  readonly isRepeat?: true;
 }
 
 /** True when a file begins as a .mg file does. */
@@ -34,21 +42,21 @@ export function startsMgFile(head: Uint8Array): boolean {
 }
 
 /** The uploads of the file at `path`, in order. Throws Failure FMT-E001 or FMT-E003 for a file that is damaged. */
-export async function* mgParts(path: string): AsyncGenerator<MgPart> {
+export async function* mgParts(path: string, sizes: PartSizes = SIZES): AsyncGenerator<MgPart> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    if (size <= WHOLE_BYTES_MAX) {
+    if (size <= sizes.wholeBytesMax) {
       yield { bytes: await file.readFile(), from: 0, grains: undefined, share: 1 };
       return;
     }
-    yield* partsOf(file, size);
+    yield* partsOf(file, size, sizes.partBytes);
   } finally {
     await file.close();
   }
 }
 
-async function* partsOf(file: FileHandle, size: number): AsyncGenerator<MgPart> {
+async function* partsOf(file: FileHandle, size: number, partBytes: number): AsyncGenerator<MgPart> {
   const head = await read(file, 0, FILE_HEAD_BYTES);
   if (!startsMgFile(head)) throw new Failure('FMT-E001', 'not a .mg file, and too large for anything else');
   const flags = head[3]!;
@@ -63,29 +71,69 @@ async function* partsOf(file: FileHandle, size: number): AsyncGenerator<MgPart> 
   const hasManifest = (flags & FILE_FLAG.manifest) !== 0;
   const grainsEnd = hasManifest && count > 0 ? await endOfLast(file, starts[count - 1]!, end) : end;
   const manifest = hasManifest ? readManifest(await read(file, grainsEnd, end - grainsEnd), []) : new Map();
+  const startOf = (at: number): number => (at < count ? starts[at]! : grainsEnd);
+  const readGrain = (at: number): Promise<Buffer> => read(file, starts[at]!, startOf(at + 1) - starts[at]!);
+  const links = new Links(manifest);
   for (let from = 0; from < count; ) {
     let to = from + 1;
-    const startOf = (at: number): number => (at < count ? starts[at]! : grainsEnd);
-    while (to < count && to - from < PART_GRAINS && startOf(to + 1) - starts[from]! <= PART_BYTES) to += 1;
+    while (to < count && to - from < PART_GRAINS && startOf(to + 1) - starts[from]! <= partBytes) to += 1;
     const region = await read(file, starts[from]!, startOf(to) - starts[from]!);
     const grains: Buffer[] = [];
     for (let at = from; at < to; at += 1)
       grains.push(region.subarray(starts[at]! - starts[from]!, startOf(at + 1) - starts[from]!));
-    const bytes = writeContainer(grains, { sorted: false, deduplicated: false, manifest: standings(grains, manifest) });
+    const standings = links.of(grains, from);
+    const bytes = writeContainer(grains, { sorted: false, deduplicated: false, manifest: standings });
     yield { bytes, from, grains: grains.length, share: to / count };
     from = to;
   }
+  for (let first = 0; first < links.late.length; ) {
+    const grains: Buffer[] = [];
+    const standings = new Map<Address, Standing>();
+    for (let size = 0; first < links.late.length && size < partBytes && grains.length < PART_GRAINS; first += 1) {
+      const { at, address, supersededBy } = links.late[first]!;
+      const grain = await readGrain(at);
+      grains.push(grain);
+      standings.set(address, { supersededBy });
+      size += grain.length;
+    }
+    const bytes = writeContainer(grains, { sorted: false, deduplicated: false, manifest: standings });
+    yield { bytes, from: count, grains: grains.length, share: 1, isRepeat: true };
+  }
 }
 
-function standings(grains: readonly Buffer[], manifest: ReadonlyMap<Address, Standing>): Map<Address, Standing> {
-  const own = new Map<Address, Standing>();
-  if (manifest.size === 0) return own;
-  for (const grain of grains) {
-    const address = addressOf(startsEnvelope(grain) ? openEnvelope(grain).blob : grain);
-    const standing = manifest.get(address);
-    if (standing !== undefined) own.set(address, standing);
+/** What the manifest says, part by part. A grain is linked to its successor once both have left. */
+class Links {
+  /** Grains whose successor comes in a later part, or not at all, by their place in the file. */
+  readonly late: { readonly at: number; readonly address: Address; readonly supersededBy: Address }[] = [];
+  readonly #manifest: ReadonlyMap<Address, Standing>;
+  readonly #successors = new Set<Address>();
+  /** Those of them that have left. */
+  readonly #sent = new Set<Address>();
+
+  constructor(manifest: ReadonlyMap<Address, Standing>) {
+    this.#manifest = manifest;
+    for (const { supersededBy } of manifest.values())
+      if (supersededBy !== undefined) this.#successors.add(supersededBy);
   }
-  return own;
+
+  /** The standings that go with these grains, the first of which is at `from`. */
+  of(grains: readonly Buffer[], from: number): Map<Address, Standing> {
+    const own = new Map<Address, Standing>();
+    if (this.#manifest.size === 0) return own;
+    const addresses = grains.map((grain) => addressOf(startsEnvelope(grain) ? openEnvelope(grain).blob : grain));
+    for (const address of addresses) if (this.#successors.has(address)) this.#sent.add(address);
+    for (const [i, address] of addresses.entries()) {
+      const standing = this.#manifest.get(address);
+      if (standing === undefined) continue;
+      const { supersededBy, ...rest } = standing;
+      if (supersededBy === undefined || this.#sent.has(supersededBy)) own.set(address, standing);
+      else {
+        own.set(address, rest);
+        this.late.push({ at: from + i, address, supersededBy });
+      }
+    }
+    return own;
+  }
 }
 
 function startsOf(index: Buffer, grainsStart: number, end: number): Uint32Array {

@@ -142,11 +142,18 @@ export class Group {
     return { ordinal, address, blob, grain: { ...grain, header: EMPTY_HEADER } };
   }
 
+  /** The version that replaced the one at `ordinal`. */
+  next(memory: Memory, ordinal: Ordinal): Ordinal | undefined {
+    return (
+      this.peek(memory)?.supersededBy.get(ordinal)?.ordinal ??
+      this.store.supersession(memory.number, ordinal)?.newOrdinal
+    );
+  }
+
   /** The newest version of the chain that `ordinal` is in. */
   tip(memory: Memory, ordinal: Ordinal): Ordinal {
     for (let at = ordinal; ; ) {
-      const next =
-        this.peek(memory)?.supersededBy.get(at)?.ordinal ?? this.store.supersession(memory.number, at)?.newOrdinal;
+      const next = this.next(memory, at);
       if (next === undefined) return at;
       at = next;
     }

@@ -3,7 +3,6 @@ import type { AddItem, CallContext, ConsentOutcome, ErasureProof, MemoryCalls } 
 import { EngineError } from '../errors.ts';
 import type { AuditDraft } from '../govern/audit.ts';
 import type { Ordinal } from '../index/part.ts';
-import { VERIFICATION_STATES } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
@@ -12,8 +11,8 @@ import { checkDrop, planAttach, planDrop, planDropped, writeSetting } from './at
 import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
-import { closesCircle } from './goal-parents.ts';
 import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './govern.ts';
+import { planStanding, type StandingInput } from './import-standing.ts';
 import { bindFields } from './narrow.ts';
 import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
 import type { MemoryWrite, WritePlan } from './queue.ts';
@@ -240,29 +239,10 @@ export const auditPlan: WritePlan<AuditDraft, Record<never, never>> = {
   },
 };
 
-/** What the manifest of an imported file says of grains that are here: it only ever makes one less current. */
-export const manifestPlan: WritePlan<
-  { manifest: MemoryCalls['importBlobs']['input']['manifest'] },
-  Record<never, never>
-> = {
-  settled: true,
-  plan: (group, memory, _context, { manifest }) => {
-    const held = known(memory);
-    for (const entry of manifest) {
-      const ordinal = group.findOrdinal(held, entry.hash);
-      if (ordinal === undefined) continue;
-      const successor = entry.supersededBy === undefined ? undefined : group.findOrdinal(held, entry.supersededBy);
-      if (
-        successor !== undefined &&
-        successor !== ordinal &&
-        !group.isSuperseded(held, ordinal) &&
-        group.tip(held, successor) !== ordinal &&
-        !closesCircle(group, held, ordinal, successor)
-      )
-        group.link(held, ordinal, successor, entry.systemValidToMs);
-      const state = VERIFICATION_STATES.find((name) => name === entry.verificationStatus);
-      if (state !== undefined && state !== '' && state !== 'unverified') group.setVerification(held, ordinal, state);
-    }
+/** One entry of the manifest of an imported file. */
+export const standingPlan: WritePlan<StandingInput, Record<never, never>> = {
+  plan: (group, memory, context, input) => {
+    planStanding(group, known(memory), context, input);
     return {};
   },
 };

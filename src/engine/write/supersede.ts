@@ -19,7 +19,7 @@ import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
 
-type Version = Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>;
+export type Version = Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>;
 
 export function planSupersede(
   group: Group,
@@ -50,7 +50,7 @@ export function planAccumulate(
 }
 
 /** MEM-E001 unless there is such a grain within the caller's binding; POL-E002, POL-E008 when it may not be read. */
-function versionAt(group: Group, memory: Memory, context: CallContext, ordinal: Ordinal | undefined): Version {
+export function versionAt(group: Group, memory: Memory, context: CallContext, ordinal: Ordinal | undefined): Version {
   const stored = ordinal === undefined ? undefined : group.read(memory, ordinal);
   if (stored === undefined || !isWithin(context, stored.grain)) throw new EngineError('MEM-E001');
   const refusal = refuseRead(memory, context, stored.grain, group.nowMs);

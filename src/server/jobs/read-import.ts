@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import { EngineError } from '../../engine/errors.ts';
 import { readImport } from '../../engine/grain/container.ts';
 import { GrainError, toEngineError } from '../../engine/grain/error.ts';
-import type { ExportedGrain } from '../../shards/protocol.ts';
+import type { ManifestEntry } from '../../shards/protocol.ts';
 import { threadEntry } from '../thread-entry.ts';
 
 /** The grains of a file, ready for a shard. */
@@ -12,7 +12,7 @@ export interface ImportedFile {
   readonly blobs: readonly Uint8Array[];
   readonly hashes: readonly string[];
   /** What the file claims of grains that are in it. */
-  readonly manifest: readonly Omit<ExportedGrain, 'blob'>[];
+  readonly manifest: readonly ManifestEntry[];
   readonly warnings: readonly string[];
 }
 

@@ -258,7 +258,7 @@ export class FakeEngine implements EngineDoor {
         return { outcomes: call.input.items.map((item) => this.#outcome(context, item)) };
       case 'importBlobs':
         this.imported.push(...call.input.manifest);
-        return { outcomes: call.input.blobs.map((blob) => this.#outcome(context, itemOf(blob))) };
+        return { outcomes: call.input.blobs.map((blob) => this.#outcome(context, itemOf(blob))), refused: [] };
       case 'supersede': {
         const old = this.#grain(context, call.input.oldHash);
         if (old.supersededBy !== undefined) throw new EngineError('MEM-E002');

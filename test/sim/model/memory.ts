@@ -1,7 +1,7 @@
 // One memory as the contract describes it: a list of grains, searched from front to back. Every write throws EngineError
 // where the engine must refuse, before anything has changed.
 import { isDeepStrictEqual } from 'node:util';
-import type { AddOutcome, MemorySettings, VersionView } from '../../../src/engine/calls.ts';
+import type { AddOutcome, ManifestEntry, MemorySettings, VersionView } from '../../../src/engine/calls.ts';
 import { EngineError } from '../../../src/engine/errors.ts';
 import { mayInvalidate } from '../../../src/engine/grain/api-invalidation.ts';
 import { accumulateFields, supersedeFields } from '../../../src/engine/grain/api-merge.ts';
@@ -39,6 +39,9 @@ interface Reply {
   /** The answer went with the person that it was about. */
   readonly isGone: boolean;
 }
+
+/** From the least to the most that is said against a grain. */
+const VERIFIED = ['', 'unverified', 'verified', 'contested', 'retracted'];
 
 type Write<M extends 'add' | 'addBatch' | 'supersede' | 'accumulate' | 'forget' | 'importBlobs'> = (
   context: RouterContext,
@@ -415,7 +418,7 @@ export class ModelMemory {
     return /^[0-9a-f]{16}$/.test(fingerprint) && fingerprint !== before;
   }
 
-  importBlobs(context: RouterContext, { blobs, manifest }: Input<'importBlobs'>): Output<'importBlobs'> {
+  importBlobs(context: RouterContext, { blobs, manifest, accepted = [] }: Input<'importBlobs'>): Output<'importBlobs'> {
     const partitions = this.#importPartitions(context, blobs, manifest);
     const outcomes = blobs.map((blob, index) =>
       outcome('', (): AddOutcome => {
@@ -427,15 +430,40 @@ export class ModelMemory {
         return { ...this.#add(context, prepared, partitions[index]!), grainType: prepared.grain.type };
       }),
     );
-    for (const { hash, supersededBy, verificationStatus = '' } of manifest) {
-      const old = this.find(hash);
-      if (old === undefined) continue;
-      const next = supersededBy === undefined ? undefined : this.find(supersededBy);
-      const isLinked = next === undefined || next.partition !== old.partition || old.supersededBy !== undefined;
-      if (!isLinked && next !== old && tipOf(next) !== old) link(old, next);
-      if (verificationStatus !== '' && verificationStatus !== 'unverified') old.verified = verificationStatus;
-    }
-    return { outcomes };
+    const stored = new Set(accepted);
+    for (const one of outcomes) if ('hash' in one) stored.add(one.hash);
+    const refused = manifest.flatMap((entry) => {
+      const told = outcome('', (): AddOutcome => {
+        this.#noteStanding(context, entry, stored);
+        return { hash: entry.hash, grainType: '', duplicate: false, warnings: [] };
+      });
+      return 'error' in told ? [{ hash: entry.hash, error: told.error }] : [];
+    });
+    return { outcomes, refused };
+  }
+
+  /** A file only makes a grain less current, and only as a supersede could. */
+  #noteStanding(
+    context: RouterContext,
+    { hash, supersededBy, verificationStatus = '' }: ManifestEntry,
+    accepted: ReadonlySet<string>,
+  ): void {
+    if (!accepted.has(hash)) throw new EngineError('MEM-E001');
+    const old = this.get(context, hash);
+    const next = supersededBy === undefined ? undefined : this.get(context, supersededBy);
+    if (next !== undefined && next.partition !== old.partition) throw new EngineError('MEM-E001');
+    if (old.supersededBy !== undefined && next !== undefined && old.supersededBy !== next)
+      throw new EngineError('MEM-E002');
+    if (next !== undefined && tipOf(next) === old) throw new EngineError('VAL-E001');
+    const isRanked = verificationStatus !== '' && verificationStatus !== 'unverified';
+    const [known, claimed] = [VERIFIED.indexOf(old.verified), VERIFIED.indexOf(verificationStatus)];
+    if (isRanked && known > claimed) throw new EngineError('MEM-E002');
+    const changes = (next !== undefined && old.supersededBy === undefined) || (isRanked && known < claimed);
+    if (!changes) return;
+    this.#checkInvalidation(context, old, 'supersede');
+    this.auditEntries += 1;
+    if (next !== undefined && old.supersededBy === undefined) link(old, next);
+    if (isRanked) old.verified = verificationStatus;
   }
 
   /** A chain stays where it is; one that is new here goes by its oldest member. */

@@ -45,18 +45,24 @@ export const importFile = defineOperation({
     const errors: { index: number; code: ErrorCode; error: string }[] = [];
     const hashes: string[] = [];
     const warnings = [...file.warnings];
+    const accepted = new Set<string>();
     let duplicates = 0;
-    for (const { from, to } of chunksOf(file)) {
-      const { outcomes } = await context.call('importBlobs', partOf(file, from, to));
+    for (const { from, to, entries } of chunksOf(file)) {
+      const earlier = entries.flatMap(({ hash }) => (accepted.has(hash) ? [hash] : []));
+      const chunk = { blobs: file.blobs.slice(from, to), manifest: entries, accepted: earlier };
+      const { outcomes, refused } = await context.call('importBlobs', chunk);
       for (const [at, outcome] of outcomes.entries()) {
         const index = from + at;
         if ('error' in outcome) errors.push({ index, code: outcome.error.code, error: outcome.error.message });
         else {
           hashes.push(outcome.hash);
+          accepted.add(outcome.hash);
           if (outcome.duplicate) duplicates += 1;
           for (const warning of outcome.warnings) warnings.push(`grain ${index}: ${warning}`);
         }
       }
+      for (const { hash, error } of refused)
+        warnings.push(`what the manifest says of ${hash} does not count: ${error.message}`);
     }
     return {
       imported: hashes.length - duplicates,
@@ -68,8 +74,28 @@ export const importFile = defineOperation({
   },
 });
 
+interface Chunk {
+  readonly from: number;
+  readonly to: number;
+  /** What the manifest says of its grains, and of earlier ones that its grains replace. */
+  readonly entries: ImportedFile['manifest'];
+}
+
 /** Stretches of the file that one call takes. */
-function* chunksOf({ blobs }: ImportedFile): Generator<{ readonly from: number; readonly to: number }> {
+function* chunksOf({ blobs, hashes, manifest }: ImportedFile): Generator<Chunk> {
+  const placeOf = new Map(hashes.map((hash, at) => [hash, at]));
+  const lastPlace = ({ hash, supersededBy = hash }: ImportedFile['manifest'][number]): number =>
+    Math.max(placeOf.get(hash) ?? 0, placeOf.get(supersededBy) ?? 0);
+  const waiting = [...manifest].sort((one, other) => lastPlace(one) - lastPlace(other));
+  let next = 0;
+  for (const { from, to } of stretchesOf(blobs)) {
+    const first = next;
+    while (next < waiting.length && lastPlace(waiting[next]!) < to) next += 1;
+    yield { from, to, entries: waiting.slice(first, next) };
+  }
+}
+
+function* stretchesOf(blobs: readonly Uint8Array[]): Generator<{ readonly from: number; readonly to: number }> {
   let from = 0;
   let bytes = 0;
   for (const [at, blob] of blobs.entries()) {
@@ -81,9 +107,4 @@ function* chunksOf({ blobs }: ImportedFile): Generator<{ readonly from: number; 
     bytes += blob.length;
   }
   if (from < blobs.length) yield { from, to: blobs.length };
-}
-
-function partOf(file: ImportedFile, from: number, to: number) {
-  const hashes = new Set(file.hashes.slice(from, to));
-  return { blobs: file.blobs.slice(from, to), manifest: file.manifest.filter(({ hash }) => hashes.has(hash)) };
 }

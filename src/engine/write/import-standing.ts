@@ -1,0 +1,92 @@
+// Plans one entry of the manifest of an imported file: which grain was replaced by which, and what was found of its truth. Whoever
+// made the file wrote the entry, so it may do no more than a supersede by the same caller.
+import type { CallContext, ManifestEntry } from '../calls.ts';
+import { EngineError } from '../errors.ts';
+import { VERIFICATION_STATES, type VerificationState } from '../record/record.ts';
+import type { Memory } from '../store/memory.ts';
+import { pseudonym, reasonDetail } from './actor.ts';
+import { allowSupersede } from './decided.ts';
+import { closesCircle } from './goal-parents.ts';
+import type { Group } from './group.ts';
+import { type Version, versionAt } from './supersede.ts';
+
+export interface StandingInput {
+  readonly entry: ManifestEntry;
+  /** False when the import refused the grain that the entry is about. */
+  readonly isAccepted: boolean;
+}
+
+/** Throws EngineError when the entry does not count. An entry that says what is known already changes nothing. */
+export function planStanding(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  { entry, isAccepted }: StandingInput,
+): void {
+  const old = isAccepted ? versionOf(group, memory, context, entry.hash) : refuseUnknown();
+  const successor = successorOf(group, memory, context, old, entry);
+  const state = stateOf(group, memory, old, entry);
+  if (successor === undefined && state === undefined) return;
+  allowSupersede(group, memory, context, old.grain);
+  if (successor !== undefined) group.link(memory, old.ordinal, successor.ordinal, entry.systemValidToMs);
+  if (state !== undefined) group.setVerification(memory, old.ordinal, state);
+  const { user_id: user } = old.grain.fields;
+  group.audit(memory, {
+    event: 'memory.corrected',
+    actor: context.actor,
+    subject: pseudonym(memory, typeof user === 'string' && user !== '' ? user : undefined),
+    details: {
+      grain_type: old.grain.type,
+      hash: successor?.address ?? old.address,
+      ...(successor === undefined ? {} : { old_hash: old.address }),
+      ...(state === undefined ? {} : { verification_status: state }),
+      ...reasonDetail(context.reason),
+    },
+  });
+}
+
+/** The grain that replaces `old` from now on; undefined when the entry names none, or the one that does already. */
+function successorOf(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  old: Version,
+  { supersededBy }: ManifestEntry,
+): Version | undefined {
+  if (supersededBy === undefined) return undefined;
+  const successor = versionOf(group, memory, context, supersededBy);
+  if (group.isSuperseded(memory, old.ordinal)) {
+    if (group.next(memory, old.ordinal) === successor.ordinal) return undefined;
+    throw new EngineError('MEM-E002');
+  }
+  if (group.tip(memory, successor.ordinal) === old.ordinal)
+    throw new EngineError('VAL-E001', 'a version cannot follow itself');
+  if (closesCircle(group, memory, old.ordinal, successor.ordinal))
+    throw new EngineError('VAL-E001', '`parent_goals` make the goal its own parent');
+  return successor;
+}
+
+/** What is to be noted of the grain's truth. A file only ever makes a grain less current: what is known to be worse is kept. */
+function stateOf(
+  group: Group,
+  memory: Memory,
+  { ordinal }: Version,
+  { verificationStatus }: ManifestEntry,
+): VerificationState | undefined {
+  const state = VERIFICATION_STATES.find((name) => name === verificationStatus);
+  if (state === undefined || state === '' || state === 'unverified') return undefined;
+  const rankOf = (name: VerificationState): number => VERIFICATION_STATES.indexOf(name);
+  const known = group.store.verification(memory.number, ordinal);
+  if (rankOf(known) > rankOf(state)) throw new EngineError('MEM-E002', `the grain is ${known} here, which is kept`);
+  return known === state ? undefined : state;
+}
+
+function versionOf(group: Group, memory: Memory, context: CallContext, hash: string): Version {
+  const ordinal = group.findOrdinal(memory, hash);
+  return ordinal === undefined ? refuseUnknown() : versionAt(group, memory, context, ordinal);
+}
+
+/** The same words for what was refused, what is not here and what lies outside the caller's binding. */
+function refuseUnknown(): never {
+  throw new EngineError('MEM-E001');
+}
