@@ -1,6 +1,7 @@
 // Every error code of the service, once. Append-only: a code that was published keeps its meaning.
 
 import { CAL_ERRORS, type CalErrorCode } from './cal/errors.ts';
+import { ERROR_DETAILS_MAX, ERROR_TEXT_CHARS_MAX } from './limits.ts';
 
 // Of queries, as their own table has them; Object.entries forgets its keys.
 const CAL_MEANINGS = Object.fromEntries(Object.entries(CAL_ERRORS).map(([code, { when }]) => [code, when])) as Readonly<
@@ -127,9 +128,11 @@ export class EngineError extends Error {
       more?: Readonly<Record<string, unknown>> | undefined;
     } = {},
   ) {
-    super(`${code}: ${text ?? ERROR_MEANINGS[code]}`);
+    super(cut(`${code}: ${text ?? ERROR_MEANINGS[code]}`));
     this.code = code;
-    this.details = options.details ?? [];
+    this.details = (options.details ?? [])
+      .slice(0, ERROR_DETAILS_MAX)
+      .map(({ field, issue }) => ({ field: cut(field), issue: cut(issue) }));
     this.retryable = options.retryable ?? (code === 'STO-E002' || code === 'LIM-E001');
     this.more = options.more;
   }
@@ -142,6 +145,12 @@ export class EngineError extends Error {
     const text = wire.message.startsWith(`${wire.code}: `) ? wire.message.slice(wire.code.length + 2) : wire.message;
     return new EngineError(wire.code, text, { details: wire.details, retryable: wire.retryable });
   }
+}
+
+/** A refusal quotes what it refuses, which may be a name of megabytes. */
+function cut(text: string): string {
+  if (text.length <= ERROR_TEXT_CHARS_MAX) return text;
+  return `${text.slice(0, ERROR_TEXT_CHARS_MAX).toWellFormed()}…`;
 }
 
 /** An error as it crosses threads: plain data. */

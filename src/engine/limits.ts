@@ -47,6 +47,17 @@ export const BODY_UNASKED_BYTES_MAX = 65_536;
 export const RESPONSE_PIECE_BYTES = 65_536;
 /** Nesting of a JSON body; beyond: VAL-E001. */
 export const JSON_DEPTH_MAX = 64;
+/** Members of objects and elements of lists in one request, at every depth, and fields of a message; beyond: VAL-E001. */
+export const REQUEST_MEMBERS_MAX = 50_000;
+/** Digits of one number in a JSON body; beyond: VAL-E001. */
+export const JSON_DIGITS_MAX = 1_024;
+/** Characters of the text of an error, and of each of its details; what is longer is cut. Details beyond are left out. */
+export const ERROR_TEXT_CHARS_MAX = 2_000;
+export const ERROR_DETAILS_MAX = 1_000;
+/** JSON bodies above this are parsed by a thread of their own, or by the worker of their memory. */
+export const JSON_PARSED_HERE_BYTES_MAX = 262_144;
+/** Long bodies that wait for that thread; beyond: LIM-E001. */
+export const JSON_READS_WAITING_MAX = 64;
 /** Calls that one gRPC connection may have in flight. */
 export const GRPC_STREAMS_MAX = 1_024;
 /** An idle gRPC connection is asked whether it lives this often, and closed when it says nothing for a third of it. */

@@ -5,7 +5,7 @@ import { stringifyJson } from '../engine/grain/api-json.ts';
 import { MESSAGE_BYTES_MAX } from '../engine/limits.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';
-import { jsonBody, parseBody } from './http/json.ts';
+import { jsonBody } from './http/json.ts';
 import type { HttpHandler, HttpRequest, ResponseHeaders } from './http/listener.ts';
 import { fileUpload } from './http/multipart.ts';
 import { Router } from './http/router.ts';
@@ -24,9 +24,17 @@ interface Route {
   readonly codec: number | undefined;
 }
 
+export interface HandlerParts {
+  readonly wrapper: Wrapper;
+  readonly cors: Cors;
+  readonly extra: readonly Operation[];
+  /** The value of a JSON body. */
+  readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
+}
+
 /** Answers every request. `extra` are rows beside the table, whose paths are whole (`/metrics`). */
-export function httpHandler(parts: { wrapper: Wrapper; cors: Cors; extra: readonly Operation[] }): HttpHandler {
-  const { wrapper, cors } = parts;
+export function httpHandler(parts: HandlerParts): HttpHandler {
+  const { wrapper, cors, readJson } = parts;
   const router = new Router<Route>();
   for (const operation of [...OPERATIONS, ...UNIMPLEMENTED_ROUTE_ROWS])
     for (const row of operation.http)
@@ -51,7 +59,7 @@ export function httpHandler(parts: { wrapper: Wrapper; cors: Cors; extra: readon
     }
     if (match.found === 'methods')
       return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
-    await answer(wrapper, request, match, always);
+    await answer({ wrapper, readJson }, request, match, always);
   };
 }
 
@@ -61,7 +69,7 @@ function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeade
 }
 
 async function answer(
-  wrapper: Wrapper,
+  { wrapper, readJson }: Pick<HandlerParts, 'wrapper' | 'readJson'>,
   request: HttpRequest,
   match: { readonly route: Route; readonly params: Readonly<Record<string, string>> },
   always: ResponseHeaders,
@@ -88,7 +96,7 @@ async function answer(
     },
     {
       read: async () => {
-        const { json, file, bytes } = await bodyOf(request, row, jsonBytes);
+        const { json, file, bytes } = await bodyOf(request, row, { jsonBytes, readJson });
         parts = {
           params,
           query: queryOf(request.query),
@@ -138,13 +146,18 @@ interface Body {
   readonly bytes: Uint8Array;
 }
 
-async function bodyOf(request: HttpRequest, row: HttpRow, jsonBytes: () => Promise<Uint8Array>): Promise<Body> {
+interface JsonReading {
+  readonly jsonBytes: () => Promise<Uint8Array>;
+  readonly readJson: HandlerParts['readJson'];
+}
+
+async function bodyOf(request: HttpRequest, row: HttpRow, { jsonBytes, readJson }: JsonReading): Promise<Body> {
   switch (row.body) {
     case 'none':
       return { json: undefined, file: undefined, bytes: NO_BYTES };
     case 'json': {
       const bytes = await jsonBytes();
-      return { json: parseBody(bytes), file: undefined, bytes };
+      return { json: await readJson(bytes), file: undefined, bytes };
     }
     case 'file': {
       const { fileName, bytes } = await fileUpload(request);

@@ -40,6 +40,7 @@ import { httpHandler } from './http.ts';
 import { Erasures } from './jobs/erasures.ts';
 import { Extractions } from './jobs/extractions.ts';
 import { ImportReader } from './jobs/read-import.ts';
+import { JsonReader } from './jobs/read-json.ts';
 import { TextReader } from './jobs/read-text.ts';
 import { RetentionSweeps } from './jobs/retention.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -179,6 +180,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
 
   const reader = new ImportReader();
   lifecycle.opened('import thread', () => reader.close());
+  const bodies = new JsonReader();
+  lifecycle.opened('thread of long bodies', () => bodies.close());
   const texts = new TextReader({ onError: (err) => log.error({ err }, 'the extraction thread failed') });
   lifecycle.opened('extraction thread', () => texts.close());
   const extractions = new Extractions(log);
@@ -237,7 +240,12 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     config.tlsCert === undefined || config.tlsKey === undefined
       ? {}
       : { tls: { certFile: config.tlsCert, keyFile: config.tlsKey } };
-  const serve = httpHandler({ wrapper, cors: new Cors(config.corsOrigins), extra: [metricsOperation(metrics)] });
+  const serve = httpHandler({
+    wrapper,
+    cors: new Cors(config.corsOrigins),
+    extra: [metricsOperation(metrics)],
+    readJson: (bytes) => bodies.read(bytes),
+  });
   const startGrpc = (port: { readonly otherwise?: HttpHandler }) =>
     listenGrpc(
       {

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { assert } from '../engine/assert.ts';
 import { EngineError } from '../engine/errors.ts';
-import { IDEMPOTENCY_KEY_CHARS_MAX, SLOW_REQUEST_MS } from '../engine/limits.ts';
+import { IDEMPOTENCY_KEY_CHARS_MAX, JSON_PARSED_HERE_BYTES_MAX, SLOW_REQUEST_MS } from '../engine/limits.ts';
 import type { RawReply } from '../shards/codec.ts';
 import type { Input, MemoryCalls, Output } from '../shards/protocol.ts';
 import { type Authenticator, narrowed } from './auth/authenticate.ts';
@@ -207,6 +207,9 @@ export class Wrapper {
     requestId: string,
     { codec, beside, body }: Pick<Forward<unknown>, 'codec' | 'beside'> & { readonly body: Uint8Array },
   ): Promise<RawReply | 'here'> {
+    // What is for several partitions is read on this thread: a long body by the ways of rows that stay here.
+    if (body.length > JSON_PARSED_HERE_BYTES_MAX && admitted.memory !== undefined && admitted.memory.partitions > 1)
+      return 'here';
     const asked = this.#askedOf(arrival, admitted, requestId, body);
     const { deadlineMs } = asked;
     const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);

@@ -2,14 +2,19 @@
 // becomes a string of a prefix that no caller can guess and its digits. (A reviver sees the source text too, but takes
 // ten seconds for 16 MiB of small numbers.)
 import { randomBytes } from 'node:crypto';
+import { EngineError } from '../errors.ts';
+import { JSON_DIGITS_MAX } from '../limits.ts';
 
 const MARK = `integer ${randomBytes(16).toString('hex')} `;
 /** Only such a run of digits can be an integer past 2^53 - 1. */
-const LONG_RUN = /\d{16,}/g;
+const LONG_RUN = new RegExp(`\\d{16,${JSON_DIGITS_MAX + 1}}`, 'g');
 const INT64_MIN = -(2n ** 63n);
 const UINT64_MAX = 2n ** 64n - 1n;
 
-/** The text, which is JSON, with its large integers marked; undefined when it has none. */
+/**
+ * The text, which is JSON, with its large integers marked; undefined when it has none. Throws VAL-E001 for a number of too many
+ * digits: to convert one takes quadratic time, and a pattern that takes all of them a stack.
+ */
 export function markLargeIntegers(text: string): string | undefined {
   let marked = '';
   let copied = 0;
@@ -27,6 +32,8 @@ export function markLargeIntegers(text: string): string | undefined {
       LONG_RUN.lastIndex = outside;
       continue;
     }
+    if (match[0].length > JSON_DIGITS_MAX)
+      throw new EngineError('VAL-E001', `a number has more than ${JSON_DIGITS_MAX} digits`);
     const end = index + match[0].length;
     const start = text[index - 1] === '-' ? index - 1 : index;
     if (isPartOfFloat(text, start, end) || !isLarge(text.slice(start, end))) continue;

@@ -1,9 +1,10 @@
 // A request's body as JSON. Strict where leniency would let two readers see two documents: the bytes are valid UTF-8
-// without a byte order mark, and nesting is bounded. Of two members with one name the last wins, as JSON.parse has it and
+// without a byte order mark; members, nesting and digits are bounded. Of two members with one name the last wins, as JSON.parse has it and
 // as the contract's clients expect; noticing them would take a second parser on the busiest path.
 import { isUtf8 } from 'node:buffer';
 import { EngineError } from '../../engine/errors.ts';
 import { parseJson as parseExactly } from '../../engine/grain/api-json.ts';
+import { checkJsonBounds } from '../../engine/grain/api-json-bounds.ts';
 import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
 import type { HttpRequest } from './listener.ts';
 
@@ -33,8 +34,12 @@ export function parseBody(bytes: Uint8Array): unknown {
   return bytes.byteLength === 0 ? undefined : parseJson(bytes);
 }
 
-/** A JSON text as a value, large integers as `bigint`. Throws VAL-E002 for what is not JSON, VAL-E001 for too deep. */
+/**
+ * A JSON text as a value, large integers as `bigint`. Throws VAL-E002 for what is not JSON, VAL-E001 for too many members, too
+ * deep nesting or a number of too many digits.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
+  checkJsonBounds(bytes);
   let value: unknown;
   try {
     const text = textOf(bytes);

@@ -11,6 +11,8 @@ const PARTS_MAX = 16;
 /** What boundaries and part headers may add to the file. */
 const ENVELOPE_BYTES_MAX = 65_536;
 const PART_NAME = 'file';
+/** What is parsed in one go: a millisecond or two. */
+const STRETCH_BYTES = 524_288;
 
 export interface Upload {
   /** As the client named it, without folders; '' when it did not. */
@@ -77,6 +79,15 @@ function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Up
         reject(new EngineError('LIM-E003', `the file is larger than ${bytesMax} bytes`));
       } else resolve(files);
     });
-    parser.end(body);
+    void feed(parser, body);
   });
+}
+
+/** A stretch at a time, so that the parser of a long body lets others be answered between two. */
+async function feed(parser: busboy.Busboy, body: Uint8Array): Promise<void> {
+  for (let at = 0; at < body.length && !parser.destroyed; at += STRETCH_BYTES) {
+    parser.write(body.subarray(at, at + STRETCH_BYTES));
+    if (at + STRETCH_BYTES < body.length) await new Promise((resolve) => setImmediate(resolve));
+  }
+  parser.end();
 }

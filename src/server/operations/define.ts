@@ -1,13 +1,13 @@
 // An operation is one thing to do: a row of the table. Its faces are the ways to ask for it: an rpc, a route, an
 // app/exec command. What a row reads and writes is pure: a worker that is sent raw bytes can run the same row code.
-import { BinaryReader } from '@bufbuild/protobuf/wire';
 import type { Static, TSchema } from 'typebox';
-import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import type { ErrorCode } from '../../engine/errors.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
+import { decodeMessage } from './message-reader.ts';
 import {
   fromMessage,
   fromQuery,
@@ -134,7 +134,7 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
     staysHere: face.staysHere,
     beside: face.beside,
     decode: (bytes, input, unknown) => {
-      const message = decoded(face.request, bytes, unknown);
+      const message = decodeMessage(face.request, bytes, unknown);
       return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
     },
     encode: (output, node, told) => {
@@ -149,65 +149,6 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
       return Buffer.concat([encoded, face.response.encode(face.response.fromPartial(more)).finish()]);
     },
   };
-}
-
-function decoded<Req>(codec: MessageFns<Req>, bytes: Uint8Array, unknown: UnknownMember[]): Req {
-  const reader = new SkipReader(bytes, decodeUtf8);
-  let message: Req;
-  try {
-    message = codec.decode(reader);
-  } catch {
-    throw new EngineError('VAL-E003', 'invalid type: the request is not a message of this method');
-  }
-  if (!reader.skipped) return message;
-  // Which fields they are costs a look at every tag: only a message that has some is read again.
-  const naming = new NamingReader(bytes, decodeUtf8);
-  codec.decode(naming);
-  for (const number of naming.numbers) unknown.push({ path: `field ${number}`, kind: 'member', nearest: undefined });
-  return message;
-}
-
-/** Knows whether a decoder came past a field that it has no member for. */
-class SkipReader extends BinaryReader {
-  skipped = false;
-
-  override skip(...field: Parameters<BinaryReader['skip']>): Uint8Array {
-    this.skipped = true;
-    return super.skip(...field);
-  }
-}
-
-/** Knows the numbers of those fields. */
-class NamingReader extends BinaryReader {
-  readonly numbers = new Set<number>();
-  #tag = 0;
-
-  constructor(...given: ConstructorParameters<typeof BinaryReader>) {
-    super(...given);
-    const { uint32 } = this;
-    // The library sets it on each reader. A decoder reads a field's tag right before it skips the field.
-    this.uint32 = () => {
-      this.#tag = uint32.call(this);
-      return this.#tag;
-    };
-  }
-
-  override skip(...field: Parameters<BinaryReader['skip']>): Uint8Array {
-    this.numbers.add(this.#tag >>> 3);
-    return super.skip(...field);
-  }
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const UTF8_REPLACED = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** What is no UTF-8 becomes half a surrogate pair, as it can come in JSON too: who refuses that refuses both. */
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    return UTF8_REPLACED.decode(bytes).replaceAll('\ufffd', '\ud800');
-  }
 }
 
 /** Who may call: everybody, any valid key, or a key with a scope. */

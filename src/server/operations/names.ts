@@ -4,6 +4,7 @@
 import type { TSchema } from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
 import { parseJson, stringifyJson } from '../../engine/grain/api-json.ts';
+import { checkJsonTextBounds } from '../../engine/grain/api-json-bounds.ts';
 import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
 import { tooDeep } from '../http/json.ts';
 
@@ -163,12 +164,14 @@ function fromMember(node: SchemaNode, value: unknown): unknown {
   return isMembers(value) && node.properties !== undefined ? fromMessage(node, value) : value;
 }
 
-/** As strict as a body over HTTP. Throws VAL-E002 for what is not JSON, VAL-E001 for too deep. */
+/** As strict as a body over HTTP. Throws VAL-E002 for what is not JSON, VAL-E001 for too many members or too deep. */
 export function parsedJson(text: string, field: string): unknown {
+  checkJsonTextBounds([text], field);
   let value: unknown;
   try {
     value = parseJson(text);
-  } catch {
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
     throw new EngineError('VAL-E002', `${field} is not JSON`, { details: [{ field, issue: 'not JSON' }] });
   }
   if (!tooDeep(value, JSON_DEPTH_MAX)) return value;

@@ -1,8 +1,9 @@
 // Whether a request as it came asks for extraction or relations. Then it is read on the main thread, which has what both want;
 // every other add goes to its memory's worker unread. Both look at a few bytes and decode no grain: they stand before
 // every add.
+import { REQUEST_MEMBERS_MAX } from '../../../engine/limits.ts';
 import { AddOptions } from '../../gen/memory/v1/memory.ts';
-import { type Stretch, someField } from './wire-fields.ts';
+import { type FieldsLeft, type Stretch, someField } from './wire-fields.ts';
 
 const WORDS = [Buffer.from('extract_'), Buffer.from('auto_relate')];
 
@@ -26,9 +27,9 @@ export function addAsks(message: Uint8Array): boolean {
 
 /** A BatchAddRequest: one item that asks is enough. */
 export function batchAsks(message: Uint8Array): boolean {
-  return anyField(message, { from: 0, to: message.length }, BATCH_ITEMS, (bytes, item) =>
-    anyField(bytes, item, ADD_OPTIONS, optionsAsk),
-  );
+  const left: FieldsLeft = { count: REQUEST_MEMBERS_MAX };
+  const itemAsks: Asks = (bytes, item) => anyField(bytes, item, ADD_OPTIONS, optionsAsk, left);
+  return anyField(message, { from: 0, to: message.length }, BATCH_ITEMS, itemAsks, left);
 }
 
 type Asks = (message: Uint8Array, stretch: Stretch) => boolean;
@@ -43,6 +44,6 @@ function optionsAsk(message: Uint8Array, { from, to }: Stretch): boolean {
 }
 
 /** True when one of the fields with the number `wanted` asks. */
-function anyField(message: Uint8Array, stretch: Stretch, wanted: number, asks: Asks): boolean {
-  return someField(message, stretch, (number, field) => number === wanted && asks(message, field));
+function anyField(message: Uint8Array, stretch: Stretch, wanted: number, asks: Asks, left?: FieldsLeft): boolean {
+  return someField(message, stretch, (number, field) => number === wanted && asks(message, field), left);
 }

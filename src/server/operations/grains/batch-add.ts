@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { assert } from '../../../engine/assert.ts';
 import { EngineError, type ErrorCode, type WireError } from '../../../engine/errors.ts';
+import { checkJsonTextBounds } from '../../../engine/grain/api-json-bounds.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -103,6 +104,10 @@ function mergedTags(own: JsonObject[string] | undefined, shared: readonly string
 
 function readItems(message: BatchAddRequest): unknown {
   checkCount(message.items.length);
+  checkJsonTextBounds(
+    message.items.map(({ fieldsJson }) => fieldsJson),
+    'the batch',
+  );
   const items = message.items.map((item) => itemOf(item.grainType, () => fieldsOfText(item)));
   const options: AddOptionsInput = {};
   for (const item of message.items)

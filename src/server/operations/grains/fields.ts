@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { COMMON_NAMES } from '../../../engine/grain/api-names.ts';
+import { GRAIN_FIELDS_MAX } from '../../../engine/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { isMembers, type Members } from '../names.ts';
 import { type FindUnknown, slippedFields, unknownMember } from '../unknown-members.ts';
@@ -21,9 +22,11 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([...COMMON_NAMES].filt
  * `fields` is no object.
  */
 export function fieldsOf(body: Members, envelope: ReadonlySet<string>): JsonObject {
+  checkCount(body);
   const nested = body['fields'];
   if (nested === undefined || nested === null) return picked(body, (key) => !envelope.has(key) && key !== 'fields');
   if (!isMembers(nested)) throw mistyped('fields', 'object');
+  checkCount(nested);
   const outer = picked(body, (key) => COMMON_FIELDS.has(key) || (Object.hasOwn(nested, key) && !envelope.has(key)));
   return { ...(nested as JsonObject), ...outer }; // JSON, as it was parsed
 }
@@ -49,6 +52,13 @@ export function unknownBesideFields(envelope: ReadonlySet<string>): FindUnknown 
 export const findInFields: FindUnknown = (input, into) => {
   if (isMembers(input) && isMembers(input['fields'])) slippedFields(input['fields'], into);
 };
+
+/** Before anything walks them: most of what follows costs by the field. */
+function checkCount(fields: Members): void {
+  if (Object.keys(fields).length <= GRAIN_FIELDS_MAX) return;
+  const issue = `holds more than ${GRAIN_FIELDS_MAX} fields`;
+  throw new EngineError('VAL-E001', `\`fields\` ${issue}`, { details: [{ field: 'fields', issue }] });
+}
 
 function picked(body: Members, wanted: (key: string) => boolean): JsonObject {
   const fields = Object.entries(body).filter(([key]) => wanted(key));

@@ -16,8 +16,8 @@ export function besideOf(glanceAt: (bytes: Uint8Array) => Glance): Beside {
     const { queryVectors, embedders, config, clock } = services;
     const hasVectors = embedders.nameOf(memory.vectorBackend ?? '') !== 'none';
     if (!hasVectors && !hasModels(config)) return undefined;
-    const { text, asksModel } = glanceAt(bytes);
-    if (asksModel && hasModels(config)) return 'here';
+    const { text, asksModel, isLong } = glanceAt(bytes);
+    if (isLong === true || (asksModel && hasModels(config))) return 'here';
     if (text === '' || !hasVectors) return undefined;
     if (!queryVectors.isSettled(memory)) return 'here';
     return queryVectors.of(memory, text, deadlineMs - clock.nowMs()).then(packBeside);

@@ -1,5 +1,6 @@
 // What the main thread has to know of a recall that goes to a worker as it came: the words that are to be embedded, and
 // whether a model is asked. All else of the request is the worker's to read, and to refuse.
+import { JSON_PARSED_HERE_BYTES_MAX } from '../../../engine/limits.ts';
 import { someField } from './wire-fields.ts';
 
 export interface Glance {
@@ -7,6 +8,8 @@ export interface Glance {
   readonly text: string;
   /** True for fields that want a model. */
   readonly asksModel: boolean;
+  /** True for a body that is too long to be parsed at a glance: it is read as those of rows that stay here are. */
+  readonly isLong?: true;
 }
 
 const QUERY = 1;
@@ -14,6 +17,7 @@ const EMBEDDING = 25;
 const MODEL_FIELDS: ReadonlySet<number> = new Set([34, 37, 38]);
 const MODEL_MEMBERS = ['rerank', 'hyde', 'llm_rerank'];
 const NOTHING: Glance = { text: '', asksModel: false };
+const LONG: Glance = { ...NOTHING, isLong: true };
 
 /** At a RecallRequest. */
 export function glanceAtMessage(message: Uint8Array): Glance {
@@ -32,6 +36,7 @@ export function glanceAtMessage(message: Uint8Array): Glance {
 
 /** At a JSON body. */
 export function glanceAtJson(body: Uint8Array): Glance {
+  if (body.length > JSON_PARSED_HERE_BYTES_MAX) return LONG;
   let json: unknown;
   try {
     json = JSON.parse(bufferOf(body).toString());

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../engine/errors.ts';
+import { REQUEST_MEMBERS_MAX } from '../../engine/limits.ts';
+import { BatchAddRequest, type MessageFns, RecallRequest } from '../gen/memory/v1/memory.ts';
+import { decodeMessage } from './message-reader.ts';
+
+const refusedWith = (code: string) => (error: unknown) => error instanceof EngineError && error.code === code;
+const read = <T>(codec: MessageFns<T>, bytes: Uint8Array): T => decodeMessage(codec, bytes, []);
+const tags = (count: number): Uint8Array =>
+  RecallRequest.encode(
+    RecallRequest.fromPartial({ query: 'a', tags: Array.from({ length: count }, () => 'x') }),
+  ).finish();
+
+test('a message of as many members as are allowed is read, one of more is not', () => {
+  assert.equal(read(RecallRequest, tags(REQUEST_MEMBERS_MAX - 1)).tags.length, REQUEST_MEMBERS_MAX - 1);
+  assert.throws(() => read(RecallRequest, tags(REQUEST_MEMBERS_MAX + 1)), refusedWith('VAL-E001'));
+});
+
+test('members of messages within the message count, and so do unknown ones and packed numbers', () => {
+  const emptyItems = Buffer.alloc(4 * REQUEST_MEMBERS_MAX, Buffer.of(0x0a, 0x00));
+  assert.throws(() => read(BatchAddRequest, emptyItems), refusedWith('VAL-E001'));
+  const unknown = Buffer.alloc(6 * REQUEST_MEMBERS_MAX, Buffer.of(0xc2, 0x3e, 0x00));
+  assert.throws(() => read(RecallRequest, unknown), refusedWith('VAL-E001'));
+  const embedding = RecallRequest.encode(
+    RecallRequest.fromPartial({ embedding: Array.from({ length: 3 * REQUEST_MEMBERS_MAX }, () => 1) }),
+  ).finish();
+  assert.throws(() => read(RecallRequest, embedding), refusedWith('VAL-E001'));
+});
+
+test('text that is no UTF-8 is carried on while it is short, and refused when it is long', () => {
+  const query = (length: number): Buffer => {
+    const text = Buffer.alloc(length, 0xff);
+    const head = [0x0a];
+    for (let left = length; ; left >>>= 7) {
+      head.push(left > 0x7f ? (left & 0x7f) | 0x80 : left);
+      if (left <= 0x7f) return Buffer.concat([Buffer.from(head), text]);
+    }
+  };
+  assert.equal(read(RecallRequest, query(3)).query, '\ud800\ud800\ud800');
+  assert.throws(() => read(RecallRequest, query(1_000_000)), refusedWith('VAL-E003'));
+});

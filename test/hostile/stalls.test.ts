@@ -1,0 +1,68 @@
+// The most costly single requests that we know, one after the other: none holds the thread that answers everybody for long, nor
+// a worker, and each is answered by the contract. Stalls are told in CPU time, so that a busy machine does not fail this: the
+// aim on an idle one is 50 ms. Before they were bounded, these requests took from 100 ms to some seconds.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { SocketClient } from '../../src/server/http/socket-client.ts';
+import { isCallersCode, Refusal } from '../conformance/contract.ts';
+import { GrpcClient } from '../conformance/grpc-client.ts';
+import { verdict } from './verdict.ts';
+import { startVictim, type Victim } from './victim.ts';
+import { pathOf, WORST_CALLS, WORST_REQUESTS } from './worst.ts';
+
+const MAIN_MS_MAX = 100;
+const WORKER_MS_MAX = 250;
+
+describe('the worst single requests', { timeout: 120_000 }, () => {
+  let victim: Victim;
+  before(async () => {
+    victim = await startVictim();
+  });
+  after(() => victim.close());
+
+  /** What held a thread for too long since the last look. */
+  async function tooLong(name: string): Promise<string[]> {
+    const { mainMs, workersMs } = await victim.stalls();
+    return [
+      ...(mainMs > MAIN_MS_MAX ? [`${name}: the main thread ${Math.round(mainMs)} ms`] : []),
+      ...(workersMs > WORKER_MS_MAX ? [`${name}: a worker ${Math.round(workersMs)} ms`] : []),
+    ];
+  }
+
+  test('over HTTP', async () => {
+    const slow: string[] = [];
+    for (const { name, method, path, body, contentType = 'application/json' } of WORST_REQUESTS) {
+      const socket = await SocketClient.open(victim.httpPort);
+      const bytes = body?.();
+      const headers = {
+        Authorization: `Bearer ${victim.key}`,
+        ...(bytes === undefined ? {} : { 'Content-Type': contentType }),
+      };
+      const reply = await socket.exchange(method, `/api${path}`, {
+        headers,
+        ...(bytes === undefined ? {} : { body: bytes }),
+      });
+      socket.close();
+      assert.ok(reply, `${name} was not answered`);
+      verdict(reply, name);
+      slow.push(...(await tooLong(name)));
+    }
+    assert.deepEqual(slow, []);
+  });
+
+  test('over gRPC', async () => {
+    const client = GrpcClient.open(victim.grpc, victim.key);
+    const slow: string[] = [];
+    for (const { name, rpc, message } of WORST_CALLS) {
+      try {
+        await client.askBytes(pathOf(rpc), message());
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        assert.ok(isCallersCode(error.code), `${name}: ${error.message}`);
+      }
+      slow.push(...(await tooLong(name)));
+    }
+    client.close();
+    assert.deepEqual(slow, []);
+  });
+});
