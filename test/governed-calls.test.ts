@@ -97,6 +97,12 @@ const LINES: { readonly [M in MethodName]: Line } = {
       { subject: 'ann', check: false },
     ],
   },
+  previewRemoval: {
+    writes: ({ hash }) => [
+      { of: 'grains', hashes: [hash] },
+      { of: 'grains', subject: 'ann' },
+    ],
+  },
   eraseUser: { right: 'erasure' },
   redactUser: { right: 'erasure' },
   eraseScope: { right: 'erasure' },

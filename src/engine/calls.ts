@@ -402,6 +402,28 @@ export interface ErasureProof {
   readonly auditEntryHash?: string;
 }
 
+/** What a removal is asked for: of `forget`, `eraseUser`, `eraseScope` and `dropMemory`. */
+export type RemovalTarget =
+  | { readonly of: 'grains'; readonly hashes?: readonly string[]; readonly subject?: string; readonly userId?: string }
+  | { readonly of: 'user'; readonly userId: string }
+  | { readonly of: 'scope'; readonly path: string }
+  | { readonly of: 'memory' };
+
+export interface RemovalPreview {
+  /** Grains, all versions. */
+  readonly count: number;
+  readonly byType: Readonly<Record<string, number>>;
+  /** When the oldest and the newest of them were created; absent for none. */
+  readonly oldestMs?: number;
+  readonly newestMs?: number;
+  /** Of grains. */
+  readonly hashes?: readonly string[];
+  readonly notFound?: readonly string[];
+  /** Of a scope: the one that was meant, and each of those that have something. */
+  readonly path?: string;
+  readonly scopes?: readonly { readonly path: string; readonly count: number }[];
+}
+
 /** What is left of one erased scope. */
 export interface ScopeProof {
   readonly path: string;
@@ -668,6 +690,8 @@ export interface MemoryCalls {
     input: { userId: string; keyFingerprint: string };
     output: { redacted: number; removed: number; more: boolean };
   };
+  /** What a removal would take. Found and refused as by the removal itself; nothing is removed. */
+  previewRemoval: { input: RemovalTarget; output: RemovalPreview };
   /** Erases a scope and all below it. Proofs by path, ascending; `path` is the one that was meant. */
   eraseScope: {
     input: { path: string; check?: true };

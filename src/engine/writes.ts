@@ -161,6 +161,8 @@ export function writeCalls(services: WriteServices) {
       changed(context, queue.push('eraseUser', plans.eraseUserPlan, context, input)),
     redactUser: (context: CallContext, input: In<'redactUser'>): Out<'redactUser'> =>
       changed(context, queue.push('redactUser', plans.redactUserPlan, context, input)),
+    previewRemoval: (context: CallContext, input: In<'previewRemoval'>): Out<'previewRemoval'> =>
+      queue.push('previewRemoval', plans.previewRemovalPlan, context, input),
     eraseScope: (context: CallContext, input: In<'eraseScope'>): Out<'eraseScope'> =>
       changed(context, queue.push('eraseScope', plans.eraseScopePlan, context, input)),
     setPolicy: (context: CallContext, input: In<'setPolicy'>): Out<'setPolicy'> =>

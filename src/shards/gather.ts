@@ -21,6 +21,7 @@ import {
   mergeAuditChecks,
   mergeFingerprints,
   mergeHistories,
+  mergePreviews,
   mergeProofs,
   mergeScopeProofs,
   mergeStatistics,
@@ -93,6 +94,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
       more: answers.some(({ more }) => more),
     };
   },
+  previewRemoval: async (fan, input) => mergePreviews(await fan.all('previewRemoval', input)),
   eraseScope: (fan, input) =>
     fan.claimed(async () => mergeScopeProofs(await eraseEverywhere(fan, 'eraseScope', input))),
   history: (fan, input) => fan.found('history', input),

@@ -1,7 +1,7 @@
 // The answers of several partitions, give me the one answer. Pure. Lists are in partition order.
 import { hash } from 'node:crypto';
 import { assert } from '../engine/assert.ts';
-import type { AuditCheck, ErasureProof, MemoryStatistics, Output, TextStatistics } from './protocol.ts';
+import type { AuditCheck, ErasureProof, MemoryStatistics, Output, RemovalPreview, TextStatistics } from './protocol.ts';
 
 /** Sums of the members that all these have as numbers. */
 export function sumOf<K extends string>(parts: readonly Readonly<Record<K, number>>[], key: K): number {
@@ -49,6 +49,36 @@ export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
 }
 
 /** By path. A scope that has a key in several partitions has the fingerprint of all of them. */
+export function mergePreviews(parts: readonly RemovalPreview[]): RemovalPreview {
+  const byType: Record<string, number> = {};
+  const scopes = new Map<string, number>();
+  for (const part of parts) {
+    for (const [type, count] of Object.entries(part.byType)) byType[type] = (byType[type] ?? 0) + count;
+    for (const { path, count } of part.scopes ?? []) scopes.set(path, (scopes.get(path) ?? 0) + count);
+  }
+  const oldest = parts.flatMap(({ oldestMs }) => oldestMs ?? []);
+  const newest = parts.flatMap(({ newestMs }) => newestMs ?? []);
+  const [first] = parts;
+  const hashes = first?.hashes === undefined ? undefined : [...new Set(parts.flatMap((part) => part.hashes ?? []))];
+  return {
+    count: sumOf(parts, 'count'),
+    byType,
+    ...(oldest.length === 0 ? {} : { oldestMs: Math.min(...oldest) }),
+    ...(newest.length === 0 ? {} : { newestMs: Math.max(...newest) }),
+    // What one partition has not may be in another.
+    ...(hashes === undefined ? {} : { hashes, notFound: foundNowhere(parts, hashes) }),
+    ...(first?.path === undefined ? {} : { path: first.path }),
+    ...(first?.scopes === undefined
+      ? {}
+      : { scopes: [...scopes.keys()].sort().map((path) => ({ path, count: scopes.get(path) ?? 0 })) }),
+  };
+}
+
+function foundNowhere(parts: readonly RemovalPreview[], found: readonly string[]): string[] {
+  const gone = new Set(found);
+  return [...new Set(parts.flatMap(({ notFound }) => notFound ?? []))].filter((hash) => !gone.has(hash));
+}
+
 export function mergeScopeProofs(parts: readonly Output<'eraseScope'>[]): Output<'eraseScope'> {
   const [first] = parts;
   assert(first !== undefined, 'a memory has a partition');

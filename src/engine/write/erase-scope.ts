@@ -33,18 +33,38 @@ export function planEraseScope(
   context: CallContext,
   { path: asked, check }: MemoryCalls['eraseScope']['input'],
 ): Output {
-  if (context.namespace !== undefined || context.userId !== undefined)
-    throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
-  allowScopeErasure(memory, context);
+  mayErase(memory, context);
   const { store } = group;
   const { path, isWithin, known } = reach(memory, asked);
   if (check === true) return { path, timestamp: 0, proofs: [] };
-  const scopes = [...scopesIn(store, memory, isWithin).values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const scopes = inOrder(scopesIn(store, memory, isWithin));
   const timestamp = Math.floor(group.nowMs / 1000);
   if (scopes.length === 0) return { path, ...earlier(store, memory, known, timestamp) };
   const proofs = scopes.map((scope) => eraseOne(group, memory, context, scope));
   group.renewIndexKey(memory);
   return { path, timestamp, proofs };
+}
+
+function mayErase(memory: Memory, context: CallContext): void {
+  if (context.namespace !== undefined || context.userId !== undefined)
+    throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
+  allowScopeErasure(memory, context);
+}
+
+/** What an erasure of the scope would take. Throws as the erasure does. */
+export function scopesToErase(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  asked: string,
+): { readonly path: string; readonly scopes: readonly Scope[] } {
+  mayErase(memory, context);
+  const { path, isWithin } = reach(memory, asked);
+  return { path, scopes: inOrder(scopesIn(group.store, memory, isWithin)) };
+}
+
+function inOrder(scopes: ReadonlyMap<string, Scope>): Scope[] {
+  return [...scopes.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Which namespaces are meant. `known`: paths of which it is sure that they are, though nothing may lie there. */

@@ -26,7 +26,7 @@ export function planForget(
   context: CallContext,
   input: MemoryCalls['forget']['input'],
 ): MemoryCalls['forget']['output'] {
-  const { targets, notFound } = findTargets(group, memory, context, input);
+  const { targets, notFound } = forgetTargets(group, memory, context, input);
   if (!input.check && targets.length > 0) {
     group.remove(
       memory,
@@ -46,7 +46,12 @@ export function planForget(
 }
 
 /** The grains named, within the caller's binding. Throws the policy's code if any of them may not go. */
-function findTargets(group: Group, memory: Memory, context: CallContext, input: MemoryCalls['forget']['input']) {
+export function forgetTargets(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  input: Omit<MemoryCalls['forget']['input'], 'check'>,
+) {
   const { store } = group;
   const ordinals = new Set<Ordinal>();
   const notFound: string[] = [];
@@ -105,6 +110,18 @@ function noteUnknown(group: Group, memory: Memory, userId: string): void {
   group.onPublish(() => group.store.index.publishKeyed(memory.number, 'userKey', memory.userToken(userId), sequence));
 }
 
+function mayErase(memory: Memory, context: CallContext, userId: string): void {
+  if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
+    throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
+  allowErasure(memory, context);
+}
+
+/** Grains that an erasure of the user would take. Throws as the erasure does. */
+export function ordinalsOfUser(group: Group, memory: Memory, context: CallContext, userId: string): Ordinal[] {
+  mayErase(memory, context, userId);
+  return ordinalsOf(group.store, memory, 'user', userId);
+}
+
 /**
  * Erases a user in this shard: removals, the key's end and the audit entries are one transaction; the key is
  * destroyed after it and before the answer; the index blocks follow in the background under a new index key.
@@ -117,9 +134,7 @@ export function planEraseUser(
   { userId, check }: MemoryCalls['eraseUser']['input'],
 ): ErasureProof {
   const { store } = group;
-  if (context.namespace !== undefined || (context.userId !== undefined && context.userId !== userId))
-    throw new EngineError('AUT-E001', 'an erasure reaches beyond what this caller sees');
-  allowErasure(memory, context);
+  mayErase(memory, context, userId);
   if (check === true) return { userId, count: 0, keyFingerprint: '', timestamp: 0 };
   const known = store.userKey(memory, userId);
   if (known === undefined || known.key === NO_KEY) {

@@ -15,6 +15,7 @@ import { planConsent, planConsentFacts, planRestrict, planSetPolicy } from './go
 import { planStanding, type StandingInput } from './import-standing.ts';
 import { bindFields } from './narrow.ts';
 import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
+import { planPreview } from './preview-removal.ts';
 import type { MemoryWrite, WritePlan } from './queue.ts';
 import { planRedact } from './redact.ts';
 import { releaseReply, storedReply } from './reply.ts';
@@ -113,6 +114,11 @@ export const eraseScopePlan: MemoryWrite<'eraseScope'> = {
   reply: { isKept: ({ check }) => check !== true },
   settled: true,
   plan: (group, memory, context, input) => planEraseScope(group, known(memory), context, input),
+};
+
+export const previewRemovalPlan: MemoryWrite<'previewRemoval'> = {
+  settled: true,
+  plan: (group, memory, context, input) => planPreview(group, known(memory), context, input),
 };
 
 export const setPolicyPlan: MemoryWrite<'setPolicy'> = {

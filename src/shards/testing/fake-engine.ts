@@ -274,6 +274,7 @@ export class FakeEngine implements EngineDoor {
         return this.#eraseUser(context, call.input.userId);
       case 'redactUser':
         return { redacted: 0, removed: 0, more: false };
+      case 'previewRemoval':
       case 'eraseScope':
         throw new EngineError('SYS-E002', 'the model has no scopes');
       case 'flush':

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { defineOperation } from '../define.ts';
+import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
 
 export const memoryDelete = defineOperation({
   name: 'delete_memory',
@@ -9,14 +10,24 @@ export const memoryDelete = defineOperation({
   on: 'memory',
   mutates: true,
   onUnknown: 'refuse',
+  dryRun: true,
   slow: true,
-  input: Type.Object({ confirm: Type.Optional(Type.Boolean()) }),
-  output: Type.Object({ deleted: Type.Literal(true), id: Type.String(), keyFingerprint: Type.String() }),
+  input: Type.Object({ confirm: Type.Optional(Type.Boolean()), dryRun: DryRun }),
+  output: Type.Object({
+    deleted: Type.Boolean(),
+    id: Type.String(),
+    keyFingerprint: Type.Optional(Type.String()),
+    count: Type.Optional(Type.Integer()),
+    ...previewMembers(),
+  }),
   http: [{ verb: 'DELETE', path: 'M' }],
-  async run(_, { services, memory, principal, requestId }) {
+  async run({ dryRun = false }, context) {
+    const { services, memory, principal, requestId } = context;
     if (principal.namespace !== undefined || principal.userId !== undefined)
       throw new EngineError('AUT-E001', 'a call bound or narrowed to a part of a memory does not delete it');
+    if (isDryRun({ dryRun }, context))
+      return { deleted: false, id: memory.id, ...(await previewOf(context, { of: 'memory' })) };
     const keyFingerprint = await services.memories.delete(memory, { actor: principal.actor, requestId });
-    return { deleted: true as const, id: memory.id, keyFingerprint };
+    return { deleted: true, id: memory.id, keyFingerprint };
   },
 });

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { ErasureProofResponse, ForgetUserRequest } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { DryRun, isDryRun, previewMembers, previewOf } from './dry-run.ts';
 import { eraseUser } from './erase-user.ts';
 
 export const forgetUser = defineOperation({
@@ -12,16 +13,25 @@ export const forgetUser = defineOperation({
   mutates: true,
   onUnknown: 'refuse',
   keptByShards: true,
-  input: Type.Object({ userId: Type.String({ minLength: 1 }), reason: Type.Optional(Type.String()) }),
+  dryRun: true,
+  input: Type.Object({
+    userId: Type.String({ minLength: 1 }),
+    reason: Type.Optional(Type.String()),
+    dryRun: DryRun,
+  }),
   output: Type.Object({
     userId: Type.String(),
     count: Type.Integer(),
-    keyFingerprint: Type.String(),
-    timestamp: Type.Integer(),
+    keyFingerprint: Type.Optional(Type.String()),
+    timestamp: Type.Optional(Type.Integer()),
     auditEntryHash: Type.Optional(Type.String()),
+    ...previewMembers(),
   }),
   errors: ['AUT-E001', 'POL-E003'],
   grpc: rpc({ rpc: 'ForgetUser', request: ForgetUserRequest, response: ErasureProofResponse }),
   exec: { command: 'forget_user' },
-  run: ({ userId, reason }, context) => eraseUser(context, userId, reason),
+  async run({ userId, reason, dryRun = false }, context) {
+    if (!isDryRun({ dryRun }, context)) return eraseUser(context, userId, reason);
+    return { userId, ...(await previewOf(context, { of: 'user', userId }, reason)) };
+  },
 });

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
+import { isDryRun } from '../erasure/dry-run.ts';
 import { seconds } from './seconds.ts';
 
 const Input = { namespace: Type.Optional(Type.String({ minLength: 1 })) };
@@ -53,6 +54,7 @@ export const retentionEnforce = defineOperation({
   on: 'memory',
   mutates: true,
   onUnknown: 'refuse',
+  dryRun: true,
   slow: true,
   input: Type.Object({ ...Input, dryRun: Type.Optional(Type.Boolean()) }),
   output: Type.Object({
@@ -63,7 +65,8 @@ export const retentionEnforce = defineOperation({
     byNamespace: Type.Unsafe<JsonObject>({ type: 'object' }),
   }),
   http: [{ verb: 'POST', path: 'M/retention/enforce' }],
-  async run({ namespace, dryRun = false }, context) {
+  async run({ namespace, dryRun: isAsked = false }, context) {
+    const dryRun = isDryRun({ dryRun: isAsked }, context);
     const asked = { dryRun, ...(namespace === undefined ? {} : { namespace }) };
     // Grains that expire between a request and its repeat are not the repeat's to count.
     return context.once(async () => ({ ...(await context.call('enforceRetention', asked)), dryRun }));

@@ -3,6 +3,7 @@ import { EngineError } from '../../../engine/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
 import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { DryRun, isDryRun, Preview, previewOf } from '../erasure/dry-run.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
 import { missing } from './fields.ts';
@@ -15,6 +16,7 @@ const Input = Type.Object({
   subject: Type.Optional(Type.String({ minLength: 1 })),
   userId: Type.Optional(Type.String({ minLength: 1 })),
   reason: Type.Optional(Type.String()),
+  dryRun: DryRun,
 });
 
 const Forgotten = Type.Object({
@@ -32,7 +34,9 @@ const Erased = Type.Object({
   status: Type.Literal('erased'),
 });
 
-type Output = Type.Static<typeof Forgotten> | Type.Static<typeof Erased>;
+type Output = Type.Static<typeof Forgotten> | Type.Static<typeof Erased> | Preview;
+
+const SHAPES = { forgotten: Forgotten, erased: Erased, dry_run: Preview };
 
 export const forget = defineOperation({
   name: 'forget',
@@ -41,8 +45,9 @@ export const forget = defineOperation({
   on: 'memory',
   mutates: true,
   onUnknown: 'refuse',
+  dryRun: true,
   input: Input,
-  output: Type.Union([Forgotten, Erased]),
+  output: Type.Union([Forgotten, Erased, Preview]),
   errors: ['MEM-E001', 'POL-E001', 'POL-E003'],
   grpc: rpc({
     rpc: 'Forget',
@@ -61,31 +66,34 @@ export const forget = defineOperation({
       bodySchema: outsideSchema(Input),
       otherNames: HASH_NAMES,
       read: ({ json }) => hashAlias(nodeOf(Input), json),
-      write: (output): Members => outward(nodeOf(output.status === 'erased' ? Erased : Forgotten), output) as Members, // an object schema
+      write: (output): Members => outward(nodeOf(SHAPES[output.status]), output) as Members, // an object schema
     },
   ],
-  async run({ hash, hashes, subject, userId, reason }, context): Promise<Output> {
+  async run({ hash, hashes, subject, userId, reason, dryRun = false }, context): Promise<Output> {
+    const isDry = isDryRun({ dryRun }, context);
     const extras = reason === undefined ? {} : { reason };
     const targets = [...(hash === undefined ? [] : [hash]), ...(hashes ?? [])];
     if (targets.length === 0 && subject === undefined) {
       if (userId === undefined)
         throw new EngineError('VAL-E001', 'one of blob_hash, hashes, subject, user_id is wanted');
       context.require('admin');
+      if (isDry) return { userId, ...(await previewOf(context, { of: 'user', userId }, reason)) };
       return { ...(await eraseUser(context, userId, reason)), status: 'erased' };
     }
-    const output = await context.call(
-      'forget',
-      {
-        ...(targets.length === 0 ? {} : { hashes: targets }),
-        ...(subject === undefined ? {} : { subject }),
-        ...(userId === undefined ? {} : { userId }),
-        check: false,
-      },
-      extras,
-    );
+    const wanted = {
+      ...(targets.length === 0 ? {} : { hashes: targets }),
+      ...(subject === undefined ? {} : { subject }),
+      ...(userId === undefined ? {} : { userId }),
+    };
     // Alone, a hash that is not there is an error; among others it is only told.
-    if (hash !== undefined && targets.length === 1 && subject === undefined && output.hashes.length === 0)
-      throw new EngineError('MEM-E001', 'grain not found');
+    const isAlone = hash !== undefined && targets.length === 1 && subject === undefined;
+    if (isDry) {
+      const preview = await previewOf(context, { of: 'grains', ...wanted }, reason);
+      if (isAlone && preview.count === 0) throw new EngineError('MEM-E001', 'grain not found');
+      return preview;
+    }
+    const output = await context.call('forget', { ...wanted, check: false }, extras);
+    if (isAlone && output.hashes.length === 0) throw new EngineError('MEM-E001', 'grain not found');
     return {
       deleted: output.hashes.length,
       hashes: [...output.hashes],

@@ -1,12 +1,16 @@
 // The erasure of a scope with all that lies below it, by the destruction of its keys.
 import Type from 'typebox';
 import { defineOperation } from '../define.ts';
+import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
 import { inward, isMembers, nodeOf, outsideSchema } from '../names.ts';
 
 const Input = Type.Object({
   scopePath: Type.String({ minLength: 1 }),
   reason: Type.Optional(Type.String()),
+  dryRun: DryRun,
 });
+
+const Proof = Type.Object({ scopePath: Type.String(), count: Type.Integer(), keyFingerprint: Type.String() });
 
 export const scopeErase = defineOperation({
   name: 'scope_erase',
@@ -15,15 +19,17 @@ export const scopeErase = defineOperation({
   on: 'memory',
   mutates: true,
   onUnknown: 'refuse',
+  dryRun: true,
   input: Input,
   output: Type.Object({
     scopePath: Type.String(),
-    scopesErased: Type.Integer(),
+    scopesErased: Type.Optional(Type.Integer()),
     count: Type.Integer(),
-    keyFingerprints: Type.Array(Type.String()),
-    proofs: Type.Array(Type.Object({ scopePath: Type.String(), count: Type.Integer(), keyFingerprint: Type.String() })),
-    timestamp: Type.Integer(),
-    status: Type.Literal('erased'),
+    keyFingerprints: Type.Optional(Type.Array(Type.String())),
+    proofs: Type.Optional(Type.Array(Proof)),
+    timestamp: Type.Optional(Type.Integer()),
+    ...previewMembers(),
+    status: Type.Enum(['erased', 'dry_run']),
   }),
   errors: ['AUT-E001', 'SCP-E001', 'POL-E003'],
   http: [
@@ -35,7 +41,9 @@ export const scopeErase = defineOperation({
       read: ({ json }) => withAlias(json),
     },
   ],
-  async run({ scopePath, reason }, context) {
+  async run({ scopePath, reason, dryRun = false }, context) {
+    if (isDryRun({ dryRun }, context))
+      return { scopePath, ...(await previewOf(context, { of: 'scope', path: scopePath }, reason)) };
     const by = { actor: context.principal.actor, reason: reason ?? context.reason };
     const extras = reason === undefined ? {} : { reason };
     const { erasures } = context.services;

@@ -1,0 +1,74 @@
+// What a removal would take: found and refused by the same steps as the removal itself, told by type and time from the
+// columns of the index. Nothing is removed; the question leaves an audit entry.
+import type { CallContext, MemoryCalls, RemovalPreview } from '../calls.ts';
+import { DocSet } from '../index/docset.ts';
+import type { Doc, IndexPart, Ordinal } from '../index/part.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
+import { pseudonym } from './actor.ts';
+import { checkDrop } from './attach.ts';
+import { scopesToErase } from './erase-scope.ts';
+import { forgetTargets, ordinalsOfUser } from './forget.ts';
+import type { Group } from './group.ts';
+
+type Input = MemoryCalls['previewRemoval']['input'];
+
+export function planPreview(group: Group, memory: Memory, context: CallContext, input: Input): RemovalPreview {
+  const preview = previewOf(group, memory, context, input);
+  group.audit(memory, {
+    event: 'memory.searched',
+    actor: context.actor,
+    subject: pseudonym(memory, input.of === 'user' ? input.userId : undefined),
+    details: { count: preview.count, dry_run: input.of },
+  });
+  return preview;
+}
+
+function previewOf(group: Group, memory: Memory, context: CallContext, input: Input): RemovalPreview {
+  const { store } = group;
+  switch (input.of) {
+    case 'grains': {
+      const { targets, notFound } = forgetTargets(group, memory, context, input);
+      const ordinals = targets.map(({ ordinal }) => ordinal);
+      return { ...counted(store, memory, ordinals), hashes: targets.map(({ address }) => address), notFound };
+    }
+    case 'user':
+      return counted(store, memory, ordinalsOfUser(group, memory, context, input.userId));
+    case 'scope': {
+      const { path, scopes } = scopesToErase(group, memory, context, input.path);
+      const ordinals = scopes.flatMap((scope) => scope.ordinals);
+      const counts = scopes.map((scope) => ({ path: scope.path, count: scope.ordinals.length }));
+      return { ...counted(store, memory, ordinals), path, scopes: counts };
+    }
+    case 'memory':
+      checkDrop(memory);
+      return counted(store, memory, 'all');
+  }
+}
+
+/** Counts of grains that were not removed, all versions. */
+function counted(store: Store, memory: Memory, wanted: readonly Ordinal[] | 'all'): RemovalPreview {
+  const isWanted = wanted === 'all' ? undefined : new Set(wanted);
+  const byType: Record<string, number> = {};
+  let count = 0;
+  let oldestMs = Number.POSITIVE_INFINITY;
+  let newestMs = Number.NEGATIVE_INFINITY;
+  for (const part of store.parts(memory.number)) {
+    const docs = docsOf(part, (ordinal) => !store.index.removed.get(ordinal) && (isWanted?.has(ordinal) ?? true));
+    count += docs.length;
+    for (const doc of docs) {
+      oldestMs = Math.min(oldestMs, part.createdAtMs[doc]!);
+      newestMs = Math.max(newestMs, part.createdAtMs[doc]!);
+    }
+    const chosen = DocSet.of(part.docCount, docs);
+    for (const [type] of part.facetValues('type'))
+      for (const doc of part.facet('type', type) ?? []) if (chosen.has(doc)) byType[type] = (byType[type] ?? 0) + 1;
+  }
+  return { count, byType, ...(count === 0 ? {} : { oldestMs, newestMs }) };
+}
+
+function docsOf(part: IndexPart, isWanted: (ordinal: Ordinal) => boolean): Doc[] {
+  const docs: Doc[] = [];
+  for (let doc = 0; doc < part.docCount; doc++) if (isWanted(part.ordinals[doc]!)) docs.push(doc);
+  return docs;
+}

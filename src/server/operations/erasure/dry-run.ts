@@ -1,0 +1,64 @@
+// Dry runs of removals: what would go, by type and time. Nothing changes; the question leaves an audit entry.
+import Type, { type Static } from 'typebox';
+import type { RemovalPreview, RemovalTarget } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
+
+export const DryRun = Type.Optional(Type.Boolean());
+
+/** Members of the answer to a dry run. Times are seconds, absent where nothing would go. */
+const MEMBERS = {
+  dryRun: Type.Literal(true),
+  count: Type.Integer(),
+  byType: Type.Record(Type.String(), Type.Integer()),
+  oldestCreatedAt: Type.Optional(Type.Integer()),
+  newestCreatedAt: Type.Optional(Type.Integer()),
+  hashes: Type.Optional(Type.Array(Type.String())),
+  notFound: Type.Optional(Type.Array(Type.String())),
+  userId: Type.Optional(Type.String()),
+  scopePath: Type.Optional(Type.String()),
+  scopes: Type.Optional(Type.Array(Type.Object({ scopePath: Type.String(), count: Type.Integer() }))),
+  id: Type.Optional(Type.String()),
+  status: Type.Literal('dry_run'),
+};
+export const Preview = Type.Object(MEMBERS);
+export type Preview = Static<typeof Preview>;
+
+/** The members of an answer that is either what was removed or a preview of it: those of both, as far as they are there. */
+export function previewMembers() {
+  const { dryRun, byType, oldestCreatedAt, newestCreatedAt, scopes } = MEMBERS;
+  return { dryRun: Type.Optional(dryRun), byType: Type.Optional(byType), oldestCreatedAt, newestCreatedAt, scopes };
+}
+
+/** True when the body or the header asks for a dry run. */
+export function isDryRun(input: { readonly dryRun?: boolean }, context: Context): boolean {
+  return input.dryRun === true || context.dryRun;
+}
+
+/** Also as a warning, for a message of gRPC that has no place for the rest. */
+export async function previewOf(context: Context, target: RemovalTarget, reason?: string): Promise<Preview> {
+  const preview = await context.call('previewRemoval', target, reason === undefined ? {} : { reason });
+  context.told.push(sentence(preview));
+  const { count, byType, oldestMs, newestMs, hashes, notFound, path, scopes } = preview;
+  return {
+    dryRun: true,
+    count,
+    byType: { ...byType },
+    ...(oldestMs === undefined ? {} : { oldestCreatedAt: Math.floor(oldestMs / 1000) }),
+    ...(newestMs === undefined ? {} : { newestCreatedAt: Math.floor(newestMs / 1000) }),
+    ...(hashes === undefined ? {} : { hashes: [...hashes] }),
+    ...(notFound === undefined ? {} : { notFound: [...notFound] }),
+    ...(path === undefined ? {} : { scopePath: path }),
+    ...(scopes === undefined ? {} : { scopes: scopes.map((scope) => ({ scopePath: scope.path, count: scope.count })) }),
+    status: 'dry_run',
+  };
+}
+
+function sentence({ count, byType, oldestMs, newestMs }: RemovalPreview): string {
+  if (count === 0 || oldestMs === undefined || newestMs === undefined)
+    return 'dry run: nothing was done; no grain would go';
+  const types = Object.entries(byType)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([type, grains]) => `${grains} ${type}`);
+  const [from, to] = [oldestMs, newestMs].map((ms) => new Date(ms).toISOString());
+  return `dry run: nothing was done; would go: ${types.join(', ')}, created ${from} to ${to}`;
+}
