@@ -118,7 +118,16 @@ const OPTIONS = {
     fallbackText: 'cores - 1, at least 2',
   }),
   auth: choice('who may call', ['none', 'api-key', 'oidc', 'composite'], 'api-key'),
-  http: choice('HTTP listener', ['uws', 'node'], 'uws'),
+  http: choice(
+    'HTTP listener: node:http, or uWebSockets.js, which takes less time a request and no HTTP/1.0',
+    ['node', 'uws'],
+    'node',
+  ),
+  http10Port: optionalInteger('with --http uws: another port, which node:http serves, for peers that speak HTTP/1.0', {
+    min: 0,
+    max: 65_535,
+    fallbackText: 'none',
+  }),
   insecure: onOff('allow auth none on an address that others can reach'),
   tlsCert: optionalText('FILE', 'certificate chain (PEM) for both ports'),
   tlsKey: optionalText('FILE', 'private key (PEM) of the certificate'),
@@ -286,6 +295,8 @@ function checkModels({ modelUrl, model, rerankUrl, rerankModel }: Config): void 
 }
 
 function checkConfig(config: Config): void {
+  if (config.http10Port !== undefined && (config.http !== 'uws' || config.singlePort))
+    throw new EngineError('VAL-E001', '--http10-port goes with --http uws: node:http answers HTTP/1.0 on its own port');
   if (config.auth === 'oidc' || config.auth === 'composite')
     throw new EngineError('AUT-E003', `--auth ${config.auth} is not in this build: use api-key or none`);
   if (config.auth === 'none' && !isLoopback(config.host) && !config.insecure)

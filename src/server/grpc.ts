@@ -48,8 +48,11 @@ function arrivalOf(call: GrpcCall, operation: Operation): Arrival {
   return {
     operation,
     face: 'grpc',
-    memoryId: call.header('x-memory-id') || undefined,
-    header: (name) => call.header(name),
+    get memoryId() {
+      return call.only('x-memory-id') || undefined;
+    },
+    requestId: call.header('x-request-id'),
+    header: (name) => call.only(name),
     remoteAddress: call.remoteAddress,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };

@@ -32,7 +32,7 @@ export interface HandlerParts {
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
 }
 
-/** Answers every request. `extra` are rows beside the table, whose paths are whole (`/metrics`). */
+/** Answers every request. `extra` are rows whose paths are whole (`/metrics`), of the table or beside it. */
 export function httpHandler(parts: HandlerParts): HttpHandler {
   const { wrapper, cors, readJson } = parts;
   const router = new Router<Route>();
@@ -45,6 +45,10 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
   return async (request) => {
     if (cors.preflight(request)) return;
     const always = cors.headers(request);
+    if (request.method === 'OPTIONS' && WHOLE_SERVER.has(request.path)) {
+      request.respond(204, [...always, ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
+      return;
+    }
     let match: ReturnType<typeof router.match>;
     try {
       match = router.match(request.method, request.path);
@@ -62,6 +66,9 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
     await answer({ wrapper, readJson }, request, match, always);
   };
 }
+
+/** What asks whether anybody is there: HAProxy's check when it is told nothing else, and `OPTIONS *`. */
+const WHOLE_SERVER: ReadonlySet<string> = new Set(['/', '*']);
 
 function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeaders): void {
   const id = requestIdOf(request.header('x-request-id'));
@@ -90,7 +97,8 @@ async function answer(
       operation,
       face: 'http',
       memoryId: isOfMemory ? id : undefined,
-      header: (name) => request.header(name),
+      requestId: request.header('x-request-id'),
+      header: (name) => request.only(name),
       remoteAddress: request.remoteAddress,
       ...(operation.mutates ? { target: targetOf(params, request.query) } : {}),
     },

@@ -35,7 +35,8 @@ import { watchHealth } from './health-log.ts';
 import { Cors } from './http/cors.ts';
 import { refusal } from './http/errors.ts';
 import { chooseListener } from './http/listen.ts';
-import type { HttpHandler } from './http/listener.ts';
+import type { HttpHandler, HttpListener, ListenOptions } from './http/listener.ts';
+import { listenNode } from './http/node.ts';
 import { httpHandler } from './http.ts';
 import { Erasures } from './jobs/erasures.ts';
 import { Extractions } from './jobs/extractions.ts';
@@ -48,6 +49,7 @@ import { type Logger, makeLog } from './log.ts';
 import { MasterKeys } from './master-keys.ts';
 import { Metrics } from './metrics.ts';
 import { recallModels } from './models/models.ts';
+import { health, healthLive, healthReady } from './operations/admin/health.ts';
 import { metricsOperation } from './operations/admin/metrics.ts';
 import { CODECS } from './operations/codecs.ts';
 import { placementOf } from './placement-of.ts';
@@ -72,6 +74,8 @@ export interface ServerDeps {
 export interface RunningServer {
   readonly httpPort: number;
   readonly grpcPort: number;
+  /** That of --http10-port. */
+  readonly http10Port: number | undefined;
   /** `http://host:port` or `https://…`, as another process on this machine reaches it. */
   readonly http: string;
   /** `host:port`. */
@@ -243,7 +247,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   const serve = httpHandler({
     wrapper,
     cors: new Cors(config.corsOrigins),
-    extra: [metricsOperation(metrics)],
+    extra: [metricsOperation(metrics), health, healthLive, healthReady],
     readJson: (bytes) => bodies.read(bytes),
   });
   const startGrpc = (port: { readonly otherwise?: HttpHandler }) =>
@@ -278,6 +282,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     serve,
   );
   lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
+  const http10 = await listenHttp10(config, { onError, refusal, ...tls }, serve);
+  if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(DRAIN_MS));
   const grpc = shared ?? (await startGrpc({}));
   ports = { http: http.port, grpc: shared === undefined ? grpc.port : http.port };
   // Before HTTP, so that whoever watches its health is told first.
@@ -295,16 +301,26 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     throw storageError(`${serverFile} cannot be written`, error);
   }
   lifecycle.opened(SERVER_FILE, () => rmSync(serverFile, { force: true }));
-  log.info({ ...addresses, shards: layout.shards, listener: listener.kind }, 'ready');
+  log.info({ ...addresses, http10Port: http10?.port, shards: layout.shards, listener: listener.kind }, 'ready');
   return {
     httpPort: http.port,
     grpcPort: ports.grpc,
+    http10Port: http10?.port,
     ...addresses,
     httpListener: listener.kind,
     firstKey,
     warnings,
     close: () => lifecycle.close(),
   };
+}
+
+/** The port for peers that speak HTTP/1.0, beside a listener that does not. */
+async function listenHttp10(
+  { host, http10Port: port }: Config,
+  options: Omit<ListenOptions, 'host' | 'port'>,
+  handler: HttpHandler,
+): Promise<HttpListener | undefined> {
+  return port === undefined ? undefined : listenNode({ ...options, host, port }, handler);
 }
 
 /** The line that tells another process where the server is: on stdout, and in server.json while it runs. */

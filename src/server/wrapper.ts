@@ -30,7 +30,12 @@ export interface Arrival {
   readonly face: 'http' | 'grpc';
   /** The memory that the path names, or the metadata; undefined: the key's own, else `default`. */
   readonly memoryId: string | undefined;
-  /** A header or metadata entry, by its lower-case name. */
+  /** What the caller calls the request. */
+  readonly requestId: string | undefined;
+  /**
+   * A header or metadata entry, by its lower-case name. Throws VAL-E001 when it came more than once: each that is read
+   * here says who asks, for whom, or what is done.
+   */
   readonly header: (name: string) => string | undefined;
   readonly remoteAddress: string;
   /** What the path names beside the memory, and the query as sent; absent: nothing. An idempotency key is for one of them. */
@@ -124,7 +129,7 @@ export class Wrapper {
   /** Answers a request. Never rejects. */
   async perform<Reply>(arrival: Arrival, face: Face<Reply>): Promise<Answer<Reply>> {
     const started = performance.now();
-    const requestId = requestIdOf(arrival.header('x-request-id'));
+    const requestId = requestIdOf(arrival.requestId);
     const headers: Record<string, string> = { 'x-request-id': requestId };
     this.#running += 1;
     this.#metrics.begin();

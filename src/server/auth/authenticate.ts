@@ -57,13 +57,17 @@ export class Authenticator {
   }
 }
 
-/** The key as sent; '' for an Authorization of another kind, which counts as a bad one. */
-function rawKey(credentials: Credentials): string | undefined {
-  if (credentials.authorization !== undefined && credentials.authorization !== '') {
-    const match = /^bearer[ ]+(\S+)[ ]*$/i.exec(credentials.authorization);
-    return match?.[1] ?? '';
-  }
-  return credentials.apiKey === '' ? undefined : credentials.apiKey?.trim();
+/**
+ * The key as sent; '' for an Authorization of another kind, which counts as a bad one. Throws VAL-E001 for two keys: who
+ * stands in front of this server may have looked at the other one.
+ */
+function rawKey({ authorization = '', apiKey = '' }: Credentials): string | undefined {
+  const legacy = apiKey === '' ? undefined : apiKey.trim();
+  if (authorization === '') return legacy;
+  const bearer = /^bearer[ ]+(\S+)[ ]*$/i.exec(authorization)?.[1] ?? '';
+  if (legacy !== undefined && legacy !== bearer)
+    throw new EngineError('VAL-E001', 'Authorization and X-API-Key name different keys: send one');
+  return bearer;
 }
 
 function anonymousOn(open: boolean): Principal {

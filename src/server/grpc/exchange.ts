@@ -10,6 +10,7 @@ import {
 import { EngineError } from '../../engine/errors.ts';
 import { GRPC_GATHERING_BYTES_MAX, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/limits.ts';
 import type { Expiring, Expiry } from '../expiry.ts';
+import { firstHeader, onlyHeader } from '../http/header-list.ts';
 import { RequestAborted } from '../http/listener.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { ENCODINGS, type Inflation } from './inflation.ts';
@@ -151,8 +152,13 @@ export abstract class Exchange implements Expiring {
     const { headers, rawHeaders } = this.head;
     if (headers[name] === undefined || name.endsWith('-bin')) return undefined;
     // Of several with one name `headers` joins some and drops others.
-    for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at] === name) return rawHeaders[at + 1];
-    return undefined;
+    return firstHeader(rawHeaders, name);
+  }
+
+  only(name: string): string | undefined {
+    const { headers, rawHeaders } = this.head;
+    if (headers[name] === undefined || name.endsWith('-bin')) return undefined;
+    return onlyHeader(rawHeaders, name);
   }
 
   expire(): void {

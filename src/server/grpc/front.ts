@@ -19,6 +19,8 @@ export interface GrpcCall {
   readonly aborted: AbortSignal;
   /** A metadata entry by its lower-case name; of several with one name, the first. Binary entries are not seen. */
   header(name: string): string | undefined;
+  /** A metadata entry that may come once. Throws VAL-E001 when it came more often. */
+  only(name: string): string | undefined;
 }
 
 /** `headers` travel as trailers, with any answer. Text that is not printable ASCII is percent-encoded there. */

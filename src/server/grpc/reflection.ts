@@ -64,7 +64,7 @@ class Reflection implements Conversation {
 }
 
 async function admit(call: StreamingCall, allow: GrpcOptions['allowReflection']): Promise<void> {
-  await allow((name) => call.header(name), call.remoteAddress);
+  await allow((name) => call.only(name), call.remoteAddress);
 }
 
 /** A ServerReflectionResponse: the host, the question itself, and an answer or why there is none. */

@@ -20,7 +20,9 @@ export function fakeRequest(given: {
     query: '',
     remoteAddress: '127.0.0.1',
     aborted: new AbortController().signal,
+    authority: given.headers?.['host'],
     header: (name) => given.headers?.[name],
+    only: (name) => given.headers?.[name],
     body: async (bytesMax) => {
       if (body.byteLength > bytesMax) throw new EngineError('LIM-E003');
       return body;

@@ -7,6 +7,7 @@ import { BODY_TIMEOUT_MS, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
 import { Body } from './body.ts';
 import { drained } from './drained.ts';
 import { refusal } from './errors.ts';
+import { firstHeader, onlyHeader } from './header-list.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -131,9 +132,15 @@ class Http2Request implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    const { rawHeaders } = this.exchange;
-    for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at] === name) return rawHeaders[at + 1];
-    return undefined;
+    return firstHeader(this.exchange.rawHeaders, name);
+  }
+
+  only(name: string): string | undefined {
+    return onlyHeader(this.exchange.rawHeaders, name);
+  }
+
+  get authority(): string | undefined {
+    return this.only(':authority') ?? this.only('host');
   }
 
   body(bytesMax: number): Promise<Uint8Array> {

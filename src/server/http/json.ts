@@ -10,17 +10,19 @@ import type { HttpRequest } from './listener.ts';
 
 /**
  * The bytes of a JSON body, not yet read. Rejects with LIM-E003 beyond `bytesMax`, VAL-E006 for another content type
- * (none at all is taken for JSON) or a compressed body.
+ * or none, or a compressed body. A type that has to be said keeps other pages' forms and simple requests out.
  */
-export function jsonBody(request: HttpRequest, bytesMax: number): Promise<Uint8Array> {
-  const type = request.header('content-type');
+export async function jsonBody(request: HttpRequest, bytesMax: number): Promise<Uint8Array> {
+  const type = request.only('content-type');
   const encoding = request.header('content-encoding');
-  return request.body(bytesMax).then((bytes) => {
-    if (bytes.byteLength > 0 && encoding !== undefined) checkEncoding(encoding);
-    if (bytes.byteLength > 0 && type !== undefined && !isJson(type))
-      throw new EngineError('VAL-E006', `unsupported content type ${type}`);
-    return bytes;
-  });
+  const bytes = await request.body(bytesMax);
+  if (bytes.byteLength > 0 && encoding !== undefined) checkEncoding(encoding);
+  if (bytes.byteLength > 0 && (type === undefined || !isJson(type)))
+    throw new EngineError(
+      'VAL-E006',
+      `${type === undefined ? 'no content type' : `unsupported content type ${type}`}: send application/json`,
+    );
+  return bytes;
 }
 
 /** Bodies come as they are. Throws VAL-E006 for a compressed one. */

@@ -13,6 +13,11 @@ export interface HttpRequest {
   readonly path: string;
   /** What stands after `?`, as sent; '' without one. */
   readonly query: string;
+  /**
+   * Whom the request is for, as its target, its Host or `:authority` says: a name or an address, maybe with a port.
+   * Undefined where nothing says so: HTTP/1.0 has no Host. Throws VAL-E001 when several Host headers came.
+   */
+  readonly authority: string | undefined;
   /** The peer's IP address. '' when the peer had gone before the first look. */
   readonly remoteAddress: string;
   /** Fires when the peer goes away, or stops sending, before the response is complete. */
@@ -20,6 +25,8 @@ export interface HttpRequest {
 
   /** A header's value by its lower-case name; of several with one name, the first. */
   header(name: string): string | undefined;
+  /** A header that may come once. Throws VAL-E001 when it came more often. */
+  only(name: string): string | undefined;
 
   /**
    * The whole body; empty without one. Ask at most once. Rejects with LIM-E003 as soon as it is known to be longer than

@@ -27,7 +27,7 @@ export interface Upload {
  * for what is not multipart, VAL-E003 without the part `file` or with several.
  */
 export async function fileUpload(request: HttpRequest, bytesMax: number = UPLOAD_BYTES_MAX): Promise<Upload> {
-  const type = request.header('content-type') ?? '';
+  const type = request.only('content-type') ?? '';
   const body = await request.body(bytesMax + ENVELOPE_BYTES_MAX);
   checkEncoding(request.header('content-encoding') ?? '');
   if (!/^multipart\/form-data\s*(;|$)/i.test(type)) {

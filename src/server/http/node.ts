@@ -15,6 +15,7 @@ import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
 import { Body } from './body.ts';
 import { drained } from './drained.ts';
+import { firstHeader, onlyHeader } from './header-list.ts';
 import { takeHttp2Away } from './http2.ts';
 import {
   checkHeaders,
@@ -172,6 +173,8 @@ class NodeRequest implements HttpRequest {
   private readonly incoming: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly address: string;
+  /** Whom an absolute target names. */
+  private readonly absolute: string | undefined;
   private readonly pendingBody: Body | undefined;
   private begun = false;
   private gone = false;
@@ -183,7 +186,8 @@ class NodeRequest implements HttpRequest {
     this.response = response;
     this.method = incoming.method ?? '';
     this.address = incoming.socket.remoteAddress ?? '';
-    const target = incoming.url ?? '';
+    const { authority, target } = splitTarget(incoming.url ?? '');
+    this.absolute = authority;
     const mark = target.indexOf('?');
     this.path = mark < 0 ? target : target.slice(0, mark);
     this.query = mark < 0 ? '' : target.slice(mark + 1);
@@ -195,6 +199,10 @@ class NodeRequest implements HttpRequest {
 
   get remoteAddress(): string {
     return this.address;
+  }
+
+  get authority(): string | undefined {
+    return this.absolute ?? this.only('host');
   }
 
   /** True once the peer may have seen a part of the response. */
@@ -212,12 +220,11 @@ class NodeRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     // Of several with one name `headers` joins some and drops others; the first is what both listeners give.
-    const { rawHeaders } = this.incoming;
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      const given = rawHeaders[at]!;
-      if (given.length === name.length && given.toLowerCase() === name) return rawHeaders[at + 1];
-    }
-    return undefined;
+    return firstHeader(this.incoming.rawHeaders, name);
+  }
+
+  only(name: string): string | undefined {
+    return onlyHeader(this.incoming.rawHeaders, name);
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
@@ -289,6 +296,14 @@ class NodeRequest implements HttpRequest {
     if (this.server.draining) list.push('connection', 'close');
     return list;
   }
+}
+
+/** A target is a path, or a whole address when the peer takes this server for a proxy: it names the host then. */
+function splitTarget(sent: string): { readonly authority: string | undefined; readonly target: string } {
+  const found = /^https?:\/\/([^/?#]*)/i.exec(sent);
+  if (found === null) return { authority: undefined, target: sent };
+  const target = sent.slice(found[0].length);
+  return { authority: found[1], target: target.startsWith('/') ? target : `/${target}` };
 }
 
 class NodeStream implements ResponseStream {

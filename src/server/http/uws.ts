@@ -9,6 +9,7 @@ import { STATUS_CODES } from 'node:http';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../engine/limits.ts';
 import { Body, type Flow } from './body.ts';
+import { firstHeader, onlyHeader } from './header-list.ts';
 import {
   checkHeaders,
   type HttpHandler,
@@ -254,6 +255,10 @@ class UwsRequest implements HttpRequest, Flow {
     return this.address;
   }
 
+  get authority(): string | undefined {
+    return this.only('host');
+  }
+
   get aborted(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
@@ -263,11 +268,11 @@ class UwsRequest implements HttpRequest, Flow {
   }
 
   header(name: string): string | undefined {
-    const { headers } = this;
-    for (let at = 0; at < headers.length; at += 2) {
-      if (headers[at] === name) return headers[at + 1];
-    }
-    return undefined;
+    return firstHeader(this.headers, name);
+  }
+
+  only(name: string): string | undefined {
+    return onlyHeader(this.headers, name);
   }
 
   body(bytesMax: number): Promise<Uint8Array> {

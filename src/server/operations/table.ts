@@ -1,7 +1,7 @@
 // Every operation of this build. The transports, app/exec and the OpenAPI document are loops over it.
 import { backup } from './admin/backup.ts';
 import { config } from './admin/config.ts';
-import { health, healthRpc } from './admin/health.ts';
+import { health, healthLive, healthReady, healthRpc } from './admin/health.ts';
 import { keysCreate } from './admin/keys-create.ts';
 import { keysList } from './admin/keys-list.ts';
 import { keysRevoke } from './admin/keys-revoke.ts';
@@ -90,6 +90,8 @@ const ROWS: readonly Operation[] = [
   calSwitch,
   config,
   health,
+  healthLive,
+  healthReady,
   healthRpc,
   keysList,
   keysCreate,

@@ -211,6 +211,7 @@ export async function ask(parts: Parts, verb: string, path: string, asked: Asked
       operation,
       face: 'http',
       memoryId: operation.on === 'memory' ? id : undefined,
+      requestId: headers['x-request-id'],
       header: (name) => headers[name],
       remoteAddress: asked.address ?? '127.0.0.1',
       target: [...Object.values(request.params), JSON.stringify(request.query)].join('\n'),

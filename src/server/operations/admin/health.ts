@@ -5,7 +5,7 @@ import type { ShardHealth } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { HealthRequest, HealthResponse } from '../../gen/memory/v1/memory.ts';
 import { VERSION } from '../../version.ts';
-import { defineOperation, rpc } from '../define.ts';
+import { defineOperation, type HttpFace, rpc } from '../define.ts';
 
 const Output = Type.Object({
   status: Type.Enum(['ok', 'unavailable']),
@@ -45,6 +45,15 @@ async function heard(answer: Promise<readonly ShardHealth[]>): Promise<readonly 
   }
 }
 
+function healthFace(path: string): HttpFace<Static<typeof Output>> {
+  return {
+    verb: 'GET',
+    path,
+    write: ({ status, version, reasons }) => ({ status, version, ...(reasons.length === 0 ? {} : { reasons }) }),
+    successStatus: ({ status }) => (status === 'ok' ? 200 : 503),
+  };
+}
+
 export const health = defineOperation({
   name: 'health',
   summary: 'Whether the deployment answers; 503 with the reasons when it does not.',
@@ -53,14 +62,32 @@ export const health = defineOperation({
   mutates: false,
   input: Type.Object({}),
   output: Output,
-  http: [
-    {
-      verb: 'GET',
-      path: '/health',
-      write: ({ status, version, reasons }) => ({ status, version, ...(reasons.length === 0 ? {} : { reasons }) }),
-      successStatus: ({ status }) => (status === 'ok' ? 200 : 503),
-    },
-  ],
+  http: [healthFace('/health')],
+  run: (_, context) => healthOf(context),
+});
+
+/** Over HTTP under /api, and without it too: load balancers ask the paths that they know. */
+export const healthLive = defineOperation({
+  name: 'health_live',
+  summary: 'Whether the process answers at all. It waits for nothing.',
+  needs: 'public',
+  on: 'deployment',
+  mutates: false,
+  input: Type.Object({}),
+  output: Type.Object({ status: Type.Enum(['ok']), version: Type.String() }),
+  http: [{ verb: 'GET', path: '/health/live' }],
+  run: async () => ({ status: 'ok' as const, version: VERSION }),
+});
+
+export const healthReady = defineOperation({
+  name: 'health_ready',
+  summary: 'Whether requests should be sent here; 503 with the reasons when they should not.',
+  needs: 'public',
+  on: 'deployment',
+  mutates: false,
+  input: Type.Object({}),
+  output: Output,
+  http: [healthFace('/health/ready')],
   run: (_, context) => healthOf(context),
 });
 

@@ -1,0 +1,86 @@
+// A header that says who asks or for whom comes once: of two, a proxy may have checked one and the server taken the other.
+import assert from 'node:assert/strict';
+import { connect } from 'node:http2';
+import { after, before, describe, test } from 'node:test';
+import { startTestServer, type TestServer } from '../../test/support/server.ts';
+import { SocketClient } from './http/socket-client.ts';
+
+const M = '/api/memories/default';
+
+for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] as Record<string, string>[])
+  describe(`repeated headers, ${JSON.stringify(flags)}`, () => {
+    let server: TestServer;
+    before(async () => {
+      server = await startTestServer(flags);
+    });
+    after(async () => {
+      await server.close();
+      assert.deepEqual(server.errors, []);
+    });
+
+    /** The code of an error, or the status. */
+    async function told(lines: readonly string[]): Promise<string> {
+      const client = await SocketClient.open(server.httpPort);
+      const body = '{"query":"tea"}';
+      client.send(
+        `POST ${M}/recall HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}Content-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      const answer = await client.response();
+      client.close();
+      return /"code":"([^"]+)"/.exec(String(answer?.body))?.[1] ?? String(answer?.status);
+    }
+
+    test('over HTTP', async () => {
+      const key = `Authorization: Bearer ${server.key}`;
+      const plain = ['Host: localhost', key, 'Content-Type: application/json'];
+      assert.equal(await told([...plain, 'X-Namespace: a', 'X-User-Id: b']), '200');
+      for (const twice of [
+        ['X-Namespace: a', 'x-namespace: b'],
+        ['X-Namespace: a', 'X-Namespace: a'],
+        ['X-Namespace: a', 'X-Namespace:'],
+        ['X-User-Id: a', 'X-USER-ID: b'],
+        ['X-Purpose: storage', 'X-Purpose: other'],
+        ['x-api-key: a', 'x-api-key: b'],
+        [key],
+        ['authorization: Bearer other'],
+        ['Content-Type: text/plain'],
+        ['content-type: application/json'],
+      ])
+        assert.equal(await told([...plain, ...twice]), 'VAL-E001', twice.join());
+      assert.equal(await told([...plain, `X-API-Key: ${server.key}`]), '200');
+      assert.equal(await told([...plain, 'X-API-Key: another']), 'VAL-E001');
+      // What only names the request may come as often as it likes.
+      assert.equal(await told([...plain, 'X-Request-Id: a', 'X-Request-Id: b', 'X-Other: 1', 'X-Other: 2']), '200');
+    });
+
+    test('over gRPC, reflection included', async () => {
+      const session = connect(`http://${server.grpc}`);
+      const code = (path: string, headers: readonly string[]): Promise<unknown> =>
+        new Promise((resolve, reject) => {
+          // As a list, names may repeat.
+          const stream = session.request([
+            ...[':method', 'POST', ':path', path, ':scheme', 'http', ':authority', 'localhost'],
+            ...['content-type', 'application/grpc', 'te', 'trailers', ...headers],
+          ]);
+          let found: unknown;
+          const look = (given: Record<string, unknown>): void => {
+            found =
+              given['x-error-code'] ?? (given['grpc-status'] === undefined ? found : Number(given['grpc-status']));
+          };
+          stream.on('response', look).on('trailers', look).on('error', reject);
+          stream.on('close', () => resolve(found)).resume();
+          stream.end(Buffer.alloc(5));
+        });
+      // The client refuses to send this one twice; it is read as the others are.
+      const key = ['authorization', `Bearer ${server.key}`];
+      const health = '/memory.v1.MemoryService/Health';
+      const recall = '/memory.v1.MemoryService/Recall';
+      assert.equal(await code(health, key), 0);
+      for (const path of [health, recall, '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'])
+        assert.equal(await code(path, [...key, 'x-api-key', server.key, 'x-api-key', server.key]), 'VAL-E001', path);
+      for (const name of ['x-memory-id', 'x-namespace', 'x-user-id', 'x-purpose', 'x-reason'])
+        assert.equal(await code(recall, [...key, name, 'default', name, 'default']), 'VAL-E001', name);
+      assert.equal(await code(recall, [...key, 'x-request-id', 'a', 'x-request-id', 'b', 'x-memory-id', 'default']), 0);
+      session.close();
+    });
+  });
