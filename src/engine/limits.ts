@@ -284,6 +284,10 @@ export const CONSENTS_CACHED_MAX = 16_384;
 export const RESTRICTIONS_MAX = 100_000;
 /** Characters of a purpose. */
 export const PURPOSE_CHARS_MAX = 128;
+/** Characters of a text in a consent, of the reason for one, and members of a list. */
+export const CONSENT_TEXT_CHARS_MAX = 512;
+export const CONSENT_REASON_CHARS_MAX = 1_024;
+export const CONSENT_LIST_MAX = 64;
 /** Consents of one request. */
 export const CONSENTS_BULK_MAX = 1_000;
 /** Words of a text that are compared with a guardrail that is not taken literally. */

@@ -279,6 +279,71 @@ for (const [transport, partitions] of FACES)
     });
   });
 
+test('a consent carries what a consent is made of, whatever way it comes in', async () => {
+  const id = await newMemory(http, 1, { policies: ['gdpr'] });
+  const M = `/memories/${id}`;
+  const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': id });
+  const fields = { user_id: 'u1', scope: 'storage', note: 'a story that nobody agreed to' };
+  const { note: _, ...plain } = fields;
+  const batch = await http.post(`${M}/batch-add`, {
+    grains: [
+      { grain_type: 'consent', fields },
+      { grain_type: 'consent', fields: plain },
+    ],
+  });
+  assert.deepEqual([batch.errors.map(({ code }: Told) => code), batch.total_added], [['VAL-E001'], 1]);
+  const json = (value: Fields) => ({ grain_type: 'consent', fields_json: JSON.stringify(value) });
+  await refused(grpc.call('Add', json(fields)), 'VAL-E001');
+  const { blob_hash } = batch.added[0];
+  const because = { 'x-reason': 'said again' };
+  const next = { old_hash: blob_hash, grain_type: 'consent', fields: { note: fields.note } };
+  await refused(http.post(`${M}/supersede`, next, { headers: because }), 'VAL-E001');
+  await refused(
+    grpc.with(because).call('Supersede', { ...json({ note: fields.note }), old_hash: blob_hash }),
+    'VAL-E001',
+  );
+  const query = 'ADD consent SET user_id = "u1" SET note = "a story" REASON "r"';
+  await assert.rejects(http.post(`${M}/app/exec`, { command: 'cal', args: { query } }));
+  await refused(
+    http.post(`${M}/consent/revoke`, { user_id: 'u1', purpose: 'x', reason: 'r'.repeat(2000) }),
+    'VAL-E001',
+  );
+  assert.equal((await http.get(`${M}/grains`)).total, 1);
+});
+
+test('personal data is kept out of every field that a request can fill', async () => {
+  const M = `/memories/${await newMemory(http, 1, { policies: ['pii_block'] })}`;
+  const ssn = '219-09-9998';
+  for (const [field, value] of Object.entries({
+    tags: [ssn],
+    session_id: ssn,
+    namespace: ssn,
+    user_id: ssn,
+    source_type: ssn,
+    author_did: ssn,
+    related_to: [{ hash: 'a'.repeat(64), relation_type: ssn }],
+    content_refs: [{ uri: 'urn:x', modality: ssn }],
+    provenance_chain: [{ method: ssn }],
+    role: ssn,
+    note: 4111111111111111,
+    [ssn]: true,
+  }))
+    await refused(http.post(`${M}/add`, belief({ [field]: value })), 'POL-E005');
+  const others = [
+    { grain_type: 'action', fields: { tool_name: ssn, input: {} } },
+    { grain_type: 'action', fields: { tool_name: 'x', input: { schema: { title: ssn } } } },
+    { grain_type: 'observation', fields: { content: 'x', observer_id: ssn } },
+  ];
+  const { errors } = await http.post(`${M}/batch-add`, { grains: others });
+  assert.deepEqual(
+    errors.map(({ code }: Told) => code),
+    ['POL-E005', 'POL-E005', 'POL-E005'],
+  );
+  assert.equal((await http.get(`${M}/grains`)).total, 0);
+  const { blob_hash } = await http.post(`${M}/add`, belief({ user_id: 'ann@example.org', session_id: 's1' }));
+  assert.ok(blob_hash);
+});
+
 test('many consents are granted at once, and each that is not tells why', async () => {
   const id = await newMemory(http, 4);
   const M = `/memories/${id}`;

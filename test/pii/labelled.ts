@@ -7,7 +7,7 @@ import { isPiiCategory, type PiiCategory } from '../../src/engine/govern/pii/cat
 import type { PiiDetector } from '../../src/engine/govern/pii/detector.ts';
 import type { PiiFinding } from '../../src/engine/govern/pii/finding.ts';
 
-export type Half = 'first' | 'second';
+export type Half = 'first' | 'second' | 'third' | 'fourth';
 
 export interface Mark {
   readonly category: PiiCategory;

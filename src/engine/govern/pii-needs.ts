@@ -21,6 +21,8 @@ export interface PiiChecked {
   /** As the grain is to be written: redacted, tagged. The same object when nothing is changed. */
   readonly fields: ValueMap;
   readonly needs: PiiNeeds | undefined;
+  /** For the writer, with what else the grain's answer tells. */
+  readonly warnings: readonly string[];
 }
 
 /** Texts are the same to every memory: one detector, which keeps nothing of them. Names go by lists and wording. */
@@ -33,17 +35,20 @@ export function checkPii(
   purpose: string,
 ): PiiChecked {
   const policy = piiWritePolicy(rules);
-  if (policy.action === 'allow' && !policy.sensitiveSeparate) return { fields: grain.fields, needs: undefined };
+  if (policy.action === 'allow' && !policy.sensitiveSeparate)
+    return { fields: grain.fields, needs: undefined, warnings: [] };
   const asked = new Map<string, boolean>();
   const everything = outcomeOf(grain, policy, purpose, (wanted) => {
     asked.set(wanted, false);
     return true;
   });
   const fields = tagged(everything);
+  const { warnings } = everything;
   if (everything.categories.length === 0 && asked.size === 0 && everything.refusal === undefined)
-    return { fields, needs: undefined };
+    return { fields, needs: undefined, warnings };
   return {
     fields,
+    warnings,
     needs: {
       categories: everything.categories,
       refusal: (granted) => {

@@ -15,6 +15,7 @@ import type { RuleTopic } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { consentState, consentsState, policyState, restrictionState, sealPolicy, sealRule } from '../store/rules.ts';
 import { auditActor, pseudonym, reasonDetail } from './actor.ts';
+import { auditPii } from './decided.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
@@ -167,6 +168,9 @@ function writeConsent(
     ...(prior === undefined ? {} : { prior_consent: prior.hash }),
   });
   const prepared = prepareGrain(memory, 'consent', fields, atMs);
+  // No consent is needed to say what one agrees to, so nothing is asked for here.
+  const withheld = prepared.pii?.refusal(() => true);
+  if (withheld !== undefined) throw withheld;
   const { address } = prepared;
   if (group.findOrdinal(memory, address) === undefined) group.addGrain(memory, prepared);
   const fact: ConsentFact = {
@@ -192,6 +196,7 @@ function writeConsent(
       ...reasonDetail(reason),
     },
   });
+  auditPii(group, memory, context, prepared);
   return fact;
 }
 

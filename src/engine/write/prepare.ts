@@ -12,6 +12,7 @@ import { FLAG, HEADER_BYTES } from '../grain/header.ts';
 import type { VerificationState } from '../record/record.ts';
 import { indexedOf, type NewlyIndexed } from '../store/indexed.ts';
 import type { Memory } from '../store/memory.ts';
+import { checkConsentFields } from './consent-fields.ts';
 
 export interface PreparedGrain {
   readonly blob: Buffer;
@@ -40,8 +41,9 @@ export function prepareGrain(
   purpose: string = DEFAULT_PURPOSE,
 ): PreparedGrain {
   const api = fromApi(grainType, given, { nowMs });
+  if (api.type === 'consent') checkConsentFields(api.fields);
   const { rules, sealHash } = memory.governed.policy;
-  const { fields, needs } = checkPii(rules, api, purpose);
+  const { fields, needs, warnings: told } = checkPii(rules, api, purpose);
   try {
     const encoded = encodeGrain(
       api.type,
@@ -51,7 +53,7 @@ export function prepareGrain(
     const grain = { type: api.type, typeString: api.type, fields };
     // fromApi has checked that it is one of the states.
     const verification = (api.verificationStatus ?? '') as VerificationState;
-    const warnings = [...api.warnings, ...encoded.warnings];
+    const warnings = [...api.warnings, ...encoded.warnings, ...told];
     const made = { grain, blob: encoded.blob, address: encoded.address, verification, warnings };
     return assemble(memory, { ...made, policySeal: sealHash, pii: needs });
   } catch (error) {
@@ -79,11 +81,12 @@ export function prepareBlob(
       verifyReencode: true,
       ...(expected === undefined ? {} : { expectedAddress: expected }),
     });
+    if (grain.type === 'consent') checkConsentFields(grain.fields);
     const { rules, sealHash } = memory.governed.policy;
-    const { fields, needs } = checkPii(rules, grain, purpose);
+    const { fields, needs, warnings: told } = checkPii(rules, grain, purpose);
     const checked = { verification: '', policySeal: sealHash, pii: needs } as const;
     if (fields === grain.fields || rules['pii.write_action'] !== 'redact')
-      return assemble(memory, { grain, blob, address: addressOf(blob), warnings: [], ...checked });
+      return assemble(memory, { grain, blob, address: addressOf(blob), warnings: told, ...checked });
     const encoded = encodeGrain(grain.type, fields);
     const warnings = ['personal data was taken out: the grain has another hash'];
     return assemble(memory, { grain: { ...grain, fields }, ...encoded, ...checked, warnings });

@@ -23,6 +23,15 @@ export function* borderedMatches(text: string, pattern: RegExp): Generator<RegEx
     if (isBordered(text, match.index, match.index + match[0].length)) yield match;
 }
 
+/** What stands before the dotted number of a version or a section. */
+const VERSION =
+  /(?:\b(?:v|ver|version|release|section|sec|build|chapter|firmware|driver|rfc|revision|rev|patch|sdk|api|node|python|java|oid|tls|to|paragraph|clause|article|kernel)|§)\.?\s*$/i;
+
+/** True when the dotted number at `from` is one of a version: no address, and no number of a person. */
+export function isVersion(text: string, from: number): boolean {
+  return VERSION.test(text.slice(Math.max(0, from - 16), from));
+}
+
 // Scripts without blanks touch their numbers.
 function isOfWord(character: string): boolean {
   const code = character.charCodeAt(0);

@@ -1,5 +1,6 @@
 // Where in a text stands a word that announces something: one pass over its words.
 import { CUES, type CueKind } from './cue-table.ts';
+import { isAscii } from './view.ts';
 
 export interface Cue {
   readonly kind: CueKind;
@@ -57,6 +58,11 @@ export function cuesOf(text: string, ascii: boolean): readonly Cue[] {
   }
   if (!ascii && UNSPACED.test(text)) addUnspaced(text, cues);
   return cues;
+}
+
+/** True when words announce something. */
+export function announces(words: string): boolean {
+  return cuesOf(words, isAscii(words)).length > 0;
 }
 
 function standsAt(phrase: readonly string[], words: readonly string[], index: number): boolean {

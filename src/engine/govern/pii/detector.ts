@@ -16,6 +16,7 @@ import { findPlaces } from './rules/places.ts';
 import { findSecrets } from './rules/secrets.ts';
 import { findPhotos, findVehicles } from './rules/vehicles-and-photos.ts';
 import { Scan } from './scan.ts';
+import { spoken } from './spoken.ts';
 import { type View, viewOf } from './view.ts';
 
 export interface DetectorOptions {
@@ -76,11 +77,6 @@ export function piiDetector(options: DetectorOptions = {}): PiiDetector {
       return found.length === 0 ? NO_FINDINGS : inBytes(prefix, text, view, found);
     },
   };
-}
-
-/** A field's name as words: `date_of_birth` and `dateOfBirth` as "date of birth". */
-function spoken(label: string): string {
-  return label.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replace(/_/g, ' ');
 }
 
 /** The surest candidate of each category. */

@@ -1,7 +1,7 @@
 // Texts on their way to a service outside: what a policy calls personal data is taken out of them.
 import type { PiiCategory } from './categories.ts';
 import { piiDetector } from './detector.ts';
-import { redacted } from './write-action.ts';
+import { redacted } from './redacted.ts';
 
 /** It keeps nothing of the texts. Names go by lists and wording. */
 const detector = piiDetector();

@@ -3,10 +3,11 @@
 import { unreachable } from '../../assert.ts';
 import { EngineError } from '../../errors.ts';
 import type { GrainType } from '../../grain/grain.ts';
-import { Float, setOwn, type Value, type ValueMap } from '../../grain/value.ts';
+import type { ValueMap } from '../../grain/value.ts';
 import { type PiiCategory, SENSITIVE_CATEGORIES } from './categories.ts';
 import type { PiiDetector } from './detector.ts';
-import type { PiiFinding } from './finding.ts';
+import { type FieldFinding, walkFields } from './field-walk.ts';
+import { isAccount } from './identifiers.ts';
 
 /** From loosest to strictest. */
 export const PII_WRITE_ACTIONS = ['allow', 'flag', 'redact', 'require_consent', 'block'] as const;
@@ -28,10 +29,7 @@ export interface PiiWriter {
   readonly granted: (purpose: string) => boolean;
 }
 
-export interface FieldFinding extends PiiFinding {
-  /** The field and the way into it: `data.contact.phone`, `criteria.0`; a key of a map ends in `#key`. */
-  readonly path: string;
-}
+export type { FieldFinding };
 
 export interface PiiOutcome {
   /** What counts under the policy, field by field in the order of the fields. */
@@ -42,65 +40,54 @@ export interface PiiOutcome {
   readonly fields: ValueMap;
   /** Tags to add: `pii:<category>` under `flag`, else none. The caller sees to their number. */
   readonly tags: readonly string[];
+  /** Under `flag`, of what no redaction could ever reach. */
+  readonly warnings: readonly string[];
   /** POL-E002 or POL-E005; then nothing is to be written. */
   readonly refusal: EngineError | undefined;
 }
 
-/** Names that say where a grain belongs, or hold hashes, times and words of the format. */
-const STRUCTURAL: ReadonlySet<string> = new Set(
-  (
-    'namespace user_id session_id tags structural_tags created_at valid_from valid_to temporal_type source_type related_to ' +
-    'derived_from superseded_by author_did origin_did origin_namespace verification_status processing_basis ' +
-    'invalidation_policy content_refs embedding_refs provenance_chain type kind role model_id stop_reason run_id ' +
-    'parent_message_id tool_name tool_call_id call_batch_id parent_task_id output_schema input_schema executor_uri ' +
-    'executor_kind spec_hash status correlation_id observer_id observer_type observer_model observation_mode ' +
-    'observation_scope frame_id sync_group goal_state priority parent_goals satisfaction_evidence dissent_grains basis ' +
-    'jurisdiction prior_consent subject_did grantee_did witness_dids scope inference_method bindings retries'
-  ).split(' '),
-);
-
 /**
- * Applies `policy` to the personal data in `fields`, the fields of a grain under their full names. Strings are looked at
- * wherever they are nested, keys of maps and a caller's own names of fields too; a field's name is read with its text ("phone"), and a belief's relation with
- * its object. `fields` is not changed.
+ * Applies `policy` to the personal data in `fields`, the fields of a grain under their full names: all that
+ * `walkFields` looks at. `fields` is not changed.
  *
- * Consents hold no free text and pass as they are.
+ * In the name of the data subject, what people sign in with is expected and does not count. A consent needs no consent.
+ * Whose it is is not looked at in a withdrawal, which everybody may make.
  */
 export function applyPiiPolicy(
   detector: PiiDetector,
   grain: { readonly type: GrainType; readonly fields: ValueMap },
-  policy: PiiWritePolicy,
+  given: PiiWritePolicy,
   writer: PiiWriter,
 ): PiiOutcome {
-  const { fields, type } = grain;
-  if (type === 'consent' || (policy.action === 'allow' && !policy.sensitiveSeparate)) return passed(fields);
+  const policy = grain.type === 'consent' ? ofConsent(given) : given;
+  if (policy.action === 'allow' && !policy.sensitiveSeparate) return passed(grain.fields);
   const counts = (category: PiiCategory): boolean => policy.categories === '*' || policy.categories.includes(category);
-  const walk: Walk = { detector, redacts: policy.action === 'redact' ? counts : undefined, found: [] };
-  const walked = walkFields(walk, type, fields);
-  const findings = walk.found.filter(({ category }) => counts(category));
+  const redacts = policy.action === 'redact';
+  const isWithdrawal = grain.type === 'consent' && grain.fields['is_withdrawal'] === true;
+  const walked = walkFields(detector, grain, {
+    ...(redacts ? { redacts: counts } : {}),
+    ...(isWithdrawal ? { passes: isAccount } : {}),
+  });
+  const findings = walked.findings.filter(({ category }) => counts(category));
   const categories = sorted(findings);
   const tags = policy.action === 'flag' ? categories.map((category) => `pii:${category}`) : [];
   // What is redacted is not stored, so it needs no consent.
-  const stored = policy.action === 'redact' ? walk.found.filter(({ category }) => !counts(category)) : walk.found;
-  const refusal = refusalOf(policy, categories, writer) ?? sensitiveRefusal(policy, stored, writer);
-  return { findings, categories, fields: walked, tags, refusal };
+  const stored = redacts ? walked.findings.filter(({ category }) => !counts(category)) : walked.findings;
+  const warnings = policy.action === 'flag' ? warningsOf(findings) : [];
+  const refusal =
+    refusalOf(policy, categories, writer) ??
+    (redacts ? matchedRefusal(findings) : undefined) ??
+    sensitiveRefusal(policy, stored, writer);
+  return { findings, categories, fields: walked.fields, tags, warnings, refusal };
 }
 
-/** The text with `[CATEGORY]` in the place of each finding, in capitals; findings of `detect`, in their order. */
-export function redacted(text: string, findings: readonly PiiFinding[]): string {
-  const bytes = Buffer.from(text);
-  let kept = '';
-  let at = 0;
-  for (const { category, start, end } of findings) {
-    if (start < at) continue; // A second category of one run of Base64.
-    kept += `${bytes.toString('utf8', at, start)}[${category.toUpperCase()}]`;
-    at = end;
-  }
-  return kept + bytes.toString('utf8', at);
+function ofConsent(policy: PiiWritePolicy): PiiWritePolicy {
+  const action = policy.action === 'require_consent' ? 'allow' : policy.action;
+  return { ...policy, action, sensitiveSeparate: false };
 }
 
 function passed(fields: ValueMap): PiiOutcome {
-  return { findings: [], categories: [], fields, tags: [], refusal: undefined };
+  return { findings: [], categories: [], fields, tags: [], warnings: [], refusal: undefined };
 }
 
 function refusalOf(
@@ -124,6 +111,17 @@ function refusalOf(
   }
 }
 
+/** POL-E005 where `redact` finds something in a field that grains are matched by. */
+function matchedRefusal(findings: readonly FieldFinding[]): EngineError | undefined {
+  const matched = findings.filter((finding) => finding.matched);
+  const [first] = matched;
+  if (first === undefined) return undefined;
+  const issue = 'cannot be redacted where it stands, as grains are matched by it';
+  return new EngineError('POL-E005', `personal data (${sorted(matched).join(', ')}) in \`${first.field}\` ${issue}`, {
+    details: [...new Set(matched.map(({ field }) => field))].map((field) => ({ field, issue })),
+  });
+}
+
 function sensitiveRefusal(
   { sensitiveSeparate }: PiiWritePolicy,
   stored: readonly FieldFinding[],
@@ -143,107 +141,16 @@ function refusal(code: 'POL-E002' | 'POL-E005', categories: readonly PiiCategory
   });
 }
 
+function warningsOf(findings: readonly FieldFinding[]): string[] {
+  const byField = Map.groupBy(
+    findings.filter(({ matched }) => matched),
+    ({ field }) => field,
+  );
+  return [...byField].map(
+    ([field, of]) => `${field}: personal data (${sorted(of).join(', ')}), by which grains are matched`,
+  );
+}
+
 function sorted(findings: readonly FieldFinding[]): PiiCategory[] {
   return [...new Set(findings.map(({ category }) => category))].sort();
-}
-
-interface Walk {
-  readonly detector: PiiDetector;
-  /** Set: what it says yes to is replaced. */
-  readonly redacts: ((category: PiiCategory) => boolean) | undefined;
-  readonly found: FieldFinding[];
-}
-
-/** The contract's own names are so; another name is a caller's, and read as a key is. */
-const PLAIN_NAME = /^[A-Za-z_]+$/;
-
-function walkFields(walk: Walk, type: GrainType, fields: ValueMap): ValueMap {
-  let changed: ValueMap | undefined;
-  const numbers = new Map<string, number>();
-  for (const name of Object.keys(fields)) {
-    const value = fields[name];
-    if (value === undefined || STRUCTURAL.has(name)) continue;
-    const newName = PLAIN_NAME.test(name)
-      ? name
-      : freeKey(walkText(walk, name, `${name}#key`, undefined), name, { map: fields, walked: changed ?? {}, numbers });
-    const walked = walkValue(walk, value, name, labelOf(type, name, fields));
-    if (walked === value && newName === name) continue;
-    changed ??= { ...fields };
-    if (newName !== name) delete changed[name];
-    setOwn(changed, newName, walked);
-  }
-  return changed ?? fields;
-}
-
-/** Fields and keys whose name says nothing of what is in them. */
-const TEXTS: ReadonlySet<string> = new Set(
-  (
-    'subject object relation content description criteria conclusion premises thinking_content agreed_content ' +
-    'embedding_text text body message note notes summary title value context data extra_fields'
-  ).split(' '),
-);
-
-/** What is read before a field's text: nothing where the name says nothing of it. */
-function labelOf(type: GrainType, name: string, fields: ValueMap): string | undefined {
-  const { relation } = fields;
-  if (type === 'belief' && name === 'object' && typeof relation === 'string') return relation;
-  return TEXTS.has(name) ? undefined : name;
-}
-
-function walkValue(walk: Walk, value: Value, path: string, label: string | undefined): Value {
-  if (typeof value === 'string') return walkText(walk, value, path, label);
-  if (Array.isArray(value)) return walkArray(walk, value, path, label);
-  if (typeof value !== 'object' || value === null || value instanceof Float || value instanceof Uint8Array)
-    return value;
-  return walkMap(walk, value, path);
-}
-
-function walkText(walk: Walk, text: string, path: string, label: string | undefined): string {
-  const findings = walk.detector.detect(text, label);
-  if (findings.length === 0) return text;
-  for (const finding of findings) walk.found.push({ ...finding, path });
-  const { redacts } = walk;
-  if (redacts === undefined) return text;
-  const replaced = findings.filter(({ category }) => redacts(category));
-  return replaced.length === 0 ? text : redacted(text, replaced);
-}
-
-function walkArray(walk: Walk, items: Value[], path: string, label: string | undefined): Value[] {
-  const walked = items.map((item, index) => walkValue(walk, item, `${path}.${index}`, label));
-  return walked.some((item, index) => item !== items[index]) ? walked : items;
-}
-
-function walkMap(walk: Walk, map: ValueMap, path: string): ValueMap {
-  const walked: ValueMap = {};
-  const numbers = new Map<string, number>();
-  let changed = false;
-  for (const key of Object.keys(map)) {
-    const value = map[key];
-    if (value === undefined) continue;
-    const newKey = freeKey(walkText(walk, key, `${path}.${key}#key`, undefined), key, { map, walked, numbers });
-    const newValue = walkValue(walk, value, `${path}.${key}`, TEXTS.has(key) ? undefined : key);
-    changed ||= newKey !== key || newValue !== value;
-    setOwn(walked, newKey, newValue);
-  }
-  return changed ? walked : map;
-}
-
-interface Keys {
-  readonly map: ValueMap;
-  readonly walked: ValueMap;
-  /** The last number that was given to a key. */
-  readonly numbers: Map<string, number>;
-}
-
-/** Two keys that were redacted to the same, or to one that is there, are told apart by a number. */
-function freeKey(key: string, original: string, { map, walked, numbers }: Keys): string {
-  if (key === original) return key;
-  let number = numbers.get(key) ?? 1;
-  let free = number === 1 ? key : `${key} ${number}`;
-  while (Object.hasOwn(walked, free) || Object.hasOwn(map, free)) {
-    number += 1;
-    free = `${key} ${number}`;
-  }
-  numbers.set(key, number);
-  return free;
 }

@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net';
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { PII_PHONE_LOOKUPS_MAX } from '../../../limits.ts';
-import { isBordered } from '../borders.ts';
+import { isBordered, isVersion } from '../borders.ts';
 import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
 import { skipLink } from './labelled.ts';
 
@@ -27,9 +27,6 @@ const USERINFO = /^[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
 const LOCALHOST = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?=[:/]|$)/i;
 
 const IPV4 = /(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}/g;
-/** A dotted number behind one of these is no address. */
-const VERSION =
-  /(?:\b(?:v|ver|version|release|section|sec|build|chapter|firmware|driver|rfc|revision|rev|patch|sdk|api|node|python|java|oid|tls|to|paragraph|clause|article|kernel)|§)\.?\s*$/i;
 const IPV6 = /[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}/gi;
 const MAC = /[0-9a-f]{2}(?:(:[0-9a-f]{2}){5}|(-[0-9a-f]{2}){5})/gi;
 
@@ -91,7 +88,7 @@ export function findNetwork(scan: Scan): void {
 
 function isAddress(text: string, ip: string, index: number): boolean {
   if (!isBordered(text, index, index + ip.length) || /^(?:127\.|0\.|255\.255)/.test(ip)) return false;
-  return !VERSION.test(text.slice(Math.max(0, index - 16), index)) && !/^\d+\.0\.0\.0$/.test(ip);
+  return !isVersion(text, index) && !/^\d+\.0\.0\.0$/.test(ip);
 }
 
 export function findPhones(scan: Scan, { regions }: PhoneOptions): void {

@@ -1,5 +1,5 @@
 // Numbers of states, by the table of schemes, and social security numbers of the United States.
-import { borderedMatches } from '../borders.ts';
+import { borderedMatches, isVersion } from '../borders.ts';
 import { SCHEMES, type Scheme } from '../national-ids.ts';
 import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
 
@@ -12,8 +12,9 @@ const ALONE = COMPILED.filter(({ alone }) => alone === true);
 const ANNOUNCED = COMPILED.filter(({ alone }) => alone === undefined);
 const CHECKED = COMPILED.filter(({ valid }) => valid !== undefined);
 
-const SSN = /(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}/g;
-const SSN_LOOSE = /(?!000|666|9)\d{3}[ -]?(?!00)\d{2}[ -]?(?!0000)\d{4}/g;
+/** Three, two and four digits, between them the same sign twice; a blank may be any. */
+const SSN = /(?!000|666|9)\d{3}([-./_ ])(?!00)\d{2}\1(?!0000)\d{4}/g;
+const SSN_LOOSE = /(?!000|666|9)\d{3}[-./_ ]?(?!00)\d{2}[-./_ ]?(?!0000)\d{4}/g;
 /** What is taken for an identity number that is announced without a country. */
 const ANY = /[A-Z]{0,3}\d(?:[ -]?\d){4,15}(?:[A-Z]{1,2}\d{0,2})?/g;
 /** No number of the table has fewer digits. */
@@ -45,7 +46,22 @@ function find(scan: Scan, { cue, pattern, valid }: Compiled, needsCue: boolean):
 
 function findSocialSecurity(scan: Scan): void {
   const announced = scan.cues('ssn').length > 0;
-  for (const match of borderedMatches(scan.text, announced ? SSN_LOOSE : SSN))
-    if (match[0][3] === '-' || scan.announced('ssn', match.index))
-      scan.add('ssn', match.index, match.index + match[0].length, BY_SHAPE);
+  for (const { 0: number, index } of borderedMatches(scan.text, announced ? SSN_LOOSE : SSN)) {
+    const to = index + number.length;
+    if (announced && scan.announced('ssn', index)) scan.add('ssn', index, to, SURE);
+    else if (isGrouped(number) && !isOther(scan, number, index)) scan.add('ssn', index, to, SURE);
+  }
+}
+
+/** As sure as a shape can be: no telephone is written so. */
+const SURE = 0.95;
+
+function isGrouped(number: string): boolean {
+  return number.length === 11 && number[3] === number[6] && !/\d/.test(number[3]!);
+}
+
+/** Blanks part telephone numbers too, and points the numbers of versions. */
+function isOther(scan: Scan, number: string, index: number): boolean {
+  if (number[3] === ' ') return scan.announced('phone', index) || scan.announced('fax', index);
+  return number[3] === '.' && isVersion(scan.text, index);
 }

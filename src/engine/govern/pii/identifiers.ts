@@ -1,0 +1,43 @@
+// Fields that say whose a grain is, or that other grains are matched by.
+import type { GrainType } from '../../grain/grain.ts';
+import type { PiiCategory } from './categories.ts';
+
+/**
+ * A redacted value here would change whose data the grain is, where it belongs, or what it answers: consent, erasure
+ * and restriction would no longer find it. `redact` refuses the write instead.
+ */
+const MATCHED: ReadonlySet<string> = new Set(
+  (
+    'namespace origin_namespace user_id session_id subject_did run_id entity_id tool_call_id call_batch_id ' +
+    'correlation_id parent_task_id parent_message_id invalidation_policy'
+  ).split(' '),
+);
+
+/** What a consent is about is copied from its grain to where consent is decided. */
+const MATCHED_OF_CONSENT: ReadonlySet<string> = new Set('scope grantee_did basis jurisdiction witness_dids'.split(' '));
+
+/** The name of the data subject. */
+const ACCOUNTS: ReadonlySet<string> = new Set(['user_id', 'subject_did']);
+
+/** People sign in with these, so an account is named by them. Anything else is not what the field is for. */
+const ACCOUNT_NAMES: ReadonlySet<PiiCategory> = new Set<PiiCategory>([
+  'email',
+  'phone',
+  'person_name',
+  'unique_id',
+  'url',
+]);
+
+/** True for a field whose value is never replaced. */
+export function isMatched(type: GrainType, field: string): boolean {
+  return MATCHED.has(field) || (type === 'consent' && MATCHED_OF_CONSENT.has(field));
+}
+
+export function isAccount(field: string): boolean {
+  return ACCOUNTS.has(field);
+}
+
+/** True when the field is there to hold data of the category. */
+export function isExpected(field: string, category: PiiCategory): boolean {
+  return ACCOUNTS.has(field) && ACCOUNT_NAMES.has(category);
+}

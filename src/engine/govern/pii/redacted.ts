@@ -1,0 +1,15 @@
+// A text without what was found in it.
+import type { PiiFinding } from './finding.ts';
+
+/** The text with `[CATEGORY]` in the place of each finding, in capitals; findings of `detect`, in their order. */
+export function redacted(text: string, findings: readonly PiiFinding[]): string {
+  const bytes = Buffer.from(text);
+  let kept = '';
+  let at = 0;
+  for (const { category, start, end } of findings) {
+    if (start < at) continue; // A second category of one encoded run.
+    kept += `${bytes.toString('utf8', at, start)}[${category.toUpperCase()}]`;
+    at = end;
+  }
+  return kept + bytes.toString('utf8', at);
+}

@@ -1,0 +1,57 @@
+// What a consent may carry. No consent is asked for one, so whatever it holds is stored about a person who may never
+// have agreed to anything: it has the fields that a consent is made of, each short, and no others.
+import { EngineError } from '../errors.ts';
+import { EXTRA_FIELDS } from '../grain/api-draft.ts';
+import { contractNames } from '../grain/api-names.ts';
+import { fieldByName } from '../grain/field-map.ts';
+import { KIND, type Kind } from '../grain/kind.ts';
+import { isMap } from '../grain/validate.ts';
+import { Float, type Value, type ValueMap } from '../grain/value.ts';
+import { CONSENT_LIST_MAX, CONSENT_REASON_CHARS_MAX, CONSENT_TEXT_CHARS_MAX } from '../limits.ts';
+
+/** Names of the contract that stay out, as they are for free text or point at some. */
+const FREE: ReadonlySet<string> = new Set(
+  'context embedding_text content_refs embedding_refs provenance_chain'.split(' '),
+);
+/** Beside the contract's: why it was said, and what the format has for a view or an import. */
+const MORE = ['reason', 'structural_tags', 'system_valid_from', 'identity_state', '_elided', '_disclosure_of'];
+const ALLOWED: ReadonlySet<string> = new Set([...contractNames('consent').difference(FREE), ...MORE]);
+/** What a person says in words. */
+const REASONS: ReadonlySet<string> = new Set(['reason', 'supersession_justification']);
+
+/** VAL-E001, with the name of the field, for a consent that carries more. `fields` are under the format's full names. */
+export function checkConsentFields(fields: ValueMap): void {
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    if (name === EXTRA_FIELDS && isMap(value)) throw refused(Object.keys(value)[0] ?? name, NO_FIELD);
+    if (!ALLOWED.has(name)) throw refused(name, NO_FIELD);
+    const max = REASONS.has(name) ? CONSENT_REASON_CHARS_MAX : CONSENT_TEXT_CHARS_MAX;
+    checkShort(value, fieldByName(name, 'consent')?.kind, name === 'structural_tags' ? 'tags' : name, max);
+  }
+}
+
+const NO_FIELD = 'is no field of a consent, which holds no text but what it says';
+
+function checkShort(value: Value, kind: Kind | undefined, name: string, max: number): void {
+  if (typeof value === 'string') {
+    if (value.length > max) throw refused(name, `holds a text of more than ${max} characters`);
+  } else if (value instanceof Uint8Array) throw refused(name, 'holds bytes');
+  else if (Array.isArray(value)) {
+    if (value.length > CONSENT_LIST_MAX) throw refused(name, `holds more than ${CONSENT_LIST_MAX} members`);
+    for (const item of value) checkShort(item, kind?.item, name, max);
+  } else if (typeof value === 'object' && value !== null && !(value instanceof Float)) checkMap(value, kind, name, max);
+}
+
+function checkMap(map: ValueMap, kind: Kind | undefined, name: string, max: number): void {
+  for (const key of Object.keys(map)) {
+    const value = map[key];
+    const known = kind?.code === KIND.shape ? kind.shape?.byName.get(key)?.kind : kind?.item;
+    if (known === undefined) throw refused(name, 'holds a key that the format does not know');
+    if (value !== undefined) checkShort(value, known, name, max);
+  }
+}
+
+function refused(field: string, issue: string): EngineError {
+  return new EngineError('VAL-E001', `\`${field}\` ${issue}`, { details: [{ field, issue }] });
+}
