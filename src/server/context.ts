@@ -28,7 +28,7 @@ export interface Services {
   readonly keys: Keys;
   /** Erasures, and the rest of each after its answer. */
   readonly erasures: Pick<Erasures, 'user' | 'scope'>;
-  readonly masterKeys: Pick<MasterKeys, 'rotate' | 'whileStill'>;
+  readonly masterKeys: Pick<MasterKeys, 'current' | 'rotate' | 'whileStill'>;
   /** Milliseconds since 1970 at which this process began to serve. */
   readonly startedAtMs: number;
   /** Reads a .mg file or a single blob, off this thread when it is large. Throws FMT-E001, FMT-E003. */

@@ -118,3 +118,18 @@ test('a check file that holds something else is refused', (t) => {
   writeFileSync(join(dataDirectory, 'keys', 'master.check'), 'hello');
   assert.throws(() => loadMasterKey({ dataDirectory, value: hexA }), authError(/does not hold ids/));
 });
+
+test('a key that is a pattern is told from a random one, and warned about', (t) => {
+  const keyOf = (bytes: readonly number[]) => MasterKey.of(Uint8Array.from(bytes));
+  const bytes = Array.from({ length: 32 }, (_, at) => at);
+  for (const guessable of [bytes.map(() => 0), bytes, bytes.map((at) => 255 - at), bytes.map((at) => at % 8)])
+    assert.equal(keyOf(guessable).isGuessable, true, guessable.join(' '));
+  for (let at = 0; at < 200; at++) assert.equal(MasterKey.random().isGuessable, false);
+  const warnings: string[] = [];
+  loadMasterKey({
+    dataDirectory: temporaryDirectory(t),
+    value: '0'.repeat(64),
+    warn: (text) => warnings.push(text),
+  });
+  assert.match(warnings.join(), /the master key is a pattern/);
+});

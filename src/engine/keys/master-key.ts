@@ -18,6 +18,8 @@ const CHECK_FILE = 'master.check';
 const ID_PREFIX = 'granary master key id\0';
 /** The current key and those it replaces: more than a rotation upon a rotation is a mistake in the file. */
 const MASTER_KEYS_MAX = 8;
+/** Of 32 random bytes some 30 differ. Fewer than 16 do in practice never. */
+const DIFFERENT_BYTES_MIN = 16;
 
 interface Version {
   readonly id: string;
@@ -58,6 +60,14 @@ export class MasterKey {
   /** 16 hex digits that name the current key and say nothing about it. */
   get id(): string {
     return this.#current.id;
+  }
+
+  /** True where the current key has a pattern that no random source gives: few different bytes, or a series of them. */
+  get isGuessable(): boolean {
+    const { raw } = this.#current;
+    const step = (raw[1]! - raw[0]!) & 0xff;
+    const isSeries = raw.every((byte, at) => at === 0 || ((byte - raw[at - 1]!) & 0xff) === step);
+    return isSeries || new Set(raw).size < DIFFERENT_BYTES_MIN;
   }
 
   /** Ids of all accepted keys, the current one first. */
@@ -128,6 +138,10 @@ export interface LoadedMasterKey {
 export function loadMasterKey(options: MasterKeyOptions): LoadedMasterKey {
   const directory = join(options.dataDirectory, 'keys');
   const found = findMasterKey(directory, options);
+  if (found.key.isGuessable)
+    options.warn?.(
+      'the master key is a pattern and can be guessed: make a random one (openssl rand -hex 32), then rotate',
+    );
   const expected = readCheck(directory);
   if (expected === undefined) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });

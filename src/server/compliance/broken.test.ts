@@ -9,6 +9,8 @@ import { contextOf, openFaultyShard, openShard, settingsOf } from '../../../test
 import type { JsonObject } from '../../engine/calls.ts';
 import { seal } from '../../engine/crypto/envelope.ts';
 import type { Engine, EngineOptions } from '../../engine/engine.ts';
+import { entryHash, GENESIS } from '../../engine/govern/audit.ts';
+import { decodeAuditBody, encodeAuditBody } from '../../engine/govern/audit-codec.ts';
 import { slotOffset } from '../../engine/keys/slot.ts';
 import type { FaultyLog } from '../../engine/log/faulty.ts';
 import { decodeRecord, encodeRecord, type GrainRecord } from '../../engine/record/record.ts';
@@ -161,6 +163,49 @@ test('audit entries edited and removed, and a clock set back', async (t) => {
   await alsoFails(shard, 'audit_chain_integrity');
   await log.append({ records: [], removals: [second!] });
   await alsoFails(shard, 'audit_chain_integrity', 'audit_sequence_gapless', 'audit_retention');
+});
+
+/** Adds of one engine, whose seal notes the trail's end; then another engine over the same folder. */
+async function reopened(t: TestContext): Promise<{ readonly engine: Engine; readonly log: FaultyLog }> {
+  const root = mkdtempSync(join(tmpdir(), 'granary-broken-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const first = await openShard(root);
+  await first.write('attachMemory', context, { settings: settingsOf(1) });
+  for (const subject of ['one', 'two', 'three']) {
+    const fields = { subject: `somebody ${subject}`, relation: 'is', object: 'here' };
+    await first.write('add', context, { grainType: 'belief', fields, sync: false });
+  }
+  await first.write('flush', context, {});
+  await first.close();
+  const { engine, log } = await openFaultyShard(root);
+  t.after(() => engine.close());
+  return { engine, log };
+}
+
+test('a trail that was written anew, every hash following from the one before', async (t) => {
+  const { engine, log } = await reopened(t);
+  let previous = GENESIS.hash;
+  const replacements = engine.store.allKeyed(1, 'audit').map((sequence): [number, Uint8Array] => {
+    const record = decodeRecord(log.read(sequence)!);
+    assert.ok(record.kind === 'audit');
+    const entries = decodeAuditBody(record.body).map((entry) => {
+      const forged = { ...entry, actor: 'somebody else' };
+      previous = entryHash(forged, previous);
+      return { ...forged, hash: previous };
+    });
+    return [sequence, encodeRecord({ ...record, body: encodeAuditBody(entries) })];
+  });
+  await log.append({ records: [], replacements });
+  const failing = await failingOf(engine);
+  for (const id of ['audit_chain_integrity', 'audit_immutability']) assert.ok(failing.includes(id), id);
+});
+
+test('a trail that was cut at its end', async (t) => {
+  const { engine, log } = await reopened(t);
+  await log.append({ records: [], removals: [engine.store.allKeyed(1, 'audit').at(-1)!] });
+  const failing = await failingOf(engine);
+  for (const id of ['audit_chain_integrity', 'audit_sequence_gapless', 'audit_immutability'])
+    assert.ok(failing.includes(id), `${id} among ${failing.join(', ')}`);
 });
 
 test('a policy with a seal that is not its own', async (t) => {

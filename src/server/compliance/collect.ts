@@ -1,10 +1,13 @@
 // Evidence for one run on one memory: the partitions measure themselves, the server adds what it alone knows.
+import { realpathSync } from 'node:fs';
+import { sep } from 'node:path';
 import { EngineError } from '../../engine/errors.ts';
 import type { PartitionEvidence } from '../../engine/maintain/compliance/evidence.ts';
 import { isLoopback } from '../config.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import { leavingForVectors } from '../embedding/egress.ts';
+import { LAST_BACKUP } from '../operations/admin/backup.ts';
 import type { DeploymentEvidence, Evidence, KeyFact, OutsideService } from './evidence.ts';
 
 /** Evidence that is being gathered, by deployment and memory: who asks meanwhile is given the same. */
@@ -61,12 +64,15 @@ export function deploymentEvidence(
   { services, memory }: Pick<Context, 'services' | 'memory'>,
   previousFullRunAt: number | undefined,
 ): DeploymentEvidence {
-  const { config, clock } = services;
+  const { config, clock, control, masterKeys } = services;
+  const backedUp = control.get('setting', LAST_BACKUP)?.value;
   return {
     nowSeconds: Math.floor(clock.nowMs() / 1000),
     authMode: config.auth,
     masterKeySource:
       config.masterKey !== undefined ? 'environment' : config.masterKeyFile !== undefined ? 'file' : 'own',
+    masterKeyBesideData: config.masterKeyFile !== undefined && liesIn(config.masterKeyFile, config.dataDir),
+    masterKeyIsGuessable: masterKeys.current.isGuessable,
     tls: config.tlsCert !== undefined,
     loopback: isLoopback(config.host),
     services: servicesOf(services, memory),
@@ -78,8 +84,19 @@ export function deploymentEvidence(
       rerank: config.rerankModel ?? '',
     },
     previousFullRunAt,
+    backedUpAt: typeof backedUp === 'number' ? backedUp : undefined,
     tiers: [],
   };
+}
+
+/** By where they really lie, so that a link does not hide it. */
+function liesIn(file: string, directory: string): boolean {
+  try {
+    return realpathSync(file).startsWith(`${realpathSync(directory)}${sep}`);
+  } catch {
+    // A file that is gone after the start is no evidence that it lay elsewhere.
+    return true;
+  }
 }
 
 /** Where the memory's texts may be sent. */

@@ -21,6 +21,10 @@ export interface DeploymentEvidence {
   readonly authMode: string;
   /** `own`: made by the server, and kept beside the data. */
   readonly masterKeySource: 'environment' | 'file' | 'own';
+  /** True for a file of an operator's that lies in the data directory. */
+  readonly masterKeyBesideData: boolean;
+  /** True for bytes that nobody drew at random: few different ones, or a series. */
+  readonly masterKeyIsGuessable: boolean;
   readonly tls: boolean;
   /** True when no other machine reaches the listeners. */
   readonly loopback: boolean;
@@ -32,6 +36,8 @@ export interface DeploymentEvidence {
   readonly modelAssignments: Readonly<Record<string, string>>;
   /** Seconds; of the full run before this one. */
   readonly previousFullRunAt: number | undefined;
+  /** Seconds; of the newest backup of the deployment. */
+  readonly backedUpAt: number | undefined;
   /** Slower tiers that hold grains. */
   readonly tiers: readonly string[];
 }

@@ -34,11 +34,31 @@ export function recordOfProcessing(evidence: Evidence): ProcessingRecord {
       provenance_days: rules['retention.provenance_days'],
     },
     measures: [
-      'AES-256-GCM with a key a user',
-      'blind tokens in indexes',
-      'hash-chained audit trail',
+      ...measured(evidence),
       ...(evidence.deployment.tls ? ['TLS'] : []),
       ...(evidence.deployment.authMode === 'none' ? [] : [`authentication: ${evidence.deployment.authMode}`]),
     ],
   };
+}
+
+/** Measures that this run found in place: what was not measured is not claimed. */
+function measured(evidence: Evidence): readonly string[] {
+  const isSealed =
+    areas(evidence, 'blobs').every(
+      ({ sampled, envelopes, foreignKeys }) => envelopes === sampled && foreignKeys === 0,
+    ) &&
+    areas(evidence, 'canary').every(
+      ({ envelopes, envelopesWanted }) => envelopesWanted > 0 && envelopes === envelopesWanted,
+    );
+  const isBlind =
+    areas(evidence, 'index').every(({ valuesFound }) => valuesFound === 0) &&
+    areas(evidence, 'canary').every(({ indexBytes, indexNamesFound }) => indexBytes > 0 && indexNamesFound === 0);
+  const isChained = areas(evidence, 'trail').every(
+    ({ checked, firstBadSeq, rewritten }) => checked > 0 && firstBadSeq === undefined && !rewritten,
+  );
+  return [
+    ...(isSealed ? ['AES-256-GCM with a key a user'] : []),
+    ...(isBlind ? ['blind tokens in indexes'] : []),
+    ...(isChained ? ['hash-chained audit trail'] : []),
+  ];
 }

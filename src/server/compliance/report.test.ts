@@ -19,6 +19,7 @@ const report: Report = {
     checks,
     assessments: [],
     processing: null,
+    documentation: { policy: {}, versions: { cal: '1.2' }, models: {}, checks: ['erasure_proof'], controller: null },
   },
   policy: { version: 0, presets: [], seal_hash: 'abc' },
   erasures: [{ timestamp: 1_700_000_000, event_type: 'user.erased', subject: 'erased:0011223344556677' }],

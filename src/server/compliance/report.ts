@@ -27,6 +27,7 @@ export function jsonReport({ memory, run, policy, erasures }: Report): JsonObjec
     checks: run.checks.map((check) => shownCheck(check)) as unknown as JsonObject[], // texts alone
     impact: run.assessments.map(shownAssessment),
     record_of_processing: (run.processing ?? null) as unknown as JsonObject, // texts and numbers
+    technical_documentation: (run.documentation ?? null) as unknown as JsonObject, // texts and numbers
     erasure_log: [...erasures],
   };
 }
@@ -88,6 +89,9 @@ export function textReport({ memory, run, policy, erasures }: Report): string {
     lines.push(`  ${framework} (${reference}): ${status}${gaps.length > 0 ? `, missing ${gaps.join(', ')}` : ''}`);
   lines.push('', 'Record of processing');
   for (const [name, value] of Object.entries(run.processing ?? {})) lines.push(`  ${name}: ${JSON.stringify(value)}`);
+  lines.push('', 'Technical documentation');
+  for (const [name, value] of Object.entries(run.documentation ?? {}))
+    lines.push(`  ${name}: ${Array.isArray(value) ? value.join(', ') : JSON.stringify(value)}`);
   lines.push('', `Erasures: ${erasures.length}`);
   for (const { timestamp, event_type, subject } of erasures)
     lines.push(`  ${time(Number(timestamp))} ${String(event_type)} ${String(subject)}`);

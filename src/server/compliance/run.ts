@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { randomId } from '../control/ids.ts';
 import { settingsPrefix } from '../control/memories.ts';
 import { deploymentEvidence, gather } from './collect.ts';
+import { type Documentation, technicalDocumentation } from './documentation.ts';
 import { type Evidence, policyOf } from './evidence.ts';
 import { type Assessment, assessmentOf, FRAMEWORKS } from './impact.ts';
 import { judge } from './judge.ts';
@@ -30,6 +31,7 @@ export interface Run {
   readonly assessments: readonly Assessment[];
   /** null where the evidence for it was missing. */
   readonly processing: ProcessingRecord | null;
+  readonly documentation: Documentation | null;
 }
 
 export interface Tally {
@@ -77,6 +79,7 @@ export async function runChecks(context: Context, filter: string | undefined): P
     })),
     assessments: assessments(evidence),
     processing: orNull(() => recordOfProcessing(evidence)),
+    documentation: orNull(() => technicalDocumentation(evidence)),
   };
   await keep(context, run);
   const { total, pass, fail, warn, skip } = tallyOf(run.checks);

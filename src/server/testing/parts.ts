@@ -4,6 +4,7 @@ import { createSecretKey, hash } from 'node:crypto';
 import type { Clock } from '../../engine/clock.ts';
 import type { EngineError } from '../../engine/errors.ts';
 import { stringifyJson } from '../../engine/grain/api-json.ts';
+import { MasterKey } from '../../engine/keys/master-key.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { directShard } from '../../shards/direct.ts';
 import { Router } from '../../shards/router.ts';
@@ -99,6 +100,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     memories,
     keys,
     masterKeys: {
+      current: MasterKey.random(),
       rotate: async () => ({ rotated: 1, fingerprint: '0123456789abcdef' }),
       whileStill: (work) => work(),
     },

@@ -1,7 +1,8 @@
 // Synthetic grains of synthetic users go the way that all grains go, and what becomes of them is measured: sealed, found,
 // exported, erased, refused by rules. They live in memories of their own (momentary.ts) that are dropped afterwards.
+import { createHmac } from 'node:crypto';
 import type { CallContext } from '../../calls.ts';
-import { blindToken, FACET_BYTES } from '../../crypto/blind-tokens.ts';
+import { BlindTokens, TERM_BYTES } from '../../crypto/blind-tokens.ts';
 import { deriveBlindKey, deriveGrainKey } from '../../crypto/derive.ts';
 import { KEY_BYTES, NONCE_BYTES, open, TAG_BYTES } from '../../crypto/envelope.ts';
 import { EngineError } from '../../errors.ts';
@@ -21,6 +22,7 @@ import type { CanaryEvidence } from './evidence.ts';
 import { searchIndexFiles } from './index-files.ts';
 import { inMomentaryMemory } from './momentary.ts';
 import { policyProbes, robustnessProbes } from './probes.ts';
+import { caches, rowsLeadingTo, type Traced, waysIn } from './traces.ts';
 
 export interface CanaryServices {
   readonly store: Store;
@@ -91,7 +93,7 @@ class Basics {
     );
     const tokens = this.#tokenEvidence(own[0]!);
     const recalled = this.#recallEvidence();
-    const index = await this.#indexEvidence();
+    const index = await this.#indexEvidence(own[0]!);
     const exportRoundTrip = await this.#roundTrip(scoped);
     await this.#door.write('consent', this.#context, {
       items: [{ userId: this.#user, purpose: 'storage', granted: true }],
@@ -163,40 +165,53 @@ class Basics {
     const { tokens, keyIds } = this.#memory;
     const value = `${this.#name} likes`;
     const token = tokens.facet('entity', value);
-    const key = deriveBlindKey(this.#store.keys.get(keyIds.token), 'entity');
-    const found = this.#door.read('list', this.#context, { filter: { subject: value }, limit: 10, order: 'asc' });
+    const raw = this.#store.keys.get(keyIds.token);
+    const hmac = createHmac('sha256', deriveBlindKey(raw, 'entity')).update(value.normalize('NFC')).digest();
     return {
-      tokenTwice: token.equals(tokens.facet('entity', value)),
-      tokenIsHmac: key.length === KEY_BYTES && blindToken(key, value).subarray(0, FACET_BYTES).equals(token),
+      tokenTwice: token.equals(new BlindTokens(raw).facet('entity', value)),
+      tokenIsHmac: raw.length === KEY_BYTES && hmac.subarray(0, token.length).equals(token),
+      nameTokenBytes: token.length,
+      wordTokenBytes: TERM_BYTES,
       tokenDiffersElsewhere: !token.equals(this.#elsewhere.tokens.facet('entity', value)),
-      foundByValue: found.grains.some(({ hash }) => hash === own),
+      foundByValue: this.#listed(value).includes(own),
+      strangerFound: this.#listed(`${value} nothing`).length > 0,
     };
   }
 
-  #recallEvidence(): Pick<CanaryEvidence, 'scoreParts' | 'explanation'> {
+  /** Hashes of grains with this subject. */
+  #listed(subject: string): readonly string[] {
+    const { grains } = this.#door.read('list', this.#context, { filter: { subject }, limit: 10, order: 'asc' });
+    return grains.map(({ hash }) => hash);
+  }
+
+  #recallEvidence(): Pick<CanaryEvidence, 'scoreParts' | 'explainedParts' | 'explanation'> {
     const query = { query: this.#name, filter: {}, structural: false, limit: 5, candidateLimit: 50 };
     // Recalled as by a caller, so that it is told in the trail.
     const caller = { ...this.#context, actor: CANARY_NAMESPACE };
     const [hit] = this.#door.read('recall', caller, { ...query, record: { asked: true } }).hits;
-    if (hit === undefined) return { scoreParts: [], explanation: '' };
+    if (hit === undefined) return { scoreParts: [], explainedParts: [], explanation: '' };
     const { score, breakdown } = hit;
     const terms = Object.fromEntries(TEXT_TERMS.map((term) => [term, breakdown[term]]));
+    const explanation = explain({
+      score,
+      breakdown: { base: breakdown.final, terms, changes: {} },
+      recallSource: 'primary',
+    });
+    const scoreParts = TEXT_TERMS.filter((term) => breakdown[term] !== 0);
     return {
-      scoreParts: Object.entries(breakdown).flatMap(([name, part]) => (part === 0 ? [] : [name])),
-      explanation: explain({
-        score,
-        breakdown: { base: breakdown.final, terms, changes: {} },
-        recallSource: 'primary',
-      }),
+      scoreParts,
+      explainedParts: scoreParts.filter((term) => explanation.includes(`${breakdown[term].toFixed(3)} for `)),
+      explanation,
     };
   }
 
   /** On disk: the tail is sealed into a file first. */
-  async #indexEvidence() {
+  async #indexEvidence(own: string) {
     await this.#door.write('flush', this.#context, {});
     const names = ['likes', 'relation', 'object'].map((word) => `${this.#name} ${word}`);
     const { bytesSearched, found } = await inSlices(searchIndexFiles(this.#store, [...names, this.#user]));
-    return { indexBytes: bytesSearched, indexNamesFound: found };
+    const foundSealed = this.#listed(`${this.#name} likes`).includes(own);
+    return { indexBytes: bytesSearched, indexNamesFound: found, foundSealed };
   }
 
   /** Exported, forgotten, imported again: the same grain. */
@@ -213,10 +228,13 @@ class Basics {
   async #erase(own: readonly string[]) {
     const copies = own.map((hash) => this.#recordOf(hash));
     const { key } = copies[0]!;
+    const traced: Traced = { user: this.#user, subject: `${this.#name} likes`, word: this.#name, hashes: own, key };
+    const before = await this.#traces(traced);
     const proof = await this.#door.write('eraseUser', this.#context, { userId: this.#user });
     const again = await this.#door.write('eraseUser', this.#context, { userId: this.#user });
     const tombstone = this.#store.keys.tombstone(key);
     const keys = this.#remainingKeys();
+    const after = await this.#traces(traced);
     return {
       fingerprint: proof.keyFingerprint,
       entryHash: proof.auditEntryHash,
@@ -233,9 +251,24 @@ class Basics {
       keyGone: this.#store.keys.state(key) === 'destroyed',
       keysTried: keys.length,
       keysOpened: await inSlices(this.#keysThatOpen(keys, copies)),
-      cachesClean: this.#memory.userKeys.get(this.#user) === undefined && !opens(() => this.#memory.grainKey(key, 0)),
-      grainsLeft: this.#rowsOf(this.#user),
-      ...this.#served(own),
+      readsTried: Object.keys(before.ways).length,
+      silentBefore: named(before.ways, false),
+      servedBy: named(after.ways, true),
+      cachesTried: Object.keys(before.caches).length,
+      cachesEmptyBefore: named(before.caches, false),
+      cachesLeft: named(after.caches, true),
+      rowsBefore: before.rows,
+      grainsLeft: after.rows,
+    };
+  }
+
+  async #traces(traced: Traced) {
+    const { memory } = this.#context;
+    return {
+      // Asked first: a way in may fill a cache.
+      ways: await waysIn(this.#door, this.#context, traced),
+      caches: caches(this.#store, memory, traced),
+      rows: rowsLeadingTo(this.#store, memory, traced),
     };
   }
 
@@ -280,41 +313,6 @@ class Basics {
     const salts = [Buffer.alloc(0), ...(copy.scopeKey === 0 ? [] : [this.#store.keys.get(copy.scopeKey)])];
     const keys = [raw, ...salts.map((salt) => deriveGrainKey(raw, salt))];
     return keys.some((key) => opens(() => open(key, copy.sealed, aadOf(copy))));
-  }
-
-  #rowsOf(userId: string): number {
-    let rows = 0;
-    for (const part of this.#store.parts(this.#context.memory))
-      for (const doc of part.facet('user', userId) ?? [])
-        if (!this.#store.index.removed.get(part.ordinals[doc]!)) rows += 1;
-    return rows;
-  }
-
-  /** Every way in to a grain, asked for the erased user's. */
-  #served(own: readonly string[]): { readonly readsTried: number; readonly servedBy: readonly string[] } {
-    const gone = new Set(own);
-    const among = (hashes: Iterable<string>): boolean => [...hashes].some((hash) => gone.has(hash));
-    const filter = { userId: this.#user };
-    const read = this.#door.read.bind(this.#door);
-    const context = this.#context;
-    const recall = (query: object) =>
-      read('recall', context, { filter: {}, structural: false, limit: 50, candidateLimit: 100, ...query }).hits.map(
-        ({ grain }) => grain.hash,
-      );
-    const ways: Record<string, () => boolean> = {
-      get: () => among(own.map((hash) => read('get', context, { hash }).hash)),
-      raw: () => own.some((hash) => read('getRaw', context, { hash }).blob.length > 0),
-      fetch: () => read('fetch', context, { hashes: own }).grains.some((grain) => grain !== null),
-      locate: () => read('locate', context, { hashes: own }).held.some((held) => held),
-      list: () => read('list', context, { filter, limit: 10, order: 'asc' }).grains.length > 0,
-      search: () => among(recall({ query: this.#name, wordsOnly: true })),
-      recall: () => among(recall({ query: this.#name })),
-      'recall by user': () => recall({ filter, structural: true }).length > 0,
-      history: () => own.some((hash) => read('history', context, { hash }).versions.length > 0),
-      'graph (by subject)': () => among(recall({ filter: { entity: `${this.#name} likes` }, structural: true })),
-    };
-    const servedBy = Object.entries(ways).flatMap(([name, serves]) => (isServed(serves) ? [name] : []));
-    return { readsTried: Object.keys(ways).length, servedBy };
   }
 
   /** Sealed and taken back again: two versions, linked and told. */
@@ -374,12 +372,6 @@ function opens(work: () => unknown): boolean {
   }
 }
 
-/** What is refused is not served. */
-function isServed(serves: () => boolean): boolean {
-  try {
-    return serves();
-  } catch (error) {
-    if (error instanceof EngineError) return false;
-    throw error;
-  }
+function named(answers: Readonly<Record<string, boolean>>, wanted: boolean): readonly string[] {
+  return Object.entries(answers).flatMap(([name, answer]) => (answer === wanted ? [name] : []));
 }

@@ -1,4 +1,5 @@
 // What stands in a random sample of a memory's grains, and on what grounds: sources, confidence, contradictions, consent.
+import type { CallContext } from '../../calls.ts';
 import { type ConsentFact, DEFAULT_PURPOSE, EVERY_PURPOSE, isOtherBasis } from '../../govern/consent.ts';
 import { SENSITIVE_CATEGORIES } from '../../govern/pii/categories.ts';
 import { piiDetector } from '../../govern/pii/detector.ts';
@@ -13,8 +14,9 @@ import { toNfc } from '../../nfc.ts';
 import { docsOfUsers, timesToLive } from '../../recall/hidden.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { userNames } from '../users.ts';
+import { personPage } from '../person-page.ts';
 import type { DataEvidence, RetentionEvidence } from './evidence.ts';
+import { grainKeysAt } from './keys.ts';
 
 const DAY_MS = 86_400_000;
 const REVOKED_LONG_AGO_MS = 30 * DAY_MS;
@@ -26,8 +28,11 @@ const SCANNED_MAX = 200;
 const NAMES_MAX = 100;
 /** Grains of the one user whose export is tried, at most. */
 const EXPORTED_MAX = 5_000;
+const EXPORT_PAGE_BYTES = 1 << 20;
 /** Docs that are passed before others get their turn. */
 const SLICE_DOCS = 16_384;
+/** Records of grains that are looked at before others get their turn. */
+const SLICE_GRAINS = 4_096;
 const LOW_CONFIDENCE = 0.3;
 
 /** Of the policy: since when which rule asks for consent. */
@@ -39,7 +44,11 @@ export interface ConsentRule {
 export function* dataEvidence(
   store: Store,
   memory: Memory,
-  { live, sampled }: { readonly live: readonly Ordinal[]; readonly sampled: readonly Ordinal[] },
+  {
+    live,
+    sampled,
+    context,
+  }: { readonly live: readonly Ordinal[]; readonly sampled: readonly Ordinal[]; readonly context: CallContext },
   rule: ConsentRule,
 ): Sliced<DataEvidence> {
   const tally = new Tally(store, memory, rule);
@@ -50,7 +59,7 @@ export function* dataEvidence(
     }
     yield;
   }
-  const userExport = yield* exportOfOne(store, memory, sampled);
+  const userExport = yield* exportOfOne(store, memory, { live, sampled, context });
   let current = 0;
   for (let at = 0; at < live.length; at++) {
     if (!store.index.superseded.get(live[at]!)) current += 1;
@@ -78,6 +87,7 @@ class Tally {
   readonly counts = {
     sampled: 0,
     listedSource: 0,
+    unnamedSource: 0,
     beliefs: 0,
     contradicted: 0,
     lowConfidence: 0,
@@ -105,8 +115,9 @@ class Tally {
   take({ type, fields }: Grain, ordinal: Ordinal): void {
     const { counts } = this;
     counts.sampled += 1;
-    // One that names none is the user's.
-    if (LISTED_SOURCES.has(fields['source_type'] ?? 'user')) counts.listedSource += 1;
+    const source = fields['source_type'];
+    if (source === undefined) counts.unnamedSource += 1;
+    else if (LISTED_SOURCES.has(source)) counts.listedSource += 1;
     remember(this.namespaces, fields['namespace'] ?? 'default');
     if (fields['source_type'] === 'agent') remember(this.agentAuthors, fields['author_did']);
     if (type === 'belief') this.#takeBelief(fields, ordinal);
@@ -229,42 +240,52 @@ function remember(names: Set<string>, name: unknown): void {
   if (typeof name === 'string' && name !== '' && names.size < NAMES_MAX) names.add(name);
 }
 
-/** Reads everything of one user of the sample, as an export would, against what the index knows of that user. */
+/** Exports one user of the sample as a caller would, and counts what lies under that user's key in the log. */
 function* exportOfOne(
   store: Store,
   memory: Memory,
-  sampled: readonly Ordinal[],
+  {
+    live,
+    sampled,
+    context,
+  }: { readonly live: readonly Ordinal[]; readonly sampled: readonly Ordinal[]; readonly context: CallContext },
 ): Sliced<DataEvidence['userExport'] | undefined> {
-  const userId = userOfSample(store, memory, sampled) ?? firstUser(store, memory);
-  if (userId === undefined) return undefined;
-  let indexed = 0;
+  const one = userOfSample(store, memory, sampled) ?? userOfSample(store, memory, live);
+  if (one === undefined) return undefined;
   let exported = 0;
   let parsed = 0;
-  for (const part of store.parts(memory.number))
-    for (const doc of part.facet('user', userId) ?? []) {
-      const ordinal = part.ordinals[doc]!;
-      if (indexed >= EXPORTED_MAX) break;
-      if (store.index.removed.get(ordinal)) continue;
-      indexed += 1;
-      const stored = store.readGrain(memory, ordinal);
-      if (stored === undefined) continue;
-      exported += 1;
-      if (openGrain(stored.blob).fields['user_id'] === userId) parsed += 1;
-      yield;
-    }
-  return { exported, parsed, indexed };
-}
-
-function userOfSample(store: Store, memory: Memory, sampled: readonly Ordinal[]): string | undefined {
-  for (const ordinal of sampled.slice(0, SCANNED_MAX)) {
-    const userId = store.readGrain(memory, ordinal)?.grain.fields['user_id'];
-    if (typeof userId === 'string' && userId !== '') return userId;
+  let after = 0;
+  for (let done = false; !done && exported < EXPORTED_MAX; ) {
+    const page = yield* personPage(store, memory, context, {
+      userId: one.userId,
+      after,
+      limitBytes: EXPORT_PAGE_BYTES,
+    });
+    exported += page.grains.length;
+    parsed += page.grains.filter(({ blob }) => openGrain(blob).fields['user_id'] === one.userId).length;
+    done = page.done || page.last <= after;
+    // A long export is compared as far as it was read.
+    after = done ? Number.POSITIVE_INFINITY : page.last;
   }
-  return undefined;
+  let stored = 0;
+  for (let at = 0; at < live.length; at++) {
+    if (live[at]! <= after && grainKeysAt(store, live[at]!)?.key === one.key) stored += 1;
+    if (at % SLICE_GRAINS === SLICE_GRAINS - 1) yield;
+  }
+  return { exported, parsed, stored };
 }
 
-function firstUser(store: Store, memory: Memory): string | undefined {
-  for (const name of userNames(store, memory)) if (name !== undefined) return name;
+/** The first of some grains that has a user: who that is, and the key that it lies under. */
+function userOfSample(
+  store: Store,
+  memory: Memory,
+  ordinals: readonly Ordinal[],
+): { readonly userId: string; readonly key: number } | undefined {
+  for (const ordinal of ordinals.slice(0, SCANNED_MAX)) {
+    const userId = store.readGrain(memory, ordinal)?.grain.fields['user_id'];
+    const key = grainKeysAt(store, ordinal)?.key;
+    if (typeof userId === 'string' && userId !== '' && key !== undefined) return { userId, key };
+  }
   return undefined;
 }
 

@@ -35,8 +35,9 @@ export interface KeyEvidence {
   readonly unwrappable: number;
   /** Keys whose own bytes stand in a file of keys. */
   readonly inClear: number;
-  /** Milliseconds: when the key that new blobs are sealed under was made. */
+  /** Milliseconds: when the key that new blobs without a user are sealed under was made, and the oldest live key of a user. */
   readonly newestMadeMs: number;
+  readonly oldestUserKeyMs?: number;
   readonly users: number;
   /** Users with several live keys. */
   readonly usersWithSeveral: number;
@@ -84,6 +85,8 @@ export interface TrailEvidence {
   readonly events: Readonly<Record<string, number>>;
   /** Newest entry of an event type, in seconds. */
   readonly newest: Readonly<Record<string, number>>;
+  /** Seconds: when somebody last began to export the whole memory; absent: never. */
+  readonly exportedWholeAt?: number;
   /** Actors of agents in the window, at most a hundred. */
   readonly agents: readonly string[];
   /** Versions named by entries about the policy: sealed, and changed up or down. */
@@ -92,7 +95,16 @@ export interface TrailEvidence {
   /** Downgrades whose entry has no actor or no reason. */
   readonly looseDowngrades: number;
   readonly downgrades: number;
-  /** Doctored copies of the newest entries that a verification took: an edited one, one with a gap, one said twice. */
+  /** Where the chain ended when a seal last noted it; absent before the first seal. */
+  readonly notedSeq?: number;
+  /** The entry at the noted end has another hash now: the chain was written anew, at least up to there. */
+  readonly rewritten: boolean;
+  /** Entries that were committed or noted and are not there: the chain was cut short. */
+  readonly cutOff: number;
+  /**
+   * Doctored copies of the newest entries, and those that a verification took: one edited, one with a gap, one with an entry
+   * twice, one cut short, one edited and hashed anew to its end.
+   */
   readonly doctored: number;
   readonly doctoredAccepted: number;
   /** Whether the log would take another record in the place of the newest of the chain. */
@@ -142,7 +154,9 @@ export interface DataEvidence {
   readonly grains: number;
   readonly current: number;
   readonly sampled: number;
+  /** With a source that the contract lists, and with none: those count as the user's. */
   readonly listedSource: number;
+  readonly unnamedSource: number;
   readonly beliefs: number;
   readonly contradicted: number;
   readonly lowConfidence: number;
@@ -168,8 +182,11 @@ export interface DataEvidence {
   readonly namespaces: readonly string[];
   /** Purposes for which consents hold. */
   readonly purposes: readonly string[];
-  /** An export of one user: its grains, those that parse, and how many the index knows; absent without users. */
-  readonly userExport?: { readonly exported: number; readonly parsed: number; readonly indexed: number };
+  /**
+   * The export of one user, as a caller gets it: its grains, those that parse as the user's, and how many grains lie under
+   * the user's key in the log; absent without users.
+   */
+  readonly userExport?: { readonly exported: number; readonly parsed: number; readonly stored: number };
 }
 
 /** Files of the index, searched for names that stand in grains. */
@@ -213,8 +230,9 @@ export interface CanaryEvidence {
   /** Keys tried on what was copied before the erasure, and those that opened it. */
   readonly keysTried: number;
   readonly keysOpened: number;
-  /** Ways in that were asked for the erased user's grains, and those that gave any. */
+  /** Ways in to the user's grains; those that gave none before the erasure, and those that gave some after it. */
   readonly readsTried: number;
+  readonly silentBefore: readonly string[];
   readonly servedBy: readonly string[];
   readonly proof: boolean;
   readonly proofRepeats: boolean;
@@ -222,12 +240,25 @@ export interface CanaryEvidence {
   readonly proofEntry: boolean;
   readonly keyGone: boolean;
   readonly keyEntry: boolean;
-  readonly cachesClean: boolean;
+  /** Caches that were asked; those that held nothing of the user before the erasure, and those that held some after it. */
+  readonly cachesTried: number;
+  readonly cachesEmptyBefore: readonly string[];
+  readonly cachesLeft: readonly string[];
+  /** Rows of the index that led to the user's grains before the erasure, and after it. */
+  readonly rowsBefore: number;
   readonly grainsLeft: number;
+  /** Tokens made by another instance, from the same key, are the same. */
   readonly tokenTwice: boolean;
+  /** The canary is found by the plain text of its name, in the tail and in a sealed file. */
   readonly foundByValue: boolean;
-  /** The token is HMAC-SHA256 under a derived key of 32 bytes. */
+  readonly foundSealed: boolean;
+  /** A name that no grain has finds one. */
+  readonly strangerFound: boolean;
+  /** The token is what HMAC-SHA256 gives, computed apart from the engine's own code, under a key of 32 bytes. */
   readonly tokenIsHmac: boolean;
+  /** Bytes of a token that a row keeps: of a name, of a word. */
+  readonly nameTokenBytes: number;
+  readonly wordTokenBytes: number;
   readonly tokenDiffersElsewhere: boolean;
   /** Bytes of index files that were searched for the canaries' names, and names found. */
   readonly indexBytes: number;
@@ -245,9 +276,10 @@ export interface CanaryEvidence {
   readonly policyChainIntact: boolean;
   readonly policyAudited: boolean;
   readonly exportRoundTrip: boolean;
-  /** Names of the score parts that a recall told. */
+  /** Parts of the text score of a recall's first hit that are not 0, and those whose amount its explanation says. */
   readonly scoreParts: readonly string[];
-  /** The sentence that explains that recall's first hit; '' without one. */
+  readonly explainedParts: readonly string[];
+  /** The sentence that explains that hit; '' without one. */
   readonly explanation: string;
 }
 

@@ -72,15 +72,18 @@ test('a memory in order measures itself', async (t) => {
   assert.equal(erasures.withoutKeyEntry, 0);
   const trail = whole(evidence.trail);
   assert.equal(trail.firstBadSeq, undefined);
-  assert.deepEqual([trail.firstSeq, trail.gaps, trail.doctored, trail.doctoredAccepted], [1, 0, 3, 0]);
+  assert.deepEqual([trail.firstSeq, trail.gaps, trail.doctored, trail.doctoredAccepted], [1, 0, 5, 0]);
   assert.equal(trail.replaceable, false);
   assert.equal(trail.checked, trail.entries);
   assert.equal(trail.events['memory.added'], 30);
   const policy = whole(evidence.policy);
   assert.deepEqual([policy.version, policy.intact, policy.simulationDiffers, policy.shuffledResults], [0, true, 0, 1]);
   const data = whole(evidence.data);
-  assert.deepEqual([data.grains, data.beliefs, data.listedSource, data.personal, data.unfounded], [20, 20, 20, 10, 10]);
-  assert.deepEqual(data.userExport, { exported: 10, parsed: 10, indexed: 10 });
+  assert.deepEqual(
+    [data.grains, data.beliefs, data.unnamedSource, data.personal, data.unfounded],
+    [20, 20, 20, 10, 10],
+  );
+  assert.deepEqual(data.userExport, { exported: 10, parsed: 10, stored: 10 });
   const index = whole(evidence.index);
   assert.equal(index.valuesFound, 0);
 });
@@ -96,16 +99,20 @@ test('canaries go through everything and leave nothing', async (t) => {
     [0, 3, 0, 2, 0],
   );
   assert.ok(canary.keysTried >= 6 && canary.keysOpened === 0, String(canary.keysTried));
-  assert.deepEqual([canary.servedBy, canary.readsTried, canary.grainsLeft], [[], 10, 0]);
-  for (const member of ['proof', 'proofRepeats', 'proofEntry', 'keyGone', 'keyEntry', 'cachesClean'] as const)
+  assert.deepEqual([canary.servedBy, canary.silentBefore, canary.readsTried, canary.grainsLeft], [[], [], 14, 0]);
+  assert.deepEqual([canary.cachesLeft, canary.cachesEmptyBefore, canary.cachesTried], [[], [], 4]);
+  assert.ok(canary.rowsBefore >= 5, String(canary.rowsBefore));
+  for (const member of ['proof', 'proofRepeats', 'proofEntry', 'keyGone', 'keyEntry'] as const)
     assert.equal(canary[member], true, member);
-  for (const member of ['tokenTwice', 'foundByValue', 'tokenIsHmac', 'tokenDiffersElsewhere'] as const)
+  for (const member of ['tokenTwice', 'foundByValue', 'foundSealed', 'tokenIsHmac', 'tokenDiffersElsewhere'] as const)
     assert.equal(canary[member], true, member);
   assert.ok(canary.indexBytes > 0 && canary.indexNamesFound === 0);
   assert.ok(canary.chainValid && canary.policyChainIntact && canary.policyAudited && canary.exportRoundTrip);
   for (const event of ['memory.added', 'memory.forgotten', 'memory.recalled', 'consent.granted', 'user.erased'])
     assert.ok(canary.audited.includes(event), event);
+  assert.deepEqual([canary.strangerFound, canary.nameTokenBytes, canary.wordTokenBytes], [false, 16, 8]);
   assert.ok(canary.scoreParts.includes('bm25'));
+  assert.deepEqual(canary.explainedParts, canary.scoreParts);
   assert.match(canary.explanation, /^Score \d.* for its words/);
   assert.deepEqual(
     canary.writeRules.map(({ rule, got }) => [rule, got]),

@@ -67,7 +67,9 @@ export async function gatherCompliance(
     trail: 'error' in trail ? trail : trail.evidence,
     policy: await area(() => inSlices(policyEvidence(store, memory, random))),
     retention: await area(() => inSlices(retentionEvidence(store, memory))),
-    data: await ofGrains(() => dataEvidence(store, memory, { live: ordinals, sampled: shares }, ruleOf(memory))),
+    data: await ofGrains(() =>
+      dataEvidence(store, memory, { live: ordinals, sampled: shares, context }, ruleOf(memory)),
+    ),
     index: await ofGrains(() => indexEvidence(store, memory, sampled)),
     recalls: await area(() => recallEvidence(services.door, context, { nowMs, entries: entries.recalled })),
     canary: await area(() => runCanaries(services, memory, { runId, requestId: context.requestId })),

@@ -31,8 +31,10 @@ export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> 
   const { blob, token, index } = memory.keyIds;
   const records = yield* userKeyRecords(store, memory);
   const liveByUser = new Map<string, Set<number>>();
-  for (const { key, action, token: user } of records) {
+  let oldestUserKeyMs: number | undefined;
+  for (const { key, action, token: user, atMs } of records) {
     if (action !== 'made' || keys.state(key) !== 'live') continue;
+    oldestUserKeyMs = Math.min(oldestUserKeyMs ?? Number.POSITIVE_INFINITY, atMs);
     const name = Buffer.from(user).toString('hex');
     const live = liveByUser.get(name);
     if (live === undefined) liveByUser.set(name, new Set([key]));
@@ -58,6 +60,7 @@ export function* keyEvidence(store: Store, memory: Memory): Sliced<KeyEvidence> 
     unwrappable,
     inClear,
     newestMadeMs: keys.inspect(blob)?.createdMs ?? 0,
+    ...(oldestUserKeyMs === undefined ? {} : { oldestUserKeyMs }),
     users: liveByUser.size,
     usersWithSeveral: [...liveByUser.values()].filter((ids) => ids.size > 1).length,
     tokenKeyIsSeparate: separate(token),
@@ -126,7 +129,7 @@ function* grainsUnder(
 }
 
 /** Which keys a grain lies under, of its user (or the memory) and its scope; undefined for what is no grain. */
-function grainKeysAt({ log }: Store, ordinal: Ordinal): Pick<GrainRecord, 'key' | 'scopeKey'> | undefined {
+export function grainKeysAt({ log }: Store, ordinal: Ordinal): Pick<GrainRecord, 'key' | 'scopeKey'> | undefined {
   // Unchecked: all records are looked at, and a damaged one is no evidence either way.
   if (log.peek !== undefined) return log.peek(ordinal, peekedKeys);
   const bytes = log.read(ordinal);

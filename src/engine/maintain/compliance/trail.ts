@@ -1,9 +1,10 @@
 // The audit chain of a partition, walked once from its beginning: does it hold, who acted, what was said of what.
-import { type AuditEntry, checkChain, GENESIS } from '../../govern/audit.ts';
+import { type AuditEntry, type AuditHead, checkChain, entryHash, GENESIS } from '../../govern/audit.ts';
 import { decodeAuditBody } from '../../govern/audit-codec.ts';
 import type { Sliced } from '../../index/section.ts';
 import { decodeRecord } from '../../record/record.ts';
 import type { Store } from '../../store/store.ts';
+import { notedHead } from '../audit-heads.ts';
 import type { TrailEvidence } from './evidence.ts';
 
 /** Of the newest entries all hashes are computed again; older ones only hand theirs on. */
@@ -33,9 +34,11 @@ type Details = Readonly<Record<string, unknown>>;
 
 export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<Trail> {
   const committed = store.auditHead(memory);
+  const noted = notedHead(store, store.memory(memory));
   const windowFrom = Math.floor(nowMs / 1000) - WINDOW_SECONDS;
   const counts = new Counts(windowFrom);
   let head = GENESIS;
+  let rewritten = false;
   let firstBadSeq: number | undefined;
   let checked = 0;
   let firstSeq = 0;
@@ -57,12 +60,14 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
       checked += entries.length;
     }
     for (const entry of entries) counts.take(entry);
+    if (noted !== undefined) rewritten ||= contradicts(entries, noted);
     head = { seq: last.seq, hash: last.hash };
     newest = entries;
     newestAt = sequence;
     yield;
   }
-  if (head.seq < committed.seq) firstBadSeq ??= head.seq + 1;
+  const cutOff = Math.max(0, committed.seq - head.seq, (noted?.seq ?? 0) - head.seq);
+  if (cutOff > 0) firstBadSeq ??= head.seq + 1;
   const doctored = doctor(beforeNewest, newest.slice(0, DOCTORED_ENTRIES));
   return {
     evidence: {
@@ -71,6 +76,9 @@ export function* walkTrail(store: Store, memory: number, nowMs: number): Sliced<
       ...(firstBadSeq === undefined ? {} : { firstBadSeq }),
       firstSeq,
       ...counts.told(),
+      ...(noted === undefined ? {} : { notedSeq: noted.seq }),
+      rewritten,
+      cutOff,
       doctored: doctored.length,
       doctoredAccepted: doctored.filter((accepted) => accepted).length,
       replaceable: store.log.mayReplace?.(newestAt) ?? true,
@@ -92,15 +100,37 @@ function entriesAt(store: Store, sequence: number): readonly AuditEntry[] {
   }
 }
 
-/** Which doctored copies of a stretch of the chain are taken for whole: none should be. Empty for an empty stretch. */
-function doctor(head: typeof GENESIS, entries: readonly AuditEntry[]): readonly boolean[] {
+/** True when the entry at the noted end is another one now. */
+function contradicts(entries: readonly AuditEntry[], noted: AuditHead): boolean {
+  return entries.some(({ seq, hash }) => seq === noted.seq && hash !== noted.hash);
+}
+
+/**
+ * Which doctored copies of a stretch of the chain pass for whole: none should. Each is held against the hashes and, as the
+ * whole chain is, against its noted end. Empty for an empty stretch.
+ */
+function doctor(head: AuditHead, entries: readonly AuditEntry[]): readonly boolean[] {
   const first = entries[0];
-  if (first === undefined) return [];
-  const accepted = (copy: readonly AuditEntry[]): boolean => !('badSeq' in checkChain(head, copy));
+  const last = entries.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const end: AuditHead = { seq: last.seq, hash: last.hash };
+  const passes = (copy: readonly AuditEntry[]): boolean => {
+    const checked = checkChain(head, copy);
+    return !('badSeq' in checked) && checked.head.seq >= end.seq && !contradicts(copy, end);
+  };
   const edited = entries.map((entry) => (entry === first ? { ...entry, actor: `${entry.actor}?` } : entry));
   // What follows a missing entry: when there was but one, the next one to come.
   const rest = entries.length > 1 ? entries.slice(1) : [{ ...first, seq: first.seq + 1 }];
-  return [accepted(edited), accepted(rest), accepted([first, first])];
+  return [edited, rest, [first, first], entries.slice(0, -1), hashedAnew(head, edited)].map(passes);
+}
+
+/** The same entries with hashes that follow from one another: what somebody would write who edits one of them. */
+function hashedAnew(head: AuditHead, entries: readonly AuditEntry[]): readonly AuditEntry[] {
+  let previous = head.hash;
+  return entries.map((entry) => {
+    previous = entryHash(entry, previous);
+    return { ...entry, hash: previous };
+  });
 }
 
 class Counts {
@@ -123,6 +153,7 @@ class Counts {
   #anonymous = 0;
   #downgrades = 0;
   #looseDowngrades = 0;
+  #exportedWholeAt: number | undefined;
 
   constructor(windowFrom: number) {
     this.#windowFrom = windowFrom;
@@ -159,6 +190,7 @@ class Counts {
     const fingerprint = String(details['key_fingerprint'] ?? '');
     if (event === 'user.erased')
       this.erased.push({ user: subject, count: Number(details['count']), fingerprint, timestamp });
+    if (event === 'export.file' && details['whole'] === 1) this.#exportedWholeAt = timestamp;
     if (event === 'key.destroyed') this.destroyed.add(fingerprint);
     if (event === 'policy.sealed') this.#sealed.push(Number(details['version']));
     if (event === 'policy.upgraded' || event === 'policy.downgraded') this.#changed.push(Number(details['version']));
@@ -177,6 +209,7 @@ class Counts {
       windowEvents: this.#windowEvents,
       events: this.#events,
       newest: this.#newest,
+      ...(this.#exportedWholeAt === undefined ? {} : { exportedWholeAt: this.#exportedWholeAt }),
       agents: [...this.#agents],
       sealedVersions: this.#sealed,
       changedVersions: this.#changed,
@@ -193,4 +226,5 @@ const DETAILED: ReadonlySet<string> = new Set([
   'policy.sealed',
   'policy.upgraded',
   'policy.downgraded',
+  'export.file',
 ]);

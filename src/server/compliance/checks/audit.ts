@@ -5,6 +5,19 @@ const CLOCK_STEP_SECONDS = 5;
 const CANARY_EVENTS = ['memory.added', 'memory.forgotten', 'consent.granted'];
 
 const entries = (evidence: Evidence): number => sum(evidence, 'trail', (trail) => trail.entries);
+const cutOff = (evidence: Evidence): number => sum(evidence, 'trail', (trail) => trail.cutOff);
+
+/** Partitions whose chain no longer leads to the end that was noted with a seal, and those without such a note. */
+function againstNotes(evidence: Evidence) {
+  const trails = areas(evidence, 'trail');
+  return {
+    rewritten: trails.filter((trail) => trail.rewritten).length,
+    unnoted: trails.filter(({ notedSeq }) => notedSeq === undefined).length,
+    noted: trails.reduce((total, { notedSeq = 0 }) => total + notedSeq, 0),
+  };
+}
+
+const UNNOTED = 'no end of the chain is noted yet, so a chain that was cut or written anew would not show';
 
 export const AUDIT: Readonly<Record<string, Judge>> = {
   audit_enabled: (evidence) => {
@@ -21,26 +34,36 @@ export const AUDIT: Readonly<Record<string, Judge>> = {
       firstBadSeq === undefined ? [] : [`seq ${firstBadSeq} of partition ${evidence.partitions[i]?.partition}`],
     );
     const checked = sum(evidence, 'trail', (trail) => trail.checked);
+    const { rewritten, unnoted, noted } = againstNotes(evidence);
     const canaries = areas(evidence, 'canary').every(({ chainValid }) => chainValid);
     if (bad.length > 0) return fail(`the chain breaks at ${bad.join(', ')}`);
-    return passIf(checked > 0 && canaries, `${checked} of ${entries(evidence)} entries follow from the ones before`);
+    if (rewritten > 0) return fail(`${rewritten} partitions have another entry at the noted end of their chain`);
+    const detail = `${checked} of ${entries(evidence)} entries follow from the ones before, ${noted} of them up to a noted end`;
+    if (checked === 0 || !canaries) return fail(detail);
+    return unnoted > 0 ? warn(`${detail}; ${UNNOTED}`) : pass(detail);
   },
   audit_sequence_gapless: (evidence) => {
     const gaps = sum(evidence, 'trail', (trail) => trail.gaps);
+    const missing = cutOff(evidence);
     const back = Math.max(...areas(evidence, 'trail').map(({ regressionSeconds }) => regressionSeconds));
-    const detail = `${entries(evidence)} entries: ${gaps} gaps, at most ${back} s back in time`;
-    if (gaps > 0 || back > CLOCK_STEP_SECONDS || entries(evidence) === 0) return fail(detail);
+    const detail = `${entries(evidence)} entries: ${gaps} gaps, ${missing} missing at the end, at most ${back} s back in time`;
+    if (gaps > 0 || missing > 0 || back > CLOCK_STEP_SECONDS || entries(evidence) === 0) return fail(detail);
+    const { unnoted } = againstNotes(evidence);
+    if (unnoted > 0) return warn(`${detail}; ${UNNOTED}`);
     return back > 0 ? warn(detail) : pass(detail);
   },
   audit_immutability: (evidence) => {
     const doctored = sum(evidence, 'trail', (trail) => trail.doctored);
     const accepted = sum(evidence, 'trail', (trail) => trail.doctoredAccepted);
     const replaceable = areas(evidence, 'trail').some((trail) => trail.replaceable);
-    return passIf(
-      doctored > 0 && accepted === 0 && !replaceable,
-      `${accepted} of ${doctored} doctored copies (edited, missing, said twice) passed for whole; ` +
-        `the log ${replaceable ? 'takes' : 'refuses'} another record in an entry's place`,
-    );
+    const { rewritten, unnoted, noted } = againstNotes(evidence);
+    const missing = cutOff(evidence);
+    const detail =
+      `${accepted} of ${doctored} doctored copies (edited, gap, twice, cut, hashed anew) passed for whole; ` +
+      `the log ${replaceable ? 'takes' : 'refuses'} another record in an entry's place; ` +
+      `noted up to ${noted}: ${rewritten} partitions differ, ${missing} entries are missing`;
+    if (doctored === 0 || accepted > 0 || replaceable || rewritten > 0 || missing > 0) return fail(detail);
+    return unnoted > 0 ? warn(`${detail}; ${UNNOTED}`) : pass(detail);
   },
   audit_attribution: (evidence) => {
     const total = sum(evidence, 'trail', (trail) => trail.windowEntries);

@@ -1,5 +1,10 @@
 import { areas, type Evidence, sum } from '../evidence.ts';
-import { type Judge, passIf, skip } from '../verdict.ts';
+import { fail, type Judge, pass, passIf, skip, warn } from '../verdict.ts';
+
+const HMAC_BYTES = 32;
+/** Half of the hash, as RFC 2104 has it for a shortened HMAC; of a word what makes equal tokens of two words unlikely. */
+const NAME_TOKEN_BYTES_MIN = 16;
+const WORD_TOKEN_BYTES_MIN = 8;
 
 const canaries = (evidence: Evidence) => areas(evidence, 'canary');
 
@@ -26,16 +31,29 @@ export const BLIND_INDEX: Readonly<Record<string, Judge>> = {
     const { bytes, found, detail } = names(evidence);
     return passIf(bytes > 0 && found === 0, detail);
   },
-  blind_index_token_strength: (evidence) =>
-    passIf(
-      canaries(evidence).every(({ tokenIsHmac }) => tokenIsHmac),
-      'HMAC-SHA256 (64 hex digits) under a key of 32 bytes, of which an index row keeps the first 32 digits',
-    ),
-  blind_index_deterministic: (evidence) =>
-    passIf(
-      canaries(evidence).every(({ tokenTwice, foundByValue }) => tokenTwice && foundByValue),
-      'the canary name was given its token twice and looked for by its plain text',
-    ),
+  blind_index_token_strength: (evidence) => {
+    const tokens = canaries(evidence);
+    const name = Math.min(...tokens.map(({ nameTokenBytes }) => nameTokenBytes));
+    const word = Math.min(...tokens.map(({ wordTokenBytes }) => wordTokenBytes));
+    const detail =
+      `tokens of names are HMAC-SHA256 under a key of 32 bytes, of which a row keeps ${name} of 32 bytes; ` +
+      `tokens of words are AES-256 of the word, of which a row keeps ${word} bytes`;
+    if (!tokens.every(({ tokenIsHmac }) => tokenIsHmac)) return fail('a token is not what HMAC-SHA256 gives');
+    if (name < NAME_TOKEN_BYTES_MIN || word < WORD_TOKEN_BYTES_MIN) return fail(detail);
+    // The contract wants whole HMACs.
+    return name === HMAC_BYTES && word === HMAC_BYTES ? pass(detail) : warn(detail);
+  },
+  blind_index_deterministic: (evidence) => {
+    const of = canaries(evidence);
+    const every = (name: 'tokenTwice' | 'foundByValue' | 'foundSealed'): boolean => of.every((canary) => canary[name]);
+    const strangers = of.filter(({ strangerFound }) => strangerFound).length;
+    return passIf(
+      every('tokenTwice') && every('foundByValue') && every('foundSealed') && strangers === 0,
+      `a second instance gives the canary's name ${every('tokenTwice') ? 'the same' : 'another'} token; by its plain text it ` +
+        `is ${every('foundByValue') ? '' : 'not '}found before a seal and ${every('foundSealed') ? '' : 'not '}after it; ` +
+        `a name that no grain has finds ${strangers === 0 ? 'nothing' : 'something'}`,
+    );
+  },
   blind_index_key_separation: (evidence) => {
     const separate = areas(evidence, 'keys').every((keys) => keys.tokenKeyIsSeparate && keys.indexKeyIsSeparate);
     const differs = canaries(evidence).every(({ tokenDiffersElsewhere }) => tokenDiffersElsewhere);

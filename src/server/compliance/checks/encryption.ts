@@ -81,12 +81,24 @@ export const ENCRYPTION: Readonly<Record<string, Judge>> = {
     if (days === null) return skip('the policy sets no key_rotation_days');
     const madeMs = Math.min(...areas(evidence, 'keys').map(({ newestMadeMs }) => newestMadeMs));
     const age = (evidence.deployment.nowSeconds - madeMs / 1000) / DAY_SECONDS;
-    return within(age, days, days * 1.25, `the newest key is ${age.toFixed(1)} days old, the policy wants ${days}`);
+    const detail = `the key for grains without a user is ${age.toFixed(1)} days old, the policy wants ${days}`;
+    const verdict = within(age, days, days * 1.25, detail);
+    const oldestMs = Math.min(
+      ...areas(evidence, 'keys').map((keys) => keys.oldestUserKeyMs ?? Number.POSITIVE_INFINITY),
+    );
+    const oldest = (evidence.deployment.nowSeconds - oldestMs / 1000) / DAY_SECONDS;
+    if (verdict.status === 'fail' || oldest <= days) return verdict;
+    // A user's key is destroyed to erase the user, so that it has no versions: a rotation wraps it anew.
+    return warn(
+      `${detail}; the oldest key of a user is ${oldest.toFixed(1)} days old: rotations wrap users' keys anew and draw none`,
+    );
   },
   encryption_master_key_source: (evidence) => {
-    const { masterKeySource } = evidence.deployment;
-    if (masterKeySource !== 'own') return pass(`256 bits, from ${masterKeySource}`);
-    const detail = '256 bits, made by the server and kept beside the data';
+    const { masterKeySource, masterKeyBesideData, masterKeyIsGuessable } = evidence.deployment;
+    if (masterKeyIsGuessable) return fail(`from ${masterKeySource}: a pattern, and no random key`);
+    if (masterKeySource !== 'own' && !masterKeyBesideData) return pass(`256 bits, from ${masterKeySource}`);
+    const made = masterKeySource === 'own' ? 'made by the server' : 'from a file';
+    const detail = `256 bits, ${made} and kept in the data directory: a copy of the directory has both`;
     return policyOf(evidence).rules['encryption.required'] ? fail(detail) : warn(detail);
   },
 };

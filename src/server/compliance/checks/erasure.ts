@@ -1,5 +1,5 @@
 import { areas, type Evidence, sum } from '../evidence.ts';
-import { type Judge, passIf } from '../verdict.ts';
+import { fail, type Judge, passIf } from '../verdict.ts';
 
 /** Whether all canaries had it so; false without any. */
 const canaries = (evidence: Evidence, holds: (canary: ReturnType<typeof canariesOf>[number]) => boolean): boolean =>
@@ -18,10 +18,12 @@ export const ERASURE: Readonly<Record<string, Judge>> = {
   },
   erasure_completeness: (evidence) => {
     const left = sum(evidence, 'erasures', (erasures) => erasures.grainsLeft);
+    const before = sum(evidence, 'canary', (canary) => canary.rowsBefore);
     const rows = sum(evidence, 'canary', (canary) => canary.grainsLeft);
     return passIf(
-      left === 0 && rows === 0,
-      `${left} grains of ${erased(evidence)} erased users, ${rows} of the canary`,
+      left === 0 && rows === 0 && canaries(evidence, ({ rowsBefore }) => rowsBefore > 0),
+      `${left} grains of ${erased(evidence)} erased users; ${before} rows (by user, subject, address) led to the canary ` +
+        `before its erasure, ${rows} do after it`,
     );
   },
   erasure_proof: (evidence) => {
@@ -43,16 +45,25 @@ export const ERASURE: Readonly<Record<string, Judge>> = {
   erasure_data_inaccessible: (evidence) => {
     const tried = sum(evidence, 'canary', (canary) => canary.readsTried);
     const served = canariesOf(evidence).flatMap(({ servedBy }) => servedBy);
+    const silent = canariesOf(evidence).flatMap(({ silentBefore }) => silentBefore);
+    if (silent.length > 0) return fail(`no evidence: ${silent.join(', ')} gave nothing before the erasure either`);
     return passIf(
       tried > 0 && served.length === 0,
-      served.length === 0 ? `${tried} ways in serve nothing of the erased canary` : `served by ${served.join(', ')}`,
+      served.length === 0
+        ? `${tried} ways in served the canary before its erasure, and serve nothing after it`
+        : `served by ${served.join(', ')}`,
     );
   },
   erasure_memory_clean: (evidence) => {
     const cached = sum(evidence, 'erasures', (erasures) => erasures.cached);
+    const tried = sum(evidence, 'canary', (canary) => canary.cachesTried);
+    const left = canariesOf(evidence).flatMap(({ cachesLeft }) => cachesLeft);
+    const empty = canariesOf(evidence).flatMap(({ cachesEmptyBefore }) => cachesEmptyBefore);
+    if (empty.length > 0) return fail(`no evidence: ${empty.join(', ')} held nothing before the erasure either`);
     return passIf(
-      cached === 0 && canaries(evidence, ({ cachesClean }) => cachesClean),
-      `${cached} keys of ${erased(evidence)} erased users are cached; the canary's were looked for`,
+      cached === 0 && tried > 0 && left.length === 0,
+      `${cached} keys of ${erased(evidence)} erased users are cached; ${tried} caches held something of the canary ` +
+        `before its erasure, ${left.length === 0 ? 'none does' : `${left.join(', ')} still do`} after it`,
     );
   },
 };

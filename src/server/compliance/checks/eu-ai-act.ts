@@ -1,8 +1,9 @@
 import { RECALL_RECORD_DAYS } from '../../../engine/limits.ts';
-import { explained } from '../../operations/trail/recall-record.ts';
+import type { JsonObject } from '../../../shards/protocol.ts';
+import { explained, isKnownReason } from '../../operations/trail/recall-record.ts';
+import { emptyParts, technicalDocumentation } from '../documentation.ts';
 import { areas, type Evidence, policyOf, sum } from '../evidence.ts';
 import { assessmentOf, reviewedAtOf } from '../impact.ts';
-import { CHECKS } from '../table.ts';
 import { fail, type Judge, pass, passIf, skip, type Verdict, warn, within } from '../verdict.ts';
 import { probesHold } from './policy.ts';
 
@@ -25,13 +26,15 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
   euai_data_governance: (evidence) => {
     const sampled = sum(evidence, 'data', (data) => data.sampled);
     if (sampled === 0) return skip('no grains');
-    const unlisted = percent(sampled - sum(evidence, 'data', (data) => data.listedSource), sampled);
-    return within(
-      unlisted,
-      5,
-      20,
-      `${shown(100 - unlisted)} of ${sampled} sampled current grains have a listed source_type`,
-    );
+    const unnamed = sum(evidence, 'data', (data) => data.unnamedSource);
+    const listed = sum(evidence, 'data', (data) => data.listedSource);
+    const unlisted = percent(sampled - listed - unnamed, sampled);
+    const detail =
+      `of ${sampled} sampled current grains ${shown(percent(listed, sampled))} name a listed source_type, ` +
+      `${shown(percent(unnamed, sampled))} name none and count as the user's`;
+    const verdict = within(unlisted, 5, 20, detail);
+    // A default is no statement of where a grain comes from.
+    return verdict.status === 'pass' && percent(unnamed, sampled) > 5 ? warn(detail) : verdict;
   },
   euai_data_quality: (evidence) => {
     const beliefs = sum(evidence, 'data', (data) => data.beliefs);
@@ -49,16 +52,7 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     return contradicted <= 15 && doubtful <= 30 ? warn(detail) : fail(detail);
   },
   euai_technical_documentation: (evidence) => {
-    const { version, rules } = policyOf(evidence);
-    const { modelAssignments } = evidence.deployment;
-    const parts: Readonly<Record<string, boolean>> = {
-      policy: version > 0,
-      'schema versions': true,
-      'model assignments': Object.values(modelAssignments).some((name) => name !== ''),
-      'check catalogue': CHECKS.length > 0,
-      'records.controller': Object.keys(rules['records.controller'] ?? {}).length > 0,
-    };
-    const empty = Object.entries(parts).flatMap(([name, isThere]) => (isThere ? [] : [name]));
+    const empty = emptyParts(technicalDocumentation(evidence));
     return within(empty.length, 0, 1, empty.length === 0 ? 'every part is there' : `empty: ${empty.join(', ')}`);
   },
   euai_record_keeping: (evidence) => {
@@ -83,9 +77,11 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
   euai_transparency: (evidence) => {
     const canaries = areas(evidence, 'canary');
     const [first] = canaries;
+    const parts = sum(evidence, 'canary', ({ scoreParts }) => scoreParts.length);
+    const told = sum(evidence, 'canary', ({ explainedParts }) => explainedParts.length);
     return passIf(
-      canaries.every(({ scoreParts, explanation }) => scoreParts.length > 0 && explanation !== ''),
-      `a canary recall says: ${first === undefined || first.explanation === '' ? 'nothing' : first.explanation}`,
+      canaries.every(({ scoreParts }) => scoreParts.length > 0) && told === parts,
+      `${told} of ${parts} parts of a canary's score are told: ${first === undefined || first.explanation === '' ? 'nothing' : first.explanation}`,
     );
   },
   euai_human_oversight: (evidence) => {
@@ -140,14 +136,25 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
   euai_explanation_right: (evidence): Verdict => {
     const samples = areas(evidence, 'recalls').flatMap((recalls) => recalls.samples);
     if (samples.length === 0) return skip('no records of recalls');
-    const texts = samples.map(explained).flatMap(({ results, excluded }) => [...results, ...excluded]);
-    const silent = texts.filter(({ explanation }) => typeof explanation !== 'string' || explanation === '').length;
+    const told = samples.map(explained);
+    const results = told.flatMap((record) => record.results);
+    const excluded = told.flatMap((record) => record.excluded);
+    const silent = results.filter((result) => !saysItsScore(result)).length;
+    const unknown = excluded.filter(({ reason }) => !isKnownReason(reason)).length;
     return passIf(
-      silent === 0,
-      `${texts.length - silent} of ${texts.length} entries of ${samples.length} records are explained`,
+      silent === 0 && unknown === 0,
+      `of ${samples.length} records ${results.length - silent} of ${results.length} results are explained by the score ` +
+        `that they had, ${excluded.length - unknown} of ${excluded.length} exclusions by their reason`,
     );
   },
 };
+
+/** An explanation is of the result's own score, and says of what it is made. */
+function saysItsScore({ explanation, score_breakdown }: JsonObject): boolean {
+  const final = (score_breakdown as JsonObject | undefined)?.['final_score']; // as the record shows it
+  if (typeof explanation !== 'string' || typeof final !== 'number') return false;
+  return explanation.includes(`Score ${final.toFixed(3)}: `) && / (for|rank|cosine|since) /.test(explanation);
+}
 
 function ageDays({ deployment }: Evidence, atSeconds: number): number {
   return (deployment.nowSeconds - atSeconds) / DAY_SECONDS;

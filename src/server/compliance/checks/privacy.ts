@@ -31,11 +31,12 @@ export const PRIVACY: Readonly<Record<string, Judge>> = {
   lgpd_data_subject_access: (evidence) => {
     const exports = areas(evidence, 'data').flatMap(({ userExport }) => (userExport === undefined ? [] : [userExport]));
     if (exports.length === 0) return skip('no users');
-    const wrong = exports.filter(({ exported, parsed, indexed }) => exported !== indexed || parsed !== indexed).length;
-    const grains = exports.reduce((total, { exported }) => total + exported, 0);
+    const total = (of: 'exported' | 'parsed' | 'stored'): number => exports.reduce((all, one) => all + one[of], 0);
+    const wrong = exports.filter(({ exported, parsed, stored }) => exported !== stored || parsed !== stored).length;
     return passIf(
-      wrong === 0,
-      `exports of ${exports.length} sampled users: ${grains} grains, ${wrong} exports not whole`,
+      wrong === 0 && total('stored') > 0,
+      `exports of ${exports.length} sampled users: ${total('exported')} grains, ${total('parsed')} of them parse as the ` +
+        `user's, ${total('stored')} lie under the users' keys; ${wrong} exports not whole`,
     );
   },
   pipl_separate_consent: (evidence) => {

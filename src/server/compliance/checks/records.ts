@@ -1,3 +1,4 @@
+import { emptyParts } from '../documentation.ts';
 import { sum } from '../evidence.ts';
 import { recordOfProcessing } from '../processing.ts';
 import { fail, type Judge, skip, within } from '../verdict.ts';
@@ -6,15 +7,12 @@ export const RECORDS: Readonly<Record<string, Judge>> = {
   gdpr_record_of_processing: (evidence) => {
     const record = recordOfProcessing(evidence);
     const personal = sum(evidence, 'data', (data) => data.personal);
-    const empty = Object.entries(record).flatMap(([name, value]) => (isEmpty(value) ? [name] : []));
+    const { default_ttl_days, by_namespace, by_type } = record.retention;
+    // How long the trail is kept says nothing of how long the data is.
+    const empty = emptyParts({ ...record, retention: { default_ttl_days, by_namespace, by_type } });
     const detail = `${personal} sampled personal grains; empty: ${empty.join(', ') || 'nothing'}`;
     if (personal === 0 && empty.includes('controller')) return skip(detail);
     if (personal > 0 && (empty.includes('controller') || empty.includes('purposes'))) return fail(detail);
     return within(empty.length, 0, 2, detail);
   },
 };
-
-function isEmpty(value: unknown): boolean {
-  if (value === null || value === undefined || value === '') return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
-}

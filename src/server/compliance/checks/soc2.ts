@@ -32,11 +32,16 @@ export const SOC2: Readonly<Record<string, Judge>> = {
   },
   soc2_availability_backup: (evidence) => {
     const roundTrip = areas(evidence, 'canary').every(({ exportRoundTrip }) => exportRoundTrip);
-    const exportedAt = Math.max(0, ...areas(evidence, 'trail').map(({ newest }) => newest['export.file'] ?? 0));
-    const days = (evidence.deployment.nowSeconds - exportedAt) / 86_400;
-    const export_ = exportedAt === 0 ? 'never exported' : `exported ${days.toFixed(1)} days ago`;
-    if (!roundTrip) return fail(`a canary did not come back from an export; ${export_}`);
-    const detail = `a canary came back from an export; ${export_}`;
+    const { nowSeconds, backedUpAt } = evidence.deployment;
+    const exportedAt = Math.max(0, ...areas(evidence, 'trail').map((trail) => trail.exportedWholeAt ?? 0));
+    const days = (nowSeconds - Math.max(exportedAt, backedUpAt ?? 0)) / 86_400;
+    const told = `${timeText('exported whole', exportedAt, nowSeconds)}, ${timeText('backed up', backedUpAt ?? 0, nowSeconds)}`;
+    if (!roundTrip) return fail(`a canary did not come back from an export; the memory was ${told}`);
+    const detail = `a canary came back from an export; the memory was ${told}`;
     return days <= BACKUP_DAYS ? pass(detail) : warn(detail);
   },
 };
+
+function timeText(what: string, atSeconds: number, nowSeconds: number): string {
+  return atSeconds === 0 ? `never ${what}` : `${what} ${((nowSeconds - atSeconds) / 86_400).toFixed(1)} days ago`;
+}

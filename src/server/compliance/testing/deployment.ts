@@ -5,6 +5,8 @@ export const BARE_DEPLOYMENT: DeploymentEvidence = {
   nowSeconds: Math.floor(Date.now() / 1_000),
   authMode: 'api-key',
   masterKeySource: 'environment',
+  masterKeyBesideData: false,
+  masterKeyIsGuessable: false,
   tls: true,
   loopback: false,
   services: [],
@@ -12,5 +14,6 @@ export const BARE_DEPLOYMENT: DeploymentEvidence = {
   region: undefined,
   modelAssignments: {},
   previousFullRunAt: undefined,
+  backedUpAt: undefined,
   tiers: [],
 };

@@ -13,6 +13,9 @@ import { defineOperation } from '../define.ts';
 /** Files of the deployment under keys/, beside the shards' folders. */
 const KEY_FILES = ['control.key', 'master.key', 'master.check', 'bootstrap.key'];
 
+/** The setting that has the time of the newest backup, in seconds. */
+export const LAST_BACKUP = 'backup/last';
+
 export const backup = defineOperation({
   name: 'backup',
   summary: 'Copy data and keys of the deployment into an empty folder of the server.',
@@ -34,9 +37,10 @@ export const backup = defineOperation({
     });
     // What takes no more writes is still copied.
     if (services.control.poisoned === undefined)
-      await services.control.commit((change) =>
-        change.audit({ event: 'export.file', actor: principal.actor, subject: '', details: { backup: true, bytes } }),
-      );
+      await services.control.commit((change) => {
+        change.audit({ event: 'export.file', actor: principal.actor, subject: '', details: { backup: true, bytes } });
+        change.put('setting', { name: LAST_BACKUP, value: Math.floor(services.clock.nowMs() / 1000) });
+      });
     return { path, bytes, shards: services.shards.shardCount };
   },
 });

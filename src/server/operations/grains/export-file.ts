@@ -48,11 +48,17 @@ export const exportFile = defineOperation({
       ...(input.namespace === undefined ? {} : { namespace: input.namespace }),
       ...(input.grainType === undefined ? {} : { grainTypes: input.grainType.map(checkedGrainType) }),
     };
+    // Whether the file is a backup of the memory, or of a part of it.
+    const isWhole =
+      Object.keys(input).every((name) => name === 'includeSuperseded') &&
+      filter.includeSuperseded === true &&
+      context.namespace === undefined &&
+      context.userId === undefined;
     const source = new PageSource(context, filter);
     const plan = await source.measure();
     // A shard that takes no more writes still gives what it has.
     await context
-      .call('note', { event: 'export.file', details: { grains: plan.lengths.length } })
+      .call('note', { event: 'export.file', details: { grains: plan.lengths.length, whole: isWhole ? 1 : 0 } })
       .catch(toleratingStorage);
     return { fileName: `${context.memory.id}.mg`, bytes: source.file(plan) };
   },

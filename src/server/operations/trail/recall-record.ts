@@ -42,6 +42,11 @@ export function explained(record: RecallRecordView): RecallRecordView {
   };
 }
 
+/** True for a reason of an exclusion that has a sentence of its own. */
+export function isKnownReason(reason: unknown): boolean {
+  return typeof reason === 'string' && Object.hasOwn(REASON_TEXTS, reason);
+}
+
 function resultText(result: JsonObject): string {
   const score = result['score_breakdown'] as Readonly<globalThis.Record<string, number>>; // as the shard shows it
   const terms = pick(TEXT_TERMS, score, (term: TextTerm) => term);
