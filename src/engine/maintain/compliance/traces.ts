@@ -2,8 +2,7 @@
 // rows of the index. A canary asks all of them before its erasure, so that each is known to find what it looks for, and
 // again after it.
 
-import { PLAIN_SESSION } from '../../cal/run/session.ts';
-import type { CallContext } from '../../calls.ts';
+import type { CallContext, MemoryCalls } from '../../calls.ts';
 import { EngineError } from '../../errors.ts';
 import { DEFAULT_PURPOSE } from '../../govern/consent.ts';
 import type { Facet } from '../../index/part.ts';
@@ -11,6 +10,17 @@ import type { Store } from '../../store/store.ts';
 import type { Door } from './door.ts';
 
 const PAGE_BYTES = 1 << 20;
+/** A caller that only reads. */
+const CAL_SESSION: MemoryCalls['cal']['input']['session'] = {
+  tier: 0,
+  tierOneEnabled: false,
+  mayDefine: false,
+  templates: {},
+  server: { name: 'canary', version: '0' },
+  autoToon: false,
+  queryTimeoutMs: 5_000,
+  assembleTimeoutMs: 10_000,
+};
 
 /** A person with grains and a consent, as the canaries have one. */
 export interface Traced {
@@ -63,7 +73,7 @@ export async function waysIn(
 }
 
 function calOf(query: string) {
-  return { query, session: PLAIN_SESSION, vectors: [] };
+  return { query, session: CAL_SESSION, vectors: [] };
 }
 
 function answers(reply: ReturnType<Door['read']> | object): boolean {
