@@ -1,6 +1,4 @@
 // Who is calling, as everything behind authentication sees it.
-import { EngineError } from '../../engine/errors.ts';
-
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -31,11 +29,4 @@ export function highestScope(scopes: readonly Scope[]): Scope {
   let highest = 0;
   for (const scope of scopes) highest = Math.max(highest, SCOPES.indexOf(scope));
   return SCOPES[highest] ?? 'read';
-}
-
-/** Throws AUT-E001 for a call bound or narrowed to a memory, a namespace or a user: `what` is of the whole deployment. */
-export function requireUnbound(principal: Principal, what: string): void {
-  const { memoryId, namespace, userId } = principal;
-  if (memoryId !== undefined || namespace !== undefined || userId !== undefined)
-    throw new EngineError('AUT-E001', `${what} is not for a bound or narrowed call`);
 }

@@ -51,14 +51,13 @@ export function tallyOf(checks: readonly Pick<KeptCheck, 'status'>[]): Tally {
   return { total: checks.length, pass, fail, warn, skip, passRate: judged === 0 ? 0 : pass / judged };
 }
 
-/** Runs the checks and keeps what came of them. Throws VER-E002, AUT-E001 for a bound or narrowed caller. */
+/** Runs the checks and keeps what came of them. Throws VER-E002. */
 export async function runChecks(context: Context, filter: string | undefined): Promise<Run> {
   const regulation = regulationOf(filter);
   if (regulation === null)
     throw new EngineError('VER-E002', `unknown regulation filter: ${(filter ?? '').slice(0, 64)}`, {
       details: [{ field: 'regulation', issue: 'unknown' }],
     });
-  requireWhole(context);
   const previous = keptRun(context, 'full');
   const gathered = await gather(context, randomId('vrf'));
   const evidence: Evidence = {
@@ -91,12 +90,6 @@ export async function runChecks(context: Context, filter: string | undefined): P
 
 function toleratingStorage(error: unknown): void {
   if (!(error instanceof EngineError) || !/^(STO|SYS)-/.test(error.code)) throw error;
-}
-
-/** AUT-E001 for who sees a part of the memory: a verdict is of the whole. */
-export function requireWhole({ namespace, userId }: Pick<Context, 'namespace' | 'userId'>): void {
-  if (namespace !== undefined || userId !== undefined)
-    throw new EngineError('AUT-E001', 'compliance is of the whole memory, this caller sees a part of it');
 }
 
 /** The last run, `full`: of those without a filter. Undefined when none was kept. */

@@ -20,8 +20,9 @@ const numbers = new Map<GrpcRow | HttpRow, number>();
 /** Of the codecs that read what was made beside the request too. */
 const besideNumbers = new Map<GrpcRow | HttpRow, number>();
 
-for (const { grpc, http, plan, mutates, onUnknown } of ROWS) {
+for (const { grpc, http, plan, mutates, onUnknown, reach } of ROWS) {
   assert(plan !== undefined, 'a row that is forwarded is one call');
+  assert(reach === 'binding', 'a row that is forwarded is kept within the binding by its shard');
   assert(onUnknown === 'warn', 'a row that is forwarded tells what it does not know');
   const reads = !mutates;
   if (grpc !== undefined) register(grpc, grpcCodec(grpc, plan), reads);

@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../../engine/errors.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
+import { type Reach, requireReach } from '../auth/reach.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
@@ -181,6 +182,8 @@ interface Described<In extends TSchema, Out extends TSchema> {
   readonly orMayCreateMemories?: true;
   /** What the call is about: one memory, or the deployment. */
   readonly on: 'memory' | 'deployment';
+  /** How far it reaches: a caller bound or narrowed to less is refused (AUT-E001). Where that depends on the input, a function of it. */
+  readonly reach: Reach | ((input: Static<In>) => Reach);
   /** Known to take long: the deployment's request timeout is not for it. */
   readonly slow?: true;
   /** True when the input has `limit`, `cursor` and `offset` of a list. */
@@ -238,6 +241,8 @@ export interface Operation {
   readonly needs: Needs;
   readonly orMayCreateMemories: boolean;
   readonly on: 'memory' | 'deployment';
+  /** `input`: where it depends on that. */
+  readonly reach: Exclude<Reach, object> | 'input';
   readonly mutates: boolean;
   readonly onUnknown: 'warn' | 'refuse';
   readonly dryRun: boolean;
@@ -297,12 +302,14 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
   const check: Validate<In> = compileCheck(row.input, { paged: row.paged ?? false });
   const writeJson = (value: unknown): unknown => outward(output, value);
   const findInBody = compileUnknown(outsideSchema(row.input));
+  const { reach } = row;
   return {
     name: row.name,
     summary: row.summary,
     needs: row.needs,
     orMayCreateMemories: row.orMayCreateMemories ?? false,
     on: row.on,
+    reach: typeof reach === 'string' ? reach : 'input',
     mutates: row.mutates,
     onUnknown: row.mutates ? row.onUnknown : 'warn',
     dryRun: row.mutates && row.dryRun === true,
@@ -317,7 +324,12 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
     keptByShards: row.keptByShards ?? false,
     http: (row.http ?? []).map((face) => httpRow(face, row.input, writeJson, row.findUnknown)),
     grpc: row.grpc === undefined ? undefined : grpcRow(row.grpc, input, output, row.findUnknown),
-    perform: (candidate, context) => row.run(check(candidate), context),
+    perform: (candidate, context) => {
+      if (typeof reach !== 'function') requireReach(context.principal, reach);
+      const checked = check(candidate);
+      if (typeof reach === 'function') requireReach(context.principal, reach(checked));
+      return row.run(checked, context);
+    },
     plan: undefined,
     readArgs: (args, unknown) => {
       within('args', unknown, () => findInBody?.(args, unknown));
@@ -329,7 +341,12 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
 
 /** Makes a row that is one call on its memory. */
 export function defineCall<In extends TSchema, Out extends TSchema, M extends keyof MemoryCalls>(
-  row: Omit<Described<In, Out>, 'on'> & Change & { readonly call: SingleCall<Static<In>, Static<Out>, M> },
+  row: Omit<Described<In, Out>, 'on'> &
+    Change & {
+      /** A worker that answers the raw request knows the binding, and nothing of what the row asks for. */
+      readonly reach: 'binding';
+      readonly call: SingleCall<Static<In>, Static<Out>, M>;
+    },
 ): Operation {
   const { call, ...rest } = row;
   const check: Validate<In> = compileCheck(row.input, { paged: row.paged ?? false });

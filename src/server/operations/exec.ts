@@ -28,6 +28,8 @@ export function execOperation(rows: readonly Operation[]): Operation {
     // Each command asks for its own scope.
     needs: 'key',
     on: 'memory',
+    // So does its reach.
+    reach: 'nothing',
     mutates: true,
     // Each command has its own rule.
     onUnknown: 'warn',

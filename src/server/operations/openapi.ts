@@ -14,6 +14,7 @@ export function openApiOperation(rows: readonly Operation[]): Operation {
     summary: 'This document.',
     needs: 'read',
     on: 'deployment',
+    reach: 'nothing',
     mutates: false,
     input: Type.Object({}),
     output: Type.Unsafe<Members>({ type: 'object' }),

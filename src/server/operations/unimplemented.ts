@@ -118,6 +118,7 @@ function unimplementedRow(name: string, needs: Scope, on: 'memory' | 'deployment
     summary: 'Not in this build.',
     needs,
     on,
+    reach: 'nothing',
     mutates: false,
     input: Type.Object({}),
     output: Type.Object({}),

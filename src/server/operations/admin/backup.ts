@@ -4,7 +4,6 @@ import { isAbsolute, join } from 'node:path';
 import Type from 'typebox';
 import { isFileError, storageError } from '../../../engine/durable-file.ts';
 import { EngineError } from '../../../engine/errors.ts';
-import { requireUnbound } from '../../auth/principal.ts';
 import type { Services } from '../../context.ts';
 import { LAYOUT_FILE } from '../../data-directory.ts';
 import { VERSION } from '../../version.ts';
@@ -21,6 +20,7 @@ export const backup = defineOperation({
   summary: 'Copy data and keys of the deployment into an empty folder of the server.',
   needs: 'admin',
   on: 'memory',
+  reach: 'deployment',
   mutates: true,
   onUnknown: 'warn',
   slow: true,
@@ -29,7 +29,6 @@ export const backup = defineOperation({
   errors: ['VAL-E001', 'STO-E001'],
   exec: { command: 'backup' },
   async run({ path }, { services, principal }) {
-    requireUnbound(principal, 'a copy of the deployment');
     if (!isAbsolute(path)) throw new EngineError('VAL-E001', 'path must be absolute');
     await makeEmpty(path);
     const bytes = await copyAll(path, services).catch((error: unknown) => {

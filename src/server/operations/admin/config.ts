@@ -23,6 +23,7 @@ export const config = defineOperation({
   summary: 'What this deployment is and can do.',
   needs: 'public',
   on: 'deployment',
+  reach: 'nothing',
   mutates: false,
   input: Type.Object({}),
   output: Type.Object({

@@ -22,6 +22,7 @@ export const keysCreate = defineOperation({
   summary: 'Make an API key. raw_key is shown here once.',
   needs: 'admin',
   on: 'deployment',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'refuse',
   input: Input,

@@ -11,6 +11,7 @@ export const keysList = defineOperation({
   summary: 'API keys, newest first, without their secrets.',
   needs: 'admin',
   on: 'deployment',
+  reach: 'binding',
   mutates: false,
   paged: true,
   input: Type.Object(PAGE_INPUT),

@@ -8,6 +8,7 @@ export const keysRevoke = defineOperation({
   summary: 'Revoke an API key: the next call with it fails.',
   needs: 'admin',
   on: 'deployment',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'refuse',
   input: Type.Object({ keyId: Type.String() }),

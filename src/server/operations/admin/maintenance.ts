@@ -1,6 +1,5 @@
 // What only app/exec asks of a memory: checks and upkeep.
 import Type from 'typebox';
-import { requireUnbound } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 
 export const verifyAuditChain = defineOperation({
@@ -8,6 +7,7 @@ export const verifyAuditChain = defineOperation({
   summary: 'Recompute the audit chain of a memory.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   slow: true,
   input: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }),
@@ -26,6 +26,7 @@ export const rebuildIndexes = defineOperation({
   summary: 'Make every index of a memory again from its grains.',
   needs: 'admin',
   on: 'memory',
+  reach: 'memory',
   mutates: true,
   onUnknown: 'warn',
   slow: true,
@@ -46,6 +47,7 @@ export const compact = defineOperation({
   summary: 'Give back the space of what is gone.',
   needs: 'admin',
   on: 'memory',
+  reach: 'memory',
   mutates: true,
   onUnknown: 'warn',
   slow: true,
@@ -60,6 +62,7 @@ export const rotateKeys = defineOperation({
   summary: 'Begin a new version of the key of a memory, or wrap every key of the deployment under a new master key.',
   needs: 'admin',
   on: 'memory',
+  reach: ({ scope }) => (scope === 'kek' ? 'deployment' : 'memory'),
   mutates: true,
   onUnknown: 'refuse',
   slow: true,
@@ -69,7 +72,6 @@ export const rotateKeys = defineOperation({
   exec: { command: 'rotate_keys' },
   async run({ scope }, context) {
     if (scope === 'memory') return context.call('rotateKeys', { scope });
-    requireUnbound(context.principal, 'the master key of the deployment');
     return context.services.masterKeys.rotate(context.principal.actor);
   },
 });

@@ -32,6 +32,7 @@ export const memoriesCreate = defineOperation({
   needs: 'admin',
   orMayCreateMemories: true,
   on: 'deployment',
+  reach: 'deployment',
   mutates: true,
   onUnknown: 'refuse',
   input: Input,
@@ -42,8 +43,6 @@ export const memoriesCreate = defineOperation({
     { policies, guardrailPatterns, guardrailMode, vectorBackend, settings, ...wanted },
     { services, principal, requestId },
   ) {
-    if (principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined)
-      throw new EngineError('AUT-E001', 'a bound or narrowed call makes no memories');
     if (vectorBackend !== undefined) services.embedders.check(vectorBackend);
     const policy = firstPolicy(policies, guardrailPatterns, guardrailMode);
     if (wanted.language !== undefined && !isLanguage(wanted.language)) throw refused('language', 'not in ISO 639-1');

@@ -17,6 +17,7 @@ export const memoriesList = defineOperation({
   summary: 'The memories that the key may see, newest first.',
   needs: 'read',
   on: 'deployment',
+  reach: 'binding',
   mutates: false,
   paged: true,
   input: Type.Object(PAGE_INPUT),

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { EngineError } from '../../../engine/errors.ts';
 import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
 
@@ -8,6 +7,7 @@ export const memoryDelete = defineOperation({
   summary: 'Delete a memory: its keys are destroyed, so no copy of it can be read.',
   needs: 'admin',
   on: 'memory',
+  reach: 'memory',
   mutates: true,
   onUnknown: 'refuse',
   dryRun: true,
@@ -23,8 +23,6 @@ export const memoryDelete = defineOperation({
   http: [{ verb: 'DELETE', path: 'M' }],
   async run({ dryRun = false }, context) {
     const { services, memory, principal, requestId } = context;
-    if (principal.namespace !== undefined || principal.userId !== undefined)
-      throw new EngineError('AUT-E001', 'a call bound or narrowed to a part of a memory does not delete it');
     if (isDryRun({ dryRun }, context))
       return { deleted: false, id: memory.id, ...(await previewOf(context, { of: 'memory' })) };
     const keyFingerprint = await services.memories.delete(memory, { actor: principal.actor, requestId });

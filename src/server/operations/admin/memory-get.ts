@@ -7,6 +7,7 @@ export const memoryGet = defineOperation({
   summary: 'One memory.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({}),
   output: MemoryOutput,

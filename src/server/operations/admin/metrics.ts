@@ -9,6 +9,7 @@ export function metricsOperation(metrics: Metrics): Operation {
     summary: 'Counters of this process in the Prometheus text form.',
     needs: 'admin',
     on: 'deployment',
+    reach: 'deployment',
     mutates: false,
     input: Type.Object({}),
     output: Type.Object({ contentType: Type.String(), text: Type.String() }),

@@ -19,6 +19,7 @@ export const statsHistory = defineOperation({
   summary: 'What a memory held over time; without a range the last day by hours, or the last 30 days.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   input: Type.Object({
     from: Type.Optional(Type.Integer()),

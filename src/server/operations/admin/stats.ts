@@ -40,6 +40,7 @@ export const stats = defineOperation({
   summary: 'What a memory holds.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({}),
   output: Output,

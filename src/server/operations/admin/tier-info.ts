@@ -17,6 +17,7 @@ export const tierInfo = defineOperation({
   summary: 'Where the grains of a memory lie: on one box, all of them hot.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({}),
   output: Type.Object({

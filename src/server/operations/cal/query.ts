@@ -62,6 +62,7 @@ export const calQuery = defineOperation({
   summary: 'Run a query of the context assembly language.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   // What a query changes they keep; what it tells is nobody's to keep, as an erasure would not find it.

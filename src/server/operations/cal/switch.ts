@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { requireUnbound } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 
 export const calSwitch = defineOperation({
@@ -7,13 +6,13 @@ export const calSwitch = defineOperation({
   summary: 'Turn CAL, or its statements that change something, off and on while the server runs; tells how they are.',
   needs: 'admin',
   on: 'memory',
+  reach: 'deployment',
   mutates: true,
   onUnknown: 'refuse',
   input: Type.Object({ enabled: Type.Optional(Type.Boolean()), tier1Enabled: Type.Optional(Type.Boolean()) }),
   output: Type.Object({ enabled: Type.Boolean(), tier1Enabled: Type.Boolean() }),
   exec: { command: 'cal_switch' },
   async run({ enabled, tier1Enabled }, { services, principal }) {
-    requireUnbound(principal, 'switching CAL');
     const { cal } = services;
     const isAsking = enabled === undefined && tier1Enabled === undefined;
     const switches = isAsking

@@ -6,7 +6,7 @@ import type { PolicyValue } from '../../../engine/govern/policy/values.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { assessmentOf, FRAMEWORKS } from '../../compliance/impact.ts';
 import { csvReport, jsonReport, type Report, shownAssessment, textReport } from '../../compliance/report.ts';
-import { fullRun, keptRun, type Run, requireWhole, shownCheck, tallyOf } from '../../compliance/run.ts';
+import { fullRun, keptRun, type Run, shownCheck, tallyOf } from '../../compliance/run.ts';
 import { CHECKS, checkOf, SEVERITIES } from '../../compliance/table.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
@@ -26,6 +26,7 @@ export const complianceMetrics = defineOperation({
   summary: 'Counts of the last full run of the checks, which is made now if there was none.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   slow: true,
   input: Type.Object({}),
@@ -40,7 +41,6 @@ export const complianceMetrics = defineOperation({
   errors: ['AUT-E001'],
   http: [{ verb: 'GET', path: 'M/compliance/metrics' }],
   async run(_, context) {
-    requireWhole(context);
     const run = await fullRun(context);
     return {
       runId: run.runId,
@@ -74,6 +74,7 @@ export const complianceViolations = defineOperation({
   summary: 'The checks that fail, worst first, with what helps.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   slow: true,
   input: Type.Object({ severity: Type.Optional(Type.String()), group: Type.Optional(Type.String()) }),
@@ -95,7 +96,6 @@ export const complianceViolations = defineOperation({
   errors: ['VAL-E001', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/compliance/violations' }],
   async run({ severity, group }, context) {
-    requireWhole(context);
     if (severity !== undefined && !SEVERITIES.some((name) => name === severity)) throw unknown('severity', severity);
     if (group !== undefined && !GROUPS.includes(group)) throw unknown('group', group);
     const run = await fullRun(context);
@@ -124,6 +124,7 @@ export const complianceImpact = defineOperation({
   summary: 'Impact assessments of the laws on artificial intelligence, with what they leave unanswered.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   slow: true,
   input: Type.Object({ framework: Type.Optional(Type.String()) }),
@@ -131,7 +132,6 @@ export const complianceImpact = defineOperation({
   errors: ['VAL-E001', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/compliance/impact' }],
   async run({ framework }, context) {
-    requireWhole(context);
     const named = framework?.toLowerCase().replaceAll('-', '_');
     if (named !== undefined && !FRAMEWORKS.some((name) => name === named)) throw unknown('framework', named);
     const { policy } = await context.call('policy', {});
@@ -154,6 +154,7 @@ export const complianceExport = defineOperation({
   summary: 'The report of a run: policy, checks, impact, record of processing and log of erasures.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   slow: true,
   input: Type.Object({ format: Type.Optional(Type.String()), runId: Type.Optional(Type.String()) }),
@@ -172,7 +173,6 @@ export const complianceExport = defineOperation({
     },
   ],
   async run({ format = 'json', runId }, context) {
-    requireWhole(context);
     if (format !== 'json' && format !== 'text' && format !== 'csv') throw unknown('format', format);
     const { type, write } = FORMATS[format];
     return { contentType: type, body: write(await reportOf(context, runId)) };

@@ -1,7 +1,7 @@
 // The checks of compliance on a memory: run now, and the last result.
 import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
-import { keptRun, type Run, requireWhole, runChecks, shownCheck, tallyOf } from '../../compliance/run.ts';
+import { keptRun, type Run, runChecks, shownCheck, tallyOf } from '../../compliance/run.ts';
 import { VerifyRequest, VerifyResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 
@@ -40,6 +40,7 @@ export const verifyCompliance = defineOperation({
   summary: 'Run the checks of compliance on a memory: all, or those of one regulation.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   slow: true,
   input: Type.Object({ regulation: Type.Optional(Type.String()) }),
@@ -67,13 +68,13 @@ export const verifyLatest = defineOperation({
   summary: 'The last result of the checks of compliance on a memory.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   input: Type.Object({}),
   output: VerifyResult,
   errors: ['VER-E001', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/verify/latest' }],
   async run(_, context) {
-    requireWhole(context);
     const run = keptRun(context, 'latest');
     if (run === undefined) throw new EngineError('VER-E001');
     return shown(run);

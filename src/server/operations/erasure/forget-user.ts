@@ -10,6 +10,7 @@ export const forgetUser = defineOperation({
   summary: 'Erase a user: the key is destroyed before the answer, which is the proof.',
   needs: 'admin',
   on: 'memory',
+  reach: ({ userId }) => ({ persons: [userId] }),
   mutates: true,
   onUnknown: 'refuse',
   keptByShards: true,

@@ -21,6 +21,7 @@ export const nerStatus = defineOperation({
   summary: 'The model that finds names of persons: whether it is there, and since when it is loaded.',
   needs: 'read',
   on: 'deployment',
+  reach: 'nothing',
   mutates: false,
   slow: true,
   input: Type.Object({}),

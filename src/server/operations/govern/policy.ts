@@ -28,6 +28,7 @@ export const policyGet = defineOperation({
   summary: 'The policy of a memory, or an earlier version of it.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({ version: Type.Optional(Type.Integer({ minimum: 0 })) }),
   output: Open,
@@ -48,6 +49,7 @@ export const policyResolved = defineOperation({
   summary: 'The rules that hold in a memory, with the presets and the seal that they come from.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({}),
   output: Type.Object({
@@ -82,6 +84,7 @@ export const policyPut = defineOperation({
   summary: 'Seal the next version of the policy of a memory.',
   needs: 'admin',
   on: 'memory',
+  reach: 'memory',
   mutates: true,
   onUnknown: 'refuse',
   input: Change,
@@ -89,7 +92,6 @@ export const policyPut = defineOperation({
   errors: ['POL-E009', 'POL-E010', 'VAL-E001'],
   http: [{ verb: 'PUT', path: 'M/policy', write: asItIs }],
   async run(input, context) {
-    refuseBound(context);
     const { memories } = context.services;
     await memories.beginSealing(context.memory);
     try {
@@ -109,6 +111,7 @@ export const policySimulate = defineOperation({
   summary: 'What a change of the policy would come to; nothing is changed.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   slow: true,
   input: Change,
@@ -116,7 +119,6 @@ export const policySimulate = defineOperation({
   errors: ['POL-E009', 'VAL-E001'],
   http: [{ verb: 'POST', path: 'M/policy/simulate', write: asItIs }],
   async run(input, context) {
-    refuseBound(context);
     const isAdmin = includesScope(context.principal.scope, 'admin');
     const { decision } = await context.call('simulatePolicy', { change: changeOf(input, context), isAdmin });
     const { rules, paths } = partsOf(decision);
@@ -156,9 +158,4 @@ function changeOf({ addPolicies, removePolicies, overrides, reason }: Static<typ
     ...(why === undefined ? {} : { reason: why }),
   };
   return change;
-}
-
-function refuseBound({ namespace, userId }: Context): void {
-  if (namespace !== undefined || userId !== undefined)
-    throw new EngineError('AUT-E001', 'a policy is of the whole memory, this caller sees a part of it');
 }

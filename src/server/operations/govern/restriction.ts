@@ -21,6 +21,7 @@ export const restrict = defineOperation({
   summary: "Freeze a user's data: it is kept, and neither read nor changed.",
   needs: 'admin',
   on: 'memory',
+  reach: ({ userId }) => ({ persons: [userId] }),
   mutates: true,
   onUnknown: 'refuse',
   input: Input,
@@ -46,6 +47,7 @@ export const unrestrict = defineOperation({
   summary: "Lift the freeze of a user's data.",
   needs: 'admin',
   on: 'memory',
+  reach: ({ userId }) => ({ persons: [userId] }),
   mutates: true,
   onUnknown: 'refuse',
   input: Input,
@@ -71,6 +73,7 @@ export const restrictions = defineOperation({
   summary: 'Whose data is frozen, why, since when and by whom.',
   needs: 'read',
   on: 'memory',
+  reach: ({ userId }) => (userId === undefined ? 'binding' : { persons: [userId], namespaced: true }),
   mutates: false,
   input: Type.Object({ userId: Type.Optional(Type.String({ minLength: 1 })) }),
   output: Type.Object({

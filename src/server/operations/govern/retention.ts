@@ -12,6 +12,7 @@ export const retentionStatus = defineOperation({
   summary: 'By namespace: how long grains are kept, and what has expired.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   input: Type.Object(Input),
   output: Type.Object({
@@ -52,6 +53,7 @@ export const retentionEnforce = defineOperation({
   summary: 'Remove the grains whose time is over.',
   needs: 'admin',
   on: 'memory',
+  reach: 'memory',
   mutates: true,
   onUnknown: 'refuse',
   dryRun: true,

@@ -42,6 +42,7 @@ export const accumulate = defineOperation({
   summary: 'Add to the numbers of a grain: a new version of it.',
   needs: 'write',
   on: 'memory',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   input: Input,

@@ -81,6 +81,7 @@ export const add = defineCall({
   name: 'add',
   summary: 'Add a grain.',
   needs: 'write',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   input: Input,

@@ -162,6 +162,7 @@ export const batchAdd = defineCall({
   name: 'batch_add',
   summary: 'Add up to 1,000 grains of any type; a bad one hurts no other.',
   needs: 'write',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   input: Input,

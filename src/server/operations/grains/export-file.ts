@@ -23,6 +23,7 @@ export const exportFile = defineOperation({
   summary: 'Every grain of a memory as one .mg file.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   slow: true,
   input: Input,

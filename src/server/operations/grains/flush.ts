@@ -7,6 +7,7 @@ export const flush = defineOperation({
   summary: 'Wait until everything written is on disk and in sealed indexes.',
   needs: 'write',
   on: 'memory',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   input: Type.Object({}),

@@ -43,6 +43,10 @@ export const forget = defineOperation({
   summary: 'Forget grains by hash or subject, or erase a user.',
   needs: 'write',
   on: 'memory',
+  reach: ({ hash, hashes, subject, userId }) =>
+    userId !== undefined && hash === undefined && hashes === undefined && subject === undefined
+      ? { persons: [userId] }
+      : 'binding',
   mutates: true,
   onUnknown: 'refuse',
   dryRun: true,

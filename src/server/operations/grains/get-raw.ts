@@ -7,6 +7,7 @@ export const getRaw = defineOperation({
   summary: 'The plaintext .mg blob of a grain: its SHA-256 is the hash.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({ hash: Hash }),
   output: Type.Object({ hash: Hash, blob: Type.Unsafe<Uint8Array>({}) }),

@@ -7,6 +7,7 @@ export const get = defineCall({
   name: 'get',
   summary: 'One grain by its hash, in any version.',
   needs: 'read',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({ hash: Hash }),
   output: GrainOutput,

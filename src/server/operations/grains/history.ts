@@ -19,6 +19,7 @@ export const history = defineOperation({
   summary: 'Every version of a grain, oldest first, from the hash of any of them.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({ hash: Hash }),
   output: Output,

@@ -16,6 +16,7 @@ export const importFile = defineOperation({
   summary: 'Store the grains of a .mg file, under the hashes that they have.',
   needs: 'write',
   on: 'memory',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   slow: true,

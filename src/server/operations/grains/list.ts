@@ -27,6 +27,7 @@ export const list = defineOperation({
   summary: 'Pages of grains, newest first.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   paged: true,
   input: Input,

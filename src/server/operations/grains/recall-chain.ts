@@ -51,6 +51,7 @@ export const recallChain = defineOperation({
   summary: 'Take a question apart, recall each part, and bind what one finds into the next.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Input,
   output: Output,

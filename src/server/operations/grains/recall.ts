@@ -47,6 +47,7 @@ export const recall = defineCall({
   name: 'recall',
   summary: 'Find grains by words, by structure, or by both.',
   needs: 'read',
+  reach: 'binding',
   mutates: false,
   input: RecallInput,
   output: Output,

@@ -95,6 +95,7 @@ export const remember = defineOperation({
   summary: 'Store a text as an event, and what it says as beliefs.',
   needs: 'write',
   on: 'memory',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   input: Input,

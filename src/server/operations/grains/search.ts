@@ -8,6 +8,7 @@ export const search = defineOperation({
   summary: 'Find grains by words alone (BM25).',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({
     query: Type.String({ minLength: 1 }),

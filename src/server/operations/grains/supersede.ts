@@ -46,6 +46,7 @@ export const supersede = defineOperation({
   summary: 'Put a new version in the place of a grain.',
   needs: 'write',
   on: 'memory',
+  reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   input: Input,

@@ -17,6 +17,7 @@ export const scopeErase = defineOperation({
   summary: 'Erase a scope and those below it: their keys are destroyed before the answer, which is the proof.',
   needs: 'admin',
   on: 'memory',
+  reach: 'memory',
   mutates: true,
   onUnknown: 'refuse',
   dryRun: true,

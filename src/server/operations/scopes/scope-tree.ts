@@ -2,7 +2,6 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { checkScopeTree, type ScopeNode } from '../../../engine/govern/scope-tree.ts';
-import type { Principal } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 
 const Children = Type.Unsafe<readonly ScopeNode[]>({ type: 'array' });
@@ -11,12 +10,6 @@ const Tree = Type.Object({
   children: Type.Optional(Children),
   updatedAt: Type.Integer(),
 });
-
-/** The tree names what other callers have: it is nothing for one that sees a part of the memory. */
-function requireWhole({ namespace, userId }: Principal): void {
-  if (namespace !== undefined || userId !== undefined)
-    throw new EngineError('AUT-E001', 'the scopes of a memory are not for a bound or narrowed call');
-}
 
 function shown({ root, updatedAtMs }: { readonly root: ScopeNode; readonly updatedAtMs: number }) {
   return { ...root, updatedAt: Math.floor(updatedAtMs / 1000) };
@@ -27,13 +20,13 @@ export const scopeTree = defineOperation({
   summary: 'The tree of scopes of a memory.',
   needs: 'read',
   on: 'memory',
+  reach: 'memory',
   mutates: false,
   input: Type.Object({}),
   output: Tree,
   errors: ['SCP-E003'],
   http: [{ verb: 'GET', path: 'M/scope-tree' }],
-  async run(_, { memory, principal }) {
-    requireWhole(principal);
+  async run(_, { memory }) {
     if (memory.scopes === undefined) throw new EngineError('SCP-E003', 'this memory has no scope tree');
     return shown(memory.scopes);
   },
@@ -44,6 +37,7 @@ export const setScopeTree = defineOperation({
   summary: 'Set or replace the tree of scopes of a memory.',
   needs: 'admin',
   on: 'memory',
+  reach: 'memory',
   mutates: true,
   onUnknown: 'refuse',
   input: Type.Object({ name: Type.String(), children: Type.Optional(Children) }),
@@ -52,7 +46,6 @@ export const setScopeTree = defineOperation({
   http: [{ verb: 'PUT', path: 'M/scope-tree' }],
   async run(input, context) {
     const { services, memory, principal, requestId } = context;
-    requireWhole(principal);
     const root = checkScopeTree(input);
     return context.once(async () =>
       shown(await services.memories.setScopes(memory, root, { actor: principal.actor, requestId })),
@@ -65,6 +58,7 @@ export const deleteScopeTree = defineOperation({
   summary: 'Take the tree of scopes of a memory away; the grains in them stay.',
   needs: 'admin',
   on: 'memory',
+  reach: 'memory',
   mutates: true,
   onUnknown: 'refuse',
   input: Type.Object({}),
@@ -72,7 +66,6 @@ export const deleteScopeTree = defineOperation({
   http: [{ verb: 'DELETE', path: 'M/scope-tree' }],
   async run(_, context) {
     const { services, memory, principal, requestId } = context;
-    requireWhole(principal);
     return context.once(async () => {
       await services.memories.dropScopes(memory, { actor: principal.actor, requestId });
       return { deleted: true as const };

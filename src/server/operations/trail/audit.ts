@@ -38,6 +38,7 @@ export const audit = defineOperation({
   summary: 'Pages of the audit trail of a memory, newest first.',
   needs: 'read',
   on: 'memory',
+  reach: ({ verify }) => (verify === true ? 'memory' : 'binding'),
   mutates: false,
   paged: true,
   input: Input,

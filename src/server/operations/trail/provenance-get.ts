@@ -9,6 +9,7 @@ export const provenanceGet = defineOperation({
   summary: 'What a recall left: what was asked, what was found, and what was left out for which reason.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   input: Type.Object({ recallId: Hash, explain: Type.Optional(Type.Boolean()) }),
   output: Record,

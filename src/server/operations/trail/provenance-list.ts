@@ -22,6 +22,7 @@ export const provenanceList = defineOperation({
   summary: 'Pages of the records that recalls left, newest first.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   paged: true,
   input: Input,

@@ -21,6 +21,7 @@ export const provenanceSummary = defineOperation({
   summary: 'How many recalls left a record, by mode, and why candidates were left out.',
   needs: 'read',
   on: 'memory',
+  reach: 'binding',
   mutates: false,
   slow: true,
   input: Type.Object({ since: Type.Optional(Type.Integer()), until: Type.Optional(Type.Integer()) }),
