@@ -5,6 +5,8 @@ import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import type { AddItem } from '../../src/engine/calls.ts';
 import { CalQueryRequest } from '../../src/server/gen/memory/v1/memory.ts';
+import { type CallMemory, runCal } from '../../src/shards/gather-cal.ts';
+import { METHOD_KINDS } from '../../src/shards/protocol.ts';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { type GrainSource, grainSource } from '../lib/grains.ts';
@@ -27,6 +29,9 @@ export const scenario: Scenario = {
     { metric: 'recent_p50_ms', atMost: 0.17 },
     { metric: 'assemble_p50_ms', atMost: 1 },
     { metric: 'grpc_assemble_p50_ms', atMost: 2 },
+    { metric: 'filters_worst_cpu_ms', atMost: 10 },
+    { metric: 'group_relation_cpu_ms', atMost: 30 },
+    { metric: 'contradictions_cpu_ms', atMost: 300 },
   ],
   run,
 };
@@ -44,6 +49,25 @@ const QUERIES = {
   assemble: (subject) =>
     `ASSEMBLE context FOR "what to say next" FROM goals: (RECALL goals LIMIT 10), who: (RECALL beliefs WHERE subject = "${subject}"), talk: (RECALL events RECENT 20) BUDGET 900 tokens PRIORITY goals > who > talk`,
 } as const satisfies Record<string, Query>;
+/** What fields of all kinds are asked for, over the whole memory; measured in processor time, which neighbours change less. */
+const FILTERS = {
+  goal_state: 'RECALL goals WHERE goal_state = "active" LIMIT 20',
+  goal_state_not: 'RECALL goals WHERE goal_state != "active" LIMIT 20',
+  role: 'RECALL events WHERE role = "user" LIMIT 20',
+  role_recent: 'RECALL events WHERE role = "user" RECENT 20',
+  tool_name: 'RECALL actions WHERE tool_name = "search" LIMIT 20',
+  source_type: 'RECALL WHERE source_type = "agent" LIMIT 20',
+  verification: 'RECALL WHERE verification_status = "contested" LIMIT 20',
+  recall_priority: 'RECALL WHERE recall_priority = "hot" LIMIT 20',
+  order_role: 'RECALL events ORDER BY role LIMIT 20',
+  group_relation: 'RECALL beliefs | GROUP BY relation',
+  group_role: 'RECALL events | GROUP BY role',
+  group_source_type: 'RECALL | GROUP BY source_type',
+  contradictions: 'RECALL beliefs CONTRADICTIONS LIMIT 20',
+} as const;
+/** Opens the grains of twenty groups, weighs all beliefs: aims of their own. */
+const HEAVY: ReadonlySet<string> = new Set(['group_relation', 'contradictions']);
+
 type Name = keyof typeof QUERIES;
 const NAMES = Object.keys(QUERIES) as Name[]; // keys of the literal above
 
@@ -64,12 +88,36 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
   });
 }
 
-/** Beliefs of the source, and between them events and goals. */
+/** Beliefs of the source, and between them events, goals and actions. */
 function mixed(source: GrainSource, grains: number): AddItem[] {
   return source.take(grains).map(({ grainType, fields }, i): AddItem => {
     const created_at = START + i;
     if (i % GOALS_EVERY === 1)
-      return { grainType: 'goal', fields: { description: fields['object']!, subject: fields['subject']!, created_at } };
+      return {
+        grainType: 'goal',
+        fields: {
+          description: fields['object']!,
+          subject: fields['subject']!,
+          goal_state: ['active', 'satisfied', 'failed'][i % 3]!,
+          created_at,
+        },
+      };
+    if (i % GOALS_EVERY === 2)
+      return {
+        grainType: 'action',
+        fields: { tool_name: `tool-${i % 7}`, content: fields['object']!, created_at },
+      };
+    if (i % GOALS_EVERY === 3)
+      return {
+        grainType: 'belief',
+        fields: {
+          ...fields,
+          source_type: 'agent',
+          verification_status: 'contested',
+          recall_priority: 'hot',
+          created_at,
+        },
+      };
     if (i % EVENTS_EVERY === 0)
       return {
         grainType: 'event',
@@ -108,14 +156,52 @@ async function inEngine(
     ]),
   ) as unknown as Record<Name, () => number[]>; // One for each name.
   const all = await inTurns(rounds + 1, work);
+  const filters = await filterCosts(shard, rounds);
   await shard.close();
-  const metrics: Record<string, number> = { grains_mean: grains / (subjects.length * (rounds + 1) * NAMES.length) };
+  const metrics: Record<string, number> = {
+    grains_mean: grains / (subjects.length * (rounds + 1) * NAMES.length),
+    ...filters,
+  };
   for (const name of NAMES) {
     const later = all[name].slice(1);
     metrics[`${name}_p50_ms`] = median(later.map((figures) => percentile(figures, 0.5)));
     metrics[`${name}_p99_ms`] = median(later.map((figures) => percentile(figures, 0.99)));
   }
   return metrics;
+}
+
+/** Processor time of each filter, and of the worst of those that share an aim. */
+async function filterCosts(shard: OpenShard, rounds: number): Promise<Record<string, number>> {
+  const costs: Record<string, number> = {};
+  let worst = 0;
+  for (const [name, query] of Object.entries(FILTERS)) {
+    await answeredAnyhow(shard, query);
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const before = process.cpuUsage();
+      for (let i = 0; i < FILTER_REPEATS; i++) await answeredAnyhow(shard, query);
+      const { user, system } = process.cpuUsage(before);
+      times.push((user + system) / 1_000 / FILTER_REPEATS);
+    }
+    costs[`${name}_cpu_ms`] = median(times);
+    if (!HEAVY.has(name)) worst = Math.max(worst, median(times));
+  }
+  return { ...costs, filters_worst_cpu_ms: worst };
+}
+
+const FILTER_REPEATS = 4;
+
+/** Also what a shard does in slices, as the server asks for it. */
+async function answeredAnyhow({ engine }: OpenShard, query: string): Promise<void> {
+  const input = { query, session: PLAIN_SESSION, vectors: [] };
+  const reply = engine.read('cal', CONTEXT, input);
+  const call: CallMemory = async (method, asked) =>
+    // Both sides of the table go by the same method.
+    (METHOD_KINDS[method] === 'long'
+      ? engine.write(method as 'flush', CONTEXT, asked as never)
+      : engine.read(method as 'get', CONTEXT, asked as never)) as never;
+  const whole = 'tooLong' in reply ? await runCal(call, CONTEXT, input) : reply;
+  if (isRefused(whole)) throw new Error(`${whole.refused}: ${whole.message}`);
 }
 
 function answered({ engine }: OpenShard, query: string): number {

@@ -7,7 +7,7 @@ import type { WireError } from './errors.ts';
 import type { ConsentFact } from './govern/consent.ts';
 import type { KeptQuery, KeptResult, QueryMode } from './govern/provenance.ts';
 import type { JsonObject, JsonValue } from './grain/api-json.ts';
-import type { Facet } from './index/part.ts';
+import type { Facet, Verification } from './index/part.ts';
 import type { PartitionEvidence } from './maintain/compliance/evidence.ts';
 import type { CensusMetadata } from './recall/stages/census.ts';
 import type { Excluded } from './recall/stages/excluded.ts';
@@ -71,6 +71,10 @@ export interface GrainFilter {
   readonly entity?: string;
   /** Of each: a grain has one of the values. An empty list lets nothing through. */
   readonly anyOf?: readonly { readonly facet: Facet; readonly values: readonly string[] }[];
+  /** Of each: a grain has the field, and none of the values. Fields are those of `store/indexed-fields.ts`. */
+  readonly otherThan?: readonly { readonly field: string; readonly values: readonly string[] }[];
+  /** One of these was said of a grain last; nothing passes an empty list. */
+  readonly verification?: readonly Verification[];
   readonly tags?: readonly string[];
   readonly excludeTags?: readonly string[];
   readonly createdFromMs?: number;

@@ -21,6 +21,8 @@ export const NAMESPACE_HASHES_MAX = 4_096;
 /** Fields of one grain in a request, extra ones included; beyond: VAL-E001. */
 export const GRAIN_FIELDS_MAX = 10_000;
 export const TAGS_MAX = 64;
+/** Values of other fields that one grain is listed under; `store/indexed-fields.ts` gives no more. */
+export const FIELD_VALUES_MAX = 16;
 export const TAG_CHARS_MAX = 128;
 export const NAMESPACE_CHARS_MAX = 256;
 /** Levels of a memory's scopes below the root, and all its scopes; beyond: SCP-E002. */

@@ -19,7 +19,7 @@ import {
 import { contestedOf, needsRivals, pairName } from '../engine/cal/run/contested.ts';
 import { isUnknownScope } from '../engine/cal/run/failure.ts';
 import { calGrain } from '../engine/cal/run/grain-of.ts';
-import { compareCodePoints, compareKeys, orderKey } from '../engine/cal/run/order.ts';
+import { compareCodePoints, compareKeys, keyed } from '../engine/cal/run/order.ts';
 import { withoutRepeats } from '../engine/cal/run/repeats.ts';
 import { type Clock, systemClock } from '../engine/clock.ts';
 import { EngineError } from '../engine/errors.ts';
@@ -200,7 +200,7 @@ function merged(ask: PartitionRead, answers: readonly PartitionAnswer[]): Partit
       // A grain that two partitions hold counts once.
       const distinct = new Map(parts.flatMap(({ grains }) => grains).map((view) => [view.hash, view]));
       const sorted = [...distinct.values()]
-        .map((view) => ({ view, hash: view.hash, key: orderKey(order, calGrain(view, 1)) }))
+        .map((view) => ({ view, ...keyed(order, calGrain(view, 1)) }))
         .sort((a, b) => compareKeys(order, a, b))
         .map(({ view }) => view);
       const kept = dedup === undefined ? sorted : withoutRepeats(sorted, (view) => calGrain(view, 1), dedup);

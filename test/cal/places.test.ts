@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { drained, selectGrains } from '../../src/engine/cal/reads/select.ts';
+import { drained } from '../../src/engine/cal/reads/open-each.ts';
+import { selectGrains } from '../../src/engine/cal/reads/select.ts';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { passes } from '../../src/engine/cal/run/field-test.ts';
 import { calGrain } from '../../src/engine/cal/run/grain-of.ts';
-import { compareKeys, type Order, orderKey } from '../../src/engine/cal/run/order.ts';
+import { compareKeys, keyed, type Order } from '../../src/engine/cal/run/order.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import type { AddItem } from '../../src/engine/calls.ts';
 import { SHORT_READ_GRAINS_MAX } from '../../src/engine/limits.ts';
@@ -28,6 +29,28 @@ const QUERIES = [
   'RECALL WHERE confidence < 0.7 ORDER BY time LIMIT 50',
   'RECALL | GROUP BY type',
   'RECALL beliefs WITH superseded LIMIT 1000',
+  'RECALL events WHERE role = "user"',
+  'RECALL events WHERE role != "user" ORDER BY role DESC LIMIT 3',
+  'RECALL goals WHERE goal_state = "completed"',
+  'RECALL goals WHERE goal_state != "active" ORDER BY goal_state',
+  'RECALL goals WHERE goal_state != "abandoned" | GROUP BY goal_state',
+  'RECALL actions WHERE tool_name IN ("search", "none") AND is_error = false',
+  'RECALL WHERE source_type = "agent"',
+  'RECALL WHERE epistemic_status = "probable"',
+  'RECALL beliefs WHERE verification_status = "contested"',
+  'RECALL beliefs WHERE verification_status = "verified"',
+  'RECALL beliefs ORDER BY verification_status LIMIT 4',
+  'RECALL | GROUP BY verification_status',
+  'RECALL | GROUP BY source_type',
+  'RECALL | GROUP BY user_id',
+  'RECALL | GROUP BY subject',
+  'RECALL beliefs | GROUP BY subject',
+  'RECALL beliefs | GROUP BY relation',
+  'RECALL beliefs | GROUP BY object',
+  'RECALL events | GROUP BY session_id',
+  'RECALL actions WHERE tool_name != "mail" | GROUP BY tool_name',
+  'RECALL beliefs CONTRADICTIONS',
+  'RECALL beliefs WHERE contradicted = false | COUNT',
 ];
 
 test('answers stay as they are through a seal, and with it', async (t) => {
@@ -86,6 +109,7 @@ test('the first of an order are those that sorting all of them would give', asyn
       { by: 'field', field: 'confidence', descending },
       { by: 'field', field: 'importance', descending },
       { by: 'field', field: 'subject', descending },
+      { by: 'field', field: 'source_type', descending, next: { by: 'time', descending: !descending } },
     ]),
   ];
   fc.assert(
@@ -101,7 +125,7 @@ test('the first of an order are those that sorting all of them would give', asyn
             (!('confidenceMin' in filter) || passes(calGrain(view, 1), { field: 'confidence', op: '>=', value: 0.5 })),
         );
         const expected = matching
-          .map((view) => ({ hash: view.hash, key: orderKey(order, calGrain(view, 1)) }))
+          .map((view) => keyed(order, calGrain(view, 1)))
           .sort((a, b) => compareKeys(order, a, b))
           .slice(0, take)
           .map(({ hash }) => hash);

@@ -123,9 +123,15 @@ describe('RECALL', () => {
       'RECALL beliefs WHERE confidence >= 0.5 AND user_id = "ann" | COUNT',
       'RECALL beliefs WHERE confidence < 0.5 AND importance != 0.2 | COUNT',
       'RECALL events WHERE session_id = "s1" AND time = "last month" | COUNT',
+      'RECALL events WHERE role = "user" | COUNT',
+      'RECALL goals WHERE goal_state != "abandoned" | COUNT',
+      'RECALL actions WHERE tool_name IN ("search", "mail") AND is_error = false AND action_phase = "complete" | COUNT',
+      'RECALL WHERE source_type = "agent" | COUNT',
+      'RECALL beliefs WHERE verification_status = "contested" | COUNT',
+      'RECALL beliefs CONTRADICTIONS | COUNT',
     ])
       assert.equal(opened.memory.ask(query).told['_cal'].budget.grains_scanned, 0, query);
-    const opening = opened.memory.ask('RECALL beliefs WHERE verification_status = "contested" | COUNT');
+    const opening = opened.memory.ask('RECALL beliefs WHERE subject != "alice" | COUNT');
     assert.equal(opening.told['_cal'].budget.grains_scanned, 25);
   });
 

@@ -96,11 +96,11 @@ describe('statements', () => {
 
   test('section 7.5: EXPLAIN names conditions and never a value, opens nothing and works with Tier 1 off', () => {
     const { told } = ask(
-      'EXPLAIN RECALL beliefs WHERE subject = "alice" AND verification_status = "verified" AND confidence < 0.5 AND tags INCLUDE ["ui"] ORDER BY confidence',
+      'EXPLAIN RECALL beliefs WHERE subject = "alice" AND verification_status = "verified" AND object != "tea" AND confidence < 0.5 AND tags INCLUDE ["ui"] ORDER BY confidence',
     );
     const { plan } = told;
-    assert.deepEqual(plan.filters, ['type', 'subject', 'verification_status', 'confidence', 'tags']);
-    assert.deepEqual(plan.residual, ['verification_status']);
+    assert.deepEqual(plan.filters, ['type', 'subject', 'verification_status', 'object', 'confidence', 'tags']);
+    assert.deepEqual(plan.residual, ['object']);
     assert.equal(plan.route, 'structural');
     assert.equal(plan.order, 'confidence ascending');
     // Goals have this subject too; grains of the other namespace are not counted.

@@ -30,6 +30,7 @@ export type BlindKind =
   | 'session'
   | 'pair'
   | 'source'
+  | 'field'
   | 'scope'
   | 'term'
   | 'long-term'

@@ -9,7 +9,7 @@ import type { CacheScope, HeapBudget } from './heap-budget.ts';
 import type { IndexKeys, IndexTokens } from './index-keys.ts';
 import { KeyedChunk } from './keyed/segment.ts';
 import { NumbersChunk } from './numbers/segment.ts';
-import type { Doc, Facet, IndexPart, Keyed, NumberField } from './part.ts';
+import type { Doc, Facet, FacetList, IndexPart, Keyed, NumberField } from './part.ts';
 import type { CorruptBlock, Sliced } from './section.ts';
 import type { ChunkEntry, SegmentFile } from './segment-file.ts';
 import { SurroundingsChunk } from './surroundings/segment.ts';
@@ -98,6 +98,14 @@ export class ChunkPart implements IndexPart {
 
   facet(facet: Facet, value: string): Uint32Array | undefined {
     return this.#facets.docs(facet, value);
+  }
+
+  fieldValues(name: string): readonly string[] {
+    return this.#facets.fieldValues(name);
+  }
+
+  facetLists(facet: Facet): Iterable<FacetList> {
+    return this.#facets.tokenLists(facet);
   }
 
   facetValues(facet: NamedFacet): Iterable<readonly [value: string, count: number]> {

@@ -25,6 +25,7 @@ export const FACETS = {
   object: 8,
   pair: 9,
   source: 10, // address named by derived_from
+  field: 11, // a field and one of its values, joined by `fieldKey`
 } as const;
 export type Facet = keyof typeof FACETS;
 
@@ -38,6 +39,10 @@ export const NUMBERS = {
   timestampMs: 6,
 } as const;
 export type NumberField = keyof typeof NUMBERS;
+
+/** What may be said of a grain after it was written. */
+export const VERIFICATIONS = ['unverified', 'verified', 'contested', 'retracted'] as const;
+export type Verification = (typeof VERIFICATIONS)[number];
 
 /** Keyed entries: small exact look-ups whose value is a log sequence (read the record there for the rest). */
 export const KEYED = {
@@ -69,6 +74,14 @@ export function pairKey(subject: string, relation: string): string {
   return `${subject}${PAIR_SEPARATOR}${relation}`;
 }
 
+/** The value of facet `field` under which a grain is listed that has `value` in the field `name`. */
+export function fieldKey(name: string, value: string): string {
+  return `${name}${PAIR_SEPARATOR}${value}`;
+}
+
+/** In place of a value: the field holds something else than a text. No text is it, since the API refuses NUL. */
+export const NOT_TEXT = '\u0000';
+
 /** What the index keeps of one grain. Strings are NFC and trimmed where the contract matches them exactly. */
 export interface IndexedGrain {
   readonly ordinal: Ordinal;
@@ -85,6 +98,8 @@ export interface IndexedGrain {
   readonly relation: string | undefined;
   readonly object: string | undefined;
   readonly source: string | undefined;
+  /** Values of its other fields that have lists, each made by `fieldKey`; none twice. */
+  readonly fields?: readonly string[];
   readonly numbers: Readonly<Partial<Record<NumberField, number>>>;
   /** Bytes of the plaintext blob, and of its record in the log. */
   readonly blobBytes: number;
@@ -108,6 +123,9 @@ export interface AnalyzedText {
 
 export const NO_NUMBER = -1;
 
+/** `docs` reads the list, which may be long. */
+export type FacetList = { readonly docs: () => Uint32Array } & ({ readonly token: string } | { readonly text: string });
+
 /** One memory's grains in one place. Arrays are views: read-only, valid until the next publish or merge. */
 export interface IndexPart {
   readonly docCount: number;
@@ -121,6 +139,13 @@ export interface IndexPart {
   readonly blobBytes: Uint32Array;
   /** Docs with that facet value, ascending; undefined when none. */
   facet(facet: Facet, value: string): Uint32Array | undefined;
+  /** The values of a field that has lists in facet `field`, in any order; `NOT_TEXT` among them. */
+  fieldValues(name: string): readonly string[];
+  /**
+   * Every value of a facet with its docs. A sealed part names a value by its blind token (16 bytes as latin1), a tail by its
+   * text. Lists are not kept in the heap.
+   */
+  facetLists(facet: Facet): Iterable<FacetList>;
   /** The facet's values in plain text with their doc counts (removed docs included until a merge). Only for
    * type, namespace, tag, session; used by stats and scope look-ups. */
   facetValues(facet: 'type' | 'namespace' | 'tag' | 'session'): Iterable<readonly [value: string, count: number]>;

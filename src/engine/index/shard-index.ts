@@ -14,7 +14,7 @@ import type { HeapBudget } from './heap-budget.ts';
 import { type IndexKeys, newestKey } from './index-keys.ts';
 import { MemoryIndex, type ShardView } from './memory-index.ts';
 import { chooseMerge, closeUnderOrder, liveEntry } from './merge-plan.ts';
-import type { IndexedGrain, Keyed, Ordinal } from './part.ts';
+import { type IndexedGrain, type Keyed, type Ordinal, VERIFICATIONS, type Verification } from './part.ts';
 import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './rewrite.ts';
 import { writeGeneration } from './seal.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
@@ -40,6 +40,13 @@ export interface ShardIndexOptions {
 export class ShardIndex {
   readonly removed = new Bitmap('removed');
   readonly superseded = new Bitmap('superseded');
+  /** By the word that was last said of a grain; one that nothing was said of is in none. */
+  readonly verification: Readonly<Record<Verification, Bitmap>> = {
+    unverified: new Bitmap('unverified'),
+    verified: new Bitmap('verified'),
+    contested: new Bitmap('contested'),
+    retracted: new Bitmap('retracted'),
+  };
   readonly #segments: SegmentSet;
   readonly #keys: IndexKeys;
   readonly #view: ShardView;
@@ -60,7 +67,8 @@ export class ShardIndex {
   private constructor(options: ShardIndexOptions) {
     this.#segments = SegmentSet.open(options.directory, options.log);
     this.#keys = options.keys;
-    for (const bitmap of [this.removed, this.superseded]) {
+    const bitmaps = [this.removed, this.superseded, ...Object.values(this.verification)];
+    for (const bitmap of bitmaps) {
       try {
         bitmap.load(options.log);
       } catch (error) {
@@ -72,7 +80,7 @@ export class ShardIndex {
     this.#problems = [...this.#segments.problems];
     this.#active = new Generation(this.#segments.sealedSequence);
     this.#publishedSequence = this.#segments.sealedSequence;
-    this.#changes = new SegmentChanges(this.#segments, [this.removed, this.superseded], this.#dropped);
+    this.#changes = new SegmentChanges(this.#segments, bitmaps, this.#dropped);
     this.#view = this.#makeView(options);
   }
 
@@ -176,6 +184,12 @@ export class ShardIndex {
 
   markSuperseded(ordinal: Ordinal): void {
     this.superseded.set(ordinal);
+  }
+
+  /** The word takes the place of any that was said before. */
+  markVerification(ordinal: Ordinal, word: Verification): void {
+    for (const other of VERIFICATIONS) if (other !== word) this.verification[other].clear(ordinal);
+    this.verification[word].set(ordinal);
   }
 
   /**

@@ -1,4 +1,4 @@
-// Flags of a shard's grains by ordinal (removed, superseded): a bit each, in pages that are kept as entries of the
+// Flags of a shard's grains by ordinal (removed, superseded, a word of verification): a bit each, in pages that are kept as entries of the
 // log's state. The log tells what changed after the pages were last written, so writing them may wait for a seal.
 import { assert } from '../assert.ts';
 import type { Log } from '../log/log.ts';
@@ -55,6 +55,16 @@ export class Bitmap {
     this.#page(page)[(ordinal % PAGE_BITS) >>> 5]! |= 1 << (ordinal & 31);
     this.#dirty.add(page);
     this.#count += 1;
+    return true;
+  }
+
+  /** Clears the bit; false when it was clear before. */
+  clear(ordinal: Ordinal): boolean {
+    if (!this.get(ordinal)) return false;
+    const page = Math.floor(ordinal / PAGE_BITS);
+    this.#page(page)[(ordinal % PAGE_BITS) >>> 5]! &= ~(1 << (ordinal & 31));
+    this.#dirty.add(page);
+    this.#count -= 1;
     return true;
   }
 

@@ -12,6 +12,7 @@ import {
   type Doc,
   FACETS,
   type Facet,
+  type FacetList,
   type IndexedGrain,
   type IndexPart,
   KEYED,
@@ -96,6 +97,8 @@ export class Tail implements IndexPart {
   readonly #docs = new DocsTail();
   readonly #numbers = new NumbersTail();
   #surroundings: SurroundingsTail | undefined;
+  /** Values of each field in facet `field`; made when the first one comes. */
+  #fieldValues: Map<string, string[]> | undefined;
   /** Newest entries of this tail in the shared tables; the tables chain the others. */
   #facetEntries = NONE;
   #keyedEntries = NONE;
@@ -153,6 +156,16 @@ export class Tail implements IndexPart {
   facet(facet: Facet, value: string): Uint32Array | undefined {
     const entry = this.#findFacet(facet, value);
     return entry === NONE ? undefined : this.#generation.facets.list(entry);
+  }
+
+  fieldValues(name: string): readonly string[] {
+    return this.#fieldValues?.get(name) ?? [];
+  }
+
+  *facetLists(facet: Facet): IterableIterator<FacetList> {
+    const { facets } = this.#generation;
+    for (const entry of this.#entriesOf(facets, this.#facetEntries, FACETS[facet]))
+      yield { text: this.facetText(entry), docs: () => facets.list(entry) };
   }
 
   *facetValues(facet: NamedFacet): IterableIterator<readonly [value: string, count: number]> {
@@ -250,7 +263,21 @@ export class Tail implements IndexPart {
     if (grain.object !== undefined) this.#addFacet('object', grain.object, doc);
     if (subject !== NONE && relation !== NONE) this.#addFacet('pair', pairOf(subject, relation), doc);
     if (grain.source !== undefined) this.#addFacet('source', grain.source, doc);
+    for (const key of grain.fields ?? []) this.#addField(key, doc);
     return session;
+  }
+
+  #addField(key: string, doc: Doc): void {
+    const { facets } = this.#generation;
+    const { size } = facets;
+    this.#addFacet('field', key, doc);
+    if (facets.size === size) return;
+    const end = key.indexOf(PAIR_SEPARATOR);
+    const name = key.slice(0, end);
+    this.#fieldValues ??= new Map();
+    const values = this.#fieldValues.get(name);
+    if (values === undefined) this.#fieldValues.set(name, [key.slice(end + 1)]);
+    else values.push(key.slice(end + 1));
   }
 
   /** A session's number is its entry + 1: NONE is -1. */

@@ -131,6 +131,7 @@ test('a rebuild that read a page before its grains were sealed anew takes them i
     publishKeyed: () => assert.fail('it is a grain'),
     markRemoved: () => assert.fail('it was not removed'),
     markSuperseded: () => assert.fail('it is current'),
+    markVerification: () => assert.fail('nothing was said of it'),
   };
   assert.equal(replayRecord(store, index, ordinal, stale), true);
   assert.deepEqual(taken, [ordinal]);

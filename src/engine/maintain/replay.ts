@@ -18,7 +18,10 @@ export interface Replayed {
 }
 
 /** What takes the records. */
-type ReplayTarget = Pick<ShardIndex, 'publish' | 'publishKeyed' | 'markRemoved' | 'markSuperseded'>;
+type ReplayTarget = Pick<
+  ShardIndex,
+  'publish' | 'publishKeyed' | 'markRemoved' | 'markSuperseded' | 'markVerification'
+>;
 
 /** One record into `index`; returns true when it was a grain that is there to be found. */
 export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequence, record: EngineRecord): boolean {
@@ -41,6 +44,7 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
     }
     case 'standing':
       index.publishKeyed(memory, 'standing', record.oldOrdinal, sequence);
+      if (record.verification !== '') index.markVerification(record.oldOrdinal, record.verification);
       if (record.newOrdinal !== 0) {
         index.publishKeyed(memory, 'predecessor', record.newOrdinal, sequence);
         index.markSuperseded(record.oldOrdinal);

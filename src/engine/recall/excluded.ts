@@ -153,6 +153,8 @@ const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {
   object: 'object_mismatch',
   entity: 'entity_mismatch',
   addresses: 'entity_mismatch',
+  otherThan: 'entity_mismatch',
+  verification: 'entity_mismatch',
   createdFromMs: 'time_out_of_range',
   createdToMs: 'time_out_of_range',
   validFromMs: 'time_out_of_range',

@@ -3,7 +3,7 @@
 import { unreachable } from '../assert.ts';
 import type { CallContext, GrainFilter, NumberTest, ScopeView } from '../calls.ts';
 import { DocSet, intersect, union } from '../index/docset.ts';
-import { type Doc, type Facet, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
+import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
 import { toNfc } from '../nfc.ts';
 import type { Store } from '../store/store.ts';
 import { shownIn } from './hidden.ts';
@@ -119,9 +119,19 @@ function facetDocs(
         .map((value) => part.facet(facet, TRIPLE.has(facet) ? exact(value) : value) ?? NOTHING)
         .reduce(union, NOTHING),
     );
+  for (const { field, values } of filter.otherThan ?? []) lists.push(otherDocs(part, field, values));
   for (const tag of filter.tags ?? []) want('tag', tag);
   for (const { facet, value, negated } of terms) if (!negated) want(facet, facetValue(facet, value));
   return lists.length === 0 ? undefined : intersect(lists);
+}
+
+/** Docs with another value of the field. */
+function otherDocs(part: IndexPart, field: string, values: readonly string[]): Uint32Array {
+  return part
+    .fieldValues(field)
+    .filter((value) => !values.includes(value))
+    .map((value) => part.facet('field', fieldKey(field, value)) ?? NOTHING)
+    .reduce(union, NOTHING);
 }
 
 function scopeDocs(part: IndexPart, scope: ScopeView): Uint32Array {
@@ -150,6 +160,10 @@ function docTest(
     if (docs === undefined) continue;
     const set = DocSet.of(part.docCount, docs);
     tests.push((doc) => !set.has(doc));
+  }
+  if (filter.verification !== undefined) {
+    const words = filter.verification.map((word) => store.index.verification[word]);
+    tests.push((doc) => words.some((word) => word.get(ordinals[doc]!)));
   }
   const { createdFromMs, createdToMs } = filter;
   if (createdFromMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! >= createdFromMs);

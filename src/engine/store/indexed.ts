@@ -6,6 +6,7 @@ import { identityBytes } from '../grain/identity.ts';
 import type { ValueMap } from '../grain/value.ts';
 import type { IndexedGrain, NumberField, Ordinal } from '../index/part.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/record.ts';
+import { fieldEntries } from './indexed-fields.ts';
 import type { Memory } from './memory.ts';
 import { turnOf } from './turn.ts';
 
@@ -37,6 +38,7 @@ export function indexedOf(
     relation: spo.relation,
     object: spo.object,
     source: texts(fields['derived_from'])[0],
+    fields: fieldEntries(grain),
     numbers: numbers(fields),
     blobBytes: blob.length,
     recordBytes: blob.length + GRAIN_RECORD_OVERHEAD,

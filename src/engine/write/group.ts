@@ -243,7 +243,11 @@ export class Group {
       verification,
       newAddress: undefined,
     });
-    this.#publish.push(() => this.store.index.publishKeyed(memory.number, 'standing', ordinal, sequence));
+    this.#publish.push(() => {
+      const { index } = this.store;
+      index.publishKeyed(memory.number, 'standing', ordinal, sequence);
+      if (verification !== '') index.markVerification(ordinal, verification);
+    });
   }
 
   /** Removes grains: their values go in the same transaction. */

@@ -196,6 +196,12 @@ export function goalState(word: string): string {
   return Object.hasOwn(SAME_GOAL_STATES, word) ? SAME_GOAL_STATES[word]! : word;
 }
 
+/** All words for the state that `word` means. */
+export function goalStatesLike(word: string): readonly string[] {
+  const state = goalState(word);
+  return [state, ...Object.keys(SAME_GOAL_STATES).filter((other) => SAME_GOAL_STATES[other] === state)];
+}
+
 /** Answers give seconds, grains from elsewhere milliseconds: told apart by size, as in a query. */
 function milliseconds(value: JsonValue | undefined): number | undefined {
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;

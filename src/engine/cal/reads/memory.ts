@@ -21,9 +21,11 @@ import type {
   SingleAsk,
 } from '../run/asks.ts';
 import { findAddresses } from './find.ts';
+import { groupGrains } from './group.ts';
+import { drained } from './open-each.ts';
 import { inScope } from './places.ts';
 import { rivalStands } from './rivals.ts';
-import { countGrains, drained, estimateGrains, groupGrains, selectGrains, spokenPairs } from './select.ts';
+import { countGrains, estimateGrains, selectGrains, spokenPairs } from './select.ts';
 
 /** `tooLong` where it would hold up the shard: then its questions are asked one by one, from outside. */
 export function cal(

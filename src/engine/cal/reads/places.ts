@@ -19,6 +19,8 @@ export interface Search {
   readonly parts: readonly IndexPart[];
   readonly filters: readonly PartFilter[];
   readonly filter: GrainFilter;
+  /** True where `filters` ask for more than `filter` says. */
+  readonly isTested?: true;
 }
 
 export function searchOf(store: Store, memory: Memory, context: CallContext, asked: GrainFilter): Search {
@@ -63,8 +65,8 @@ export function* allPlaces({ parts, filters }: Search): IterableIterator<PartDoc
 }
 
 /** True when a filter asks for nothing that has to be looked up doc by doc. */
-function isFacetsAlone({ filter, memory }: Search, part: IndexPart): boolean {
-  if (!memory.governed.hidesNothing) return false;
+function isFacetsAlone({ filter, memory, isTested }: Search, part: IndexPart): boolean {
+  if (isTested === true || !memory.governed.hidesNothing) return false;
   const { excludeTags = [], createdFromMs, createdToMs, timeFromMs, timeToMs, validFromMs, validToMs } = filter;
   const { confidenceMin, importanceMin } = filter;
   const bounds = [
@@ -77,6 +79,7 @@ function isFacetsAlone({ filter, memory }: Search, part: IndexPart): boolean {
     confidenceMin,
     importanceMin,
     filter.eitherTime,
+    filter.verification,
     filter.numbers,
   ];
   return (

@@ -3,10 +3,12 @@
 import { unreachable } from '../../assert.ts';
 import type { GrainFilter, NumberTest } from '../../calls.ts';
 import { tripleForm } from '../../grain/api-text.ts';
-import type { Facet } from '../../index/part.ts';
+import { type Facet, fieldKey, VERIFICATIONS } from '../../index/part.ts';
 import { scopeView } from '../../recall/scope.ts';
+import { isListed } from '../../store/indexed-fields.ts';
 import type { Comparator, Condition, Recall, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
+import { goalStatesLike } from '../output/fields.ts';
 import { commonField, typeField } from '../vocabulary/fields.ts';
 import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CATEGORY_RELATIONS } from '../vocabulary/relations.ts';
@@ -132,7 +134,7 @@ class Builder {
     if (values.length === 0) this.#nothing = true;
     const one = { facet, values };
     this.#anyOf.push(one);
-    this.#note(name, `facet ${facet}`, { anyOf: [one] });
+    this.#note(name, `facet ${facet === 'field' ? name : facet}`, { anyOf: [one] });
   }
 
   /** A conversation is of events, also where the query names no type: grains of other types may have a session too. */
@@ -256,8 +258,10 @@ class Builder {
 
   #oneOf(field: string, values: readonly Scalar[]): void {
     if (field === 'subject' || field === 'relation' || field === 'object') this.triple(field, values.map(String));
+    else if (field === 'user_id') this.facet('user', values.map(String), field);
+    else if (field === 'session_id') this.facet('session', values.map(String), field);
     else if (values.length === 0) this.#nothing = true;
-    else this.test({ field, op: 'in', values });
+    else if (!this.#listed(field, '=', values)) this.test({ field, op: 'in', values });
   }
 
   #compare(field: string, op: Comparator, value: Value, condition: Condition): void {
@@ -285,7 +289,36 @@ class Builder {
       this.#note(field, `column ${field}`, { numbers: [one] });
       return;
     }
+    if ((op === '=' || op === '!=') && this.#listed(field, op, [wanted])) return;
     this.test({ field, op, value: wanted });
+  }
+
+  /** Met by the lists of a field's values, or by what was said of grains last; false: the field has none. */
+  #listed(field: string, op: '=' | '!=', wanted: readonly Scalar[]): boolean {
+    if (field === 'verification_status') {
+      const words = VERIFICATIONS.filter((word) => wanted.includes(word) === (op === '='));
+      const known = this.#filter.verification ?? VERIFICATIONS;
+      this.#filter.verification = known.filter((word) => words.includes(word));
+      this.#note(field, 'bitmap verification', { verification: words });
+      return true;
+    }
+    if (!isListed(field)) return false;
+    const values = wanted.flatMap((value) => {
+      const text = String(value).normalize('NFC');
+      return field === 'goal_state' ? goalStatesLike(text) : [text];
+    });
+    if (op === '=')
+      this.facet(
+        'field',
+        values.map((value) => fieldKey(field, value)),
+        field,
+      );
+    else {
+      const one = { field, values };
+      this.#filter.otherThan = [...(this.#filter.otherThan ?? []), one];
+      this.#note(field, `facet ${field}`, { otherThan: [one] });
+    }
+    return true;
   }
 
   /** What `=` finds in an index; false: nothing has it. */

@@ -5,6 +5,10 @@ import type { CalGrain } from '../output/grain.ts';
 export type Order =
   /** By address. */
   | { readonly by: 'hash' }
+  /** `next` decides between grains that are equal by the first key. */
+  | (SortKey & { readonly next?: SortKey });
+
+export type SortKey =
   /** By the time that a grain tells of. */
   | { readonly by: 'time'; readonly descending: boolean }
   /** By any other field; grains without it last, either way. */
@@ -14,8 +18,15 @@ export const BY_HASH: Order = { by: 'hash' };
 
 export type OrderKey = string | number | undefined;
 
-export function orderKey(order: Order, grain: CalGrain): OrderKey {
-  if (order.by === 'hash') return undefined;
+/** What a grain is put in order by. */
+export function keyed(order: Order, grain: CalGrain): Keyed {
+  const { hash } = grain;
+  if (order.by === 'hash') return { hash, key: undefined };
+  const key = orderKey(order, grain);
+  return order.next === undefined ? { hash, key } : { hash, key, next: orderKey(order.next, grain) };
+}
+
+function orderKey(order: SortKey, grain: CalGrain): OrderKey {
   const value = fieldValue(grain, order.by === 'time' ? 'time' : order.field);
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
@@ -25,12 +36,16 @@ export function compareKeys(order: Order, a: Keyed, b: Keyed): number {
   if (order.by !== 'hash') {
     const difference = compareValues(a.key, b.key, order.descending);
     if (difference !== 0) return difference;
+    const next = order.next === undefined ? 0 : compareValues(a.next, b.next, order.next.descending);
+    if (next !== 0) return next;
   }
   return a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
 }
 
 export interface Keyed {
   readonly key: OrderKey;
+  /** By the second key of the order, where it has one. */
+  readonly next?: OrderKey;
   readonly hash: string;
 }
 
@@ -59,7 +74,7 @@ export function compareCodePoints(a: string, b: string): number {
 /** The grains in that order. */
 export function ordered(order: Order, grains: readonly CalGrain[]): CalGrain[] {
   return grains
-    .map((grain) => ({ grain, hash: grain.hash, key: orderKey(order, grain) }))
+    .map((grain) => ({ grain, ...keyed(order, grain) }))
     .sort((a, b) => compareKeys(order, a, b))
     .map(({ grain }) => grain);
 }

@@ -7,6 +7,7 @@ import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { atMost } from './cap.ts';
 import { compareCodePoints, ordered } from './order.ts';
 import { orderOf, type PlainStage } from './page.ts';
+import { groupKey } from './repeats.ts';
 
 export interface Group {
   readonly key: string;
@@ -121,7 +122,7 @@ function grouped(grains: readonly CalGrain[], field: string, recallMax: number |
   for (const grain of grains) {
     const value = fieldValue(grain, field);
     if (value === undefined) continue;
-    const key = String(value);
+    const key = groupKey(field, value);
     const members = groups.get(key);
     if (members === undefined) groups.set(key, [grain]);
     else members.push(grain);

@@ -6,12 +6,12 @@
 //   facetPostings    lists, one after the other (postings.ts)
 //   facetNames       the values of NAMED_FACETS in plain text (length, UTF-8), in the order of the dictionary
 import { assert } from '../../assert.ts';
-import { TAGS_MAX } from '../../limits.ts';
+import { FIELD_VALUES_MAX, TAGS_MAX } from '../../limits.ts';
 import { giveWriter, readUint, takeWriter, widthOf } from '../bytes.ts';
 import type { DecodedCache } from '../heap-budget.ts';
 import { orderKeys } from '../key-order.ts';
 import { DROPPED, type MergeInput } from '../merge-input.ts';
-import { FACETS, type Facet } from '../part.ts';
+import { FACETS, type Facet, type FacetList, PAIR_SEPARATOR } from '../part.ts';
 import {
   type ChunkSink,
   type ChunkSource,
@@ -37,7 +37,7 @@ export const FACET_TOKEN_BYTES = 16;
 export const FACET_IDS: readonly number[] = Object.values(FACETS);
 const FACET_IDS_MAX = Math.max(...FACET_IDS);
 /** Facets whose values can be listed. */
-export const NAMED_FACETS = ['type', 'namespace', 'tag', 'session'] as const satisfies readonly Facet[];
+export const NAMED_FACETS = ['type', 'namespace', 'tag', 'session', 'field'] as const satisfies readonly Facet[];
 export type NamedFacet = (typeof NAMED_FACETS)[number];
 const NAMED_IDS: readonly number[] = NAMED_FACETS.map((facet) => FACETS[facet]);
 /** The most that a list takes beyond its docs (head, number of runs, bitmap head), and that a doc of one takes. */
@@ -46,7 +46,10 @@ const DOC_BYTES_MAX = 5;
 /** A byte of a bitmap may become eight runs of two integers when lists of several forms meet in one. */
 const MERGED_BYTES_MAX = 16;
 /** A dropped doc splits at most one run in every list that it is in: its facets and tags. */
-const SPLIT_BYTES_MAX = (FACET_IDS.length + TAGS_MAX) * 2 * DOC_BYTES_MAX;
+const SPLIT_BYTES_MAX = (FACET_IDS.length + TAGS_MAX + FIELD_VALUES_MAX) * 2 * DOC_BYTES_MAX;
+/** What a decoded list of names takes of the heap, and each name beside its letters. */
+const CACHED_NAMES_BYTES = 500;
+const CACHED_NAME_BYTES = 40;
 /** Values, and docs of one value, between two yields. */
 const SLICE_VALUES = 512;
 const SLICE_DOCS = 4_096;
@@ -188,6 +191,38 @@ export class FacetChunk {
     const postings = this.#source.section('facetPostings');
     for (const [value, reference] of this.#references(facet))
       yield [value, readList(postings, reference, this.#docCount)];
+  }
+
+  /** Every value of a facet by its token, with its docs, none of which is kept. */
+  *tokenLists(facet: Facet): IterableIterator<FacetList> {
+    const layout = this.#layout();
+    const table = layout?.tables[FACETS[facet]];
+    if (layout === null || table === undefined || table.count === 0) return;
+    const postings = this.#source.section('facetPostings');
+    for (const cursor = new TableCursor(table); !cursor.done; cursor.advance()) {
+      const { window, offset } = cursor;
+      const token = Buffer.from(window.buffer, window.byteOffset + offset, FACET_TOKEN_BYTES).toString('latin1');
+      const reference = readUint(window, offset + FACET_TOKEN_BYTES, layout.referenceWidth);
+      yield { token, docs: () => readList(postings, reference, this.#docCount) };
+    }
+  }
+
+  /** The values of a field in facet `field`. */
+  fieldValues(name: string): readonly string[] {
+    const known = this.#cache.get<ReadonlyMap<string, readonly string[]>>('facet/fields');
+    if (known !== undefined) return known.get(name) ?? [];
+    const fields = new Map<string, string[]>();
+    let bytes = CACHED_NAMES_BYTES;
+    for (const [key] of this.#references('field')) {
+      const end = key.indexOf(PAIR_SEPARATOR);
+      const field = key.slice(0, end);
+      const values = fields.get(field);
+      if (values === undefined) fields.set(field, [key.slice(end + 1)]);
+      else values.push(key.slice(end + 1));
+      bytes += CACHED_NAME_BYTES + key.length * 2;
+    }
+    this.#cache.set('facet/fields', fields, bytes);
+    return fields.get(name) ?? [];
   }
 
   *#references(facet: NamedFacet): IterableIterator<readonly [value: string, reference: number]> {

@@ -5,6 +5,7 @@ import {
   ANY_RELATION,
   FACETS,
   type Facet,
+  fieldKey,
   type IndexedGrain,
   type IndexPart,
   KEYED,
@@ -40,6 +41,7 @@ export function valuesOf(grain: IndexedGrain, facet: Facet): string[] {
     pair: subject === undefined || relation === undefined ? undefined : pairKey(subject, relation),
   };
   if (facet === 'tag') return [...new Set(grain.tags)];
+  if (facet === 'field') return [...(grain.fields ?? [])];
   if (facet === 'relation') return relation === undefined ? [] : [relation, ANY_RELATION];
   const value = single[facet];
   return value === undefined ? [] : [value];
@@ -118,12 +120,28 @@ function checkFacets(
     }
     for (const part of parts) {
       assert.equal(part.facet(facet, 'absent value'), undefined);
+      const lists = [...part.facetLists(facet)];
+      assert.equal(lists.length, part.facetCardinality(facet));
+      assert.equal(
+        lists.every(({ docs }) => docs().length > 0),
+        true,
+      );
+      if (facet === 'field') checkFields(part, expected.keys());
       if (facet !== 'type' && facet !== 'namespace' && facet !== 'tag') continue;
       const values = [...part.facetValues(facet)];
       assert.equal(values.length, part.facetCardinality(facet));
       for (const [value, count] of values) assert.equal(part.facet(facet, value)?.length, count);
     }
   }
+}
+
+/** The names of all values, by field; what is left of removed grains may be among them. */
+function checkFields(part: IndexPart, expected: Iterable<string>): void {
+  const named = ['role', 'tool_name'].flatMap((name) => part.fieldValues(name).map((value) => fieldKey(name, value)));
+  assert.equal(new Set(named).size, part.facetCardinality('field'));
+  for (const key of named) assert.ok(part.facet('field', key) !== undefined, key);
+  for (const key of expected) assert.equal(named.includes(key), part.facet('field', key) !== undefined, key);
+  assert.deepEqual(part.fieldValues('absent'), []);
 }
 
 function checkHashes(

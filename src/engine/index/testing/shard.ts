@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../../log/log.ts';
 import { HeapBudget } from '../heap-budget.ts';
-import type { IndexedGrain } from '../part.ts';
+import { fieldKey, type IndexedGrain, NOT_TEXT } from '../part.ts';
 import type { Sliced } from '../section.ts';
 import { type IndexKeys, type SegmentChange, ShardIndex } from '../shard-index.ts';
 import { ROLES, type Turn } from '../surroundings/turn.ts';
@@ -127,6 +127,11 @@ export function grainOf(ordinal: number, seed: number): IndexedGrain {
     relation: seed % 10 === 0 ? undefined : `relation-${seed % 5}`,
     object: seed % 3 === 0 ? undefined : `object-${seed}`,
     source: seed % 17 === 0 ? addressOf(`source ${seed % 34}`) : undefined,
+    fields: [
+      ...(seed % 4 === 0 ? [] : [fieldKey('role', `role-${seed % 3}`)]),
+      ...(seed % 6 === 0 ? [fieldKey('tool_name', `tool ${seed % 20}`)] : []),
+      ...(seed % 31 === 0 ? [fieldKey('role', NOT_TEXT)] : []),
+    ],
     numbers: {
       ...(seed % 3 === 1 ? { confidence: (seed % 10) / 10 } : {}),
       ...(seed % 5 === 1 ? { importance: seed / 1_000 } : {}),

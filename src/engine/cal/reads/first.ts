@@ -1,0 +1,160 @@
+// The first places of an order that indexes know, found without opening a grain.
+import { type Doc, fieldKey, type IndexPart, NOT_TEXT, VERIFICATIONS } from '../../index/part.ts';
+import { timesOf } from '../../recall/filter.ts';
+import { inOrder, type PartDoc } from '../../recall/ordered.ts';
+import { isListed } from '../../store/indexed-fields.ts';
+import type { Store } from '../../store/store.ts';
+import { compareCodePoints, type Order, type SortKey } from '../run/order.ts';
+import type { Search } from './places.ts';
+
+/** Ascending numbers put docs in their order. */
+type Keys = (part: IndexPart) => (doc: Doc) => number;
+
+/** The first places of the order; undefined: indexes do not know it. */
+export function firstPlaces(search: Search, order: Order, take: number): readonly PartDoc[] | undefined {
+  const { store, parts, filters } = search;
+  if (order.by === 'hash') return firstByKeys(search, take, []);
+  const isByCreation = parts.every((part) => part.numbers('timestampMs') === undefined);
+  if (order.by === 'time' && order.next === undefined && isByCreation)
+    return inOrder(store, parts, filters, { limit: take, order: order.descending ? 'desc' : 'asc' });
+  const keys = [order, ...(order.next === undefined ? [] : [order.next])].map((one) => keysOf(search, one));
+  return keys.every((one) => one !== undefined) ? firstByKeys(search, take, keys) : undefined;
+}
+
+function keysOf(search: Search, order: SortKey): Keys | undefined {
+  const sign = order.descending ? -1 : 1;
+  if (order.by === 'time')
+    return (part) => {
+      const time = timesOf(part);
+      return (doc) => sign * time(doc);
+    };
+  const { field } = order;
+  if (field === 'confidence' || field === 'importance') return numberKeys(field, sign);
+  if (field === 'verification_status') return verificationKeys(search, sign);
+  return isListed(field) ? wordKeys(search, field, sign) : undefined;
+}
+
+function numberKeys(field: 'confidence' | 'importance', sign: 1 | -1): Keys {
+  // A grain without confidence shows 1; one without importance stands last.
+  const absent = field === 'confidence' ? sign : Number.POSITIVE_INFINITY;
+  return (part) => {
+    const values = part.numbers(field);
+    return (doc) => {
+      const value = values === undefined ? Number.NaN : values[doc]!;
+      return Number.isNaN(value) ? absent : sign * value;
+    };
+  };
+}
+
+function verificationKeys({ store }: Search, sign: 1 | -1): Keys {
+  const bitmaps = VERIFICATIONS.toSorted().map((word) => store.index.verification[word]);
+  return ({ ordinals }) =>
+    (doc) => {
+      const rank = bitmaps.findIndex((bitmap) => bitmap.get(ordinals[doc]!));
+      return rank === -1 ? Number.POSITIVE_INFINITY : sign * rank;
+    };
+}
+
+/** By the place of a grain's word among all words of the field; undefined where some grain holds something else. */
+function wordKeys({ parts }: Search, field: string, sign: 1 | -1): Keys | undefined {
+  const words = new Set(parts.flatMap((part) => part.fieldValues(field)));
+  if (words.has(NOT_TEXT)) return undefined;
+  const ranks = new Map([...words].sort(compareCodePoints).map((word, rank) => [word, rank]));
+  return (part) => {
+    const keys = new Float64Array(part.docCount).fill(Number.POSITIVE_INFINITY);
+    for (const word of part.fieldValues(field))
+      for (const doc of part.facet('field', fieldKey(field, word)) ?? []) keys[doc] = sign * ranks.get(word)!;
+    return (doc) => keys[doc]!;
+  };
+}
+
+interface Place extends PartDoc {
+  readonly first: number;
+  readonly second: number;
+  /** The first 32 bits of its address, which decides between equal keys. */
+  readonly head: number;
+}
+
+/** Of one order, by up to two keys and the address. */
+function comparePlaces(a: Place, b: Place): number {
+  if (a.first !== b.first) return a.first < b.first ? -1 : 1;
+  if (a.second !== b.second) return a.second < b.second ? -1 : 1;
+  return a.head - b.head;
+}
+
+/** The `take` places with the smallest keys, ties by address. */
+function firstByKeys(search: Search, take: number, [firstOf, secondOf]: readonly Keys[]): readonly PartDoc[] {
+  const { store, parts, filters } = search;
+  if (take === 0) return [];
+  const kept = new FirstPlaces(take);
+  for (let part = 0; part < parts.length; part++) {
+    const { docs, test } = filters[part]!;
+    const { addressHeads } = parts[part]!;
+    const first = firstOf?.(parts[part]!);
+    const second = secondOf?.(parts[part]!);
+    const count = docs?.length ?? parts[part]!.docCount;
+    for (let at = 0; at < count; at++) {
+      const doc = docs === undefined ? at : docs[at]!;
+      const key = first === undefined ? 0 : first(doc);
+      if (key > kept.worst.first) continue;
+      const head = addressHeads[doc]!;
+      const then = second === undefined ? 0 : second(doc);
+      if (kept.isBehind(key, then, head) || !test(doc)) continue;
+      kept.add({ part, doc, first: key, second: then, head });
+    }
+  }
+  return kept.inOrder(store, parts);
+}
+
+/** The first places of all that are added, by keys and address. */
+export class FirstPlaces {
+  readonly #take: number;
+  #places: Place[] = [];
+  #limit: number;
+  /** Nothing behind it is wanted any more. */
+  worst: Pick<Place, 'first' | 'second' | 'head'> = {
+    first: Number.POSITIVE_INFINITY,
+    second: Number.POSITIVE_INFINITY,
+    head: Number.POSITIVE_INFINITY,
+  };
+
+  constructor(take: number) {
+    this.#take = take;
+    this.#limit = 2 * take + 64;
+  }
+
+  isBehind(first: number, second: number, head: number): boolean {
+    const { worst } = this;
+    if (first !== worst.first) return first > worst.first;
+    return second === worst.second ? head > worst.head : second > worst.second;
+  }
+
+  add(place: Place): void {
+    this.#places.push(place);
+    if (this.#places.length < this.#limit) return;
+    this.#prune();
+    this.#limit = Math.max(2 * this.#take + 64, 2 * this.#places.length);
+  }
+
+  #prune(): void {
+    const places = this.#places.sort(comparePlaces);
+    const last = places[this.#take - 1];
+    if (last === undefined) return;
+    this.worst = last;
+    // All that are as good as the last: whole addresses tell them apart.
+    let end = this.#take;
+    while (end < places.length && comparePlaces(places[end]!, last) === 0) end += 1;
+    this.#places = places.slice(0, end);
+  }
+
+  inOrder(store: Store, parts: readonly IndexPart[]): readonly PartDoc[] {
+    this.#prune();
+    const places = this.#places;
+    if (!places.some((place, i) => i > 0 && comparePlaces(places[i - 1]!, place) === 0)) return places;
+    const address = ({ part, doc }: Place): string => store.addressAt(parts[part]!.ordinals[doc]!) ?? '';
+    const addresses = new Map(places.map((place) => [place, address(place)]));
+    return places
+      .toSorted((a, b) => comparePlaces(a, b) || (addresses.get(a)! < addresses.get(b)! ? -1 : 1))
+      .slice(0, this.#take);
+  }
+}

@@ -1,0 +1,258 @@
+// Grains by the values of a field: counted by the lists of an index where it has them, else by opening what is let through.
+import type { CallContext } from '../../calls.ts';
+import { tripleForm } from '../../grain/api-text.ts';
+import { DocSet } from '../../index/docset.ts';
+import { type Facet, fieldKey, type IndexPart, NOT_TEXT, type Ordinal, VERIFICATIONS } from '../../index/part.ts';
+import type { Sliced } from '../../index/section.ts';
+import { facetToken } from '../../store/index-keys.ts';
+import { isListed } from '../../store/indexed-fields.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { fieldValue } from '../output/fields.ts';
+import type { GroupView, PartitionReads, Stopped } from '../run/asks.ts';
+import { calGrain } from '../run/grain-of.ts';
+import { BY_HASH, compareCodePoints } from '../run/order.ts';
+import { groupKey } from '../run/repeats.ts';
+import { FirstPlaces } from './first.ts';
+import { openEach, STEP_GRAINS } from './open-each.ts';
+import { allPlaces, type Search, viewAt } from './places.ts';
+import { firstOf, type Held } from './select.ts';
+import { searchFor, TOO_MANY } from './tested.ts';
+
+type Input = PartitionReads['group']['input'];
+type Output = PartitionReads['group']['output'];
+
+/** The groups of a field's values; of each as many grains as are shown, the first by address. */
+export function* groupGrains(store: Store, memory: Memory, context: CallContext, input: Input): Sliced<Output> {
+  const asked = searchFor(store, memory, context, input);
+  if (asked === undefined) return { groups: [], total: 0, ...TOO_MANY };
+  const { search, tests } = asked;
+  const lists = tests.length > 0 ? undefined : listsOf(search, input.field);
+  return lists === undefined
+    ? yield* groupsByOpening(search, { ...input, tests })
+    : yield* groupsByLists(search, input, lists);
+}
+
+interface Group {
+  count: number;
+  /** The first by address. */
+  first: Held[];
+}
+
+function* groupsByOpening(search: Search, input: Input): Sliced<Output> {
+  const { field, shown } = input;
+  const groups = new Map<string, Group>();
+  let total = 0;
+  const opened = yield* openEach(search, allPlaces(search), input, (grain, ordinal) => {
+    total += 1;
+    const value = fieldValue(grain, field);
+    if (value === undefined) return;
+    const key = groupKey(field, value);
+    const held: Held = { hash: grain.hash, key: undefined, ordinal };
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, { count: 1, first: [held] });
+      return;
+    }
+    group.count += 1;
+    group.first.push(held);
+    if (group.first.length >= 2 * shown) group.first = firstOf(group.first, BY_HASH, shown);
+  });
+  if (opened.stopped !== undefined) return { groups: [], total, ...opened };
+  const sorted = [...groups].map(([key, { count, first }]) => ({
+    key,
+    count,
+    ordinals: firstOf(first, BY_HASH, shown).map(({ ordinal }) => ordinal),
+  }));
+  return { groups: yield* shownGroups(search, sorted, input.shownMax), total, ...opened };
+}
+
+interface Counted {
+  readonly key: string;
+  readonly count: number;
+  readonly ordinals: readonly Ordinal[];
+}
+
+/** In the order of their keys, each with its grains as long as there is room for them. */
+function* shownGroups(search: Search, groups: readonly Counted[], shownMax: number): Sliced<GroupView[]> {
+  let room = shownMax;
+  const answer: GroupView[] = [];
+  for (const { key, count, ordinals } of groups.toSorted((a, b) => compareCodePoints(a.key, b.key))) {
+    const some = ordinals.slice(0, room);
+    room -= some.length;
+    answer.push({ key, count, grains: some.flatMap((ordinal) => viewAt(search, ordinal) ?? []) });
+    if (some.length > 0) yield;
+  }
+  return answer;
+}
+
+/** A value's docs in a part: by its text, or by what stands for it in all parts of the memory. */
+interface ValueList {
+  readonly docs: () => Uint32Array;
+  readonly text?: string;
+  readonly token?: string;
+}
+type ListsOf = (part: IndexPart) => Iterable<ValueList>;
+
+/** Undefined: no index has all values of the field. */
+function listsOf({ store, memory, parts, filter }: Search, field: string): ListsOf | undefined {
+  if (field === 'verification_status') return (part) => verificationLists(store, part);
+  const isText = parts.every((part) => !part.fieldValues(field).includes(NOT_TEXT));
+  if (!isText) return undefined;
+  if (isListed(field))
+    return (part) =>
+      part
+        .fieldValues(field)
+        .map((text) => ({ text, docs: () => part.facet('field', fieldKey(field, text)) ?? NOTHING }));
+  if (field === 'type' || field === 'session_id')
+    return (part) => namedLists(part, field === 'type' ? field : 'session');
+  if (field === 'user_id') return (part) => tokenLists(memory, part, 'user');
+  // Of other types the index has something else there, or nothing of most grains.
+  const isOfBeliefs = filter.grainTypes?.length === 1 && filter.grainTypes[0] === 'belief';
+  if (isOfBeliefs && (field === 'subject' || field === 'relation' || field === 'object'))
+    return (part) => tokenLists(memory, part, field);
+  return undefined;
+}
+
+const NOTHING = new Uint32Array(0);
+const TRIPLE: ReadonlySet<string> = new Set(['subject', 'relation', 'object']);
+
+function* namedLists(part: IndexPart, facet: 'type' | 'session'): IterableIterator<ValueList> {
+  for (const [text] of part.facetValues(facet)) yield { text, docs: () => part.facet(facet, text) ?? NOTHING };
+}
+
+function* tokenLists(memory: Memory, part: IndexPart, facet: Facet): IterableIterator<ValueList> {
+  for (const list of part.facetLists(facet)) {
+    yield 'text' in list ? { ...list, token: facetToken(memory, facet, list.text) } : list;
+  }
+}
+
+function* verificationLists(store: Store, part: IndexPart): IterableIterator<ValueList> {
+  for (const text of VERIFICATIONS) {
+    const word = store.index.verification[text];
+    const docs: number[] = [];
+    if (word.count > 0) for (let doc = 0; doc < part.docCount; doc++) if (word.get(part.ordinals[doc]!)) docs.push(doc);
+    yield { text, docs: () => Uint32Array.from(docs) };
+  }
+}
+
+interface Listed {
+  text: string | undefined;
+  count: number;
+  readonly first: FirstPlaces;
+}
+
+/** What the lists say of the docs that are let through. */
+interface Tally {
+  readonly total: number;
+  readonly groups: readonly (Omit<Listed, 'first'> & { readonly ordinals: readonly Ordinal[] })[];
+  /** In no list: a value that is no text, or none at all. */
+  readonly rest: readonly Ordinal[];
+}
+
+/** Asked before the first yield: what lists say holds until then. */
+function tallied(search: Search, { field, shown }: Input, listsIn: ListsOf): Tally {
+  const { store, memory, parts, filters } = search;
+  const anyRelation = field === 'relation' ? facetToken(memory, 'relation', '') : undefined;
+  const groups = new Map<string, Listed>();
+  const rest: Ordinal[] = [];
+  let total = 0;
+  for (const [at, part] of parts.entries()) {
+    const { docs, test } = filters[at]!;
+    const passing = new DocSet(part.docCount);
+    for (let i = 0, count = docs?.length ?? part.docCount; i < count; i++) {
+      const doc = docs === undefined ? i : docs[i]!;
+      if (test(doc)) passing.add(doc);
+    }
+    total += passing.count();
+    const unlisted = TRIPLE.has(field) ? DocSet.of(part.docCount, passing.toArray()) : undefined;
+    const { addressHeads } = part;
+    for (const { docs: listed, text, token } of listsIn(part)) {
+      // Every grain with a triple is listed under the empty relation.
+      if (token !== undefined && token === anyRelation) continue;
+      const values = listed();
+      for (let i = 0; i < values.length; i++) {
+        const doc = values[i]!;
+        if (!passing.has(doc)) continue;
+        const group = groupIn(groups, token ?? text!, text, shown);
+        group.count += 1;
+        const head = addressHeads[doc]!;
+        if (!group.first.isBehind(0, 0, head)) group.first.add({ part: at, doc, first: 0, second: 0, head });
+        unlisted?.delete(doc);
+      }
+    }
+    if (unlisted !== undefined) for (const doc of unlisted.toArray()) rest.push(part.ordinals[doc]!);
+  }
+  return {
+    total,
+    rest,
+    groups: [...groups.values()].map(({ text, count, first }) => ({
+      text,
+      count,
+      ordinals: first.inOrder(store, parts).map(({ part, doc }) => parts[part]!.ordinals[doc]!),
+    })),
+  };
+}
+
+function groupIn(groups: Map<string, Listed>, key: string, text: string | undefined, shown: number): Listed {
+  const known = groups.get(key);
+  if (known !== undefined) {
+    known.text ??= text;
+    return known;
+  }
+  // One is needed to learn the name of a value.
+  const made: Listed = { text, count: 0, first: new FirstPlaces(Math.max(1, shown)) };
+  groups.set(key, made);
+  return made;
+}
+
+function* groupsByLists(search: Search, input: Input, listsIn: ListsOf): Sliced<Output> {
+  const { field, shown, scanMax, untilMs } = input;
+  const { total, groups, rest } = tallied(search, input, listsIn);
+  const unnamed = groups.filter(({ text }) => text === undefined).length;
+  if (unnamed + rest.length > scanMax) return { groups: [], total, scanned: 0, stopped: 'scan' };
+  const counted = new Map<string, Counted>();
+  let opened = 0;
+  const enter = (key: string, one: Omit<Counted, 'key'>): void => {
+    const known = counted.get(key);
+    const both =
+      known === undefined ? one : { count: known.count + one.count, ordinals: [...known.ordinals, ...one.ordinals] };
+    counted.set(key, { key, ...both });
+  };
+  const stops = function* (): Sliced<Stopped['stopped']> {
+    if (opened++ % STEP_GRAINS !== 0) return undefined;
+    if (opened > 1) yield;
+    return search.store.clock.nowMs() > untilMs ? 'time' : undefined;
+  };
+  for (const { text, count, ordinals } of groups) {
+    const one = { count, ordinals: ordinals.slice(0, shown) };
+    if (text !== undefined) {
+      enter(TRIPLE.has(field) ? tripleForm(text) : text, one);
+      continue;
+    }
+    if ((yield* stops()) !== undefined) return { groups: [], total, scanned: opened, stopped: 'time' };
+    const key = keyAt(search, ordinals[0]!, field);
+    if (key !== undefined) enter(key, one);
+  }
+  for (const ordinal of rest) {
+    if ((yield* stops()) !== undefined) return { groups: [], total, scanned: opened, stopped: 'time' };
+    const key = keyAt(search, ordinal, field);
+    if (key !== undefined) enter(key, { count: 1, ordinals: [ordinal] });
+  }
+  const answer = [...counted.values()].map((one) => ({
+    ...one,
+    ordinals: byAddress(search, one.ordinals).slice(0, shown),
+  }));
+  return { groups: yield* shownGroups(search, answer, input.shownMax), total, scanned: opened };
+}
+
+function keyAt(search: Search, ordinal: Ordinal, field: string): string | undefined {
+  const view = viewAt(search, ordinal);
+  const value = view === undefined ? undefined : fieldValue(calGrain(view, 1), field);
+  return value === undefined ? undefined : groupKey(field, value);
+}
+
+function byAddress({ store }: Search, ordinals: readonly Ordinal[]): readonly Ordinal[] {
+  const addresses = new Map(ordinals.map((ordinal) => [ordinal, store.addressAt(ordinal) ?? '']));
+  return ordinals.toSorted((a, b) => (addresses.get(a)! < addresses.get(b)! ? -1 : 1));
+}

@@ -1,0 +1,56 @@
+// Opening the grains that indexes leave, in steps.
+import type { GrainView } from '../../calls.ts';
+import type { Ordinal } from '../../index/part.ts';
+import type { Sliced } from '../../index/section.ts';
+import type { PartDoc } from '../../recall/ordered.ts';
+import type { CalGrain } from '../output/grain.ts';
+import type { Bounds, Selection, Stopped } from '../run/asks.ts';
+import { needsRivals } from '../run/contested.ts';
+import { passes } from '../run/field-test.ts';
+import { calGrain } from '../run/grain-of.ts';
+import { type Search, viewAt } from './places.ts';
+import { Rivals } from './rivals.ts';
+
+/** Grains that are opened between two yields, and between two looks at the clock. */
+export const STEP_GRAINS = 16;
+
+type Found = (grain: CalGrain, ordinal: Ordinal, view: GrainView) => void;
+
+/** Opens every place and tells of what passes. More places than may be opened: none is. */
+export function* openEach(
+  search: Search,
+  places: Iterable<PartDoc>,
+  { tests, contested, scanMax, untilMs }: Pick<Selection, 'tests' | 'contested'> & Bounds,
+  found: Found,
+): Sliced<Stopped> {
+  const ordinals: Ordinal[] = [];
+  for (const { part, doc } of places) {
+    if (ordinals.length >= scanMax) return { scanned: 0, stopped: 'scan' };
+    ordinals.push(search.parts[part]!.ordinals[doc]!);
+  }
+  const rivals = needsRivals(tests) ? new Rivals(search, scanMax - ordinals.length, contested) : undefined;
+  for (const [i, ordinal] of ordinals.entries()) {
+    if (i % STEP_GRAINS === 0) {
+      if (i > 0) yield;
+      if (search.store.clock.nowMs() > untilMs) return { scanned: i, stopped: 'time' };
+    }
+    const view = viewAt(search, ordinal);
+    if (view === undefined) continue;
+    let grain = calGrain(view, 1);
+    if (rivals !== undefined) {
+      const isContested = yield* rivals.isContested(grain);
+      if (isContested === undefined) return { scanned: i, stopped: 'scan' };
+      // A test asks whether there is somebody, not who.
+      if (isContested) grain = { ...grain, contestedBy: [grain.hash] };
+    }
+    if (tests.every((test) => passes(grain, test))) found(grain, ordinal, view);
+  }
+  return { scanned: ordinals.length + (rivals?.opened ?? 0) };
+}
+
+/** All of the steps at once. */
+export function drained<T>(steps: Sliced<T>): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}

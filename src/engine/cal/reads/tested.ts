@@ -1,0 +1,51 @@
+// What a selection asks of grains, as far as the indexes of a partition know it: then no grain is opened for it.
+import type { CallContext } from '../../calls.ts';
+import type { DocSet } from '../../index/docset.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import type { CalGrain } from '../output/grain.ts';
+import type { Bounds, Selection } from '../run/asks.ts';
+import { type FieldTest, passes } from '../run/field-test.ts';
+import { contestedDocs } from './contested-docs.ts';
+import { type Search, searchOf } from './places.ts';
+
+/** Of a read that would have to weigh too many grains. */
+export const TOO_MANY = { scanned: 0, stopped: 'scan' } as const;
+
+/** Where the grains of a selection lie, and what is left to be asked of each; undefined: more would have to be weighed than may be. */
+export function searchFor(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  { filter, tests, contested, scanMax }: Selection & Bounds,
+): { readonly search: Search; readonly tests: readonly FieldTest[] } | undefined {
+  const search = searchOf(store, memory, context, filter);
+  const asked = tests.filter(({ field }) => field === 'contradicted');
+  // Where grains of other partitions count, it is told which.
+  if (asked.length === 0 || contested !== undefined) return { search, tests };
+  const contestedIn = contestedDocs(search, scanMax);
+  if (contestedIn === undefined) return undefined;
+  return {
+    search: withContradicted(search, asked, contestedIn),
+    tests: tests.filter((test) => !asked.includes(test)),
+  };
+}
+
+const CONTESTED = { fields: { verification_status: 'contested' } } as unknown as CalGrain; // A test looks at nothing else.
+const PLAIN = { fields: {} } as unknown as CalGrain;
+
+function withContradicted(search: Search, tests: readonly FieldTest[], contested: readonly DocSet[]): Search {
+  const { store, parts, filters } = search;
+  const [yes, no] = [CONTESTED, PLAIN].map((grain) => tests.every((test) => passes(grain, test)));
+  const said = store.index.verification.contested;
+  return {
+    ...search,
+    isTested: true,
+    filters: filters.map(({ docs, test }, i) => {
+      const { ordinals } = parts[i]!;
+      const speaks = contested[i]!;
+      const lets = (doc: number): boolean => (speaks.has(doc) || said.get(ordinals[doc]!) ? yes === true : no === true);
+      return { docs, test: (doc) => lets(doc) && test(doc) };
+    }),
+  };
+}
