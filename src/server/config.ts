@@ -137,6 +137,7 @@ const OPTIONS = {
     fallback: 0,
   }),
   corsOrigins: list('LIST', 'origins that browsers may call from, separated by commas; * is any'),
+  allowedHosts: list('LIST', 'with --auth none: names that this server is called by beside those of loopback'),
   indexHeapMb: integer('heap for index structures kept open, in MiB, over all workers', {
     min: 16,
     max: 1_048_576,
@@ -301,6 +302,8 @@ function checkConfig(config: Config): void {
     throw new EngineError('AUT-E003', `--auth ${config.auth} is not in this build: use api-key or none`);
   if (config.auth === 'none' && !isLoopback(config.host) && !config.insecure)
     throw new EngineError('AUT-E003', `--auth none on ${config.host} lets anybody in: add --insecure to allow it`);
+  if (config.auth === 'none' && config.corsOrigins.includes('*'))
+    throw new EngineError('AUT-E003', '--auth none and --cors-origins * let any web page in: name the origins');
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw new EngineError('VAL-E001', '--tls-cert and --tls-key go together');
   if (config.embedder === 'remote' && (config.embeddingUrl === undefined || config.embeddingModel === undefined))

@@ -15,6 +15,7 @@ import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_ROUTE_ROWS } from './operations/unimplemented.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
+import type { PageGuard } from './page-guard.ts';
 import { type Forward, requestIdOf, type Wrapper } from './wrapper.ts';
 
 interface Route {
@@ -28,13 +29,15 @@ export interface HandlerParts {
   readonly wrapper: Wrapper;
   readonly cors: Cors;
   readonly extra: readonly Operation[];
+  /** There when the server asks for no key. */
+  readonly pages: PageGuard | undefined;
   /** The value of a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
 }
 
 /** Answers every request. `extra` are rows whose paths are whole (`/metrics`), of the table or beside it. */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { wrapper, cors, readJson } = parts;
+  const { wrapper, cors, pages, readJson } = parts;
   const router = new Router<Route>();
   for (const operation of [...OPERATIONS, ...UNIMPLEMENTED_ROUTE_ROWS])
     for (const row of operation.http)
@@ -45,6 +48,10 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
   return async (request) => {
     if (cors.preflight(request)) return;
     const always = cors.headers(request);
+    if (pages !== undefined) {
+      const refused = refusedPage(pages, request);
+      if (refused !== undefined) return refuse(request, refused, always);
+    }
     if (request.method === 'OPTIONS' && WHOLE_SERVER.has(request.path)) {
       request.respond(204, [...always, ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
       return;
@@ -69,6 +76,20 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
 
 /** What asks whether anybody is there: HAProxy's check when it is told nothing else, and `OPTIONS *`. */
 const WHOLE_SERVER: ReadonlySet<string> = new Set(['/', '*']);
+
+function refusedPage(pages: PageGuard, request: HttpRequest): EngineError | undefined {
+  try {
+    pages.check({
+      method: request.method,
+      authority: request.authority,
+      header: (name) => request.only(name),
+    });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return error;
+  }
+}
 
 function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeaders): void {
   const id = requestIdOf(request.header('x-request-id'));

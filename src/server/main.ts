@@ -52,6 +52,7 @@ import { recallModels } from './models/models.ts';
 import { health, healthLive, healthReady } from './operations/admin/health.ts';
 import { metricsOperation } from './operations/admin/metrics.ts';
 import { CODECS } from './operations/codecs.ts';
+import { PageGuard } from './page-guard.ts';
 import { placementOf } from './placement-of.ts';
 import { threadEntry } from './thread-entry.ts';
 import { requestIdOf, Wrapper } from './wrapper.ts';
@@ -244,8 +245,13 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     config.tlsCert === undefined || config.tlsKey === undefined
       ? {}
       : { tls: { certFile: config.tlsCert, keyFile: config.tlsKey } };
+  const pages =
+    config.auth === 'none'
+      ? new PageGuard({ host: config.host, hosts: config.allowedHosts, origins: config.corsOrigins })
+      : undefined;
   const serve = httpHandler({
     wrapper,
+    pages,
     cors: new Cors(config.corsOrigins),
     extra: [metricsOperation(metrics), health, healthLive, healthReady],
     readJson: (bytes) => bodies.read(bytes),
@@ -259,6 +265,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
         ...tls,
         ...port,
         requestIdOf,
+        checkCaller: (header) =>
+          pages?.check({ method: 'POST', authority: header(':authority') ?? header('host'), header }),
         allowReflection: (header, remoteAddress) => {
           authenticator.authenticate({
             authorization: header('authorization'),

@@ -1,4 +1,5 @@
-// The contract as data: the descriptor set that was generated from proto/, and what is named in it.
+// The contract as data: the descriptor set that was generated from proto/, and what is named in it; with the standard
+// services, which reflection describes too.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
@@ -9,33 +10,44 @@ import {
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
+import { STANDARD_FILES } from './standard-files.ts';
 
 const set = fromBinary(FileDescriptorSetSchema, readFileSync(join(import.meta.dirname, '..', 'gen', 'memory.binpb')));
 
-/** Each file of the contract by its name, as an encoded FileDescriptorProto. */
+const FILES: readonly FileDescriptorProto[] = [...set.file, ...STANDARD_FILES];
+
+/** Each file by its name, as an encoded FileDescriptorProto. */
 const ENCODED: ReadonlyMap<string, Uint8Array> = new Map(
-  set.file.map((file) => [file.name, toBinary(FileDescriptorProtoSchema, file)]),
+  FILES.map((file) => [file.name, toBinary(FileDescriptorProtoSchema, file)]),
 );
 
 export interface Service {
   /** With its package: `memory.v1.MemoryService`. */
   readonly name: string;
-  /** Every one is unary. */
+  /** Of the contract every one is unary. */
   readonly methods: readonly string[];
 }
 
-export const SERVICES: readonly Service[] = set.file.flatMap((file) =>
-  file.service.map((service) => ({
-    name: `${file.package}.${service.name}`,
-    methods: service.method.map((method) => method.name),
-  })),
-);
+/** Of the contract. */
+export const SERVICES: readonly Service[] = servicesIn(set.file);
+
+/** All that a front serves. */
+export const ALL_SERVICES: readonly Service[] = servicesIn(FILES);
+
+function servicesIn(files: readonly FileDescriptorProto[]): Service[] {
+  return files.flatMap((file) =>
+    file.service.map((service) => ({
+      name: `${file.package}.${service.name}`,
+      methods: service.method.map((method) => method.name),
+    })),
+  );
+}
 
 let symbols: ReadonlyMap<string, string> | undefined;
 
 /** The name of the file that declares this: a message, field, enum or value of one, a service or method, in full. */
 export function fileOfSymbol(symbol: string): string | undefined {
-  symbols ??= new Map(set.file.flatMap((file) => symbolsIn(file).map((name) => [name, file.name])));
+  symbols ??= new Map(FILES.flatMap((file) => symbolsIn(file).map((name) => [name, file.name])));
   return symbols.get(symbol);
 }
 
@@ -46,7 +58,7 @@ export function filesNeeded(name: string): readonly Uint8Array[] {
     const encoded = ENCODED.get(wanted);
     if (encoded === undefined || needed.has(wanted)) return;
     needed.set(wanted, encoded);
-    for (const imported of set.file.find((file) => file.name === wanted)?.dependency ?? []) visit(imported);
+    for (const imported of FILES.find((file) => file.name === wanted)?.dependency ?? []) visit(imported);
   };
   visit(name);
   return [...needed.values()];

@@ -126,7 +126,7 @@ export abstract class Exchange implements Expiring {
     if (timeout !== undefined) {
       const ms = timeoutMs(String(timeout));
       if (ms === undefined) {
-        this.refuse(new ProtocolError(GRPC_STATUS.INTERNAL, `Invalid grpc-timeout value "${timeout}"`));
+        this.refuse(new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E001', `Invalid grpc-timeout value "${timeout}"`));
         return;
       }
       this.deadlineMs = Date.now() + ms;
@@ -162,7 +162,7 @@ export abstract class Exchange implements Expiring {
   }
 
   expire(): void {
-    this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'Deadline exceeded'));
+    this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'SYS-E005', 'Deadline exceeded'));
     this.controller?.abort(new RequestAborted());
   }
 
@@ -170,7 +170,8 @@ export abstract class Exchange implements Expiring {
   look(): void {
     if (this.waitingSince === undefined || this.carrier.shared.looks - this.waitingSince <= PATIENCE_LOOKS) return;
     if (this.isOver) this.stream.close(constants.NGHTTP2_CANCEL);
-    else this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'the request did not arrive in time'));
+    else
+      this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'SYS-E005', 'the request did not arrive in time'));
   }
 
   /** Called when the connection lets no more calls begin: a call that would last as long as its caller likes ends. */
@@ -277,7 +278,7 @@ export abstract class Exchange implements Expiring {
   /** Ends the call with a status. Of no effect once the call is over. */
   protected refuse(refusal: EngineError | ProtocolError, headers?: Readonly<Record<string, string>>): void {
     if (!this.settle()) return;
-    const trailers = trailersOfError(refusal, this.withRequestId(refusal, headers));
+    const trailers = trailersOfError(refusal, this.withRequestId(headers));
     if (this.hasBegun) {
       this.trail(trailers);
       this.stream.end();
@@ -287,11 +288,8 @@ export abstract class Exchange implements Expiring {
     }
   }
 
-  private withRequestId(
-    refusal: EngineError | ProtocolError,
-    headers: Readonly<Record<string, string>> | undefined,
-  ): Readonly<Record<string, string>> | undefined {
-    if (!(refusal instanceof EngineError) || headers?.['x-request-id'] !== undefined) return headers;
+  private withRequestId(headers: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> {
+    if (headers?.['x-request-id'] !== undefined) return headers;
     return { ...headers, 'x-request-id': this.carrier.shared.requestIdOf(this.header('x-request-id')) };
   }
 

@@ -48,6 +48,8 @@ export interface GrpcOptions {
   /** For those requests, as ListenOptions have it. */
   readonly bodyTimeoutMs?: number;
   readonly onError?: (error: unknown) => void;
+  /** Looks at what any call says in its headers (`:authority` is one), or throws EngineError. */
+  readonly checkCaller?: (header: GrpcCall['header']) => void;
   /** Lets a caller use reflection, by its metadata, or throws EngineError. */
   readonly allowReflection: (header: GrpcCall['header'], remoteAddress: string) => void | Promise<void>;
   /** The caller's request id when it is sane, else one of ours: for errors that no handler has seen. */

@@ -42,7 +42,7 @@ export class Health {
   /** Beyond the limit there is no room for another. */
   add(watch: Watch): void {
     if (this.watches.size >= GRPC_WATCHES_MAX)
-      throw new ProtocolError(GRPC_STATUS.RESOURCE_EXHAUSTED, 'too many watches of health');
+      throw new ProtocolError(GRPC_STATUS.RESOURCE_EXHAUSTED, 'LIM-E001', 'too many watches of health');
     this.watches.add(watch);
   }
 
@@ -54,7 +54,7 @@ export class Health {
     const service = serviceIn(call.bytes);
     const status = this.statusOf(service);
     if (status === SERVICE_UNKNOWN)
-      throw new ProtocolError(GRPC_STATUS.NOT_FOUND, `Health status unknown for service ${service}`);
+      throw new ProtocolError(GRPC_STATUS.NOT_FOUND, 'SYS-E003', `Health status unknown for service ${service}`);
     return statusMessage(status);
   }
 
@@ -81,7 +81,7 @@ class Watch implements Conversation {
 
   message(bytes: Buffer): void {
     if (this.service !== undefined)
-      throw new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, 'Received a second request message for Watch');
+      throw new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, 'VAL-E002', 'Received a second request message for Watch');
     this.service = serviceIn(bytes);
     this.health.add(this);
     this.tell();
@@ -89,7 +89,7 @@ class Watch implements Conversation {
 
   ended(): void {
     if (this.service === undefined)
-      throw new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, 'Received no request message for Watch');
+      throw new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, 'VAL-E002', 'Received no request message for Watch');
   }
 
   settled(): void {
@@ -115,7 +115,7 @@ function serviceIn(bytes: Uint8Array): string {
       else reader.skip(wireType, field);
     }
   } catch {
-    throw new ProtocolError(GRPC_STATUS.INTERNAL, 'Error deserializing request');
+    throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E003', 'Error deserializing request');
   }
   return service;
 }

@@ -5,12 +5,12 @@ import {
   createServer,
   type Http2SecureServer,
   type Http2Server,
-  type OutgoingHttpHeaders,
   type SecureServerOptions,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import type { EngineError, ErrorCode } from '../../engine/errors.ts';
 import {
   CONNECTIONS_MAX,
   GRPC_CONNECTION_MEGABYTES_MAX,
@@ -21,6 +21,7 @@ import {
   HEADERS_TIMEOUT_MS,
 } from '../../engine/limits.ts';
 import { Expiry } from '../expiry.ts';
+import { firstHeader, onlyHeader } from '../http/header-list.ts';
 import { serveHttp2 } from '../http/http2.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { Connection } from './connection.ts';
@@ -31,7 +32,7 @@ import { Health } from './health.ts';
 import { Inflation } from './inflation.ts';
 import { type Method, methodsOf } from './methods.ts';
 import { StreamingCall } from './streaming-call.ts';
-import { ProtocolError, trailersOfError } from './trailers.ts';
+import { asRefusal, ProtocolError, trailersOfError } from './trailers.ts';
 import { UnaryCall } from './unary-call.ts';
 
 /** The messages are protobuf whatever else is asked for; parameters say nothing of them. */
@@ -154,36 +155,65 @@ class Http2Front implements GrpcFront {
   }
 
   private accept(connection: Connection, stream: ServerHttp2Stream, head: Head): void {
-    const { headers } = head;
+    const { headers, rawHeaders } = head;
+    const requestId = (): string => this.shared.requestIdOf(firstHeader(rawHeaders, 'x-request-id'));
     const type = headers['content-type'];
     if (type !== 'application/grpc' && (type === undefined || !CONTENT_TYPE.test(type))) {
       const { otherwise: handler, onError, bodyTimeoutMs } = this.options;
-      if (handler === undefined) refuse(connection, stream, { ':status': 415 });
+      if (handler === undefined) refuseByStatus(connection, stream, 415, 'VAL-E006', requestId());
       else {
         const cutOff = (): void => connection.cutOff(stream);
-        serveHttp2({ stream, headers, rawHeaders: head.rawHeaders, handler, onError, cutOff, bodyTimeoutMs });
+        serveHttp2({ stream, headers, rawHeaders, handler, onError, cutOff, bodyTimeoutMs });
       }
       return;
     }
     if (headers[':method'] !== 'POST') {
-      refuse(connection, stream, { ':status': 405, allow: 'POST' });
+      refuseByStatus(connection, stream, 405, 'SYS-E004', requestId());
+      return;
+    }
+    try {
+      this.options.checkCaller?.((name) => onlyHeader(rawHeaders, name));
+    } catch (caught) {
+      const refusal = asRefusal(caught);
+      if (refusal !== caught) this.options.onError?.(caught);
+      refuse(connection, stream, refusal, requestId());
       return;
     }
     const path = headers[':path'] ?? '';
     const method = this.methods.get(path);
     if (method === undefined) {
       const unknown = `The server does not implement the method ${path}`;
-      refuse(connection, stream, new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, unknown));
+      refuse(connection, stream, new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, 'SYS-E002', unknown), requestId());
     } else if ('run' in method) new UnaryCall(connection, stream, head, method);
     else new StreamingCall(connection, stream, head, method);
   }
 }
 
-/** Ends a stream that becomes no call: by HTTP's own status, or by gRPC's. */
-function refuse(carrier: Carrier, stream: ServerHttp2Stream, refusal: ProtocolError | OutgoingHttpHeaders): void {
+/** Ends a stream that becomes no call by gRPC's status. */
+function refuse(
+  carrier: Carrier,
+  stream: ServerHttp2Stream,
+  refusal: EngineError | ProtocolError,
+  requestId: string,
+): void {
+  if (readOver(stream)) refuseCall(carrier, stream, trailersOfError(refusal, { 'x-request-id': requestId }));
+}
+
+/** Ends a stream that is no call of gRPC at all by HTTP's own status. */
+function refuseByStatus(
+  carrier: Carrier,
+  stream: ServerHttp2Stream,
+  status: 405 | 415,
+  code: ErrorCode,
+  requestId: string,
+): void {
+  const headers = { ':status': status, 'x-error-code': code, 'x-request-id': requestId };
+  if (readOver(stream)) refuseStream(carrier, stream, status === 405 ? { ...headers, allow: 'POST' } : headers);
+}
+
+/** Passes over what the stream still brings; false when nobody is there to be answered. */
+function readOver(stream: ServerHttp2Stream): boolean {
   stream.on('error', () => undefined);
   stream.resume();
-  if (stream.destroyed || stream.closed) return;
-  if (refusal instanceof ProtocolError) refuseCall(carrier, stream, trailersOfError(refusal, undefined));
-  else refuseStream(carrier, stream, refusal);
+  return !stream.destroyed && !stream.closed;
 }

@@ -27,7 +27,7 @@ export class Inflation {
       return await way(bytes, { maxOutputLength: bytesMax });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong(bytesMax); // all of zlib's have one
-      throw new ProtocolError(GRPC_STATUS.INTERNAL, 'Failed to decompress message');
+      throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', 'Failed to decompress message');
     } finally {
       const next = this.waiting.shift();
       if (next === undefined) this.running -= 1;
@@ -38,9 +38,10 @@ export class Inflation {
 
 function unknown(encoding: string | undefined): ProtocolError {
   if (encoding === undefined || encoding === 'identity')
-    return new ProtocolError(GRPC_STATUS.INTERNAL, 'Received message compressed without an encoding');
+    return new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', 'Received message compressed without an encoding');
   return new ProtocolError(
     GRPC_STATUS.UNIMPLEMENTED,
+    'VAL-E006',
     `Received message compressed with unsupported encoding "${encoding}"`,
     { 'grpc-accept-encoding': ENCODINGS },
   );

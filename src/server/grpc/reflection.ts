@@ -2,7 +2,7 @@
 // messages.
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { GRPC_STATUS, type GrpcStatus } from '../status.ts';
-import { fileOfSymbol, filesNeeded, SERVICES } from './descriptor.ts';
+import { ALL_SERVICES, fileOfSymbol, filesNeeded } from './descriptor.ts';
 import type { GrpcOptions } from './front.ts';
 import type { Conversation, StreamingCall, StreamingMethod } from './streaming-call.ts';
 import { ProtocolError } from './trailers.ts';
@@ -83,7 +83,7 @@ function answerTo(bytes: Uint8Array): Uint8Array {
       return withError(writer, GRPC_STATUS.NOT_FOUND, `Extensions not found for symbol ${text}`);
     case LIST_SERVICES:
       writer.uint32(50).fork();
-      for (const { name } of SERVICES) writer.uint32(10).fork().uint32(10).string(name).join();
+      for (const { name } of ALL_SERVICES) writer.uint32(10).fork().uint32(10).string(name).join();
       return writer.join().finish();
     default:
       return withError(writer, GRPC_STATUS.UNIMPLEMENTED, 'Unimplemented method for request: undefined');
@@ -120,7 +120,7 @@ function questionIn(bytes: Uint8Array): Question {
       }
     }
   } catch {
-    throw new ProtocolError(GRPC_STATUS.INTERNAL, 'Error deserializing request');
+    throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E003', 'Error deserializing request');
   }
   return { host, field, text, number };
 }

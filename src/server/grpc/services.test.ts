@@ -1,9 +1,10 @@
 // The standard services, and a real client under load.
 import assert from 'node:assert/strict';
+import type { OutgoingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fromBinary } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import {
   Client,
   compressionAlgorithms,
@@ -14,7 +15,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+import { loadFileDescriptorSetFromBuffer, loadSync } from '@grpc/proto-loader';
 import { GRPC_PROBE_BYTES_MAX, GRPC_WATCHES_MAX } from '../../engine/limits.ts';
 import { GRPC_STATUS } from '../status.ts';
 import {
@@ -126,6 +127,89 @@ test('reflection of both versions gives the files of names and symbols, and says
       assert.deepEqual({ ...refused[at]?.error_response }, { error_code: code, error_message: message });
     }
   }
+});
+
+test('reflection describes the standard services as their proto files do, and lists them', async () => {
+  const { port } = await startFront(echo);
+  const [reflection] = reflections;
+  assert.ok(reflection !== undefined);
+  const published = [
+    ['grpc.health.v1', 'grpc/health/v1/health.proto', 'grpc-health-check/proto/health/v1/health.proto'],
+    ...['v1', 'v1alpha'].map((version) => {
+      const file = `reflection/${version}/reflection.proto`;
+      return [`grpc.reflection.${version}`, `grpc/${file}`, `@grpc/reflection/build/proto/grpc/${file}`];
+    }),
+  ] as const;
+  const names = (loaded: object): string[] => Object.keys(loaded).toSorted();
+  for (const [, name = '', file = ''] of published) {
+    const [answer] = (await reflect(reflection, port, [{ host: '', file_by_filename: name }])) as FilesAnswer[]; // as above
+    const told = answer?.file_descriptor_response?.file_descriptor_proto ?? [];
+    const options = { keepCase: true };
+    const set = toBinary(
+      FileDescriptorSetSchema,
+      create(FileDescriptorSetSchema, { file: told.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes)) }),
+    );
+    const [ours, theirs] = [
+      loadFileDescriptorSetFromBuffer(Buffer.from(set), options),
+      loadSync(join(modules, file), options),
+    ];
+    assert.deepEqual(names(ours), names(theirs), name);
+    for (const key of names(theirs)) assert.deepEqual(shapeOf(ours[key]), shapeOf(theirs[key]), key);
+  }
+  const [listed] = (await reflect(reflection, port, [{ host: '', list_services: '' }])) as {
+    list_services_response?: { service: { name: string }[] };
+  }[];
+  assert.deepEqual(
+    listed?.list_services_response?.service.map(({ name }) => name),
+    [
+      ...['memory.v1.MemoryService', 'memory.v1.MemoryBatchService', 'grpc.health.v1.Health'],
+      ...['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection'],
+    ],
+  );
+  const [symbol] = (await reflect(reflection, port, [
+    { host: '', file_containing_symbol: 'grpc.health.v1.HealthCheckResponse.ServingStatus' },
+  ])) as FilesAnswer[]; // as above
+  assert.equal(symbol?.file_descriptor_response?.file_descriptor_proto.length, 1);
+});
+
+/** A type or service of a loaded file as plain data, without what only its own file says. */
+function shapeOf(definition: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(definition, (key, value: unknown) => {
+      if (key === 'fileDescriptorProtos' || key === 'options') return undefined;
+      // The loader names the entries of a map otherwise than protoc, whose name clients expect.
+      return value === 'StatusesEntry' ? 'Statuses' : value;
+    }),
+  );
+}
+
+test('every refusal of the protocol has a code and tells the request', async () => {
+  const { port } = await startFront(echo);
+  const session = await openSession(port);
+  const cases: readonly (readonly [readonly Uint8Array[], OutgoingHttpHeaders, number, string])[] = [
+    [[frame(Buffer.of(1))], { ':path': '/memory.v1.MemoryService/Nothing' }, GRPC_STATUS.UNIMPLEMENTED, 'SYS-E002'],
+    [[], {}, GRPC_STATUS.UNIMPLEMENTED, 'VAL-E002'],
+    [[Buffer.of(0, 0)], {}, GRPC_STATUS.INTERNAL, 'VAL-E002'],
+    [[Buffer.of(7, 0, 0, 0, 0)], {}, GRPC_STATUS.INTERNAL, 'VAL-E002'],
+    [[frame(Buffer.of(1)), frame(Buffer.of(1))], {}, GRPC_STATUS.UNIMPLEMENTED, 'VAL-E002'],
+    [[Buffer.of(0, 127, 255, 255, 255)], {}, GRPC_STATUS.RESOURCE_EXHAUSTED, 'LIM-E003'],
+    [[frame(Buffer.of(1), 1)], { 'grpc-encoding': 'br' }, GRPC_STATUS.UNIMPLEMENTED, 'VAL-E006'],
+    [[frame(Buffer.of(1), 1)], { 'grpc-encoding': 'gzip' }, GRPC_STATUS.INTERNAL, 'VAL-E002'],
+    [[frame(Buffer.of(1))], { 'grpc-timeout': 'soon' }, GRPC_STATUS.INTERNAL, 'VAL-E001'],
+    [[frame(Buffer.of(10, 1, 65))], { ':path': '/grpc.health.v1.Health/Check' }, GRPC_STATUS.NOT_FOUND, 'SYS-E003'],
+  ];
+  for (const [pieces, headers, status, code] of cases) {
+    const answer = await ask(session, pieces, { ...headers, 'x-request-id': 'mine' });
+    const told = answer.trailers ?? answer.headers;
+    assert.deepEqual(
+      [statusOf(answer), told['x-error-code'], told['x-request-id']],
+      [status, code, 'mine'],
+      JSON.stringify([headers, pieces.map(String)]),
+    );
+  }
+  const late = await ask(session, [frame(Buffer.of(1))], { ':path': ADD, 'content-type': 'text/plain' });
+  assert.deepEqual([late.headers[':status'], late.headers['x-error-code']], [415, 'VAL-E006']);
+  assert.ok(late.headers['x-request-id']);
 });
 
 test('who does not take the answers of reflection is not asked further', async () => {

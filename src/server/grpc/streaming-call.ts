@@ -88,7 +88,8 @@ export class StreamingCall extends Exchange {
 
   private close(): void {
     if (this.isOver) return;
-    if (this.reader.heldBytes > 0) throw new ProtocolError(GRPC_STATUS.INTERNAL, 'The request ends within a message');
+    if (this.reader.heldBytes > 0)
+      throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', 'The request ends within a message');
     this.conversation?.ended();
   }
 }

@@ -1,22 +1,24 @@
 // How a call ends on the wire: a status, a message and the rest of the trailers.
 import type { OutgoingHttpHeaders } from 'node:http2';
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError, type ErrorCode } from '../../engine/errors.ts';
 import { GRPC_STATUS, type GrpcStatus, STATUS } from '../status.ts';
 
 /** Trailers share one frame with the rest: a message is cut before it could break that. */
 const MESSAGE_CHARS_MAX = 2_000;
 const PRINTABLE = /^[ -~]*$/;
 
-/** A refusal of the protocol's own, which has no code of the contract. */
+/** A refusal of the protocol's own: its status is what gRPC has for it, whatever the contract's code has elsewhere. */
 export class ProtocolError extends Error {
   override name = 'ProtocolError';
   readonly status: GrpcStatus;
+  readonly code: ErrorCode;
   /** That the caller needs to do better; sent beside the status. */
   readonly headers: Readonly<Record<string, string>> | undefined;
 
-  constructor(status: GrpcStatus, message: string, headers?: Readonly<Record<string, string>>) {
+  constructor(status: GrpcStatus, code: ErrorCode, message: string, headers?: Readonly<Record<string, string>>) {
     super(message);
     this.status = status;
+    this.code = code;
     this.headers = headers;
   }
 }
@@ -28,7 +30,7 @@ export function trailersOfSuccess(headers: Readonly<Record<string, string>> | un
   return trailers;
 }
 
-/** The trailers of a call that was refused, a code of the contract among them where there is one. */
+/** The trailers of a call that was refused, a code of the contract among them. */
 export function trailersOfError(
   error: EngineError | ProtocolError,
   headers: Readonly<Record<string, string>> | undefined,
@@ -39,8 +41,8 @@ export function trailersOfError(
   const status = isContracts ? STATUS[error.code].grpc : error.status;
   const trailers: OutgoingHttpHeaders = { 'grpc-status': status, 'grpc-message': message };
   if (headers !== undefined) addTo(trailers, headers);
-  if (isContracts) trailers['x-error-code'] = error.code;
-  else if (error.headers !== undefined) addTo(trailers, error.headers);
+  trailers['x-error-code'] = error.code;
+  if (!isContracts && error.headers !== undefined) addTo(trailers, error.headers);
   if (isContracts && error.more !== undefined) trailers['grpc-status-details-bin'] = detailsOf(status, error);
   return trailers;
 }

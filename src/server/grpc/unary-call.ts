@@ -41,7 +41,11 @@ export class UnaryCall extends Exchange implements GrpcCall {
     const { heldBytes } = this.reader;
     if (this.message === undefined) this.hold(heldBytes);
     else if (heldBytes > 0)
-      throw new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, `Received a second request message for ${this.path}`);
+      throw new ProtocolError(
+        GRPC_STATUS.UNIMPLEMENTED,
+        'VAL-E002',
+        `Received a second request message for ${this.path}`,
+      );
     // It is kept until the request ends.
     else this.hold(this.message.bytes.length);
   }
@@ -50,8 +54,8 @@ export class UnaryCall extends Exchange implements GrpcCall {
     const { message } = this;
     if (message === undefined) {
       throw this.reader.heldBytes > 0
-        ? new ProtocolError(GRPC_STATUS.INTERNAL, 'The request ends within a message')
-        : new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, `Received no request message for ${this.path}`);
+        ? new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', 'The request ends within a message')
+        : new ProtocolError(GRPC_STATUS.UNIMPLEMENTED, 'VAL-E002', `Received no request message for ${this.path}`);
     }
     this.waitingSince = undefined;
     if (message.isCompressed) this.inflateAndRun(message);
