@@ -284,7 +284,7 @@ test('upkeep: verify, compact, rebuild-indexes, rotate-keys, backup, while the s
   assert.deepEqual([twice.code, twice.stderr], [1, `granary: FILE: ${path} is not empty\n`]);
   const locked = await granary(here('restore', path, '--yes'));
   assert.equal(locked.code, 1);
-  assert.match(locked.stderr, /^granary: STO-E001: .* is in use by process \d+/);
+  assert.match(locked.stderr, /^granary: STO-E001: .* is in use by another server: process \d+, at http:/);
 });
 
 test('what is not understood is exit code 2, what fails 1, and help tells so', async () => {

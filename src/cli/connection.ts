@@ -1,20 +1,16 @@
-// The server that a command talks to: the one that was named, the one that runs on the data directory, or, where none
-// runs, one that this process starts for as long as the command takes. So a command has one way to do its work.
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+// The server that a command talks to, by both its ways: gRPC and HTTP. So a command has one way to do its work, wherever
+// the server is.
+import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
 import type { DeepPartial } from '../server/gen/memory/v1/memory.ts';
+import { isProof, PROOF_HEADER, randomHex } from '../server/identity.ts';
+import type { ServerFile } from '../server/server-file.ts';
 import { Failure, usage } from './failure.ts';
 import { type CallOptions, GrpcCaller, type Method } from './grpc-caller.ts';
 import { type Asked, HttpCaller, type Verb } from './http-caller.ts';
 import type { ServerOptions } from './options.ts';
-import { printNote } from './output.ts';
+import { type ConnectOptions, type Doubt, type Place, placeOf } from './place.ts';
 import { RPC } from './rpcs.ts';
-
-const START_WAIT_MS = 100;
-/** Ten seconds; then opening the directory says who has it. */
-const START_TRIES_MAX = 100;
 
 export interface Connection {
   /** The data directory when the server is one of this machine that was found there. */
@@ -30,13 +26,6 @@ export interface Connection {
   exec(memory: string, command: string, args?: JsonObject): Promise<JsonValue>;
 }
 
-export interface ConnectOptions {
-  /** Make the data directory when there is none: for commands that begin something. */
-  readonly mayCreate?: boolean;
-  /** A server that is opened for the work removes what was removed before, whatever policies say. */
-  readonly repeats?: boolean;
-}
-
 /** Runs `work` with a connection and closes it. Rejects with Failure, EngineError or what `work` throws. */
 export async function withConnection<T>(
   options: ServerOptions,
@@ -45,7 +34,7 @@ export async function withConnection<T>(
 ): Promise<T> {
   // Before a server of our own may have been opened, which nobody would close.
   const tlsRoots = options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa);
-  const place = await placeOf(options, connect);
+  const place = await placeOf(options, connect, (file) => doubtOf(file, tlsRoots));
   const callers = new Callers(place, tlsRoots);
   try {
     return await work(connectionOf(place, callers));
@@ -53,16 +42,6 @@ export async function withConnection<T>(
     callers.close();
     await place.close?.();
   }
-}
-
-/** One of the two addresses is there; the server that answers there tells the other. */
-interface Place {
-  readonly grpc: string | undefined;
-  readonly http: string | undefined;
-  readonly isTls: boolean;
-  readonly key: string | undefined;
-  readonly dataDirectory: string | undefined;
-  readonly close?: () => Promise<void>;
 }
 
 /** Both ways to a server, each made when it is first needed. */
@@ -79,14 +58,12 @@ class Callers {
   }
 
   grpc(): Promise<GrpcCaller> {
-    this.#grpc ??=
-      this.#place.grpc === undefined ? this.#findGrpc() : Promise.resolve(this.#makeGrpc(this.#place.grpc));
+    this.#grpc ??= this.#place.grpc === undefined ? this.#findGrpc() : this.#makeGrpc(this.#place.grpc);
     return this.#grpc;
   }
 
   http(): Promise<HttpCaller> {
-    this.#http ??=
-      this.#place.http === undefined ? this.#findHttp() : Promise.resolve(this.#makeHttp(this.#place.http));
+    this.#http ??= this.#place.http === undefined ? this.#findHttp() : this.#makeHttp(this.#place.http);
     return this.#http;
   }
 
@@ -108,13 +85,20 @@ class Callers {
     return this.#makeHttp(`${this.#place.isTls ? 'https' : 'http'}://${host}:${port}`);
   }
 
-  #makeGrpc(address: string): GrpcCaller {
-    const tlsRoots = this.#place.isTls ? (this.#tlsRoots ?? true) : undefined;
-    return this.#keep(new GrpcCaller({ address, key: this.#place.key, tlsRoots }));
+  async #makeGrpc(address: string): Promise<GrpcCaller> {
+    const { isTls, key, secret } = this.#place;
+    const tlsRoots = isTls ? (this.#tlsRoots ?? true) : undefined;
+    const isLocal = this.#place.close !== undefined || secret !== undefined;
+    const caller = this.#keep(new GrpcCaller({ address, key, tlsRoots, isLocal }));
+    if (secret !== undefined && !(await provesOverGrpc(caller, secret))) throw stranger(address);
+    return caller;
   }
 
-  #makeHttp(base: string): HttpCaller {
-    return this.#keep(new HttpCaller({ base, key: this.#place.key, tlsRoots: this.#tlsRoots }));
+  async #makeHttp(base: string): Promise<HttpCaller> {
+    const { key, secret } = this.#place;
+    const caller = this.#keep(new HttpCaller({ base, key, tlsRoots: this.#tlsRoots }));
+    if (secret !== undefined && !(await caller.proves(secret))) throw stranger(base);
+    return caller;
   }
 
   #keep<T extends { close(): void }>(caller: T): T {
@@ -125,6 +109,45 @@ class Callers {
   close(): void {
     for (const caller of this.#made) caller.close();
   }
+}
+
+function stranger(address: string): Failure {
+  return new Failure(
+    'NO-SERVER',
+    `what answers at ${address} is not the server of the data directory: it was sent no key`,
+  );
+}
+
+/** Why the one that answers at the HTTP address of `file` is not the server that wrote it; undefined when it is. */
+async function doubtOf({ http, secret }: ServerFile, tlsRoots: Buffer | undefined): Promise<Doubt | undefined> {
+  const caller = new HttpCaller({ base: http, key: undefined, tlsRoots });
+  try {
+    return (await caller.proves(secret))
+      ? undefined
+      : { reason: `something else answers at ${http}`, isStranger: true };
+  } catch (error) {
+    // A server that starts or ends may answer in a moment; a certificate that is not trusted stays so.
+    if (error instanceof Failure && /ECONNREFUSED|ECONNRESET|hang up|timeout/.test(error.message))
+      return { reason: error.message };
+    throw error;
+  } finally {
+    caller.close();
+  }
+}
+
+/** As HttpCaller.proves. */
+async function provesOverGrpc(caller: GrpcCaller, secret: string): Promise<boolean> {
+  const challenge = randomHex();
+  let proof: string | undefined;
+  try {
+    await caller.call(RPC.health, {}, { challenge }, (trailers) => {
+      proof = trailers.get(PROOF_HEADER)[0]?.toString();
+    });
+  } catch (error) {
+    // A server that wants a key says so, and proves who it is all the same.
+    if (!(error instanceof Failure) || error.code === 'NO-SERVER') throw error;
+  }
+  return isProof(secret, challenge, proof);
 }
 
 function connectionOf(place: Place, callers: Callers): Connection {
@@ -144,107 +167,6 @@ function connectionOf(place: Place, callers: Callers): Connection {
       return answer['result'] ?? null;
     },
   };
-}
-
-async function placeOf(options: ServerOptions, connect: ConnectOptions): Promise<Place> {
-  if (options.url !== undefined || options.httpUrl !== undefined) return named(options);
-  const running = runningServer(options.dataDir) ?? (await startingServer(options.dataDir));
-  if (running === undefined) return ownServer(options, connect);
-  return { ...running, key: keyOf(options, options.dataDir), dataDirectory: options.dataDir };
-}
-
-/** A server that holds the directory and has not yet said where it listens is waited for. */
-async function startingServer(directory: string): Promise<ReturnType<typeof runningServer>> {
-  for (let tries = 0; tries < START_TRIES_MAX && isHeld(directory); tries += 1) {
-    await sleep(START_WAIT_MS);
-    const running = runningServer(directory);
-    if (running !== undefined) return running;
-  }
-  return undefined;
-}
-
-function isHeld(directory: string): boolean {
-  try {
-    const { pid } = JSON.parse(readFileSync(join(directory, 'granary.lock'), 'utf8')) as { pid?: unknown }; // checked
-    return typeof pid === 'number' && pid !== process.pid && isAlive(pid);
-  } catch {
-    // No lock, or one that a crash left half-written: opening the directory tells more.
-    return false;
-  }
-}
-
-/** `host:port` or `grpc(s)://host:port` is the gRPC address, `http(s)://…` the HTTP one. */
-function named({ url, httpUrl, apiKey, dataDir }: ServerOptions): Place {
-  const http = httpUrl ?? (url !== undefined && /^https?:/.test(url) ? url : undefined);
-  const grpc = url === undefined || url === http ? undefined : url;
-  if (http !== undefined && !/^https?:\/\/[^/\s]+\/?$/.test(http)) throw usage(`${http} is not http://host:port`);
-  const match = grpc === undefined ? undefined : /^(?:(grpc|grpcs):\/\/)?([^/\s]+:\d{1,5})\/?$/.exec(grpc);
-  if (match === null) throw usage(`--url wants host:port or http://host:port, not ${grpc}`);
-  const isTls = match?.[1] === undefined ? http?.startsWith('https:') === true : match[1] === 'grpcs';
-  return { grpc: match?.[2], http, isTls, key: apiKey ?? bootstrapKey(dataDir), dataDirectory: undefined };
-}
-
-/** What `<data-dir>/server.json` says, when the process that wrote it still runs. */
-export function runningServer(directory: string): Omit<Place, 'key' | 'dataDirectory' | 'close'> | undefined {
-  const path = join(directory, 'server.json');
-  if (!existsSync(path)) return undefined;
-  try {
-    const { http, grpc, pid } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>; // each is checked
-    if (typeof http !== 'string' || typeof grpc !== 'string' || typeof pid !== 'number') return undefined;
-    return isAlive(pid) ? { http, grpc, isTls: http.startsWith('https:') } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
-
-async function ownServer(options: ServerOptions, { mayCreate, repeats }: ConnectOptions): Promise<Place> {
-  const { dataDir } = options;
-  if (mayCreate !== true && !existsSync(join(dataDir, 'layout.json')))
-    throw new Failure(
-      'NO-SERVER',
-      `no server runs and there is no data in ${dataDir}: start one (granary serve), or name one with --data-dir or --url`,
-    );
-  const { openOwnServer } = await import('./own-server.ts');
-  const server = await openOwnServer(dataDir, repeats === true);
-  if (server.firstKey !== undefined) printNote(`A new data directory was made: ${dataDir}`);
-  try {
-    const key = keyOf(options, dataDir);
-    return {
-      grpc: server.grpc,
-      http: server.http,
-      isTls: false,
-      key,
-      dataDirectory: dataDir,
-      close: () => server.close(),
-    };
-  } catch (error) {
-    await server.close();
-    throw error;
-  }
-}
-
-function keyOf(options: ServerOptions, directory: string): string | undefined {
-  return options.apiKey ?? bootstrapKey(directory);
-}
-
-function bootstrapKey(directory: string): string | undefined {
-  const given = process.env['GRANARY_BOOTSTRAP_KEY'];
-  if (given !== undefined && given !== '') return given;
-  try {
-    return readFileSync(join(directory, 'keys', 'bootstrap.key'), 'utf8').trim();
-  } catch {
-    // Not there, or not for this user: the server says what it thinks of a call without a key.
-    return undefined;
-  }
 }
 
 function readCertificates(path: string): Buffer {

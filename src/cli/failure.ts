@@ -29,7 +29,9 @@ export function usage(text: string): Failure {
 }
 
 /** The server's own words speak of a header, which nobody types here. */
-const NO_KEY = 'no API key: the data directory has no keys/bootstrap.key to read; give --api-key or GRANARY_API_KEY';
+const NO_KEY =
+  'the server wants an API key: give --api-key or GRANARY_API_KEY. The key in keys/bootstrap.key of a data directory is ' +
+  'sent to the server of that directory alone';
 
 /** Code and text of anything thrown. An error of the engine says its code first in its message. */
 export function failureOf(error: unknown): { readonly code: string; readonly text: string } {

@@ -9,6 +9,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import type { DeepPartial, MessageFns } from '../server/gen/memory/v1/memory.ts';
+import { CHALLENGE_HEADER } from '../server/identity.ts';
 import { Failure } from './failure.ts';
 
 /** A method of the contract with its codecs. */
@@ -32,6 +33,8 @@ export interface CallOptions {
   readonly memory?: string;
   readonly reason?: string;
   readonly timeoutMs?: number;
+  /** Sent in place of the key. */
+  readonly challenge?: string;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -43,8 +46,16 @@ export class GrpcCaller {
   readonly #address: string;
   readonly #key: string | undefined;
 
-  /** `tlsRoots`: PEM certificates to trust; true: those of the system; undefined: no TLS. */
-  constructor(options: { address: string; key: string | undefined; tlsRoots: Buffer | true | undefined }) {
+  /**
+   * `tlsRoots`: PEM certificates to trust; true: those of the system; undefined: no TLS. `isLocal`: the server is on this
+   * machine, and no proxy that the environment names comes between.
+   */
+  constructor(options: {
+    address: string;
+    key: string | undefined;
+    tlsRoots: Buffer | true | undefined;
+    isLocal: boolean;
+  }) {
     this.#address = options.address;
     this.#key = options.key;
     this.#client = new Client(options.address, credentialsOf(options.tlsRoots), {
@@ -54,6 +65,7 @@ export class GrpcCaller {
       'grpc.initial_reconnect_backoff_ms': 200,
       'grpc.max_reconnect_backoff_ms': 2_000,
       'grpc.enable_retries': 0,
+      'grpc.enable_http_proxy': options.isLocal ? 0 : 1,
     });
   }
 
@@ -65,7 +77,8 @@ export class GrpcCaller {
     onTrailers: (trailers: Metadata) => void = () => undefined,
   ): Promise<Res> {
     const metadata = new Metadata();
-    if (this.#key !== undefined) metadata.set('authorization', `Bearer ${this.#key}`);
+    if (options.challenge !== undefined) metadata.set(CHALLENGE_HEADER, options.challenge);
+    else if (this.#key !== undefined) metadata.set('authorization', `Bearer ${this.#key}`);
     if (options.memory !== undefined) metadata.set('x-memory-id', options.memory);
     if (options.reason !== undefined) metadata.set('x-reason', options.reason);
     return new Promise((resolve, reject) => {

@@ -5,6 +5,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { type JsonObject, parseJson, stringifyJson } from '../engine/grain/api-json.ts';
+import { CHALLENGE_HEADER, isProof, PROOF_HEADER, randomHex } from '../server/identity.ts';
 import { Failure } from './failure.ts';
 
 export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -13,11 +14,16 @@ export interface Asked {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly json?: unknown;
   readonly reason?: string;
+  /** The key stays here, and the answer must come soon. */
+  readonly isAnonymous?: boolean;
 }
 
 const RETRYABLE: ReadonlySet<string> = new Set(['LIM-E001', 'STO-E002', 'NO-SERVER']);
 /** An error's body that is read to be shown. */
 const ERROR_BYTES_MAX = 65_536;
+
+/** For a server to prove who it is. One that is busy may take seconds. */
+const PROOF_MS_MAX = 10_000;
 
 export class HttpCaller {
   readonly #base: string;
@@ -66,6 +72,21 @@ export class HttpCaller {
     if (!response.complete) throw new Failure('STO-E002', 'the answer ended too early', true);
   }
 
+  /** Whether who answers here knows `secret`. Sends no key. Rejects with Failure NO-SERVER when nobody answers. */
+  async proves(secret: string): Promise<boolean> {
+    const challenge = randomHex();
+    const response = await this.#send(
+      'GET',
+      '/health',
+      { isAnonymous: true },
+      { [CHALLENGE_HEADER]: challenge },
+      undefined,
+    );
+    response.resume();
+    const proof = response.headers[PROOF_HEADER];
+    return isProof(secret, challenge, typeof proof === 'string' ? proof : undefined);
+  }
+
   async #object(response: IncomingMessage): Promise<JsonObject> {
     if (!isOk(response)) throw await failureOf(response);
     const bytes = await buffer(response).catch((error: unknown) => {
@@ -95,10 +116,11 @@ export class HttpCaller {
         {
           method: verb,
           agent: this.#agent,
+          ...(asked.isAnonymous === true ? { signal: AbortSignal.timeout(PROOF_MS_MAX) } : {}),
           ...(this.#tlsRoots === undefined ? {} : { ca: this.#tlsRoots }),
           headers: {
             ...headers,
-            ...(this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }),
+            ...(this.#key === undefined || asked.isAnonymous === true ? {} : { authorization: `Bearer ${this.#key}` }),
             ...(asked.reason === undefined ? {} : { 'x-reason': asked.reason }),
           },
         },

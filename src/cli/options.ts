@@ -25,7 +25,12 @@ export function withServerOptions(command: Command): Command {
         'GRANARY_HTTP_URL',
       ),
     )
-    .addOption(new Option('--api-key <key>', 'API key; by default the local bootstrap key').env('GRANARY_API_KEY'))
+    .addOption(
+      new Option(
+        '--api-key <key>',
+        'API key; by default the bootstrap key of the data directory, for the server of that directory alone',
+      ).env('GRANARY_API_KEY'),
+    )
     .addOption(new Option('--tls-ca <file>', 'certificates (PEM) to trust beside the system').env('GRANARY_TLS_CA'))
     .option('--json', 'print JSON for programs');
 }

@@ -1,12 +1,17 @@
 // A server in this process, on loopback and ports of its own, for a command that found none.
 import { readConfig } from '../server/config.ts';
+import type { DirectoryLock } from '../server/directory-lock.ts';
 import { type RunningServer, startServer } from '../server/main.ts';
 
-/**
- * Opens a data directory. Rejects with EngineError: STO-E001 names the process that has it open. With `repeats`, what is
- * removed was removed before: policies are not asked again.
- */
-export function openOwnServer(dataDirectory: string, repeats: boolean): Promise<RunningServer> {
+export interface OwnServerOptions {
+  /** What is removed was removed before: policies are not asked again. */
+  readonly repeats: boolean;
+  /** Of the data directory. The server gives it back when it closes. */
+  readonly lock: DirectoryLock;
+}
+
+/** Opens a data directory. Rejects with EngineError. */
+export function openOwnServer(dataDirectory: string, options: OwnServerOptions): Promise<RunningServer> {
   // The environment may hold the master key; where to listen is this command's own matter.
   const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...environment } = process.env;
   const flags = {
@@ -19,5 +24,5 @@ export function openOwnServer(dataDirectory: string, repeats: boolean): Promise<
     embedder: 'none',
     rateLimit: 0,
   };
-  return startServer(readConfig(flags, environment), { repeats });
+  return startServer(readConfig(flags, environment), options);
 }

@@ -1,10 +1,26 @@
 // Files that must be on disk before anything is answered: whole-file replacement and the sync of a folder's entries.
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EngineError } from './errors.ts';
 
 /** Ending of a file that is being written; one found at start was left by a crash and names nothing. */
 export const TEMPORARY_SUFFIX = '.tmp';
+
+const FOLDER_MODE = 0o700;
+/** The mode's bits for group and others. */
+const OTHERS = 0o077;
+
+/** Makes a folder of the store, and what is missing above it, for this user alone. One that is there is closed to others. */
+export function makeFolder(directory: string): void {
+  if (mkdirSync(directory, { recursive: true, mode: FOLDER_MODE }) !== undefined) return;
+  if (process.platform === 'win32' || (statSync(directory).mode & OTHERS) === 0) return;
+  try {
+    chmodSync(directory, FOLDER_MODE);
+  } catch (error) {
+    // Another user's folder, which this one may write to: who may read it is that user's to say.
+    if (!isFileError(error) || error.code !== 'EPERM') throw error;
+  }
+}
 
 /** Makes the entries of `directory` (created, renamed, deleted files) durable. Windows has no such call, nor need of it. */
 export function syncDirectory(directory: string): void {

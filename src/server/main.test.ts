@@ -1,7 +1,7 @@
 // A whole server on sockets, with the real engine and both HTTP listeners.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type ClientUnaryCall, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
@@ -401,8 +401,9 @@ test('a data directory keeps everything over a stop, and lets one server in', as
   const { raw_key: made } = (await call(first, 'POST', '/api/auth/keys', { key, json: { scopes: ['read'] } })).body;
   await call(first, 'POST', '/api/memories', { key, json: { name: 'Second one', partitions: 2 } });
   const serverFile = join(folder, 'server.json');
-  const told = JSON.parse(readFileSync(serverFile, 'utf8'));
-  assert.deepEqual(told, { ready: true, http: first.http, grpc: first.grpc, pid: process.pid });
+  const { secret, ...told } = JSON.parse(readFileSync(serverFile, 'utf8'));
+  assert.deepEqual(told, { http: first.http, grpc: first.grpc, pid: process.pid, host: hostname() });
+  assert.match(secret, /^[0-9a-f]{64}$/);
   await assert.rejects(start(folder), { code: 'STO-E001', message: /in use/ });
   await first.close();
   await first.close();

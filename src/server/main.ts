@@ -1,14 +1,11 @@
 // The server, wired from the bottom to the top: lock, keys, control log, shards, services, wrapper, listeners.
 
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
 import { type Clock, systemClock } from '../engine/clock.ts';
-import { replaceFile, storageError } from '../engine/durable-file.ts';
 import { EngineError } from '../engine/errors.ts';
 import { loadMasterKey } from '../engine/keys/master-key.ts';
 import { DRAIN_MS, KEY_USE_WRITE_MS } from '../engine/limits.ts';
-import { lockDirectory } from '../engine/log/directory-lock.ts';
 import { ShardPool } from '../shards/pool.ts';
 import { Router } from '../shards/router.ts';
 import { Authenticator } from './auth/authenticate.ts';
@@ -23,6 +20,7 @@ import { Memories } from './control/memories.ts';
 import { openControl } from './control/open.ts';
 import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
+import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { leavingForVectors, outsideBackends } from './embedding/egress.ts';
 import { Embedders, type Openers } from './embedding/embedders.ts';
 import { Followers } from './embedding/followers.ts';
@@ -38,6 +36,7 @@ import { chooseListener } from './http/listen.ts';
 import type { HttpHandler, HttpListener, ListenOptions } from './http/listener.ts';
 import { listenNode } from './http/node.ts';
 import { httpHandler } from './http.ts';
+import { randomHex } from './identity.ts';
 import { Erasures } from './jobs/erasures.ts';
 import { Extractions } from './jobs/extractions.ts';
 import { ImportReader } from './jobs/read-import.ts';
@@ -49,15 +48,15 @@ import { type Logger, makeLog } from './log.ts';
 import { MasterKeys } from './master-keys.ts';
 import { Metrics } from './metrics.ts';
 import { recallModels } from './models/models.ts';
+import { networkDiskOf } from './network-disk.ts';
 import { health, healthLive, healthReady } from './operations/admin/health.ts';
 import { metricsOperation } from './operations/admin/metrics.ts';
 import { CODECS } from './operations/codecs.ts';
 import { PageGuard } from './page-guard.ts';
 import { placementOf } from './placement-of.ts';
+import { removeServerFile, writeServerFile } from './server-file.ts';
 import { threadEntry } from './thread-entry.ts';
 import { requestIdOf, Wrapper } from './wrapper.ts';
-
-export const SERVER_FILE = 'server.json';
 
 export interface ServerDeps {
   readonly clock?: Clock;
@@ -70,6 +69,8 @@ export interface ServerDeps {
   readonly repeats?: boolean;
   /** How embedders are opened, in place of what the configuration says. Tests and benchmarks alone. */
   readonly openers?: Openers;
+  /** The lock of the data directory, where the caller has taken it. The server gives it back. */
+  readonly lock?: DirectoryLock;
 }
 
 export interface RunningServer {
@@ -122,8 +123,13 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   };
 
   loadTokenCounter(config);
-  const lock = lockDirectory(config.dataDir);
+  const lock = deps.lock ?? lockDirectory(config.dataDir);
   lifecycle.opened('lock', () => lock.release());
+  // One that a killed server left: what has its port now is somebody else.
+  removeServerFile(config.dataDir);
+  const network = networkDiskOf(config.dataDir);
+  if (network !== undefined)
+    warn(`${config.dataDir} lies on ${network}, which is not supported: keep it on a local disk`);
   const layout = openLayout(config.dataDir, config.shards, SHARDS_DEFAULT);
   const masterKeys = new MasterKeys({
     dataDirectory: config.dataDir,
@@ -237,7 +243,9 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     embedded: () => followers.embedded,
     notEmbedded: () => followers.passedOver,
   });
-  const wrapper = new Wrapper({ services, authenticator, limiter: limiterOf(config, clock), metrics, log, repeats });
+  const secret = randomHex();
+  const limiter = limiterOf(config, clock);
+  const wrapper = new Wrapper({ services, authenticator, limiter, metrics, log, repeats, secret });
   lifecycle.opened('requests under way', () => within(wrapper.idle(), DRAIN_MS));
 
   const onError = (error: unknown): void => log.error({ err: error }, 'a listener met an error');
@@ -302,13 +310,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     http: `${config.tlsCert === undefined ? 'http' : 'https'}://${host}:${http.port}`,
     grpc: `${host}:${ports.grpc}`,
   };
-  const serverFile = join(config.dataDir, SERVER_FILE);
-  try {
-    replaceFile(serverFile, Buffer.from(readyLine(addresses)), 0o644);
-  } catch (error) {
-    throw storageError(`${serverFile} cannot be written`, error);
-  }
-  lifecycle.opened(SERVER_FILE, () => rmSync(serverFile, { force: true }));
+  writeServerFile(config.dataDir, { ...addresses, secret });
+  lifecycle.opened('server.json', () => removeServerFile(config.dataDir));
   log.info({ ...addresses, http10Port: http10?.port, shards: layout.shards, listener: listener.kind }, 'ready');
   return {
     httpPort: http.port,
@@ -331,7 +334,7 @@ async function listenHttp10(
   return port === undefined ? undefined : listenNode({ ...options, host, port }, handler);
 }
 
-/** The line that tells another process where the server is: on stdout, and in server.json while it runs. */
+/** The line on stdout that tells whoever started the server where it is. */
 export function readyLine({ http, grpc }: { readonly http: string; readonly grpc: string }): string {
   return `${JSON.stringify({ ready: true, http, grpc, pid: process.pid })}\n`;
 }

@@ -16,6 +16,7 @@ import { DEFAULT_MEMORY, type MemoryRecord, repliesPrefix } from './control/memo
 import { Deadlines } from './deadlines.ts';
 import { headerName, headerText } from './header-text.ts';
 import { RequestAborted } from './http/listener.ts';
+import { CHALLENGE_HEADER, PROOF_HEADER, proofOf } from './identity.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { framed } from './operations/codecs.ts';
@@ -95,6 +96,9 @@ const CHANGING = new Set<keyof MemoryCalls>([
   'restrict',
 ]);
 
+/** Operations that answer a challenge. */
+const PROVING: ReadonlySet<string> = new Set(['health', 'health_rpc']);
+
 export class Wrapper {
   readonly #services: Services;
   readonly #authenticator: Authenticator;
@@ -104,6 +108,7 @@ export class Wrapper {
   readonly #replies: ReplyCache;
   readonly #deadlines = new Deadlines();
   readonly #repeats: boolean;
+  readonly #secret: string | undefined;
   /** Requests being answered, for the drain. */
   #running = 0;
   #idle: (() => void) | undefined;
@@ -116,6 +121,8 @@ export class Wrapper {
     log: Logger;
     /** True where a copy is brought up to what was removed since (`CallContext.repeats`). */
     repeats?: boolean;
+    /** Proves to local callers which server this is (identity.ts). */
+    secret?: string;
   }) {
     this.#services = parts.services;
     this.#authenticator = parts.authenticator;
@@ -123,6 +130,7 @@ export class Wrapper {
     this.#metrics = parts.metrics;
     this.#log = parts.log;
     this.#repeats = parts.repeats === true;
+    this.#secret = parts.secret;
     this.#replies = new ReplyCache(parts.services.control, parts.services.clock);
   }
 
@@ -131,6 +139,7 @@ export class Wrapper {
     const started = performance.now();
     const requestId = requestIdOf(arrival.requestId);
     const headers: Record<string, string> = { 'x-request-id': requestId };
+    if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
     this.#running += 1;
     this.#metrics.begin();
     let code = 'ok';
@@ -161,6 +170,14 @@ export class Wrapper {
       this.#running -= 1;
       if (this.#running === 0) this.#idle?.();
     }
+  }
+
+  /** Before anybody is let in: the caller sends no key until it knows who answers. */
+  #prove(arrival: Arrival, headers: Record<string, string>): void {
+    const challenge = arrival.header(CHALLENGE_HEADER);
+    if (challenge === undefined || this.#secret === undefined) return;
+    const proof = proofOf(this.#secret, challenge);
+    if (proof !== undefined) headers[PROOF_HEADER] = proof;
   }
 
   /** Lets the caller in, or throws: who, how often, with which scope, on which memory. */

@@ -13,6 +13,8 @@ export interface ProcessOptions {
   /** A module loaded before the server's own, in every thread. */
   readonly preload?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Words before the command, which run it some other way: `unshare`, a shell. */
+  readonly through?: readonly string[];
 }
 
 export interface ServerProcess {
@@ -37,33 +39,37 @@ export interface ServerProcess {
 export class NotStarted extends Error {
   override name = 'NotStarted';
   readonly signal: NodeJS.Signals | null;
+  readonly exitCode: number | null;
   readonly output: string;
   constructor(child: ChildProcess, output: string) {
     super(`the server did not start: ${output}`);
     this.signal = child.signalCode;
+    this.exitCode = child.exitCode;
     this.output = output;
   }
 }
 
 /** Resolves when it listens; rejects with NotStarted. */
 export async function startServerProcess(options: ProcessOptions): Promise<ServerProcess> {
-  const { directory, flags = [], preload, env = {} } = options;
+  const { directory, flags = [], preload, env = {}, through = [] } = options;
   const ports = ['--http-port', '0', '--grpc-port', '0'];
-  const child = spawn(
+  const [command, ...words] = [
+    ...through,
     process.execPath,
-    [
-      ...(preload === undefined ? [] : ['--import', preload]),
-      MAIN,
-      'serve',
-      '--data-dir',
-      directory,
-      '--embedder',
-      'none',
-      ...ports,
-      ...flags,
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...withoutSettings(process.env), ...env } },
-  );
+    ...(preload === undefined ? [] : ['--import', preload]),
+    MAIN,
+    'serve',
+    '--data-dir',
+    directory,
+    '--embedder',
+    'none',
+    ...ports,
+    ...flags,
+  ];
+  const child = spawn(command!, words, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...withoutSettings(process.env), ...env },
+  });
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output += text;

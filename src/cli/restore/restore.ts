@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BATCH_GRAINS_MAX } from '../../engine/limits.ts';
-import { lockDirectory } from '../../engine/log/directory-lock.ts';
 import { readConfig } from '../../server/config.ts';
+import { lockDirectory } from '../../server/directory-lock.ts';
 import type { Connection } from '../connection.ts';
 import { failureOf, usage } from '../failure.ts';
 import { duration, printJson, printLine, printNote, printPairs } from '../output.ts';

@@ -15,10 +15,11 @@ import {
 import { join } from 'node:path';
 import { isFileError, replaceFile, syncDirectory } from '../../engine/durable-file.ts';
 import { LAYOUT_FILE, openLayout, RESTORE_FOLDER, RESTORE_READY_FILE } from '../../server/data-directory.ts';
+import { LOCK_FILE } from '../../server/directory-lock.ts';
 import { Failure } from '../failure.ts';
 
 /** Files of one run of a server, which are not the deployment's. */
-const NOT_DATA = new Set(['server.json', 'granary.lock', RESTORE_READY_FILE]);
+const NOT_DATA = new Set(['server.json', LOCK_FILE, RESTORE_READY_FILE]);
 
 export function stagingOf(dataDirectory: string): string {
   return join(dataDirectory, RESTORE_FOLDER);

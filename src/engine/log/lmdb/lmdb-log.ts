@@ -63,7 +63,7 @@ const openDirectories = new Set<string>();
 
 /**
  * Opens the log in `directory`, making it when absent. The caller holds the lock of the data directory
- * (directory-lock.ts). STO-E001 when the folder holds something else: a log of another format, of another shard or
+ * (server/directory-lock.ts). STO-E001 when the folder holds something else: a log of another format, of another shard or
  * number of shards, or no log that can be read.
  */
 export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog {

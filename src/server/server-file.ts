@@ -1,0 +1,61 @@
+// `<data-dir>/server.json`: where the server that has the directory listens. Whoever holds the lock writes it; without
+// the lock it says nothing, since a server that was killed leaves it behind.
+import { readFileSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { replaceFile, storageError } from '../engine/durable-file.ts';
+
+const SERVER_FILE = 'server.json';
+
+export interface ServerFile {
+  readonly http: string;
+  readonly grpc: string;
+  /** The server's process, as it is numbered on its own host. For people: nothing is decided by it. */
+  readonly pid: number;
+  readonly host: string;
+  /** Known to the server and to who can read this file: identity.ts. */
+  readonly secret: string;
+}
+
+export function writeServerFile(directory: string, own: Pick<ServerFile, 'http' | 'grpc' | 'secret'>): void {
+  const path = join(directory, SERVER_FILE);
+  const { http, grpc, secret } = own;
+  const file: ServerFile = { http, grpc, pid: process.pid, host: hostname(), secret };
+  try {
+    replaceFile(path, Buffer.from(`${JSON.stringify(file)}\n`));
+  } catch (error) {
+    throw storageError(`${path} cannot be written`, error);
+  }
+}
+
+export function removeServerFile(directory: string): void {
+  const path = join(directory, SERVER_FILE);
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    throw storageError(`${path} cannot be removed`, error);
+  }
+}
+
+/** What the file says; undefined when there is none that can be read. */
+export function readServerFile(directory: string): ServerFile | undefined {
+  try {
+    const file = JSON.parse(readFileSync(join(directory, SERVER_FILE), 'utf8')) as Partial<Record<string, unknown>>; // each is checked
+    const { http, grpc, pid, host, secret } = file;
+    if (typeof http !== 'string' || typeof grpc !== 'string') return undefined;
+    if (typeof pid !== 'number' || typeof host !== 'string') return undefined;
+    if (typeof secret !== 'string' || !/^[0-9a-f]{64}$/.test(secret)) return undefined;
+    return { http, grpc, pid, host, secret };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Who has a locked directory, in words, as far as its file tells. */
+export function holderOf(directory: string): string {
+  const file = readServerFile(directory);
+  if (file === undefined) return 'another process';
+  const { pid, host, http } = file;
+  const where = host === hostname() ? '' : ` on ${host}`;
+  return `another server: process ${pid}${where}, at ${http}`;
+}

@@ -1,0 +1,150 @@
+// The bootstrap key is an admin's: the command line sends it to the server of its own data directory, and to nobody else
+// that an option, the environment, a file left behind or an answer names.
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttp, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createHttp2 } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { lockDirectory } from '../src/server/directory-lock.ts';
+import { granary, servedForFile } from './support/cli.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+const { directory, server, here } = servedForFile();
+
+interface Stranger {
+  /** `127.0.0.1:port`. */
+  readonly address: string;
+  /** The headers of every request that came. */
+  readonly heard: IncomingHttpHeaders[];
+}
+
+/** Somebody else's HTTP server, which writes down what it is sent. */
+async function httpStranger(t: TestContext, answer: RequestListener): Promise<Stranger> {
+  const heard: IncomingHttpHeaders[] = [];
+  const listener = createHttp((request, response) => {
+    heard.push(request.headers);
+    answer(request, response);
+  });
+  listener.on('connect', (request, socket) => {
+    heard.push(request.headers);
+    socket.destroy();
+  });
+  await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
+  t.after(() => listener.close());
+  return { address: `127.0.0.1:${(listener.address() as AddressInfo).port}`, heard };
+}
+
+/** The same over HTTP/2, as gRPC has it. */
+async function grpcStranger(t: TestContext): Promise<Stranger> {
+  const heard: IncomingHttpHeaders[] = [];
+  const listener = createHttp2();
+  listener.on('stream', (stream, headers) => {
+    heard.push(headers);
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' }, { endStream: true });
+  });
+  await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
+  t.after(() => listener.close());
+  return { address: `127.0.0.1:${(listener.address() as AddressInfo).port}`, heard };
+}
+
+const refuse: RequestListener = (_, response) => {
+  response.writeHead(401, { 'content-type': 'application/json' });
+  response.end('{"error":{"code":"AUT-E005","message":"AUT-E005: credentials missing"}}');
+};
+
+function assertNoKey({ heard }: Stranger): void {
+  assert.ok(heard.length > 0, 'somebody called');
+  for (const headers of heard) assert.doesNotMatch(JSON.stringify(headers), /g[rp]_[0-9a-f]/);
+}
+
+test('a server that --url or the environment names gets no bootstrap key, and the refusal says what to set', async (t) => {
+  const [http, grpc] = await Promise.all([httpStranger(t, refuse), grpcStranger(t)]);
+  const env = { GRANARY_BOOTSTRAP_KEY: `gr_${'7'.repeat(64)}` };
+  const runs = await Promise.all([
+    granary(here('memories', '--url', `http://${http.address}`)),
+    granary(here('memories', '--url', `http://${http.address}`), { env }),
+    granary(here('health'), { env: { ...env, GRANARY_URL: `http://${http.address}` } }),
+    granary(here('health', '--url', grpc.address)),
+    granary(here('recall', 'tea', '--url', grpc.address), { env }),
+  ]);
+  for (const { code, stderr } of runs) assert.equal(code, 1, stderr);
+  assert.match(
+    runs[0].stderr,
+    /^granary: AUT-E005: .*give --api-key or GRANARY_API_KEY\. The key in keys\/bootstrap\.key/,
+  );
+  assertNoKey(http);
+  assertNoKey(grpc);
+});
+
+test('the key goes to the local server, by whichever of its addresses it is named', async () => {
+  for (const words of [
+    here('memories'),
+    here('health'),
+    here('memories', '--url', server().http),
+    here('health', '--url', server().grpc),
+    here('health', '--url', `${server().http}/`),
+  ]) {
+    const { code, stderr } = await granary(words);
+    assert.equal(code, 0, stderr);
+  }
+});
+
+test('what answers at an address of server.json and did not write it gets no key', async (t) => {
+  const [http, grpc] = await Promise.all([httpStranger(t, refuse), grpcStranger(t)]);
+  const data = join(temporaryDirectory(t), 'data');
+  mkdirSync(join(data, 'keys'), { recursive: true });
+  copyFileSync(join(directory, 'data/keys/bootstrap.key'), join(data, 'keys/bootstrap.key'));
+  const true_ = JSON.parse(readFileSync(join(directory, 'data/server.json'), 'utf8'));
+  const run = (file: object, ...words: string[]) => {
+    writeFileSync(join(data, 'server.json'), JSON.stringify({ ...true_, ...file }));
+    return granary([...words, '--data-dir', data]);
+  };
+  // Somebody has the directory, so that what its file says is believed this far.
+  const lock = lockDirectory(data);
+  const byHttp = await run({ http: `http://${http.address}` }, 'memories');
+  assert.equal(byHttp.code, 1);
+  assert.match(byHttp.stderr, /^granary: NO-SERVER: .* no key was sent: something else answers at http:/);
+  assertNoKey(http);
+  const byGrpc = await run({ grpc: grpc.address }, 'recall', 'tea');
+  assert.match(
+    byGrpc.stderr,
+    /^granary: NO-SERVER: what answers at 127.0.0.1:\d+ is not the server of the data directory/,
+  );
+  assertNoKey(grpc);
+  // The secret of an earlier start.
+  const stale = await run({ secret: '0'.repeat(64) }, 'memories');
+  assert.match(stale.stderr, /no key was sent: something else answers/);
+  lock.release();
+  // Nobody has it: whatever the file says, and also where --url says the same.
+  const named = await run({ http: `http://${http.address}` }, 'memories', '--url', `http://${http.address}`);
+  assert.match(named.stderr, /^granary: AUT-E005: /);
+  assertNoKey(http);
+});
+
+test('no proxy of the environment comes between, and no redirect is followed', async (t) => {
+  const proxy = await httpStranger(t, refuse);
+  const env = Object.fromEntries(
+    ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [
+      [name, `http://${proxy.address}`],
+      [name.toUpperCase(), `http://${proxy.address}`],
+    ]),
+  );
+  for (const words of [here('health'), here('memories')]) {
+    const { code, stderr } = await granary(words, { env: { ...env, NODE_USE_ENV_PROXY: '1' } });
+    assert.equal(code, 0, stderr);
+  }
+  assert.deepEqual(proxy.heard, []);
+  const other = await httpStranger(t, refuse);
+  const redirecting = await httpStranger(t, (request, response) => {
+    response.writeHead(307, { location: `http://${other.address}${request.url}` });
+    response.end();
+  });
+  const key = { GRANARY_API_KEY: `gr_${'6'.repeat(64)}` };
+  const { code } = await granary(here('memories', '--url', `http://${redirecting.address}`), { env: key });
+  assert.equal(code, 1);
+  // The one that was named got the key that was given for it; the one that it named got nothing.
+  assert.match(String(redirecting.heard[0]?.authorization), /gr_666/);
+  assert.deepEqual(other.heard, []);
+});
