@@ -41,8 +41,8 @@ test('what was removed since a backup stays removed when it is restored', async 
   await granaryJson(here('backup', copy));
   await Promise.all([
     granaryJson(here('forget', '--user', 'ada', '--yes')),
-    granaryJson(here('forget', '--subject', 'carl')),
-    granaryJson(here('forget', '--subject', 'dora')),
+    granaryJson(here('forget', '--subject', 'carl', '--yes')),
+    granaryJson(here('forget', '--subject', 'dora', '--yes')),
     granaryJson(here('memories', 'delete', 'gone', '--yes')),
     granaryJson(here('keys', 'revoke', String(key['key_id']))),
   ]);

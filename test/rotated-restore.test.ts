@@ -21,7 +21,7 @@ test('a backup from before rotations is restored without what was erased and for
   await granaryJson(here('compact'));
   await granaryJson(here('rotate-keys', '--scope', 'kek'));
   await granaryJson(here('forget', '--user', 'ada', '--yes'));
-  await granaryJson(here('forget', '--subject', 'bob'));
+  await granaryJson(here('forget', '--subject', 'bob', '--yes'));
   assert.equal((await granaryJson(here('verify')))['finding_count'], 0);
   assert.equal(await server.stop(), 0);
 

@@ -59,10 +59,15 @@ function fieldsOf(words: readonly string[], { type, fields }: AddOptions): JsonO
     return given;
   }
   if (type === 'belief') {
-    const [subject, relation, ...object] = words;
-    if (subject === undefined || relation === undefined || object.length === 0)
-      throw usage('a belief wants SUBJECT RELATION OBJECT');
-    return { ...given, subject, relation, object: object.join(' ') };
+    const [subject, relation, object, ...more] = words;
+    if (subject === undefined || relation === undefined || object === undefined)
+      throw usage('a belief wants SUBJECT RELATION OBJECT: granary add ada likes tea');
+    // Which of the three the rest belongs to is for the writer to say.
+    if (more.length > 0)
+      throw usage(
+        `a belief has three words, not ${words.length}: quote what belongs together, as in granary add ${quoted(subject)} ${quoted(relation)} ${quoted([object, ...more].join(' '))}`,
+      );
+    return { ...given, subject, relation, object };
   }
   const said = words.join(' ');
   switch (type) {
@@ -74,8 +79,13 @@ function fieldsOf(words: readonly string[], { type, fields }: AddOptions): JsonO
     case 'reasoning':
       return { ...given, conclusion: said };
     default:
-      throw usage(`a grain of type ${type} wants --fields, not words`);
+      throw usage(`a grain of type ${type} wants --fields, not words: granary add --type ${type} --fields '{…}'`);
   }
+}
+
+/** As a shell takes it for one word. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["\\$`]/g, '\\$&')}"`;
 }
 
 function objectOf(text: string): JsonObject {
@@ -85,5 +95,5 @@ function objectOf(text: string): JsonObject {
   } catch {
     // Said below.
   }
-  throw usage('--fields wants a JSON object');
+  throw usage(`--fields wants a JSON object, as in '{"content":"Met Ada"}'`);
 }

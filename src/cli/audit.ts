@@ -1,7 +1,9 @@
 // `granary audit`: the trail of a memory, the last of it for people or all of it as JSON lines.
 import type { Command } from 'commander';
 import { type JsonObject, stringifyJson } from '../engine/grain/api-json.ts';
+import type { Connection } from './connection.ts';
 import { EXIT, usage } from './failure.ts';
+import { wholeHash } from './hash.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { clipped, number, printJson, printLine, printNote, printTable, terminalColumns, utc } from './output.ts';
 import { itemsOf } from './pages.ts';
@@ -22,7 +24,7 @@ const SECONDS_MAX = 9_999_999_999;
 export function registerAudit(program: Command): void {
   const audit = program.command('audit').description('Look at the audit trail of a memory');
   const tail = audit
-    .command('tail')
+    .command('tail', { isDefault: true })
     .description('Print its last entries, the newest last')
     .option('-n, --limit <n>', 'entries at most', integer(1, 500), 20)
     .option('--verify', 'recompute the whole chain as well');
@@ -30,7 +32,7 @@ export function registerAudit(program: Command): void {
   const all = audit
     .command('export')
     .description('Write its entries as JSON lines, the oldest first')
-    .option('-o, --out <file>', 'the file; without it standard output');
+    .option('-o, --out <file>', 'the file; without it, or with -, standard output');
   withConditions(all).action(exportEntries);
 }
 
@@ -38,15 +40,16 @@ function withConditions(command: Command): Command {
   command
     .option('--user <id>', 'only what concerns this person, or was done by them')
     .option('--event <type>', 'only this type, or memory.*; may be given several times', gather)
-    .option('--grain <hash>', 'only of this grain')
+    .option('--grain <hash>', 'only of this grain: its hash, or the first 8 digits or more')
     .option('--actor <name>', 'only what this key did, as entries name it')
     .option('--since <seconds>', 'not before this time (Unix)', integer(0, SECONDS_MAX))
     .option('--until <seconds>', 'not after this time (Unix)', integer(0, SECONDS_MAX));
   return withServerOptions(withMemoryOption(command));
 }
 
-function queryOf({ user, event, grain, actor, since, until }: Conditions) {
-  return { user, event_type: event, grain_hash: grain, actor, since, until };
+async function queryOf(connection: Connection, { memory, user, event, grain, actor, since, until }: Conditions) {
+  const hash = grain === undefined ? undefined : await wholeHash(connection, memory, grain);
+  return { user, event_type: event, grain_hash: hash, actor, since, until };
 }
 
 function pathOf({ memory }: Conditions): string {
@@ -56,8 +59,10 @@ function pathOf({ memory }: Conditions): string {
 async function tailEntries(options: Conditions & { readonly limit: number; readonly verify?: true }): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const { limit, verify } = options;
-  const query = { ...queryOf(options), limit, ...(verify === true ? { verify: true } : {}) };
-  const page = await withConnection(options, (connection) => connection.json('GET', pathOf(options), { query }));
+  const page = await withConnection(options, async (connection) => {
+    const query = { ...(await queryOf(connection, options)), limit, ...(verify === true ? { verify: true } : {}) };
+    return connection.json('GET', pathOf(options), { query });
+  });
   const entries = (page['entries'] as JsonObject[]).toReversed(); // the contract: objects
   const isBroken = page['chain_valid'] === false;
   if (isBroken) process.exitCode = EXIT.failed;
@@ -78,14 +83,14 @@ async function tailEntries(options: Conditions & { readonly limit: number; reado
 }
 
 async function exportEntries(options: Conditions & { readonly out?: string }): Promise<void> {
-  const { out } = options;
+  const out = options.out === '-' ? undefined : options.out;
   if (out === undefined && options.json === true) throw usage('--json goes with --out');
   const { withConnection } = await import('./connection.ts');
   let entries = 0;
   const written = await withConnection(options, (connection) => {
     const pieces = async function* (): AsyncGenerator<Piece> {
       for await (const entry of itemsOf(connection, pathOf(options), 'entries', {
-        ...queryOf(options),
+        ...(await queryOf(connection, options)),
         order: 'asc',
       })) {
         entries += 1;

@@ -24,7 +24,7 @@ export function registerExport(program: Command): void {
   const command = program
     .command('export')
     .description('Write a memory into a .mg file or as JSON lines')
-    .option('-o, --out <file>', 'the file; without it standard output')
+    .option('-o, --out <file>', 'the file; without it, or with -, standard output')
     .addOption(
       new Option('--format <format>', 'by default what the name of the file says, else mg').choices(['mg', 'jsonl']),
     )
@@ -37,7 +37,8 @@ export function registerExport(program: Command): void {
 }
 
 async function exportMemory(options: ExportOptions): Promise<void> {
-  const { out, user } = options;
+  const { user } = options;
+  const out = options.out === '-' ? undefined : options.out;
   if (user !== undefined && (options.namespace ?? options.grainType ?? options.format ?? options.current) !== undefined)
     throw usage('--user goes with --portable and --out alone');
   if (user === undefined && options.portable === true) throw usage('--portable goes with --user');

@@ -1,10 +1,12 @@
 // `granary forget`: removes grains, or erases a user.
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api-json.ts';
-import { EXIT, Failure, usage } from './failure.ts';
+import { EXIT, usage } from './failure.ts';
+import { wholeHashes } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { number, printJson, printLine, printPairs, utc } from './output.ts';
 import { withProofFile } from './proof-file.ts';
+import { printWouldGo } from './would-go.ts';
 
 interface ForgetOptions extends ServerOptions {
   readonly memory: string;
@@ -19,11 +21,11 @@ export function registerForget(program: Command): void {
   const command = program
     .command('forget')
     .description('Remove grains by hash or subject, or erase a user with --user alone')
-    .argument('[hashes...]')
+    .argument('[hashes...]', 'whole, or the first 8 digits or more of each')
     .option('--subject <text>', 'every grain about this subject')
     .option('--user <id>', 'alone: erase the user, whose key is destroyed; else: only grains of this user')
     .option('--reason <text>', 'why, for the audit trail')
-    .option('--yes', 'really erase the user')
+    .option('--yes', 'really do it; without it only what would go is shown')
     .option('--proof <file>', 'a new file for the proof of the erasure, as JSON');
   withServerOptions(withMemoryOption(command)).action(forget);
 }
@@ -33,21 +35,23 @@ async function forget(hashes: string[], options: ForgetOptions): Promise<void> {
   if (hashes.length === 0 && subject === undefined && user === undefined)
     throw usage('say what to forget: hashes, --subject or --user');
   const erases = hashes.length === 0 && subject === undefined;
-  if (erases && options.yes !== true)
-    throw new Failure('USAGE', `this cannot be taken back: say --yes to erase user ${user}`);
   const { proof } = options;
   if (proof !== undefined && !erases) throw usage('--proof goes with the erasure of a user: --user alone');
   const { withConnection } = await import('./connection.ts');
-  const json: JsonObject = {
-    ...(hashes.length === 0 ? {} : { hashes }),
+  const path = `/memories/${encodeURIComponent(memory)}/forget`;
+  const conditions: JsonObject = {
     ...(subject === undefined ? {} : { subject }),
     ...(user === undefined ? {} : { user_id: user }),
     ...(reason === undefined ? {} : { reason }),
   };
+  const isMeant = options.yes === true;
   const perform = (): Promise<JsonObject> =>
-    withConnection(options, (connection) =>
-      connection.json('POST', `/memories/${encodeURIComponent(memory)}/forget`, { json }),
-    );
+    withConnection(options, async (connection) => {
+      const named = hashes.length === 0 ? {} : { hashes: await wholeHashes(connection, memory, hashes) };
+      const json = { ...named, ...conditions, ...(isMeant ? {} : { dry_run: true }) };
+      return connection.json('POST', path, { json });
+    });
+  if (!isMeant) return printWouldGo(await perform(), options);
   const proven = async (): Promise<JsonObject> => ({ memory, ...(await perform()) });
   const answer = await (proof === undefined ? perform() : withProofFile(proof, proven));
   const missing = Array.isArray(answer['not_found']) ? answer['not_found'] : [];

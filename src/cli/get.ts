@@ -2,18 +2,24 @@
 import type { Command } from 'commander';
 import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
 import { printGrain } from './grain-view.ts';
+import { wholeHash } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson } from './output.ts';
 
 export function registerGet(program: Command): void {
-  const command = program.command('get').description('Print a grain, in any version').argument('<hash>');
+  const command = program
+    .command('get')
+    .description('Print a grain, in any version')
+    .argument('<hash>', 'whole, or its first 8 digits or more');
   withServerOptions(withMemoryOption(command)).action(get);
 }
 
 async function get(hash: string, options: ServerOptions & { readonly memory: string }): Promise<void> {
   const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
   const { memory } = options;
-  const answer = await withConnection(options, (connection) => connection.call(RPC.get, { hash }, { memory }));
+  const answer = await withConnection(options, async (connection) =>
+    connection.call(RPC.get, { hash: await wholeHash(connection, memory, hash) }, { memory }),
+  );
   const fields = parseJson(answer.fieldsJson) as JsonObject; // the contract: an object
   if (options.json) return printJson({ hash: answer.hash, grain_type: answer.grainType, fields });
   printGrain({ hash: answer.hash, grainType: answer.grainType, fields });

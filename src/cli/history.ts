@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
 import { sayingOf } from './grain-view.ts';
+import { wholeHash } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { clipped, printJson, printTable, terminalColumns, utc } from './output.ts';
 
@@ -9,15 +10,15 @@ export function registerHistory(program: Command): void {
   const command = program
     .command('history')
     .description('Print every version of a grain, oldest first')
-    .argument('<hash>', 'of any of them');
+    .argument('<hash>', 'of any of them: whole, or its first 8 digits or more');
   withServerOptions(withMemoryOption(command)).action(history);
 }
 
 async function history(hash: string, options: ServerOptions & { readonly memory: string }): Promise<void> {
   const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
   const { memory } = options;
-  const { versions } = await withConnection(options, (connection) =>
-    connection.call(RPC.history, { hash }, { memory }),
+  const { versions } = await withConnection(options, async (connection) =>
+    connection.call(RPC.history, { hash: await wholeHash(connection, memory, hash) }, { memory }),
   );
   const read = versions.map((version) => ({
     hash: version.hash,

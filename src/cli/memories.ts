@@ -1,10 +1,11 @@
 // `granary memories`: list, create and delete them.
 import { type Command, Option } from 'commander';
 import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
-import { Failure, usage } from './failure.ts';
+import { usage } from './failure.ts';
 import { gather, integer, type ServerOptions, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printTable, utc } from './output.ts';
 import { allPages } from './pages.ts';
+import { printWouldGo } from './would-go.ts';
 
 interface CreateOptions extends ServerOptions {
   readonly name?: string;
@@ -44,7 +45,7 @@ export function registerMemories(program: Command): void {
       .command('delete')
       .description('Delete a memory: its keys are destroyed, so no copy of it can be read any more')
       .argument('<id>')
-      .option('--yes', 'really'),
+      .option('--yes', 'really do it; without it only what would go is shown'),
   ).action(remove);
 }
 
@@ -85,10 +86,12 @@ async function create(id: string | undefined, options: CreateOptions): Promise<v
 
 async function remove(id: string, options: ServerOptions & { readonly yes?: true }): Promise<void> {
   const { withConnection } = await import('./connection.ts');
-  if (options.yes !== true) throw new Failure('USAGE', `this cannot be taken back: say --yes to delete memory ${id}`);
+  const isMeant = options.yes === true;
+  const query = isMeant ? { confirm: true } : { dry_run: true };
   const answer = await withConnection(options, (connection) =>
-    connection.json('DELETE', `/memories/${encodeURIComponent(id)}`, { query: { confirm: true } }),
+    connection.json('DELETE', `/memories/${encodeURIComponent(id)}`, { query }),
   );
+  if (!isMeant) return printWouldGo(answer, options);
   if (options.json) return printJson(answer);
   printLine(`Memory ${id} is deleted; the fingerprint of its destroyed key is ${text(answer['key_fingerprint'])}.`);
 }

@@ -57,6 +57,7 @@ export function printTable(columns: readonly Column[], rows: readonly (readonly 
 
 /** Names and values, one pair a line. */
 export function printPairs(pairs: readonly (readonly [name: string, value: string | number])[]): void {
+  if (pairs.length === 0) return;
   for (const line of pairLines(pairs)) printLine(line);
 }
 

@@ -54,7 +54,15 @@ export function registerRecall(program: Command): void {
 }
 
 async function recall(words: string[], options: RecallOptions): Promise<void> {
-  const { request, noted } = requestOf(words.join(' ').trim(), options, Math.floor(Date.now() / 1000));
+  const question = words.join(' ').trim();
+  // An empty question is a slip, as of a variable that is not set: without words grains are asked for by conditions.
+  if (question === '' && words.length > 0)
+    throw usage(
+      'the question is empty: say words, or leave them out and give conditions (granary recall --subject ada)',
+    );
+  if (question === '' && !hasCondition(options))
+    throw usage('say what to recall: words (granary recall "where did we park"), or conditions such as --subject');
+  const { request, noted } = requestOf(question, options, Math.floor(Date.now() / 1000));
   if (options.explain === true) return explained(request, noted, options);
   const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
   const { memory } = options;
@@ -83,6 +91,13 @@ async function recall(words: string[], options: RecallOptions): Promise<void> {
   if (hits.length === 0) return printLine('Nothing was found.');
   printHits(hits);
   printNote(`${number(hits.length)} of ${number(answer.totalCandidates ?? hits.length)} candidates in ${duration(ms)}`);
+}
+
+function hasCondition(options: RecallOptions): boolean {
+  const { subject, relation, object, entity, namespace, user, type, tag, since, until, when, scope } = options;
+  return [subject, relation, object, entity, namespace, user, type, tag, since, until, when, scope].some(
+    (condition) => condition !== undefined,
+  );
 }
 
 /** The same over HTTP, which tells what was left out, too. */

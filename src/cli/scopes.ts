@@ -6,6 +6,7 @@ import { Failure, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { number, printJson, printLine, printPairs, printTable, utc } from './output.ts';
 import { withProofFile } from './proof-file.ts';
+import { printWouldGo } from './would-go.ts';
 
 interface ScopeOptions extends ServerOptions {
   readonly memory: string;
@@ -27,7 +28,7 @@ export function registerScopes(program: Command): void {
     part('erase', 'Erase a scope and all below it: their keys are destroyed')
       .argument('<path>', 'names joined by slashes; without a tree a namespace')
       .option('--reason <text>', 'why, for the audit trail')
-      .option('--yes', 'really')
+      .option('--yes', 'really do it; without it only what would go is shown')
       .option('--proof <file>', 'a new file for the proof of the erasure, as JSON'),
   ).action(erase);
 }
@@ -59,7 +60,7 @@ async function remove(options: ScopeOptions): Promise<void> {
 async function erase(path: string, options: ScopeOptions): Promise<void> {
   const { memory, reason, proof, json } = options;
   if (options.yes !== true)
-    throw new Failure('USAGE', `this cannot be taken back: say --yes to erase ${path} and all below it`);
+    return printWouldGo(await ask(options, 'POST', 'scope-erase', { scope_path: path, dry_run: true }), options);
   const body: JsonObject = { scope_path: path, ...(reason === undefined ? {} : { reason }) };
   const perform = (): Promise<JsonObject> => ask(options, 'POST', 'scope-erase', body);
   const proven = async (): Promise<JsonObject> => ({ memory, ...(await perform()) });

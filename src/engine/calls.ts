@@ -92,6 +92,8 @@ export interface GrainFilter {
   readonly numbers?: readonly NumberTest[];
   /** No others: full addresses. */
   readonly addresses?: readonly string[];
+  /** Addresses that begin with these 8 to 64 hex digits. */
+  readonly addressPrefix?: string;
   readonly includeSuperseded?: boolean;
   readonly scope?: ScopeView;
 }

@@ -155,6 +155,7 @@ const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {
   addresses: 'entity_mismatch',
   otherThan: 'entity_mismatch',
   verification: 'entity_mismatch',
+  addressPrefix: 'entity_mismatch',
   createdFromMs: 'time_out_of_range',
   createdToMs: 'time_out_of_range',
   validFromMs: 'time_out_of_range',

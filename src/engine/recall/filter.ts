@@ -1,6 +1,6 @@
 // What a request's structural conditions leave of a part: a list of docs where a facet names them, and a test for the
 // rest (standing, expiry, numbers). Legs apply both while they search, so that `limit` results means `limit` results.
-import { unreachable } from '../assert.ts';
+import { assert, unreachable } from '../assert.ts';
 import type { CallContext, GrainFilter, NumberTest, ScopeView } from '../calls.ts';
 import { DocSet, intersect, union } from '../index/docset.ts';
 import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairKey } from '../index/part.ts';
@@ -17,6 +17,8 @@ export interface PartFilter {
 }
 
 const NOTHING = new Uint32Array(0);
+/** Digits of an address that `addressHeads` holds. */
+const HEAD_DIGITS = 8;
 
 const TRIPLE: ReadonlySet<Facet> = new Set(['subject', 'relation', 'object']);
 
@@ -35,7 +37,8 @@ export function filterPart(
   terms: readonly FacetTerm[] = [],
 ): PartFilter {
   const listed = facetDocs(part, filter, context, terms);
-  const docs = filter.addresses === undefined ? listed : addressDocs(store, part, filter.addresses, listed);
+  const named = filter.addresses === undefined ? listed : addressDocs(store, part, filter.addresses, listed);
+  const docs = filter.addressPrefix === undefined ? named : prefixDocs(store, part, filter.addressPrefix, named);
   return { docs, test: docTest(store, part, filter, context, terms) };
 }
 
@@ -52,6 +55,18 @@ function addressDocs(
   for (const address of addresses)
     for (const doc of part.address(address)) if (store.addressAt(ordinals[doc]!) === address) named.add(doc);
   const docs = Uint32Array.from(named).sort();
+  return listed === undefined ? docs : intersect([docs, listed]);
+}
+
+/** The docs whose address begins with `prefix` (8 hex digits or more), among `listed` where that is given. */
+function prefixDocs(store: Store, part: IndexPart, prefix: string, listed: Uint32Array | undefined): Uint32Array {
+  assert(/^[0-9a-f]{8,64}$/.test(prefix), 'a prefix has 8 to 64 hex digits');
+  const head = Number.parseInt(prefix.slice(0, HEAD_DIGITS), 16);
+  const { addressHeads, ordinals } = part;
+  const found: Doc[] = [];
+  for (let doc = 0; doc < part.docCount; doc++)
+    if (addressHeads[doc] === head && store.addressAt(ordinals[doc]!)?.startsWith(prefix) === true) found.push(doc);
+  const docs = Uint32Array.from(found);
   return listed === undefined ? docs : intersect([docs, listed]);
 }
 

@@ -15,6 +15,8 @@ export type Judge = (evidence: Evidence, verdicts: ReadonlyMap<string, Verdict>)
 export const pass = (detail: string): Verdict => ({ status: 'pass', detail });
 export const fail = (detail: string): Verdict => ({ status: 'fail', detail });
 export const warn = (detail: string): Verdict => ({ status: 'warn', detail });
+/** Of what a build has not: no evidence either way, and nothing that its operator could mend. */
+export const absent = (what: string): Verdict => warn(`not part of this build: ${what}`);
 export const skip = (detail: string): Verdict => ({ status: 'skip', detail });
 
 /** Pass or fail by a condition. */

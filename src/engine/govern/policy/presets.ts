@@ -155,7 +155,8 @@ export const LEGAL_HOLD: PresetName = 'legal_hold';
 export function presetNamed(name: string): PresetName {
   const plain = name.trim().toLowerCase().replaceAll('-', '_');
   if (Object.hasOwn(PRESETS, plain)) return plain as PresetName; // It is a key of the table.
-  throw new EngineError('POL-E009', 'unknown preset', {
+  const known = Object.keys(PRESETS).join(', ');
+  throw new EngineError('POL-E009', `unknown preset ${name.slice(0, 64)}: there are ${known}`, {
     details: [{ field: 'presets', issue: `unknown: ${name.slice(0, 64)}` }],
   });
 }

@@ -128,6 +128,8 @@ export interface PolicyEvidence {
   readonly intact: boolean;
   /** 0 where nobody sealed a policy. */
   readonly sealedAt: number;
+  /** Seconds: when the memory was made. */
+  readonly madeAt: number;
   /** From the oldest on; versions that are gone are missing. */
   readonly versions: readonly PolicyVersionEvidence[];
   readonly missingVersions: number;

@@ -31,6 +31,7 @@ export function* policyEvidence(store: Store, memory: Memory, random: () => numb
     sealHash: policy.sealHash,
     intact: isIntact(policy),
     sealedAt: policy.sealedAt,
+    madeAt: Math.floor(memory.settings.createdAtMs / 1000),
     versions,
     missingVersions,
     rules: policy.rules,

@@ -4,7 +4,7 @@ import { explained, isKnownReason } from '../../operations/trail/recall-record.t
 import { emptyParts, technicalDocumentation } from '../documentation.ts';
 import { areas, type Evidence, policyOf, sum } from '../evidence.ts';
 import { assessmentOf, reviewedAtOf } from '../impact.ts';
-import { fail, type Judge, pass, passIf, skip, type Verdict, warn, within } from '../verdict.ts';
+import { absent, fail, type Judge, pass, passIf, skip, type Verdict, warn, within } from '../verdict.ts';
 import { probesHold } from './policy.ts';
 
 const DAY_SECONDS = 86_400;
@@ -94,7 +94,7 @@ export const EU_AI_ACT: Readonly<Record<string, Judge>> = {
     const detail = `${people.length} persons hold admin; ${tools - elsewhere} of ${tools} sampled destructive tools are client-executed`;
     return tools > 0 && elsewhere === 0 ? pass(detail) : warn(detail);
   },
-  euai_accuracy_metrics: () => fail('metrics of recall are not computed in this build'),
+  euai_accuracy_metrics: () => absent('metrics of recall'),
   euai_robustness: (evidence) => probesHold(areas(evidence, 'canary').flatMap(({ robustness }) => robustness)),
   euai_cybersecurity: (_, verdicts) => {
     const ids = ['encryption_tamper_detection', 'encryption_master_key_source', 'authz_default_deny'];

@@ -43,10 +43,11 @@ export const LIFECYCLE: Readonly<Record<string, Judge>> = {
     return passIf(results === 1, `composing the presets in 10 orders gives ${results} results`);
   },
   policy_review_age: (evidence) => {
-    const { sealedAt, version } = policyOf(evidence);
-    if (version === 0) return fail('no policy was ever sealed');
-    const days = (evidence.deployment.nowSeconds - sealedAt) / 86_400;
-    const detail = `version ${version} was sealed ${days.toFixed(1)} days ago`;
+    const { sealedAt, madeAt, version } = policyOf(evidence);
+    // Who makes a memory decides for the baseline, and may let it stand for a year.
+    const days = (evidence.deployment.nowSeconds - (version === 0 ? madeAt : sealedAt)) / 86_400;
+    const since = version === 0 ? 'the baseline holds since the memory was made' : `version ${version} was sealed`;
+    const detail = `${since}, ${days.toFixed(1)} days ago`;
     if (days <= 365) return pass(detail);
     return days <= 545 ? warn(detail) : fail(detail);
   },

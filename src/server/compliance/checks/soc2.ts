@@ -1,5 +1,5 @@
 import { areas, policyOf } from '../evidence.ts';
-import { fail, type Judge, pass, warn } from '../verdict.ts';
+import { absent, fail, type Judge, pass, warn } from '../verdict.ts';
 
 const BACKUP_DAYS = 30;
 
@@ -18,8 +18,8 @@ export const SOC2: Readonly<Record<string, Judge>> = {
     if (admins.size === 1) return warn('only one principal holds admin');
     return fail(`${admins.size} principals hold admin, and this build cannot name an auditor`);
   },
-  soc2_monitoring: () => fail('metrics of operations are not computed in this build'),
-  soc2_incident_detection: () => fail('this build has no monitor of bursts'),
+  soc2_monitoring: () => absent('metrics of operations'),
+  soc2_incident_detection: () => absent('a monitor of bursts'),
   soc2_change_management: (evidence) => {
     const { versions, missingVersions } = policyOf(evidence);
     const loose = versions.filter(

@@ -18,6 +18,7 @@ const Input = Type.Object({
   createdAfter: Type.Optional(Type.Integer()),
   createdBefore: Type.Optional(Type.Integer()),
   includeSuperseded: Type.Optional(Type.Boolean()),
+  hashPrefix: Type.Optional(Type.String({ pattern: '^[0-9a-fA-F]{8,64}$' })),
 });
 
 const SCOPE = 'grains';
@@ -65,5 +66,6 @@ function filterOf(input: Static<typeof Input>): GrainFilter {
     ...(fromMs === undefined ? {} : { createdFromMs: fromMs }),
     ...(toMs === undefined ? {} : { createdToMs: toMs }),
     ...(input.includeSuperseded === true ? { includeSuperseded: true } : {}),
+    ...(input.hashPrefix === undefined ? {} : { addressPrefix: input.hashPrefix.toLowerCase() }),
   };
 }

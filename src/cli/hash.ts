@@ -1,0 +1,44 @@
+// A hash as a person types it: whole, or its first digits.
+import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { Connection } from './connection.ts';
+import { Failure, usage } from './failure.ts';
+import { sayingOf } from './grain-view.ts';
+import { clipped } from './output.ts';
+
+const HASH = /^[0-9a-f]{64}$/;
+const PREFIX = /^[0-9a-f]{8,63}$/;
+/** Grains that are named where a prefix fits several. */
+const SHOWN_MAX = 10;
+
+/**
+ * The whole hash that `text` stands for: itself, or that of the one grain of the memory, in any version, whose hash begins
+ * with it. USAGE for what is neither, MEM-E001 where no grain fits, AMBIGUOUS with the list where several do.
+ */
+export async function wholeHash(connection: Connection, memory: string, text: string): Promise<string> {
+  const typed = text.trim().toLowerCase();
+  if (HASH.test(typed)) return typed;
+  if (!PREFIX.test(typed))
+    throw usage(`${clipped(text, 80)} is no hash: 64 hex digits, or the first 8 or more of them`);
+  const query = { hash_prefix: typed, include_superseded: true, limit: SHOWN_MAX + 1 };
+  const path = `/memories/${encodeURIComponent(memory)}/grains`;
+  const { grains } = await connection.json('GET', path, { query });
+  const found = grains as JsonObject[]; // the contract: objects
+  const [first, second] = found;
+  if (first === undefined) throw new Failure('MEM-E001', `no grain in ${memory} has a hash that begins with ${typed}`);
+  if (second === undefined) return String(first['hash']);
+  throw new Failure('AMBIGUOUS', `several hashes begin with ${typed}:\n${listed(found)}`);
+}
+
+export function wholeHashes(connection: Connection, memory: string, texts: readonly string[]): Promise<string[]> {
+  return Promise.all(texts.map((text) => wholeHash(connection, memory, text)));
+}
+
+function listed(grains: readonly JsonObject[]): string {
+  const lines = grains
+    .slice(0, SHOWN_MAX)
+    .map(
+      (grain) =>
+        `  ${String(grain['hash'])}  ${clipped(sayingOf(String(grain['grain_type']), grain['fields'] as JsonObject), 60)}`,
+    );
+  return [...lines, ...(grains.length > SHOWN_MAX ? ['  … and more'] : [])].join('\n');
+}

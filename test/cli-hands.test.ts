@@ -1,0 +1,100 @@
+// The command line under a person's hands: hashes by their first digits, removals that are shown before they are done, slips
+// that are told with the right form.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { granary, granaryJson, servedForFile } from './support/cli.ts';
+
+const { directory, here } = servedForFile();
+
+async function added(memory: string, ...words: string[]): Promise<string> {
+  return String((await granaryJson(here('add', ...words, '-m', memory)))['hash']);
+}
+
+test('the first digits of a hash stand for it wherever a hash is taken', async () => {
+  await granaryJson(here('memories', 'create', 'prefix', '--partitions', '2'));
+  const [tea] = await Promise.all([added('prefix', 'ada', 'likes', 'tea'), added('prefix', 'bob', 'likes', 'rum')]);
+  for (const digits of [8, 12, 63]) {
+    const shown = await granaryJson(here('get', tea.slice(0, digits), '-m', 'prefix'));
+    assert.equal(shown['hash'], tea, `${digits} digits`);
+  }
+  const [versions, entries] = await Promise.all([
+    granaryJson(here('history', tea.slice(0, 8).toUpperCase(), '-m', 'prefix')),
+    granaryJson(here('audit', '--grain', tea.slice(0, 8), '-m', 'prefix')),
+  ]);
+  assert.equal((versions['versions'] as { hash: string }[])[0]?.hash, tea);
+  assert.ok((entries['entries'] as unknown[]).length > 0);
+  const [short, unknown] = await Promise.all([
+    granary(here('get', tea.slice(0, 7), '-m', 'prefix')),
+    granary(here('get', tea.startsWith('00000000') ? 'ffffffff' : '00000000', '-m', 'prefix')),
+  ]);
+  assert.equal(short.code, 2);
+  assert.match(short.stderr, /^granary: USAGE: [0-9a-f]{7} is no hash: 64 hex digits, or the first 8 or more/);
+  assert.match(unknown.stderr, /^granary: MEM-E001: no grain in prefix/);
+  const gone = await granaryJson(here('forget', tea.slice(0, 10), '--yes', '-m', 'prefix'));
+  assert.deepEqual(gone['hashes'], [tea]);
+});
+
+test('a removal without --yes shows what would go, and removes nothing', async () => {
+  await granaryJson(here('memories', 'create', 'dry'));
+  const hash = await added('dry', 'ada', 'likes', 'tea', '--user', 'ada', '--namespace', 'acme');
+  for (const words of [
+    ['forget', hash],
+    ['forget', '--subject', 'ada'],
+    ['forget', '--user', 'ada'],
+    ['scopes', 'erase', 'acme'],
+  ]) {
+    const shown = await granaryJson(here(...words, '-m', 'dry'), 2);
+    assert.deepEqual([shown['count'], shown['by_type']], [1, { belief: 1 }], words.join(' '));
+  }
+  const memory = await granary(here('memories', 'delete', 'dry'));
+  assert.equal(memory.code, 2);
+  assert.match(memory.stdout, /^1 grains would go/);
+  assert.equal((await granaryJson(here('get', hash, '-m', 'dry')))['hash'], hash);
+});
+
+test('slips are told with the right form', async () => {
+  const told = async (words: string[], code: number, pattern: RegExp): Promise<void> => {
+    const ran = await granary(here(...words));
+    assert.equal(ran.code, code, `${words.join(' ')}: ${ran.stderr}${ran.stdout}`);
+    assert.match(ran.stderr, pattern, words.join(' '));
+  };
+  await Promise.all([
+    told(['add', 'ada', 'likes'], 2, /granary add ada likes tea/),
+    told(['add', 'ada', 'likes', 'green', 'tea'], 2, /three words, not 4: .* granary add ada likes "green tea"/),
+    told(['add', '--type', 'consent', 'x'], 2, /granary add --type consent --fields/),
+    told(['recall', ''], 2, /the question is empty/),
+    told(['recall'], 2, /say what to recall/),
+    told(
+      ['policy', 'simulate', '--add', 'x'],
+      1,
+      /POL-E009.*unknown preset x: there are baseline, gdpr, .*retention_365d/,
+    ),
+  ]);
+  const found = await granary(here('recall', '--subject', 'nobody'));
+  assert.deepEqual([found.code, found.stdout], [0, 'Nothing was found.\n']);
+});
+
+test('- is standard output, and audit alone is its tail', async () => {
+  await granaryJson(here('memories', 'create', 'out'));
+  const hash = await added('out', 'ada', 'likes', 'tea');
+  const [lines, trail, tail] = await Promise.all([
+    granary(here('export', '--out', '-', '--format', 'jsonl', '-m', 'out')),
+    granary(here('audit', '-m', 'out', '--event', 'memory.added')),
+    granary(here('audit', 'tail', '-m', 'out', '--event', 'memory.added')),
+  ]);
+  assert.equal(JSON.parse(lines.stdout).hash, hash);
+  assert.match(trail.stdout, /memory\.added/);
+  assert.equal(trail.stdout, tail.stdout);
+  const path = join(directory, 'out.jsonl');
+  await granaryJson(here('export', '--out', path, '-m', 'out'));
+  assert.equal(readFileSync(path, 'utf8'), lines.stdout);
+});
+
+test('a fresh install fails no check', async () => {
+  await granaryJson(here('memories', 'create', 'fresh'));
+  const ran = await granaryJson(here('compliance', '-m', 'fresh'));
+  const failing = (ran['checks'] as { id: string; status: string }[]).filter(({ status }) => status === 'fail');
+  assert.deepEqual(failing, []);
+});
