@@ -43,8 +43,20 @@ export const CONNECTIONS_MAX = 20_000;
 export const HEADERS_TIMEOUT_MS = 30_000;
 /** A body that is not complete by then: 408. */
 export const BODY_TIMEOUT_MS = 120_000;
+/** Requests while they arrive and are worked on, and answers while peers take them, on all listeners: what an option may lower
+ * or raise. Beyond: the slowest are dropped (LIM-E001, or a closed connection). */
+export const REQUEST_MEMORY_MB = 256;
+export const ANSWER_MEMORY_MB = 256;
+export const MEMORY_MB_MIN = 64;
+/** An answer of more bytes has a share of that budget; one that begins is refused rather than others be cut off that began less than so long ago. */
+export const ANSWER_SHARED_BYTES_MIN = 65_536;
+export const ANSWER_SPARED_MS = 5_000;
 /** Body bytes held before anybody asked for them; then the connection is read no further. */
 export const BODY_UNASKED_BYTES_MAX = 65_536;
+/** Pieces (chunks as a peer sends them) of a body, and their bytes on average below which more are refused: 400, and the connection
+ * is closed, since each piece costs as much as many bytes. */
+export const BODY_PIECES_MAX = 16_384;
+export const BODY_PIECE_BYTES_MIN = 16;
 /** A response is handed to the socket in pieces of this size. */
 export const RESPONSE_PIECE_BYTES = 65_536;
 /** Nesting of a JSON body; beyond: VAL-E001. */
@@ -73,8 +85,6 @@ export const GRPC_PEER_TIMEOUT_MS = 120_000;
 /** What a gRPC client may send beyond what was read: of one call, and of one connection. */
 export const GRPC_STREAM_WINDOW_BYTES = 1_048_576;
 export const GRPC_CONNECTION_WINDOW_BYTES = 16 * 1_048_576;
-/** gRPC requests that are not whole yet, all together; beyond: LIM-E001 to whose bytes come next. */
-export const GRPC_GATHERING_BYTES_MAX = 256 * 1_048_576;
 /** Answers and the like that one gRPC connection has not taken, in MB; beyond: its new calls are refused. */
 export const GRPC_CONNECTION_MEGABYTES_MAX = 512;
 /** Compressed gRPC messages that are inflated at a time; others wait. */
@@ -389,7 +399,10 @@ assert(PACK_BYTES_MAX < PENDING_BYTES_MAX && PACK_ITEMS_MAX < PENDING_ITEMS_MAX,
 assert(TAIL_GRAINS_SEAL < TAIL_GRAINS_MAX, 'a seal begins before writes wait');
 assert(MERGE_FANOUT < SEGMENTS_MAX, 'a merge lowers the number of segments');
 assert(GRPC_STREAM_WINDOW_BYTES <= GRPC_CONNECTION_WINDOW_BYTES, 'a connection takes what one of its calls may send');
-assert(MESSAGE_BYTES_MAX < GRPC_GATHERING_BYTES_MAX, 'a message fits what may be gathered');
+assert(
+  Math.max(MESSAGE_BYTES_MAX, UPLOAD_BYTES_MAX) < MEMORY_MB_MIN * 1_048_576,
+  'a request fits what may be gathered',
+);
 assert(BATCH_GRAINS_MAX <= TAIL_GRAINS_SEAL, 'a batch fits a tail');
 assert(VECTORS_SEAL < VECTORS_UNSEALED_MAX, 'vectors are sealed before adding them ends');
 assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');

@@ -3,7 +3,15 @@
 import { availableParallelism } from 'node:os';
 import { TOKEN_COUNTERS } from '../engine/cal/output/tokenizer.ts';
 import { EngineError } from '../engine/errors.ts';
-import { MEMORIES_MAX, REQUEST_TIMEOUT_MS, SHARDS_MAX, VECTOR_DIMENSIONS_MAX } from '../engine/limits.ts';
+import {
+  ANSWER_MEMORY_MB,
+  MEMORIES_MAX,
+  MEMORY_MB_MIN,
+  REQUEST_MEMORY_MB,
+  REQUEST_TIMEOUT_MS,
+  SHARDS_MAX,
+  VECTOR_DIMENSIONS_MAX,
+} from '../engine/limits.ts';
 
 interface Option<T> {
   /** What a person sees behind the flag; absent for a switch. */
@@ -135,6 +143,19 @@ const OPTIONS = {
     min: 0,
     max: 100_000_000,
     fallback: 0,
+  }),
+  requestMemoryMb: integer(
+    'memory for requests while they arrive and are worked on, in MiB; beyond it the slowest are refused',
+    {
+      min: MEMORY_MB_MIN,
+      max: 1_048_576,
+      fallback: REQUEST_MEMORY_MB,
+    },
+  ),
+  answerMemoryMb: integer('memory for answers that callers have not taken, in MiB; beyond it the slowest are cut off', {
+    min: MEMORY_MB_MIN,
+    max: 1_048_576,
+    fallback: ANSWER_MEMORY_MB,
   }),
   corsOrigins: list('LIST', 'origins that browsers may call from, separated by commas; * is any'),
   allowedHosts: list('LIST', 'with --auth none: names that this server is called by beside those of loopback'),

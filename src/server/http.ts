@@ -2,7 +2,8 @@
 import { unreachable } from '../engine/assert.ts';
 import { EngineError } from '../engine/errors.ts';
 import { stringifyJson } from '../engine/grain/api-json.ts';
-import { MESSAGE_BYTES_MAX } from '../engine/limits.ts';
+import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/limits.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';
 import { jsonBody } from './http/json.ts';
@@ -33,11 +34,13 @@ export interface HandlerParts {
   readonly pages: PageGuard | undefined;
   /** The value of a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
+  /** What answers have a share of until they are taken. */
+  readonly answers: ByteBudget;
 }
 
 /** Answers every request. `extra` are rows whose paths are whole (`/metrics`), of the table or beside it. */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { wrapper, cors, pages, readJson } = parts;
+  const { cors, pages } = parts;
   const router = new Router<Route>();
   for (const operation of [...OPERATIONS, ...UNIMPLEMENTED_ROUTE_ROWS])
     for (const row of operation.http)
@@ -70,7 +73,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
     }
     if (match.found === 'methods')
       return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
-    await answer({ wrapper, readJson }, request, match, always);
+    await answer(parts, request, match, always);
   };
 }
 
@@ -97,7 +100,7 @@ function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeade
 }
 
 async function answer(
-  { wrapper, readJson }: Pick<HandlerParts, 'wrapper' | 'readJson'>,
+  { wrapper, readJson, answers }: HandlerParts,
   request: HttpRequest,
   match: { readonly route: Route; readonly params: Readonly<Record<string, string>> },
   always: ResponseHeaders,
@@ -152,8 +155,14 @@ async function answer(
     },
   );
   const headers: ResponseHeaders = [...always, ...Object.entries(told.headers)];
-  if (told.ok) await send(request, told.reply, headers);
-  else respondError(request, told.error, told.requestId, headers);
+  if (told.ok) {
+    try {
+      await send(request, told.reply, headers, answers);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      respondError(request, error, told.requestId, [...headers, ['retry-after', '1']]);
+    }
+  } else respondError(request, told.error, told.requestId, headers);
 }
 
 function besideOf(row: HttpRow): Forward<HttpReply>['beside'] {
@@ -211,22 +220,67 @@ function queryOf(query: string): HttpParts['query'] {
   return values;
 }
 
-async function send(request: HttpRequest, reply: HttpReply, headers: ResponseHeaders): Promise<void> {
+/** Throws LIM-E001, with nothing sent, where there is no room for the answer. */
+async function send(
+  request: HttpRequest,
+  reply: HttpReply,
+  headers: ResponseHeaders,
+  answers: ByteBudget,
+): Promise<void> {
   switch (reply.kind) {
-    case 'json':
-      request.respond(reply.status, [['content-type', 'application/json'], ...headers], stringifyJson(reply.value));
-      return;
-    case 'bytes':
-      request.respond(reply.status, [...Object.entries(reply.headers), ...headers], reply.body);
-      return;
-    case 'stream': {
-      const stream = request.stream(reply.status, [...Object.entries(reply.headers), ...headers]);
-      // What fails on the way is thrown to the listener, which cuts the connection: the caller sees an end too early.
-      for await (const chunk of reply.body) await stream.write(chunk);
-      stream.end();
+    case 'json': {
+      const text = stringifyJson(reply.value);
+      const body = text.length > ANSWER_SHARED_BYTES_MIN ? Buffer.from(text) : text;
+      holdAnswer(request, body.length, answers);
+      request.respond(reply.status, [['content-type', 'application/json'], ...headers], body);
       return;
     }
+    case 'bytes':
+      holdAnswer(request, reply.body.length, answers);
+      request.respond(reply.status, [...Object.entries(reply.headers), ...headers], reply.body);
+      return;
+    case 'stream':
+      await sendStream(request, reply, headers, answers);
+      return;
     default:
       unreachable(reply);
   }
+}
+
+/** A long answer has its share until the system has taken it. */
+function holdAnswer(request: HttpRequest, bytes: number, answers: ByteBudget): void {
+  if (bytes <= ANSWER_SHARED_BYTES_MIN) return;
+  const share = answers.share(() => request.cut());
+  try {
+    share.hold(bytes);
+  } catch (error) {
+    share.release();
+    throw error;
+  }
+  request.whenOver(() => share.release());
+}
+
+/** One piece at a time is held, while it waits for the peer. */
+async function sendStream(
+  request: HttpRequest,
+  reply: HttpReply & { readonly kind: 'stream' },
+  headers: ResponseHeaders,
+  answers: ByteBudget,
+): Promise<void> {
+  const share = answers.share(() => request.cut());
+  const stream = request.stream(reply.status, [...Object.entries(reply.headers), ...headers]);
+  try {
+    // What fails on the way is thrown to the listener, which cuts the connection: the caller sees an end too early.
+    for await (const chunk of reply.body) {
+      share.hold(chunk.length);
+      await stream.write(chunk);
+      share.hold(0);
+    }
+  } catch (error) {
+    // Not to be answered: it has begun.
+    throw error instanceof EngineError ? new Error('the answer could not be completed', { cause: error }) : error;
+  } finally {
+    share.release();
+  }
+  stream.end();
 }

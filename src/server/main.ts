@@ -10,6 +10,7 @@ import { ShardPool } from '../shards/pool.ts';
 import { Router } from '../shards/router.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
+import { answerBudget, requestBudget } from './byte-budget.ts';
 import { CalGate } from './cal-gate.ts';
 import { type Config, isLoopback, SHARDS_DEFAULT } from './config.ts';
 import type { Services } from './context.ts';
@@ -257,12 +258,15 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     config.auth === 'none'
       ? new PageGuard({ host: config.host, hosts: config.allowedHosts, origins: config.corsOrigins })
       : undefined;
+  const requests = requestBudget(config.requestMemoryMb);
+  const answers = answerBudget(config.answerMemoryMb);
   const serve = httpHandler({
     wrapper,
     pages,
     cors: new Cors(config.corsOrigins),
     extra: [metricsOperation(metrics), health, healthLive, healthReady],
     readJson: (bytes) => bodies.read(bytes),
+    answers,
   });
   const startGrpc = (port: { readonly otherwise?: HttpHandler }) =>
     listenGrpc(
@@ -270,6 +274,8 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
         host: config.host,
         port: config.grpcPort,
         onError,
+        requests,
+        answers,
         ...tls,
         ...port,
         requestIdOf,
@@ -292,13 +298,14 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
       port: config.httpPort,
       onError,
       refusal,
+      requests,
       ...tls,
       ...(shared === undefined ? {} : { http2: (connection) => shared.inject(connection) }),
     },
     serve,
   );
   lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
-  const http10 = await listenHttp10(config, { onError, refusal, ...tls }, serve);
+  const http10 = await listenHttp10(config, { onError, refusal, requests, ...tls }, serve);
   if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(DRAIN_MS));
   const grpc = shared ?? (await startGrpc({}));
   ports = { http: http.port, grpc: shared === undefined ? grpc.port : http.port };

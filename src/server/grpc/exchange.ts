@@ -7,8 +7,9 @@ import {
   type ServerHttp2Stream,
   type ServerStreamResponseOptions,
 } from 'node:http2';
-import { EngineError } from '../../engine/errors.ts';
-import { GRPC_GATHERING_BYTES_MAX, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/limits.ts';
+import type { EngineError } from '../../engine/errors.ts';
+import { ANSWER_SHARED_BYTES_MIN, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/limits.ts';
+import type { ByteBudget, Share } from '../byte-budget.ts';
 import type { Expiring, Expiry } from '../expiry.ts';
 import { firstHeader, onlyHeader } from '../http/header-list.ts';
 import { RequestAborted } from '../http/listener.ts';
@@ -22,8 +23,9 @@ import { asRefusal, ProtocolError, trailersOfError, trailersOfSuccess } from './
 export interface Shared {
   readonly expiry: Expiry;
   readonly inflation: Inflation;
-  /** Bytes of requests that are not whole yet, on all connections. */
-  gatheringBytes: number;
+  /** What requests and long answers have a share of, with those of other listeners. */
+  readonly requests: ByteBudget;
+  readonly answers: ByteBudget;
   /** How often the front has looked at its calls, every GRPC_LOOK_MS: a clock that costs nothing to read. */
   looks: number;
   readonly requestIdOf: (given: string | undefined) => string;
@@ -107,7 +109,9 @@ export abstract class Exchange implements Expiring {
   protected waitingSince: number | undefined;
   private readonly head: Head;
   private readonly tick: number | undefined;
-  private gatheredBytes = 0;
+  /** Of what is kept of the request; undefined until something is. */
+  private requestShare: Share | undefined;
+  private answerShare: Share | undefined;
   private hasBegun = false;
   private trailers: OutgoingHttpHeaders = {};
   private controller: AbortController | undefined;
@@ -209,6 +213,7 @@ export abstract class Exchange implements Expiring {
   /** The stream is no more, whether the call was over or not. */
   closed(): void {
     this.carrier.calls.delete(this);
+    this.answerShare?.release();
     if (this.isOver) return;
     this.settle();
     this.controller?.abort(new RequestAborted());
@@ -219,6 +224,11 @@ export abstract class Exchange implements Expiring {
   /** The request has ended, whole or not. May throw what `failed` takes. */
   protected abstract ended(): void;
 
+  /** True while somebody works on the request, whether the caller still waits or not. */
+  protected get isWorkedOn(): boolean {
+    return false;
+  }
+
   /** Called once, when nothing more is to be answered. */
   protected settled(): void {
     // Nothing is held that has to be let go.
@@ -228,13 +238,17 @@ export abstract class Exchange implements Expiring {
     return this.head.headers[':path'] ?? '';
   }
 
-  /** Counts what is kept of the request while it is not whole. */
+  /** Counts what is kept of the request. Throws LIM-E001, or ends the call with it, where there is no room. */
   protected hold(bytes: number): void {
-    const { shared } = this.carrier;
-    shared.gatheringBytes += bytes - this.gatheredBytes;
-    this.gatheredBytes = bytes;
-    if (bytes > 0 && shared.gatheringBytes > GRPC_GATHERING_BYTES_MAX)
-      throw new EngineError('LIM-E001', 'too many requests are under way');
+    if (this.requestShare === undefined && bytes === 0) return;
+    this.requestShare ??= this.carrier.shared.requests.share((reason) => this.refuse(reason));
+    this.requestShare.hold(bytes);
+  }
+
+  /** The request is whole: it is worked on, whoever else sends. */
+  protected holdOn(bytes: number): void {
+    this.hold(bytes);
+    this.requestShare?.settle();
   }
 
   protected inflated({ bytes, isCompressed }: Message, bytesMax: number): Promise<Buffer> {
@@ -253,6 +267,16 @@ export abstract class Exchange implements Expiring {
 
   /** Ends the call well, behind a last message if there is one. Of no effect once the call is over. */
   protected succeed(headers?: Readonly<Record<string, string>>, message?: Uint8Array): void {
+    if (message !== undefined && message.length > ANSWER_SHARED_BYTES_MIN && !this.isOver && !this.isGone) {
+      try {
+        this.answerShare = this.carrier.shared.answers.share(() => this.stream.close(constants.NGHTTP2_CANCEL));
+        this.answerShare.hold(message.length);
+      } catch (caught) {
+        this.answerShare?.release();
+        this.failed(caught, headers);
+        return;
+      }
+    }
     if (!this.settle()) return;
     this.begin();
     this.trail(trailersOfSuccess(headers));
@@ -312,7 +336,7 @@ export abstract class Exchange implements Expiring {
   private settle(): boolean {
     if (this.isOver) return false;
     this.isOver = true;
-    this.hold(0);
+    if (!this.isWorkedOn) this.hold(0);
     if (this.tick !== undefined) this.carrier.shared.expiry.delete(this, this.tick);
     this.waitingSince = this.carrier.shared.looks;
     this.settled();

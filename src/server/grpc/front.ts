@@ -2,6 +2,7 @@
 // behind it, and another implementation may take its place without the rest knowing.
 import type { Socket } from 'node:net';
 import type { EngineError } from '../../engine/errors.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import type { HttpHandler, TlsFiles } from '../http/listener.ts';
 
 export interface GrpcCall {
@@ -50,6 +51,9 @@ export interface GrpcOptions {
   readonly onError?: (error: unknown) => void;
   /** Looks at what any call says in its headers (`:authority` is one), or throws EngineError. */
   readonly checkCaller?: (header: GrpcCall['header']) => void;
+  /** What requests, and answers, have a share of; without them the front has budgets of its own. */
+  readonly requests?: ByteBudget;
+  readonly answers?: ByteBudget;
   /** Lets a caller use reflection, by its metadata, or throws EngineError. */
   readonly allowReflection: (header: GrpcCall['header'], remoteAddress: string) => void | Promise<void>;
   /** The caller's request id when it is sane, else one of ours: for errors that no handler has seen. */

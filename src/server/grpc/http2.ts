@@ -12,6 +12,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { EngineError, ErrorCode } from '../../engine/errors.ts';
 import {
+  ANSWER_MEMORY_MB,
   CONNECTIONS_MAX,
   GRPC_CONNECTION_MEGABYTES_MAX,
   GRPC_LOOK_MS,
@@ -19,7 +20,9 @@ import {
   GRPC_STREAMS_MAX,
   HEADER_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
+  REQUEST_MEMORY_MB,
 } from '../../engine/limits.ts';
+import { answerBudget, requestBudget } from '../byte-budget.ts';
 import { Expiry } from '../expiry.ts';
 import { firstHeader, onlyHeader } from '../http/header-list.ts';
 import { serveHttp2 } from '../http/http2.ts';
@@ -95,7 +98,8 @@ class Http2Front implements GrpcFront {
     this.shared = {
       expiry: new Expiry(),
       inflation: new Inflation(),
-      gatheringBytes: 0,
+      requests: options.requests ?? requestBudget(REQUEST_MEMORY_MB),
+      answers: options.answers ?? answerBudget(ANSWER_MEMORY_MB),
       looks: 0,
       requestIdOf: options.requestIdOf,
       onError: options.onError,
@@ -163,7 +167,8 @@ class Http2Front implements GrpcFront {
       if (handler === undefined) refuseByStatus(connection, stream, 415, 'VAL-E006', requestId());
       else {
         const cutOff = (): void => connection.cutOff(stream);
-        serveHttp2({ stream, headers, rawHeaders, handler, onError, cutOff, bodyTimeoutMs });
+        const { requests } = this.shared;
+        serveHttp2({ stream, headers, rawHeaders, handler, onError, cutOff, bodyTimeoutMs, requests });
       }
       return;
     }

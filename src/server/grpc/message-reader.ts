@@ -16,15 +16,16 @@ export interface Message {
 }
 
 /**
- * Bytes are held as they came while one piece holds a message whole, as nearly all do; otherwise they are copied
- * together, so that a message which comes byte by byte costs its bytes and not an object for each of them.
+ * A message that comes in one piece is a view of what was received. One that has to wait for its rest is copied to room of its
+ * own (`keep`): a few bytes would keep all that was received with them, and a message which comes byte by byte costs
+ * its bytes and not an object for each of them.
  */
 export class MessageReader {
   private bytes: Buffer = NOTHING;
   private start = 0;
   private end = 0;
-  /** Whether `bytes` was made here, with room behind `end`. */
-  private isOwn = false;
+  /** Whether `bytes` was made here, and so what is given out is a view of nothing else. */
+  isOwn = false;
   private readonly bytesMax: number;
 
   /** `bytesMax`: of a message, as it was sent. */
@@ -35,6 +36,16 @@ export class MessageReader {
   /** How much was received and not given out. */
   get heldBytes(): number {
     return this.end - this.start;
+  }
+
+  /** Room that what is held takes. */
+  get roomBytes(): number {
+    return this.isOwn ? this.bytes.length : this.heldBytes;
+  }
+
+  /** The rest of a message may be long in coming: what is held gets room of its own. */
+  keep(): void {
+    if (!this.isOwn) this.grow(0);
   }
 
   push(chunk: Buffer): void {

@@ -6,13 +6,8 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../../engine/errors.ts';
-import {
-  GRPC_CONNECTION_AGE_MS,
-  GRPC_GATHERING_BYTES_MAX,
-  GRPC_LOOK_MS,
-  GRPC_PEER_TIMEOUT_MS,
-  MESSAGE_BYTES_MAX,
-} from '../../engine/limits.ts';
+import { GRPC_CONNECTION_AGE_MS, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS, MESSAGE_BYTES_MAX } from '../../engine/limits.ts';
+import { requestBudget } from '../byte-budget.ts';
 import { GRPC_STATUS } from '../status.ts';
 import type { GrpcAnswer, GrpcCall } from './front.ts';
 import {
@@ -319,10 +314,11 @@ test('an error of a handler that is none is reported once', async () => {
 });
 
 test('requests that are not whole count together, and what is too much is refused', async () => {
-  const { port } = await startFront(echo);
+  const requests = requestBudget(64);
+  const { port } = await startFront(echo, { requests });
   const half = MESSAGE_BYTES_MAX - 5;
   const piece = frame(Buffer.alloc(MESSAGE_BYTES_MAX)).subarray(0, half);
-  const wanted = Math.floor(GRPC_GATHERING_BYTES_MAX / half);
+  const wanted = Math.floor(requests.bytesMax / half);
   const session = await openSession(port);
   let over: ((answer: IncomingHttpHeaders) => void) | undefined;
   const refused = new Promise<IncomingHttpHeaders>((resolve) => {

@@ -22,6 +22,7 @@ export class UnaryCall extends Exchange implements GrpcCall {
   bytes: Buffer = EMPTY;
   private readonly callee: UnaryMethod;
   private message: Message | undefined;
+  private isRunning = false;
 
   constructor(carrier: Carrier, stream: ServerHttp2Stream, head: Head, callee: UnaryMethod) {
     super(carrier, stream, head, MESSAGE_BYTES_MAX);
@@ -36,17 +37,25 @@ export class UnaryCall extends Exchange implements GrpcCall {
     return this.callee.name;
   }
 
+  protected override get isWorkedOn(): boolean {
+    return this.isRunning;
+  }
+
   protected received(): void {
-    this.message ??= this.reader.next();
-    const { heldBytes } = this.reader;
-    if (this.message === undefined) this.hold(heldBytes);
-    else if (heldBytes > 0)
+    const { reader } = this;
+    if (this.message === undefined) {
+      const message = reader.next();
+      // What it waits for may be long in coming, and a view would keep all that was received with it.
+      if (message === undefined) reader.keep();
+      else this.message = reader.isOwn ? message : { ...message, bytes: Buffer.from(message.bytes) };
+    }
+    if (this.message === undefined) this.hold(reader.roomBytes);
+    else if (reader.heldBytes > 0)
       throw new ProtocolError(
         GRPC_STATUS.UNIMPLEMENTED,
         'VAL-E002',
         `Received a second request message for ${this.path}`,
       );
-    // It is kept until the request ends.
     else this.hold(this.message.bytes.length);
   }
 
@@ -65,30 +74,52 @@ export class UnaryCall extends Exchange implements GrpcCall {
   private inflateAndRun(message: Message): void {
     this.inflated(message, MESSAGE_BYTES_MAX).then(
       (bytes) => {
-        if (!this.isOver) this.run(bytes);
+        if (!this.isOver) this.runInflated(bytes);
       },
       (caught: unknown) => this.failed(caught),
     );
   }
 
+  private runInflated(bytes: Buffer): void {
+    try {
+      this.run(bytes);
+    } catch (caught) {
+      this.failed(caught);
+    }
+  }
+
   private run(bytes: Buffer): void {
-    this.hold(0);
+    this.holdOn(bytes.length);
+    if (this.isOver) return;
     this.bytes = bytes;
     this.message = undefined;
+    this.isRunning = true;
     let running: ReturnType<UnaryMethod['run']>;
     try {
       running = this.callee.run(this);
     } catch (caught) {
       // A handler that throws before its first await is as good as one that rejects.
+      this.isRunning = false;
       this.failed(caught);
       return;
     }
     running.then(
       (given) => {
+        this.ran();
         if ('error' in given) this.refuse(given.error, 'headers' in given ? given.headers : undefined);
         else this.succeed(given.headers, given.bytes);
       },
-      (caught: unknown) => this.failed(caught),
+      (caught: unknown) => {
+        this.ran();
+        this.failed(caught);
+      },
     );
+  }
+
+  /** The request's bytes are nobody's any more. */
+  private ran(): void {
+    this.isRunning = false;
+    this.bytes = EMPTY;
+    this.hold(0);
   }
 }

@@ -1,23 +1,37 @@
-// A request's body while it arrives: holds a little until somebody asks, then collects up to what was asked for.
+// A request's body while it arrives: holds a little until somebody asks, then collects up to what was asked for. What it holds is
+// a share of the budget of requests until the request was handled.
 import { assert } from '../../engine/assert.ts';
 import { EngineError } from '../../engine/errors.ts';
-import { BODY_UNASKED_BYTES_MAX } from '../../engine/limits.ts';
+import { BODY_PIECE_BYTES_MIN, BODY_PIECES_MAX, BODY_UNASKED_BYTES_MAX } from '../../engine/limits.ts';
+import type { ByteBudget, Share } from '../byte-budget.ts';
 import { RequestAborted } from './listener.ts';
 
 const EMPTY = new Uint8Array(0);
+/** Pieces below this are copied together: each as an object of its own would cost more than its bytes. */
+const SMALL_BYTES = 16_384;
+const GATHERED_BYTES_MIN = 1_024;
 
 /** Stops and restarts what the socket gives. */
 export interface Flow {
   pause(): void;
   resume(): void;
+  /** Answers 400, and closes the connection: no more pieces come. */
+  refuse(status: 400): void;
 }
 
 export class Body {
   private readonly flow: Flow;
   /** From Content-Length; -1 when the body is chunked. */
   private readonly declaredBytes: number;
+  private readonly share: Share;
   private chunks: Uint8Array[] = [];
   private bytes = 0;
+  private pieces = 0;
+  /** The last chunk, when it was made here, and how much of it is used. */
+  private gathered: Uint8Array | undefined;
+  private gatheredBytes = 0;
+  /** Room that the chunks take. */
+  private heldBytes = 0;
   private complete = false;
   private paused = false;
   private failure: Error | undefined;
@@ -26,9 +40,10 @@ export class Body {
   private resolve: ((body: Uint8Array) => void) | undefined;
   private reject: ((reason: Error) => void) | undefined;
 
-  constructor(declaredBytes: number, flow: Flow) {
+  constructor(declaredBytes: number, flow: Flow, requests: ByteBudget) {
     this.declaredBytes = declaredBytes;
     this.flow = flow;
+    this.share = requests.share((reason) => this.fail(reason));
   }
 
   /** See `HttpRequest.body`. */
@@ -52,11 +67,21 @@ export class Body {
   push(chunk: Uint8Array): void {
     if (this.failure !== undefined) return;
     this.bytes += chunk.byteLength;
+    this.pieces += 1;
+    if (this.pieces > BODY_PIECES_MAX && this.bytes < this.pieces * BODY_PIECE_BYTES_MIN) {
+      this.flow.refuse(400);
+      return;
+    }
     if (this.bytesMax >= 0 && this.bytes > this.bytesMax) {
       this.fail(tooLarge(this.bytesMax));
       return;
     }
-    this.chunks.push(chunk);
+    this.store(chunk);
+    try {
+      this.share.hold(this.heldBytes);
+    } catch (error) {
+      this.fail(error as Error); // all that it throws is a refusal
+    }
     if (this.bytesMax < 0 && this.bytes > BODY_UNASKED_BYTES_MAX && !this.paused) {
       this.paused = true;
       this.flow.pause();
@@ -67,6 +92,7 @@ export class Body {
   finish(): void {
     if (this.failure !== undefined) return;
     this.complete = true;
+    this.share.settle();
     this.resolve?.(this.join());
   }
 
@@ -74,7 +100,8 @@ export class Body {
   fail(reason: Error): void {
     if (this.complete || this.failure !== undefined) return;
     this.failure = reason;
-    this.chunks = [];
+    this.letGo();
+    this.share.release();
     this.reject?.(reason);
     if (this.paused) {
       this.paused = false;
@@ -88,10 +115,48 @@ export class Body {
     if (!this.complete) this.fail(new RequestAborted());
   }
 
+  /** The request was handled: its bytes are nobody's any more. */
+  release(): void {
+    this.discard();
+    this.share.release();
+  }
+
+  private store(chunk: Uint8Array): void {
+    const { gathered } = this;
+    if (gathered !== undefined && chunk.length <= gathered.length - this.gatheredBytes) {
+      gathered.set(chunk, this.gatheredBytes);
+      this.gatheredBytes += chunk.length;
+      return;
+    }
+    this.closeGathered();
+    // The first piece is the whole body as a rule.
+    if (chunk.length >= SMALL_BYTES || this.chunks.length === 0) this.chunks.push(chunk);
+    else {
+      const room = Math.max(GATHERED_BYTES_MIN, Math.min(SMALL_BYTES, this.bytes));
+      this.gathered = Buffer.allocUnsafeSlow(Math.max(room, chunk.length));
+      this.gathered.set(chunk);
+      this.gatheredBytes = chunk.length;
+      this.chunks.push(this.gathered);
+    }
+    this.heldBytes += this.chunks.at(-1)?.length ?? 0;
+  }
+
+  private closeGathered(): void {
+    if (this.gathered !== undefined)
+      this.chunks[this.chunks.length - 1] = this.gathered.subarray(0, this.gatheredBytes);
+    this.gathered = undefined;
+  }
+
   private join(): Uint8Array {
+    this.closeGathered();
     const { chunks } = this;
     this.chunks = [];
     return chunks.length === 1 ? chunks[0]! : chunks.length === 0 ? EMPTY : Buffer.concat(chunks, this.bytes);
+  }
+
+  private letGo(): void {
+    this.chunks = [];
+    this.gathered = undefined;
   }
 }
 

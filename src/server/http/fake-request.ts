@@ -30,6 +30,8 @@ export function fakeRequest(given: {
     respond: (status, headers, sent = '') => {
       response = { status, headers, body: sent };
     },
+    whenOver: (over) => over(),
+    cut: () => undefined,
     stream: () => {
       throw new Error('this request is answered in one piece');
     },

@@ -4,7 +4,8 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'nod
 import type { Server, Socket } from 'node:net';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
-import { Body } from './body.ts';
+import type { ByteBudget } from '../byte-budget.ts';
+import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
 import { refusal } from './errors.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
@@ -72,6 +73,7 @@ export interface Http2Exchange {
   readonly cutOff: () => void;
   /** As ListenOptions have it: a body that takes longer is 408. A peer that takes nothing for as long is cut off. */
   readonly bodyTimeoutMs?: number | undefined;
+  readonly requests: ByteBudget;
 }
 
 /** Answers one request of an HTTP/2 connection by the handler. */
@@ -79,7 +81,12 @@ export function serveHttp2(exchange: Http2Exchange): void {
   const request = new Http2Request(exchange);
   try {
     const running = exchange.handler(request);
-    if (running !== undefined) running.then(undefined, (error: unknown) => request.failed(error));
+    if (running === undefined) request.handled();
+    else
+      running.then(
+        () => request.handled(),
+        (error: unknown) => request.failed(error),
+      );
   } catch (error) {
     request.failed(error);
   }
@@ -112,7 +119,7 @@ class Http2Request implements HttpRequest {
     const length = Number(headers['content-length'] ?? -1);
     if (!stream.endAfterHeaders) {
       this.pendingBody = this.collect(length);
-      this.bodyTimer = setTimeout(() => this.refuse(), bodyTimeoutMs).unref();
+      this.bodyTimer = setTimeout(() => this.refuse(408), bodyTimeoutMs).unref();
     }
     // Silence while a handler works is no fault of the peer's; bytes that it does not take are.
     stream.setTimeout(bodyTimeoutMs, () => {
@@ -161,11 +168,11 @@ class Http2Request implements HttpRequest {
     return new Http2ResponseStream(this.incoming, isEmpty, isBegun);
   }
 
-  /** The body does not come to its end: answers without the handler. */
-  private refuse(): void {
+  /** The body is not waited for any more: answers without the handler. */
+  private refuse(status: 400 | 408): void {
     if (!this.begun) {
-      const { headers, body } = refusal(408);
-      this.respond(408, headers, body);
+      const { headers, body } = refusal(status);
+      this.respond(status, headers, body);
       this.exchange.cutOff();
     } else if (!this.incoming.destroyed) this.incoming.close(constants.NGHTTP2_CANCEL);
     this.isRefused = true;
@@ -190,7 +197,22 @@ class Http2Request implements HttpRequest {
     return true;
   }
 
+  whenOver(over: () => void): void {
+    if (this.gone) over();
+    else this.incoming.once('close', over);
+  }
+
+  cut(): void {
+    this.incoming.close(constants.NGHTTP2_CANCEL);
+  }
+
+  /** Nobody works on it any more. */
+  handled(): void {
+    this.pendingBody?.release();
+  }
+
   failed(error: unknown): void {
+    this.handled();
     if (!(error instanceof RequestAborted)) this.exchange.onError?.(error);
     if (!this.begun) this.respond(500, []);
     else if (!this.incoming.writableEnded) this.incoming.destroy();
@@ -213,7 +235,12 @@ class Http2Request implements HttpRequest {
 
   private collect(declaredBytes: number): Body {
     const stream = this.incoming;
-    const body = new Body(declaredBytes, { pause: () => stream.pause(), resume: () => stream.resume() });
+    const flow: Flow = {
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
+      refuse: (status) => this.refuse(status),
+    };
+    const body = new Body(declaredBytes, flow, this.exchange.requests);
     stream.on('data', (chunk: Buffer) => body.push(chunk));
     stream.on('end', () => {
       clearTimeout(this.bodyTimer);

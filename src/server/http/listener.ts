@@ -2,6 +2,8 @@
 // conformance suite; listen.ts chooses between them. Nothing here knows JSON, routes or errors of the contract.
 import type { Socket } from 'node:net';
 import { assert } from '../../engine/assert.ts';
+import { REQUEST_MEMORY_MB } from '../../engine/limits.ts';
+import { type ByteBudget, requestBudget } from '../byte-budget.ts';
 
 /** Names in lower case. Content-Length, Transfer-Encoding, Connection and Date are the listener's own. */
 export type ResponseHeaders = readonly (readonly [name: string, value: string])[];
@@ -37,6 +39,12 @@ export interface HttpRequest {
 
   /** Sends the whole response. Once, and not with `stream`. Of no effect once the peer has gone. */
   respond(status: number, headers: ResponseHeaders, body?: string | Uint8Array): void;
+
+  /** Calls back once: when the system has taken the whole response, or the peer has gone. Ask at most once. */
+  whenOver(over: () => void): void;
+
+  /** Closes the connection, whatever was sent of the response. */
+  cut(): void;
 
   /** Begins a response whose length is not known yet. Once, and not with `respond`. */
   stream(status: number, headers: ResponseHeaders): ResponseStream;
@@ -84,6 +92,13 @@ export interface ListenOptions {
   readonly http2?: (connection: Socket) => void;
   /** Connections beyond these are closed at once. */
   readonly connectionsMax?: number;
+  /** What bodies have a share of; without it the listener has a budget of its own. */
+  readonly requests?: ByteBudget;
+}
+
+/** Of a listener that is started without one. */
+export function ownBudget(): ByteBudget {
+  return requestBudget(REQUEST_MEMORY_MB);
 }
 
 /** Not readable as HTTP, a body that does not come, headers over the limit. */

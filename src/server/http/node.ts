@@ -13,7 +13,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
-import { Body } from './body.ts';
+import type { ByteBudget } from '../byte-budget.ts';
+import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
 import { takeHttp2Away } from './http2.ts';
@@ -24,6 +25,7 @@ import {
   type HttpRequest,
   type Listen,
   type ListenOptions,
+  ownBudget,
   type RefusedStatus,
   RequestAborted,
   type ResponseHeaders,
@@ -73,6 +75,7 @@ class NodeServer implements HttpListener {
   private readonly server: Server;
   private readonly options: ListenOptions;
   private readonly handler: HttpHandler;
+  readonly requests: ByteBudget;
   /** Every connection, and the requests in flight on it. */
   private readonly connections = new Map<Socket, Set<NodeRequest>>();
 
@@ -80,6 +83,7 @@ class NodeServer implements HttpListener {
     this.server = server;
     this.options = options;
     this.handler = handler;
+    this.requests = options.requests ?? ownBudget();
     this.port = (server.address() as AddressInfo).port; // it listens on TCP
     server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
     server.on('error', (error) => this.report(error));
@@ -126,7 +130,7 @@ class NodeServer implements HttpListener {
   }
 
   /** Answers a connection whose bytes are no request, or no longer come, and closes it. */
-  private refuse(socket: Duplex, status: RefusedStatus): void {
+  refuse(socket: Duplex, status: RefusedStatus): void {
     const requests = this.connections.get(socket as Socket) ?? []; // of a server on TCP, as all are
     if (!socket.writable || [...requests].some((request) => request.isAnswering)) {
       socket.destroy();
@@ -158,7 +162,12 @@ class NodeServer implements HttpListener {
     });
     try {
       const running = this.handler(request);
-      if (running !== undefined) running.then(undefined, (error: unknown) => request.failed(error));
+      if (running === undefined) request.handled();
+      else
+        running.then(
+          () => request.handled(),
+          (error: unknown) => request.failed(error),
+        );
     } catch (error) {
       request.failed(error);
     }
@@ -256,7 +265,22 @@ class NodeRequest implements HttpRequest {
     return new NodeStream(this.response, this.method === 'HEAD', () => this.gone);
   }
 
+  whenOver(over: () => void): void {
+    if (this.response.closed) over();
+    else this.response.once('close', over);
+  }
+
+  cut(): void {
+    this.response.destroy();
+  }
+
+  /** Nobody works on it any more. */
+  handled(): void {
+    this.pendingBody?.release();
+  }
+
   failed(error: unknown): void {
+    this.handled();
     this.server.report(error);
     if (!this.begun) this.respond(500, []);
     else if (!this.response.writableEnded) this.response.destroy();
@@ -273,10 +297,15 @@ class NodeRequest implements HttpRequest {
 
   private collect(declaredBytes: number): Body {
     const { incoming } = this;
-    const body = new Body(declaredBytes, {
+    const flow: Flow = {
       pause: () => incoming.pause(),
       resume: () => incoming.resume(),
-    });
+      refuse: (status) => {
+        body.fail(new RequestAborted());
+        this.server.refuse(incoming.socket, status);
+      },
+    };
+    const body = new Body(declaredBytes, flow, this.server.requests);
     incoming.on('data', (chunk: Buffer) => body.push(chunk));
     incoming.on('end', () => body.finish());
     // Also what a timeout and a chunk that cannot be parsed come to.

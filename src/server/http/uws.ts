@@ -8,6 +8,7 @@ import { accessSync, constants } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../engine/limits.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import { Body, type Flow } from './body.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type HttpRequest,
   type Listen,
   type ListenOptions,
+  ownBudget,
   type RefusedStatus,
   RequestAborted,
   type ResponseHeaders,
@@ -61,6 +63,7 @@ class UwsServer implements HttpListener {
   private readonly options: ListenOptions;
   private readonly handler: HttpHandler;
   private readonly bodyTimeoutMs: number;
+  readonly requests: ByteBudget;
   /** Requests whose body is still arriving, oldest first. */
   private readonly receiving = new Set<UwsRequest>();
   /** Requests of this turn of the event loop: most have their body before it ends, and are not worth remembering. */
@@ -78,6 +81,7 @@ class UwsServer implements HttpListener {
     this.options = options;
     this.handler = handler;
     this.bodyTimeoutMs = options.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
+    this.requests = options.requests ?? ownBudget();
     const connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX;
     const count = (response: NativeResponse, change: number): void => {
       this.connections += change;
@@ -180,7 +184,12 @@ class UwsServer implements HttpListener {
     }
     try {
       const running = this.handler(request);
-      if (running !== undefined) running.then(undefined, (error: unknown) => request.failed(error));
+      if (running === undefined) request.handled();
+      else
+        running.then(
+          () => request.handled(),
+          (error: unknown) => request.failed(error),
+        );
     } catch (error) {
       request.failed(error);
     }
@@ -237,6 +246,7 @@ class UwsRequest implements HttpRequest, Flow {
   private pendingBody: Body | undefined;
   private pendingStream: UwsStream | undefined;
   private controller: AbortController | undefined;
+  private over: (() => void) | undefined;
 
   constructor(server: UwsServer, response: NativeResponse, head: RequestHead) {
     this.server = server;
@@ -294,6 +304,15 @@ class UwsRequest implements HttpRequest, Flow {
     });
   }
 
+  whenOver(over: () => void): void {
+    if (this.alive()) this.over = over;
+    else over();
+  }
+
+  cut(): void {
+    if (this.alive()) this.response.close();
+  }
+
   stream(status: number, headers: ResponseHeaders): ResponseStream {
     const gone = this.state === GONE;
     assert(gone || this.state === OPEN, 'one response to a request');
@@ -320,7 +339,7 @@ class UwsRequest implements HttpRequest, Flow {
   expect(declaredBytes: number): void {
     const { response } = this;
     this.receiving = true;
-    const body = new Body(declaredBytes, this);
+    const body = new Body(declaredBytes, this, this.server.requests);
     this.pendingBody = body;
     response.onData((chunk, isLast) => {
       // The memory is the library's again when this returns.
@@ -349,6 +368,7 @@ class UwsRequest implements HttpRequest, Flow {
     this.pendingStream?.abort();
     this.controller?.abort(reason);
     this.server.finished(this);
+    this.over?.();
   }
 
   /** Answers without the handler, and closes the connection. */
@@ -366,9 +386,15 @@ class UwsRequest implements HttpRequest, Flow {
   }
 
   failed(error: unknown): void {
+    this.handled();
     this.server.report(error);
     if (this.state === OPEN) this.respond(500, []);
     else if (this.state === STREAMING) this.response.close();
+  }
+
+  /** Nobody works on it any more. */
+  handled(): void {
+    this.pendingBody?.release();
   }
 
   private alive(): boolean {
@@ -407,6 +433,7 @@ class UwsRequest implements HttpRequest, Flow {
   private finish(): void {
     this.state = DONE;
     this.server.finished(this);
+    this.over?.();
   }
 }
 

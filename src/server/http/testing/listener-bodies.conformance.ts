@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';
-import { MESSAGE_BYTES_MAX } from '../../../engine/limits.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { BODY_PIECE_BYTES_MIN, BODY_PIECES_MAX, MESSAGE_BYTES_MAX } from '../../../engine/limits.ts';
+import { requestBudget } from '../../byte-budget.ts';
 import { type Listen, RequestAborted } from '../listener.ts';
 import { bodyLength, echo, serveWith, signal, TEXT, TIMEOUT_MS } from './served.ts';
 
@@ -34,6 +36,47 @@ export function bodiesConform(name: string, listen: Listen): void {
         assert.equal(String((await client.exchange('POST', '/', { body: 'next' }))?.body), 'next');
       }),
     );
+
+    test(
+      'a body in very many tiny pieces is refused, one in as many larger ones is not',
+      served(bodyLength(MESSAGE_BYTES_MAX), async ({ open }) => {
+        const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+        const client = await open();
+        client.send(`${head}${'1\r\nx\r\n'.repeat(BODY_PIECES_MAX + 1)}`);
+        // The rest that is on its way may make the system drop the answer.
+        assert.equal((await client.response())?.status ?? 400, 400);
+        await client.closed;
+        const other = await open();
+        // What one read of the socket ends within comes in two.
+        const piece = 'x'.repeat(2 * BODY_PIECE_BYTES_MIN);
+        other.send(`${head}${`20\r\n${piece}\r\n`.repeat(BODY_PIECES_MAX + 1)}0\r\n\r\n`);
+        assert.equal(String((await other.response())?.body), String((BODY_PIECES_MAX + 1) * piece.length));
+      }),
+    );
+
+    test('what arrives and is worked on has a share of the budget, and gives it back', async () => {
+      const requests = requestBudget(64);
+      const held: number[] = [];
+      const serve = serveWith((options, handler) => listen({ ...options, requests }, handler));
+      await serve(
+        async (request) => {
+          const body = await request.body(MESSAGE_BYTES_MAX);
+          held.push(requests.heldBytes);
+          request.respond(200, [], String(body.length));
+        },
+        async ({ open }) => {
+          const client = await open();
+          assert.equal(String((await client.exchange('POST', '/', { body: 'x'.repeat(100_000) }))?.body), '100000');
+          const [first = 0] = held;
+          assert.ok(first >= 100_000 && first < 200_000, `${first} bytes were held`);
+          // A request that goes away holds nothing either.
+          const gone = await open();
+          gone.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc');
+          gone.close();
+          await eventually('nothing is held', async () => requests.heldBytes === 0);
+        },
+      )();
+    });
 
     test(
       'a chunk that cannot be read fails the body',

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { EngineError } from '../engine/errors.ts';
+import { ByteBudget, type Share } from './byte-budget.ts';
+
+/** A budget of 100 bytes whose clock is moved by hand. */
+function setUp(spareMs = 0) {
+  let nowMs = 0;
+  mock.method(performance, 'now', () => nowMs);
+  const budget = new ByteBudget({ bytesMax: 100, message: 'full', spareMs });
+  const dropped: string[] = [];
+  const share = (name: string): Share => budget.share(() => dropped.push(name));
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { budget, dropped, share, pass };
+}
+
+const isFull = (error: unknown): boolean => error instanceof EngineError && error.code === 'LIM-E001';
+
+test('the slowest are dropped until there is room again, and count no more', () => {
+  const { budget, dropped, share, pass } = setUp();
+  share('slow').hold(30);
+  pass(1_000);
+  const fast = share('fast');
+  fast.hold(50);
+  pass(10);
+  share('slower than fast').hold(20);
+  pass(50);
+  fast.hold(55);
+  assert.deepEqual(dropped, ['slow']);
+  assert.equal(budget.heldBytes, 75);
+});
+
+test('who is slowest himself is dropped himself', () => {
+  const { budget, dropped, share, pass } = setUp();
+  const slow = share('slow');
+  slow.hold(10);
+  pass(1_000);
+  share('fast').hold(90);
+  slow.hold(11);
+  assert.deepEqual(dropped, ['slow']);
+  assert.equal(budget.heldBytes, 90);
+});
+
+test('what is worked on is not dropped: whoever comes is told that there is no room', () => {
+  const { budget, dropped, share } = setUp();
+  const whole = share('whole');
+  whole.hold(95);
+  whole.settle();
+  const late = share('late');
+  late.hold(5);
+  late.settle();
+  assert.throws(() => late.hold(10), isFull);
+  assert.deepEqual(dropped, []);
+  late.release();
+  whole.release();
+  assert.equal(budget.heldBytes, 0);
+});
+
+test('who began a moment ago is spared: then the one that comes is refused', () => {
+  const { dropped, share, pass } = setUp(5_000);
+  share('first').hold(90);
+  pass(4_999);
+  const late = share('late');
+  assert.throws(() => late.hold(20), isFull);
+  late.release();
+  pass(1);
+  share('later').hold(20);
+  assert.deepEqual(dropped, ['first']);
+});
