@@ -20,6 +20,10 @@ export abstract class ForwardingLog implements Log {
     return this.inner.append(append);
   }
 
+  checkOwner(): void {
+    this.inner.checkOwner?.();
+  }
+
   read(sequence: Sequence): Uint8Array | undefined {
     return this.inner.read(sequence);
   }

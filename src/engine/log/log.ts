@@ -28,10 +28,15 @@ export interface Log {
   /**
    * Writes all of `append` or nothing, in one transaction with fsync; resolves when it is durable, with the sequence
    * of the first record. One append may be in flight at a time (asserted). Rejects with EngineError STO-E001 when the
-   * store has no room or refuses: nothing was written, the log goes on. After a failed *sync* the log is poisoned:
-   * every later append rejects with STO-E001 until it is reopened; reads go on.
+   * store has no room or refuses: nothing was written, the log goes on. After a failed *sync*, and when another process
+   * has written to the log, it is poisoned: every later append rejects with STO-E001 until it is reopened; reads go on.
    */
   append(append: Append): Promise<Sequence>;
+  /**
+   * For what must reach the disk before an append: throws STO-E001, and poisons the log, when another process has written
+   * to it since. Every append asks the same in its transaction. Absent where nobody else could write.
+   */
+  checkOwner?(): void;
   /** False where `append` takes no other record in the place of this one (asserted). Absent: any that is there may be replaced. */
   mayReplace?(sequence: Sequence): boolean;
   /** The record's bytes, or undefined for a gap or a sequence never written. Throws CorruptRecord when the checksum fails. */

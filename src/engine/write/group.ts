@@ -382,6 +382,8 @@ export class Group {
     for (const [memory, overlay] of this.#overlays) this.#closeAudit(memory.number, overlay.audit);
     for (const [number, drafts] of this.#newMemoryAudit) this.#closeAudit(number, drafts);
     if (this.#newKeys) {
+      // Another owner of the folder has taken the same slots for its own keys.
+      this.store.log.checkOwner?.();
       this.store.keys.flush();
       // Should an older copy of the keys be restored one day, ids that the log names are not given out again.
       const next = Buffer.alloc(4);

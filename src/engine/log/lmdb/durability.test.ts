@@ -71,7 +71,7 @@ test('an append resolves after its pages are synced and its meta page is written
     const calls: string[] = run.trace.slice(begin + 1, end).flatMap((line) => {
       if (line.includes('fdatasync(') && line.endsWith('= 0')) return 'sync';
       if (line.includes(`pwrite64(${dsync},`)) return 'meta';
-      return /pwrite64\(|pwritev\(|writev\(\d/.test(line) && line.includes(', 4096') ? 'pages' : [];
+      return /pwrite64\(|pwritev\(|writev\(\d/.test(line) && /(?:, |iov_len=)4096/.test(line) ? 'pages' : [];
     });
     assert.deepEqual(calls.slice(-3), ['pages', 'sync', 'meta'], run.trace.slice(begin, end + 1).join('\n'));
   }

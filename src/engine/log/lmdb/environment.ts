@@ -3,6 +3,7 @@
 // Options: no compression (blobs are sealed, so they do not compress), `noMemInit` off (it would put heap bytes, perhaps of
 // keys, into unused parts of pages), event-turn batching off (an append is its own batch), no overlapping sync
 // (lmdb-log.ts says why). The map grows by itself past `mapSizeBytes`; a full disk, not the map, is what bounds a log.
+import { randomInt } from 'node:crypto';
 import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { storageError } from '../../durable-file.ts';
 import { EngineError } from '../../errors.ts';
@@ -12,6 +13,15 @@ import { checkStamp, decodeStamp, encodeStamp, type LogStamp } from './stamp.ts'
 export const STAMP_KEY = 'stamp';
 /** Under which the stamp's database has how far sequences were given. */
 export const NEXT_KEY = 'next';
+/**
+ * Under which the stamp's database has a number that every append raises by one. An owner that finds another number than
+ * the one it left knows that somebody else has appended. A double, as the writer thread compares it: the first 8
+ * bytes of a value are what LMDB's JavaScript library calls its version.
+ */
+export const APPENDS_KEY = 'appends';
+/** Room above the first number for as many appends as anybody will make, and for the double to be exact. */
+const FIRST_APPENDS_MAX = 2 ** 47;
+
 /** Address space, not disk or heap. Growing past it moves the map, which costs a pause. */
 const MAP_BYTES_DEFAULT = 16 * 1024 ** 3;
 
@@ -81,6 +91,31 @@ export function stampOrCheck({ records, state, stamp }: Databases, wanted: LogSt
     throw new EngineError('STO-E001', `${directory} holds records and no format stamp`);
   stamp.transactionSync(() => {
     void stamp.put(STAMP_KEY, Buffer.from(encodeStamp(wanted)));
+  });
+}
+
+/** The number of appends; STO-E001 when it is damaged. */
+export function appendsOf({ stamp }: Databases, directory: string): number {
+  const value = stamp.getBinary(APPENDS_KEY);
+  const appends = value?.length === 8 ? Buffer.from(value).readDoubleLE(0) : Number.NaN;
+  if (!Number.isSafeInteger(appends) || appends < 0)
+    throw new EngineError('STO-E001', `the count of appends in ${directory} is damaged`);
+  return appends;
+}
+
+export function appendsValue(appends: number): Buffer {
+  const value = Buffer.alloc(8);
+  value.writeDoubleLE(appends);
+  return value;
+}
+
+/** Gives a log its first number, where an earlier version left none. Drawn, so that no two logs count alike. */
+export function beginAppends({ stamp }: Databases): void {
+  if (stamp.getBinary(APPENDS_KEY) !== undefined) return;
+  stamp.transactionSync(() => {
+    // Looked at again under the lock of the transaction.
+    if (stamp.getBinary(APPENDS_KEY) === undefined)
+      void stamp.put(APPENDS_KEY, appendsValue(randomInt(FIRST_APPENDS_MAX)));
   });
 }
 

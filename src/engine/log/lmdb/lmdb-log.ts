@@ -2,7 +2,8 @@
 //
 //   records   sequence (u32) → frame (frame.ts)
 //   state     key (ASCII) → frame, seed 0
-//   stamp     'stamp' → LogStamp, and 'next' → u32: past every sequence given when a removal was last committed
+//   stamp     'stamp' → LogStamp, 'next' → u32: past every sequence given when a removal was last committed, and
+//             'appends' → f64: raised by every append, so that an owner sees when somebody else has appended
 //
 // How durable an append is, read in lmdb 3.5.6 and checked with strace: `batch` queues its puts for a writer thread,
 // which runs them in one mdb_txn, all or none. With `overlappingSync: false` mdb_txn_commit there is
@@ -27,6 +28,10 @@ import {
 import { frame, frameRecords, unframe } from '../frame.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
 import {
+  APPENDS_KEY,
+  appendsOf,
+  appendsValue,
+  beginAppends,
   type Databases,
   type Environment,
   NEXT_KEY,
@@ -79,6 +84,7 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
   const environment = openEnvironment(path, { mapSizeBytes: options.mapSizeBytes });
   try {
     stampOrCheck(environment.databases, options.stamp, directory);
+    beginAppends(environment.databases);
     if (fresh) syncDirectory(path);
     const log = new LmdbEnvironmentLog(path, environment, options.stamp);
     openDirectories.add(path);
@@ -104,6 +110,8 @@ class LmdbEnvironmentLog implements LmdbLog {
   /** Why nothing can be read at the moment. */
   #unreadable: EngineError | undefined;
   #next: Sequence;
+  /** Appends as this owner left them. */
+  #appends: number;
   #inFlight: Promise<void> | undefined;
   #backups = new Set<Promise<void>>();
   #poisoned: string | undefined;
@@ -115,6 +123,8 @@ class LmdbEnvironmentLog implements LmdbLog {
     this.#room = new Room(directory);
     this.#root = root;
     this.#databases = databases;
+    // First: an append that comes between the two is then found out by the next one.
+    this.#appends = appendsOf(databases, directory);
     this.#next = nextSequenceOf(databases);
   }
 
@@ -144,8 +154,10 @@ class LmdbEnvironmentLog implements LmdbLog {
     const frames = frameRecords(records, first);
     try {
       this.#checkRoom([...frames, ...replacements.map(([, bytes]) => bytes), ...state.map(([, value]) => value)]);
-      await this.#commit(frames, first, { replacements, removals, state });
+      const isOurs = await this.#commit(frames, first, { replacements, removals, state });
+      if (!isOurs) throw this.#moved();
       this.#next = first + records.length;
+      this.#appends += 1;
       return first;
     } catch (error) {
       throw await this.#refusal(error, frames);
@@ -155,7 +167,11 @@ class LmdbEnvironmentLog implements LmdbLog {
     }
   }
 
-  /** Nothing in here may throw between the first put and the last: what was queued by then would be committed. */
+  /**
+   * False when somebody else has appended since: then nothing was written. The condition is looked at in the transaction
+   * of the writes. Nothing in here may throw between the first put and the last: what was queued by then would be
+   * committed.
+   */
   #commit(
     frames: readonly Uint8Array[],
     first: Sequence,
@@ -168,7 +184,9 @@ class LmdbEnvironmentLog implements LmdbLog {
     );
     const next = Buffer.alloc(4);
     next.writeUInt32LE(first + frames.length);
-    return this.#root.batch(() => {
+    const appends = appendsValue(this.#appends + 1);
+    return databases.stamp.ifVersion(APPENDS_KEY, this.#appends, () => {
+      void databases.stamp.put(APPENDS_KEY, appends);
       for (let i = 0; i < frames.length; i++) void databases.records.put(first + i, asBuffer(frames[i]!));
       for (const [sequence, framed] of replaced) void databases.records.put(sequence, framed);
       for (const sequence of removals) void databases.records.remove(sequence);
@@ -177,6 +195,22 @@ class LmdbEnvironmentLog implements LmdbLog {
       // When the newest records go, their keys no longer show how far sequences were given.
       if (removals.length > 0) void databases.stamp.put(NEXT_KEY, next);
     });
+  }
+
+  checkOwner(): void {
+    if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
+    const appends = this.#reading((databases) => {
+      this.#root.resetReadTxn();
+      return appendsOf(databases, this.directory);
+    });
+    if (appends !== this.#appends) throw this.#moved();
+  }
+
+  #moved(): EngineError {
+    this.#poisoned =
+      `the log in ${this.directory} was written by another process, which the lock of the data directory should keep out: ` +
+      'it takes no more from this one until it is opened again';
+    return new EngineError('STO-E001', this.#poisoned);
   }
 
   #checkRoom(values: readonly (Uint8Array | null)[]): void {

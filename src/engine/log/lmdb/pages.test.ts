@@ -37,9 +37,21 @@ test('a large file is walked down to its branch pages, which is enough to find a
     `${branches} of ${whole}`,
   );
   const bytes = readFileSync(path);
-  const branch = Array.from({ length: bytes.length / PAGE_BYTES }, (_, page) => page).findLast(
-    (page) => bytes.readUInt16LE(page * PAGE_BYTES + 18) === 1 && bytes.readUInt16LE(page * PAGE_BYTES + 20) > 10,
-  )!;
+  const spoil = (at: number): string => {
+    const changed = Buffer.from(bytes);
+    changed[at]! ^= 0x40;
+    writeFileSync(path, changed);
+    return String(walk(path, { whole: false, bytesMax: 0 }));
+  };
+  const DAMAGED = /page \d+ of .*data\.mdb is damaged/;
+  // Older copies of branch pages lie in the file too: one that is in use is missed when it says another number.
+  const branch = Array.from({ length: bytes.length / PAGE_BYTES }, (_, page) => page).find(
+    (page) =>
+      bytes.readUInt16LE(page * PAGE_BYTES + 18) === 1 &&
+      bytes.readUInt16LE(page * PAGE_BYTES + 20) > 10 &&
+      DAMAGED.test(spoil(page * PAGE_BYTES)),
+  );
+  assert.ok(branch !== undefined, 'a branch page is in use');
   const node = branch * PAGE_BYTES + 24 + bytes.readUInt16LE(branch * PAGE_BYTES + 28);
   const spoiled = [
     ['a child far away', node + 3],
@@ -47,10 +59,5 @@ test('a large file is walked down to its branch pages, which is enough to find a
     ['the number of the page', branch * PAGE_BYTES],
     ['where its nodes begin', branch * PAGE_BYTES + 22],
   ] as const;
-  for (const [what, at] of spoiled) {
-    const changed = Buffer.from(bytes);
-    changed[at]! ^= 0x40;
-    writeFileSync(path, changed);
-    assert.match(String(walk(path, { whole: false, bytesMax: 0 })), /page \d+ of .*data\.mdb is damaged/, what);
-  }
+  for (const [what, at] of spoiled) assert.match(spoil(at), DAMAGED, what);
 });

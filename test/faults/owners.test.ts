@@ -1,0 +1,65 @@
+// A shard's log that another process writes to, though the data directory is locked: what a file system does that hands no
+// locks on. The server refuses, says so, and touches nothing that is the other's.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { FORMAT_VERSION } from '../../src/engine/engine.ts';
+import { SHARDS_MAX } from '../../src/engine/limits.ts';
+import { eventually } from '../support/eventually.ts';
+import { ask, startServerProcess } from '../support/server-process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const MODULE = pathToFileURL(join(import.meta.dirname, '../../src/engine/log/lmdb/lmdb-log.ts')).href;
+
+/** Appends a record to the log in `directory`, in a process of its own. */
+function appendElsewhere(directory: string, stamp: object): void {
+  const program = `
+    const { openLmdbLog } = await import(${JSON.stringify(MODULE)});
+    const log = openLmdbLog(process.argv[1], { stamp: ${JSON.stringify(stamp)} });
+    await log.append({ records: [], state: [['another', Buffer.from('owner')]] });
+    await log.close();
+  `;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', program, directory]);
+  assert.equal(status, 0, String(stderr));
+}
+
+test('a log that moved under its server refuses writes, health and the log say so, reads go on', async (t) => {
+  const directory = join(temporaryDirectory(t), 'data');
+  const server = await startServerProcess({ directory, flags: ['--shards', '1', '--workers', '1'] });
+  t.after(() => server.kill());
+  const add = (user: string, object = 'another thing') =>
+    ask(server, 'POST', '/memories/default/add', { subject: 's', relation: 'r', object, user_id: user });
+  const first = await add('u1', 'the first thing');
+  assert.equal(first.status, 200);
+  const bucket = join(directory, 'keys/shard-0/bucket-000000.keys');
+  const keys = readFileSync(bucket);
+
+  appendElsewhere(join(directory, 'shard-0/log'), { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 });
+  // A new user's key would go to a slot that may be the other's by now.
+  for (const user of ['u2', 'u1', 'u3']) {
+    const refused = await add(user);
+    assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
+    assert.match(refused.body.error.message, /was written by another process/);
+  }
+  assert.ok(keys.equals(readFileSync(bucket)), 'no key was written over');
+  assert.equal((await ask(server, 'GET', `/memories/default/grains/${first.body.blob_hash}`)).status, 200);
+  const health = await ask(server, 'GET', '/health');
+  assert.equal(health.status, 503);
+  assert.match(health.body.reasons.join(), /shard 0: writes are refused: the log in .* was written by another process/);
+  await eventually('the log says so', () => /"shard":0,"reason":"writes are refused: /.test(server.output()));
+});
+
+test('the control log is guarded in the same way', async (t) => {
+  const directory = join(temporaryDirectory(t), 'data');
+  const server = await startServerProcess({ directory, flags: ['--shards', '1', '--workers', '1'] });
+  t.after(() => server.kill());
+  appendElsewhere(join(directory, 'control'), { formatVersion: 1, shard: SHARDS_MAX, shards: 1 });
+  const refused = await ask(server, 'POST', '/memories', { name: 'Another' });
+  assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
+  const health = await ask(server, 'GET', '/health');
+  assert.equal(health.status, 503);
+  assert.match(health.body.reasons.join(), /control log: the log in .* was written by another process/);
+});
