@@ -73,7 +73,10 @@ async function tailEntries(options: Conditions & { readonly limit: number; reado
       [{ title: 'when (UTC)' }, { title: 'seq' }, { title: 'what' }, { title: 'who' }, { title: 'details' }],
       entries.map((entry) => [
         utc(Number(entry['timestamp'])),
-        entry['partition'] === 0 ? Number(entry['seq']) : `${String(entry['partition'])}:${String(entry['seq'])}`,
+        // A caller that sees some entries is told no numbers.
+        entry['partition'] === 0
+          ? String(entry['seq'] ?? '')
+          : `${String(entry['partition'])}:${String(entry['seq'] ?? '')}`,
         String(entry['event_type']),
         String(entry['actor']),
         clipped(stringifyJson(entry['details']), Math.max(20, terminalColumns() - 80)),

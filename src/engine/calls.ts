@@ -284,14 +284,15 @@ export interface MemoryStatistics {
   readonly namespaces: readonly string[];
   readonly userCount: number;
   readonly supersededGrains: number;
-  readonly auditEntries: number;
-  readonly pendingWrites: number;
   readonly triples: number;
-  readonly vectors: number;
+  /** The rest counts what others do too: it is absent for a bound caller. */
+  readonly auditEntries?: number;
+  readonly pendingWrites?: number;
+  readonly vectors?: number;
   /** Index blocks still to be rewritten after an erasure. 0: every purge has ended. */
-  readonly purgePending: number;
+  readonly purgePending?: number;
   /** Grains that the memory's embedder has still to look at. */
-  readonly indexLag: number;
+  readonly indexLag?: number;
 }
 
 /** Which entries of the audit trail; all given conditions hold. Times in seconds, inclusive. */

@@ -180,7 +180,7 @@ test('erasing a user destroys the key, answers with a proof, and the second call
     );
     assert.equal(shard.engine.read('statistics', context, {}).userCount, 1);
   }
-  while (shard.engine.read('statistics', context, {}).purgePending > 0) {
+  while (shard.engine.read('statistics', context, {}).purgePending! > 0) {
     shard.engine.maintain(50);
     await new Promise((resolve) => setImmediate(resolve));
   }

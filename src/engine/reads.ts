@@ -136,7 +136,7 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       history(store, store.memory(context.memory), context, input.hash),
     statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {
       const memory = store.memory(context.memory);
-      return { ...memoryStatistics(store, memory.number, context), pendingWrites: health().pendingWrites };
+      return memoryStatistics(store, memory.number, { binding: context, pendingWrites: health().pendingWrites });
     },
     statisticsHistory: (context: CallContext, input: In<'statisticsHistory'>): Out<'statisticsHistory'> => {
       if (isBound(context))

@@ -26,7 +26,7 @@ import { recallRecord, recallRecords, recallTotals } from './maintain/recall-rec
 import { enforceRetention, retentionStatus } from './maintain/retention.ts';
 import { rewrapKeys } from './maintain/rewrap.ts';
 import { inSlices } from './maintain/slices.ts';
-import { userHashes } from './maintain/users.ts';
+import { isBound, seenDocs, userHashes } from './maintain/users.ts';
 import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
 import { auditRefusedRead } from './read-audit.ts';
@@ -183,7 +183,7 @@ export function writeCalls(services: WriteServices) {
       store.memory(context.memory);
       await trailWritten();
       await queue.idle();
-      const flushed = store.index.unsealedGrains(context.memory);
+      const flushed = unsealedGrains(store, context);
       await sealAll();
       return { flushed, pending: 0 };
     },
@@ -265,6 +265,14 @@ function each<T, O = AddOutcome>(
 
 function outcomeOf(grainType: string, error: EngineError | undefined, added: Added): AddOutcome {
   return error === undefined ? { ...added, grainType } : { error: error.toWire(), grainType };
+}
+
+/** Of what the caller sees. */
+function unsealedGrains(store: Store, context: CallContext): number {
+  let count = 0;
+  for (const part of store.index.unsealedParts(context.memory))
+    count += isBound(context) ? seenDocs(part, context).length : part.docCount;
+  return count;
 }
 
 /** What is not about one item: the caller may try the whole batch again. */

@@ -15,6 +15,7 @@ import type { ImportedFile } from './jobs/read-import.ts';
 import type { TextOutcome, TextTask } from './jobs/read-text.ts';
 import type { MasterKeys } from './master-keys.ts';
 import type { RecallModels } from './models/models.ts';
+import type { CursorSeal } from './operations/cursor-seal.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { Shards } from './shards.ts';
 
@@ -45,6 +46,8 @@ export interface Services {
   readonly queryVectors: Pick<QueryVectors, 'of' | 'isSettled'>;
   /** What a recall may ask of models. */
   readonly models: RecallModels;
+  /** Cursors that tell nothing of what others do. */
+  readonly cursors: CursorSeal;
   /** The HTTP listener in use, which may be another than asked for. */
   readonly httpListener: () => string;
   /** The port of gRPC; undefined before it listens. */

@@ -53,6 +53,7 @@ import { networkDiskOf } from './network-disk.ts';
 import { health, healthLive, healthReady } from './operations/admin/health.ts';
 import { metricsOperation } from './operations/admin/metrics.ts';
 import { CODECS } from './operations/codecs.ts';
+import { CursorSeal } from './operations/cursor-seal.ts';
 import { PageGuard } from './page-guard.ts';
 import { placementOf } from './placement-of.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
@@ -205,6 +206,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     config,
     clock,
     shards: router,
+    cursors: new CursorSeal(controlKey),
     control,
     memories,
     keys,

@@ -106,13 +106,23 @@ export function mergeStatistics(parts: readonly MemoryStatistics[]): MemoryStati
     namespaces: [...new Set(parts.flatMap(({ namespaces }) => namespaces))].sort(),
     userCount: sumOf(parts, 'userCount'),
     supersededGrains: sumOf(parts, 'supersededGrains'),
-    auditEntries: sumOf(parts, 'auditEntries'),
-    pendingWrites: sumOf(parts, 'pendingWrites'),
     triples: sumOf(parts, 'triples'),
-    vectors: sumOf(parts, 'vectors'),
-    purgePending: sumOf(parts, 'purgePending'),
-    indexLag: sumOf(parts, 'indexLag'),
+    ...sumOfKnown(parts, ['auditEntries', 'pendingWrites', 'vectors', 'purgePending', 'indexLag']),
   };
+}
+
+/** Sums of members that every partition tells, or none. */
+function sumOfKnown<K extends keyof MemoryStatistics>(
+  parts: readonly MemoryStatistics[],
+  names: readonly K[],
+): { readonly [N in K]?: number } {
+  const sums: { [N in K]?: number } = {};
+  for (const name of names) {
+    const values = parts.map((part) => part[name]);
+    if (values.every((value) => typeof value === 'number'))
+      sums[name] = values.reduce<number>((sum, value) => sum + value, 0);
+  }
+  return sums;
 }
 
 /** Bytes of a user's hash: what `users` gives. */

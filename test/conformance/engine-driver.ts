@@ -357,7 +357,7 @@ class EngineMemory implements Memory {
       type_counts: told.typeCounts,
       namespaces: told.namespaces,
       users: told.userCount,
-      audit_entries: told.auditEntries,
+      audit_entries: told.auditEntries!,
     };
   }
 

@@ -33,7 +33,7 @@ async function filled(t: TestContext): Promise<{ root: string; files: string[] }
   return { root, files: files.sort() };
 }
 
-const vectorsIn = (engine: Engine, memory: number): number => engine.read('statistics', contextOf(memory), {}).vectors;
+const vectorsIn = (engine: Engine, memory: number): number => engine.read('statistics', contextOf(memory), {}).vectors!;
 
 async function findings(engine: Engine): Promise<string[]> {
   const { findings } = await engine.write('verify', contextOf(0), {});

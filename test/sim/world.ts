@@ -125,7 +125,7 @@ export class World {
    */
   async audited(model: ModelMemory, isWhole: boolean, keys = 0): Promise<void> {
     const { number, partitions } = model.settings;
-    const { auditEntries } = await this.node.call('statistics', SYSTEM(number), {});
+    const { auditEntries = 0 } = await this.node.call('statistics', SYSTEM(number), {});
     const added = auditEntries - model.auditEntries;
     if (added < (isWhole ? partitions : 0) || added > partitions * (1 + keys))
       throw new Discrepancy(`${added} audit entries were added to memory ${number} of ${partitions} partitions`);
@@ -136,7 +136,7 @@ export class World {
   async recountRefusals(model: ModelMemory, uncertain: number): Promise<void> {
     if (uncertain === 0) return;
     const { number } = model.settings;
-    const { auditEntries } = await this.node.call('statistics', SYSTEM(number), {});
+    const { auditEntries = 0 } = await this.node.call('statistics', SYSTEM(number), {});
     if (Math.abs(auditEntries - model.auditEntries) > uncertain)
       throw new Discrepancy(`memory ${number} has ${auditEntries} audit entries, not about ${model.auditEntries}`);
     model.auditEntries = auditEntries;

@@ -14,7 +14,14 @@ import type { HeapBudget } from './heap-budget.ts';
 import { type IndexKeys, newestKey } from './index-keys.ts';
 import { MemoryIndex, type ShardView } from './memory-index.ts';
 import { chooseMerge, closeUnderOrder, liveEntry } from './merge-plan.ts';
-import { type IndexedGrain, type Keyed, type Ordinal, VERIFICATIONS, type Verification } from './part.ts';
+import {
+  type IndexedGrain,
+  type IndexPart,
+  type Keyed,
+  type Ordinal,
+  VERIFICATIONS,
+  type Verification,
+} from './part.ts';
 import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './rewrite.ts';
 import { writeGeneration } from './seal.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
@@ -154,10 +161,10 @@ export class ShardIndex {
     return made;
   }
 
-  /** Grains of a memory that are not in a segment yet. */
-  unsealedGrains(memory: number): number {
+  /** Parts of a memory that are not in a segment yet. */
+  unsealedParts(memory: number): IndexPart[] {
     const { frozenTail, activeTail } = this.#view;
-    return (frozenTail(memory)?.docCount ?? 0) + (activeTail(memory)?.docCount ?? 0);
+    return [frozenTail(memory), activeTail(memory)].filter((part) => part !== undefined);
   }
 
   /** Stored bytes of a memory's live chunks. */

@@ -8,15 +8,26 @@ import { type Binding, countUsers, isBound, seenDocs } from './users.ts';
 
 const NOTHING = new Uint32Array(0);
 
+/** What cannot be told of a part of the memory. */
+function ofTheWhole(store: Store, memory: number, pendingWrites: number) {
+  return {
+    auditEntries: store.auditHead(memory).seq,
+    pendingWrites,
+    vectors: store.vectors.count(memory),
+    purgePending: store.purgePending.has(memory) ? 1 : 0,
+    indexLag: vectorState(store, memory).lag,
+  };
+}
+
 /**
  * Counts over a memory's parts in this shard, of what the caller sees. Removed grains are never counted, superseded ones
- * are. The audit chain is the whole memory's.
+ * are. `pendingWrites` is the shard's.
  */
 export function memoryStatistics(
   store: Store,
   memory: number,
-  binding: Binding = {},
-): Omit<MemoryStatistics, 'pendingWrites'> {
+  { binding = {}, pendingWrites = 0 }: { readonly binding?: Binding; readonly pendingWrites?: number } = {},
+): MemoryStatistics {
   const isPart = isBound(binding);
   const parts = store.parts(memory);
   const { removed, superseded } = store.index;
@@ -54,10 +65,7 @@ export function memoryStatistics(
     namespaces: [...namespaces].sort(),
     userCount: countUsers(store, store.memory(memory), binding),
     supersededGrains,
-    auditEntries: store.auditHead(memory).seq,
     triples,
-    vectors: store.vectors.count(memory),
-    purgePending: store.purgePending.has(memory) ? 1 : 0,
-    indexLag: vectorState(store, memory).lag,
+    ...(isPart ? {} : ofTheWhole(store, memory, pendingWrites)),
   };
 }

@@ -38,13 +38,23 @@ export interface PageInput {
 }
 
 /** Throws VAL-E004 for a cursor that this server did not make. `scope` ties a cursor to its list. */
-export function readPage(input: PageInput, scope: string, defaultOrder: 'asc' | 'desc' = 'desc'): Page {
+export function readPage(
+  input: PageInput,
+  scope: string,
+  { defaultOrder = 'desc', read = readCursor }: PageReading = {},
+): Page {
   return {
     limit: Math.min(input.limit ?? PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX),
     offset: input.offset ?? 0,
     order: input.order ?? defaultOrder,
-    after: input.cursor === undefined ? undefined : readCursor(input.cursor, scope),
+    after: input.cursor === undefined ? undefined : read(input.cursor, scope),
   };
+}
+
+export interface PageReading {
+  readonly defaultOrder?: 'asc' | 'desc';
+  /** Reads the list's cursors, where they are not plain. */
+  readonly read?: (cursor: string, scope: string) => Place;
 }
 
 export function writeCursor(place: Place, scope: string): string {
@@ -52,9 +62,14 @@ export function writeCursor(place: Place, scope: string): string {
 }
 
 function readCursor(cursor: string, scope: string): Place {
+  return placeOfJson(Buffer.from(cursor, 'base64url').toString('utf8'), scope);
+}
+
+/** The place in the JSON text of a cursor. Throws VAL-E004. */
+export function placeOfJson(text: string, scope: string): Place {
   let parts: unknown;
   try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    parts = JSON.parse(text);
   } catch {
     throw badCursor();
   }
@@ -65,7 +80,7 @@ function readCursor(cursor: string, scope: string): Place {
   return { timeMs, id };
 }
 
-function badCursor(): EngineError {
+export function badCursor(): EngineError {
   return new EngineError('VAL-E004', 'bad cursor', {
     details: [{ field: 'cursor', issue: 'not a cursor of this list' }],
   });

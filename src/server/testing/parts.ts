@@ -27,6 +27,7 @@ import readText from '../jobs/read-text-thread.ts';
 import { makeLog } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import { recallModels } from '../models/models.ts';
+import { CursorSeal } from '../operations/cursor-seal.ts';
 import type { HttpParts, HttpReply } from '../operations/define.ts';
 import { fullPath } from '../operations/openapi.ts';
 import { OPERATIONS } from '../operations/table.ts';
@@ -97,6 +98,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     clock,
     shards,
     control,
+    cursors: new CursorSeal(CONTROL_KEY),
     memories,
     keys,
     masterKeys: {

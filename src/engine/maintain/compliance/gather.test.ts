@@ -131,7 +131,7 @@ test('canaries go through everything and leave nothing', async (t) => {
   assert.deepEqual([...engine.store.memoryNumbers()], [1]);
   const { entries } = await engine.write('auditPage', context, { filter: {}, limit: 10, order: 'desc' });
   assert.equal(entries[0]?.eventType, 'verify.canary');
-  assert.equal(auditEntries, entriesBefore + 1);
+  assert.equal(auditEntries, entriesBefore! + 1);
   for (let turns = 0; engine.maintain(50) && turns < 1_000; turns++)
     await new Promise((resolve) => setImmediate(resolve));
 });

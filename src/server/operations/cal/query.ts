@@ -193,7 +193,8 @@ function sessionOf(query: string, context: Context): CalSession {
   return {
     tier: tierOneEnabled && includesScope(scope, 'write') ? 1 : 0,
     tierOneEnabled,
-    mayDefine: includesScope(scope, 'admin'),
+    // A template is its namespace's, or the memory's: it is not for one user to define.
+    mayDefine: includesScope(scope, 'admin') && context.userId === undefined,
     // Only for those who name them.
     templates: /template/i.test(query) ? cal.templatesOf(context.memory.number, context.namespace) : {},
     server: { name: 'granary', version: VERSION },

@@ -2,9 +2,10 @@ import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { AUDIT_EVENTS } from '../../../engine/govern/audit.ts';
 import type { AuditFilter, AuditView } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
 import { Hash } from '../grains/view.ts';
-import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+import { PAGE_INPUT, PAGE_OUTPUT, readPage } from '../page.ts';
 import { checkSpan } from './provenance-list.ts';
 
 const Input = Type.Object({
@@ -20,7 +21,8 @@ const Input = Type.Object({
 
 const Entry = Type.Object({
   partition: Type.Integer(),
-  seq: Type.Integer(),
+  /** Absent for a caller that sees some entries: it counts the others too. */
+  seq: Type.Optional(Type.Integer()),
   timestamp: Type.Integer(),
   eventType: Type.String(),
   actor: Type.String(),
@@ -46,7 +48,8 @@ export const audit = defineOperation({
   errors: ['VAL-E001', 'VAL-E004', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/audit' }],
   async run(input, context) {
-    const { limit, offset, order, after } = readPage(input, SCOPE);
+    const { cursors } = context.services;
+    const { limit, offset, order, after } = readPage(input, SCOPE, { read: (cursor) => cursors.read(cursor, SCOPE) });
     const page = await context.call('auditPage', {
       filter: filterOf(input),
       order,
@@ -55,13 +58,19 @@ export const audit = defineOperation({
     });
     const chainValid = input.verify === true ? (await context.call('verifyAudit', {})).valid : undefined;
     return {
-      entries: page.entries.slice(offset),
+      entries: page.entries.slice(offset).map((entry) => shownTo(context, entry)),
       total: page.total,
-      nextCursor: page.next === undefined ? null : writeCursor({ timeMs: 0, id: page.next.join('.') }, SCOPE),
+      nextCursor: page.next === undefined ? null : cursors.write({ timeMs: 0, id: page.next.join('.') }, SCOPE),
       ...(chainValid === undefined ? {} : { chainValid }),
     };
   },
 });
+
+function shownTo({ userId }: Context, entry: AuditView): Omit<AuditView, 'seq'> & Partial<Pick<AuditView, 'seq'>> {
+  if (userId === undefined) return entry;
+  const { seq: _, ...shown } = entry;
+  return shown;
+}
 
 function filterOf(input: Static<typeof Input>): AuditFilter {
   const { user, eventType, grainHash, actor, since, until } = input;

@@ -3,7 +3,7 @@ import { EngineError } from '../../../engine/errors.ts';
 import type { RecordFilter } from '../../../shards/protocol.ts';
 import { ListProvenanceRequest, ListProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
-import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+import { PAGE_INPUT, PAGE_OUTPUT, readPage } from '../page.ts';
 import { Summary } from './recall-record.ts';
 
 const Input = Type.Object({
@@ -49,7 +49,8 @@ export const provenanceList = defineOperation({
     }),
   }),
   async run(input, context) {
-    const { limit, offset, order, after } = readPage(input, SCOPE);
+    const { cursors } = context.services;
+    const { limit, offset, order, after } = readPage(input, SCOPE, { read: (cursor) => cursors.read(cursor, SCOPE) });
     const { records, total, next } = await context.call('recallRecords', {
       filter: filterOf(input),
       limit: offset + limit,
@@ -60,7 +61,7 @@ export const provenanceList = defineOperation({
       records: records.slice(offset),
       total,
       // A record's place is a number that only grows.
-      nextCursor: next === undefined ? null : writeCursor({ timeMs: next, id: '' }, SCOPE),
+      nextCursor: next === undefined ? null : cursors.write({ timeMs: next, id: '' }, SCOPE),
     };
   },
 });

@@ -1,0 +1,260 @@
+// A bound caller learns nothing of what lies outside its binding: neither from what reads answer, nor from what writes do. One memory
+// holds the caller's own grains alone, its twin the same among those of others.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { OPERATIONS } from '../../src/server/operations/table.ts';
+import { HttpClient } from '../conformance/http-client.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { askTwins, cal, exec, get, post, type Question, refused, Twin } from './twins.ts';
+
+let server: TestServer;
+let http: HttpClient;
+before(async () => {
+  server = await startTestServer({ shards: '3', calTier1: 'true' });
+  http = new HttpClient(server.http, server.key);
+});
+after(() => server.close());
+
+const THEN = 1_700_000_000;
+/** Stands in grains outside the binding, and nowhere else. */
+const STRANGE = 'quetzalcoatl';
+
+type Binding = { readonly namespace: string } | { readonly user_id: string };
+
+/** Grains of the caller, the same in both twins. */
+const OWN = [
+  { grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'green tea', confidence: 0.9 } },
+  { grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'black coffee', confidence: 0.4 } },
+  { grain_type: 'belief', fields: { subject: 'tea', relation: 'comes from', object: 'China', importance: 0.7 } },
+  { grain_type: 'event', fields: { content: 'We talked about tea and the weather', session_id: 's1', role: 'user' } },
+  { grain_type: 'event', fields: { content: 'The weather was fine', session_id: 's1', role: 'assistant' } },
+  { grain_type: 'event', fields: { content: 'Another day, another tea', session_id: 's2', role: 'user' } },
+  { grain_type: 'goal', fields: { description: 'drink more tea', goal_state: 'active', priority: 'high' } },
+] as const;
+
+/** Grains of others: the same words, other words, the same sessions, versions, and what was removed. */
+async function crowd(twin: Twin, outside: Binding): Promise<void> {
+  const place = { namespace: 'n9', user_id: 'zoe', ...outside };
+  const hashes: string[] = [];
+  for (let i = 0; i < 25; i += 1) {
+    const fields = { subject: 'Ada', relation: 'likes', object: `tea ${STRANGE} ${i}`, created_at: THEN + i, ...place };
+    hashes.push((await twin.post('/add', fields)).blob_hash);
+  }
+  await twin.post('/batch-add', {
+    grains: Array.from({ length: 10 }, (_, i) => ({
+      grain_type: 'event',
+      fields: { content: `weather ${STRANGE} wether ${i}`, session_id: 's1', created_at: THEN + i, ...place },
+    })),
+  });
+  await twin.post('/supersede', { blob_hash: hashes[0]!, object: `coffee ${STRANGE}` });
+  await twin.post('/forget', { blob_hash: hashes[1]! });
+  await twin.post('/consent/grant', { user_id: 'zoe', purpose: 'ads' });
+  await twin.post('/consent/revoke', { user_id: 'yan', purpose: 'ads' });
+  await twin.post('/app/exec', { command: 'restrict', args: { user_id: 'yan', reason: STRANGE } });
+  await twin.post('/recall', { query: `tea ${STRANGE}`, record_provenance: true });
+  await twin.post('/forget', { user_id: 'xenia' });
+}
+
+interface Pair {
+  readonly twins: readonly [Twin, Twin];
+  /** Hashes of grains that are outside in the second: there, replaced, forgotten. The first does not hold them. */
+  readonly outside: readonly string[];
+  readonly own: readonly string[];
+  readonly strangeBlob: Uint8Array;
+}
+
+let made = 0;
+async function pairOf(partitions: number, binding: Binding, outside: Binding): Promise<Pair> {
+  made += 1;
+  const ids = [`lone-${made}`, `crowd-${made}`];
+  const [lone, crowded] = ids.map((id) => new Twin(http, id)) as [Twin, Twin]; // one for each id
+  for (const id of ids) await http.post('/memories', { id, partitions });
+  await crowd(crowded, outside);
+  for (const twin of [lone, crowded])
+    await twin.post('/batch-add', {
+      grains: OWN.map(({ grain_type, fields }, i) => ({
+        grain_type,
+        fields: { ...fields, created_at: THEN + 100 + i, ...binding },
+      })),
+    });
+  await crowd(crowded, { ...outside, ...('namespace' in outside ? { namespace: 'n8' } : { user_id: 'will' }) });
+  const theirs = (await crowded.get('/grains?limit=100&include_superseded=true')).grains as {
+    blob_hash: string;
+    fields: { namespace: string; user_id?: string };
+  }[];
+  const isOwn = ({ fields }: { fields: object }) =>
+    Object.entries(binding).every(([name, value]) => Reflect.get(fields, name) === value);
+  const strangers = theirs.filter((grain) => !isOwn(grain)).map(({ blob_hash }) => blob_hash);
+  const trail = await crowded.get('/audit?event_type=memory.forgotten');
+  const gone = trail.entries.flatMap(({ grain_hash }: { grain_hash?: string }) =>
+    grain_hash === undefined ? [] : [grain_hash],
+  );
+  const keyOf = async (id: string): Promise<string> =>
+    (await http.post('/auth/keys', { scopes: ['admin'], principal: 'bound', memory_id: id, ...binding })).raw_key;
+  return {
+    twins: [lone.as(await keyOf(lone.id)), crowded.as(await keyOf(crowded.id))],
+    outside: [...strangers.slice(0, 3), ...gone.slice(0, 2)],
+    own: theirs.filter(isOwn).map(({ blob_hash }) => blob_hash),
+    strangeBlob: (await http.ask('GET', `${crowded.path}/grains/${strangers[0]}/raw`)).bytes,
+  };
+}
+
+const EVERYTHING = {
+  explanation: true,
+  score_breakdown: true,
+  count_entities: true,
+  include_sources: true,
+  query_expansion: true,
+  query_decompose: true,
+  multi_hop: 2,
+  session_census: true,
+  exhaustive: true,
+  preference_enrichment: true,
+  record_provenance: true,
+};
+
+/** By operation: what is asked of both. Every row that promises to keep within the binding has a line. */
+const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
+  stats: () => [get('/stats')],
+  tier_info: () => [get('/tier-info')],
+  get_memory: () => [get('')],
+  list_grains: () => [
+    get('/grains?limit=2'),
+    get('/grains?limit=50&include_superseded=true'),
+    get('/grains?grain_type=belief'),
+  ],
+  get: ({ own, outside }) => [
+    ...own.slice(0, 2).map((hash) => get(`/grains/${hash}`)),
+    ...outside.map((hash) => refused(get(`/grains/${hash}`))),
+  ],
+  get_raw: ({ own, outside }) => [
+    get(`/grains/${own[0]}/raw`),
+    ...outside.map((hash) => refused(get(`/grains/${hash}/raw`))),
+  ],
+  history: ({ own, outside }) => [
+    exec('history', { hash: own[0] }),
+    ...outside.map((hash) => refused(exec('history', { hash }))),
+  ],
+  recall: () => [
+    post('/recall', { query: 'tea weather' }),
+    post('/recall', { query: `${STRANGE} tea`, ...EVERYTHING }),
+    post('/recall', { query: 'what does Ada like and how was the wether?', ...EVERYTHING }),
+    post('/recall', { subject: 'Ada', ...EVERYTHING, exclude_superseded: false }),
+    post('/recall', { query: 'tea', namespace: 'n1', explanation: true, tags: ['none'] }),
+    post('/recall', { query: 'tea', limit: 1, explanation: true }),
+  ],
+  search: () => [post('/search', { query: 'tea' }), post('/search', { query: STRANGE })],
+  recall_chain: () => [
+    post('/recall-chain', { question: `What does Ada like? How was the weather? Who is ${STRANGE}?` }),
+  ],
+  cal: ({ outside, own }) => [
+    cal('RECALL beliefs LIKE "tea" LIMIT 5'),
+    cal('RECALL beliefs LIKE "tea" WITH score_breakdown, explanation'),
+    cal('RECALL beliefs | COUNT'),
+    cal('RECALL beliefs | GROUP BY object'),
+    cal('RECALL events ABOUT "weather" COUNT'),
+    cal('RECALL beliefs CONTRADICTIONS'),
+    cal('RECALL events RECENT 3'),
+    cal('EXPLAIN RECALL beliefs LIKE "tea" WHERE subject = "Ada"'),
+    cal('HISTORY WHERE subject = "Ada" AND relation = "likes"'),
+    cal('DESCRIBE capabilities'),
+    cal('DESCRIBE templates'),
+    cal('ASSEMBLE FROM t: (RECALL beliefs ABOUT "Ada"), w: (RECALL events LIKE "weather") BUDGET 500 tokens'),
+    ...[...own.slice(0, 1), ...outside].flatMap((hash) => [
+      cal(`EXISTS sha256:${hash.slice(0, 16)}`),
+      cal(`HISTORY sha256:${hash}`),
+    ]),
+  ],
+  export_file: () => [get('/export-file')],
+  policy: () => [get('/policy'), refused(get('/policy?version=1'), 400)],
+  policy_resolved: () => [exec('policy_resolved', {})],
+  list_provenance: () => [get('/provenance?limit=2'), get('/provenance')],
+  provenance_summary: () => [get('/provenance/summary')],
+  get_provenance: () => [refused(get(`/provenance/${'0'.repeat(64)}`))],
+  // What reads leave goes along with the next group, so its order differs.
+  audit: () => [get('/audit?event_type=memory.added&limit=2'), get('/audit?event_type=memory.added')],
+  consent_status: () => [get('/consent/status'), get('/consent/status?purpose=ads')],
+  restrictions: () => [exec('restrictions', {})],
+  export_user: () => [],
+  export_portability: () => [],
+  export_portability_command: () => [exec('export_portability', { user_id: 'ann' })],
+  export_user_file: () => [get('/export/ann')],
+  list_keys: () => [],
+  list_memories: () => [],
+};
+
+/** In this order, as each leaves something to the next. */
+const WRITES: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
+  flush: () => [post('/flush', {}), post('/flush', {})],
+  add: () => [
+    post('/add', { subject: 'Ada', relation: 'likes', object: `tea ${STRANGE} 3`, created_at: THEN }),
+    post('/add', { subject: 'Ada', relation: 'likes', object: 'green tea', confidence: 0.9, created_at: THEN }),
+  ],
+  batch_add: ({ outside }) => [
+    post('/batch-add', {
+      grains: [
+        {
+          grain_type: 'event',
+          fields: { content: 'new', related_to: [outside[0]], derived_from: outside[1], created_at: THEN },
+        },
+      ],
+    }),
+  ],
+  remember: () => [post('/remember', { text: 'Ada lives in Paris. Ada likes tea.', created_at: THEN })],
+  supersede: ({ outside }) => outside.map((hash) => refused(post('/supersede', { blob_hash: hash, object: 'x' }))),
+  accumulate: ({ outside }) => [
+    ...outside.map((hash) => refused(post('/accumulate', { blob_hash: hash, deltas: { count: 1 } }))),
+    refused(post('/accumulate', { subject: 'Ada', relation: 'likes', deltas: { count: 1 }, namespace: 'n9' })),
+  ],
+  forget: ({ outside }) => [
+    ...outside.map((hash) => refused(post('/forget', { blob_hash: hash }))),
+    post('/forget', { hashes: [...outside] }),
+    post('/forget', { subject: STRANGE }),
+    post('/forget', { subject: 'Ada', dry_run: true }),
+  ],
+  import_file: ({ strangeBlob }) => [
+    {
+      name: 'import of a grain of others',
+      verb: 'POST',
+      path: '/import-file',
+      body: () => {
+        const form = new FormData();
+        form.append('file', new Blob([Uint8Array.from(strangeBlob)]), 'f.mg');
+        return form;
+      },
+    },
+  ],
+  create_key: () => [],
+  revoke_key: () => [],
+};
+
+/** Rows whose answers for a bound caller are about keys and memories, which test/access/reach.test.ts and principals.test.ts look at. */
+test('each row that keeps within the binding is asked here', () => {
+  const rows = OPERATIONS.filter(({ reach }) => reach === 'binding').map(({ name }) => name);
+  const asked = new Set([...Object.keys(READS), ...Object.keys(WRITES)]);
+  assert.deepEqual(
+    rows.filter((name) => !asked.has(name)),
+    [],
+  );
+});
+
+const BINDINGS: readonly (readonly [name: string, binding: Binding, outside: Binding])[] = [
+  ['a namespace', { namespace: 'n1' }, { namespace: 'n9' }],
+  ['a user', { user_id: 'ann' }, { user_id: 'zoe' }],
+];
+
+for (const [name, binding, outside] of BINDINGS)
+  for (const partitions of [1, 3])
+    describe(`bound to ${name}, ${partitions} partitions`, () => {
+      let pair: Pair;
+      before(async () => {
+        pair = await pairOf(partitions, binding, outside);
+      });
+      for (const [row, questions] of [...Object.entries(READS), ...Object.entries(WRITES)])
+        test(row, async () => {
+          // Entries of the trail have no namespace, so who is bound to one sees none of them.
+          const isRefused = row === 'audit' && 'namespace' in binding;
+          const asked = questions(pair).map((question) => (isRefused ? refused(question, 403) : question));
+          await askTwins(pair.twins, asked);
+        });
+    });
