@@ -67,6 +67,9 @@ export interface GrainFilter {
   readonly subject?: string;
   readonly relation?: string;
   readonly object?: string;
+  /** A part of it, whatever its case. */
+  readonly subjectContains?: string;
+  readonly objectContains?: string;
   /** Subject or object. */
   readonly entity?: string;
   /** Of each: a grain has one of the values. An empty list lets nothing through. */
@@ -609,6 +612,10 @@ export interface MemoryCalls {
       /** The share of the query's idf that each of its terms has. */
       termShares: readonly number[];
       vectorsBehind?: true | 'partly';
+      /** There when the query is longer than is looked at. */
+      queryCut?: true;
+      /** There when words or structure may match more grains than a leg gives. */
+      legCut?: true;
       excluded?: Excluded;
     };
   };
@@ -622,6 +629,10 @@ export interface MemoryCalls {
       coverage: 'none' | 'partial' | 'full' | null;
       /** There when the query has a vector: true when it is compared with none, `partly` when a good part of the memory has none. */
       vectorsBehind?: true | 'partly';
+      /** There when the query is longer than is looked at. */
+      queryCut?: true;
+      /** There when words or structure may match more grains than a leg gives. */
+      legCut?: true;
       /** These are there when the query's options ask for them. */
       sources?: readonly RecallHit[];
       entities?: readonly string[];

@@ -16,7 +16,9 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
   const statistics =
     query.query === undefined ? NO_STATISTICS : mergeTextStatistics(await fan.all('recallStatistics', query));
   const answers = await fan.all('recallCandidates', { query, statistics });
-  const candidates = cutLegs(distinct(answers), query);
+  const gathered = distinct(answers);
+  const candidates = cutLegs(gathered, query);
+  const legCut = candidates.length < gathered.length || answers.some((answer) => answer.legCut === true);
   const ranked = fuse(candidates, query);
   const grains = await fetchGrains(fan, ranked);
   // The same from all of them: they know the same statistics.
@@ -39,6 +41,8 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
     total: candidates.length,
     coverage: query.query === undefined ? null : coverageOf(evidence, shares),
     ...behindOf(answers),
+    ...(answers.some(({ queryCut }) => queryCut === true) ? { queryCut: true } : {}),
+    ...(legCut ? { legCut } : {}),
     // Asked for, or wanted by the policy.
     ...(answers.some((answer) => answer.excluded !== undefined) ? { excluded: excludedOf(answers) } : {}),
     ...(query.tellBeyond === true ? { beyond: beyondLimit(candidates, ranked) } : {}),

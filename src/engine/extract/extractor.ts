@@ -26,6 +26,8 @@ export interface ExtractedBelief {
 export interface Extraction {
   /** Distinct, in the order of the text, EXTRACT_BELIEFS_MAX at most. */
   readonly beliefs: readonly ExtractedBelief[];
+  /** What of the text was not read, or not taken, for a bound. */
+  readonly left: readonly string[];
 }
 
 export interface Extractor {

@@ -28,6 +28,9 @@ export class Names {
   readonly #known = new Map<string, NameKind>();
   readonly #introduced = new Set<string>();
 
+  /** True once a name was not looked up, as too many others were. */
+  isFull = false;
+
   constructor(lexicon: Lexicon) {
     this.#lexicon = lexicon;
   }
@@ -47,7 +50,10 @@ export class Names {
 
   #kindOf(name: string): NameKind {
     if (this.#known.has(name)) return this.#known.get(name);
-    if (this.#known.size >= EXTRACT_NAME_LOOKUPS_MAX) return undefined;
+    if (this.#known.size >= EXTRACT_NAME_LOOKUPS_MAX) {
+      this.isFull = true;
+      return undefined;
+    }
     const kind = this.#lexicon(name);
     this.#known.set(name, kind);
     return kind;

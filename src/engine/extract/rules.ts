@@ -1,5 +1,10 @@
 // Facts by rules: each clause is split into who it is about and what it says, and both have to be certain.
-import { EXTRACT_BELIEFS_MAX } from '../limits.ts';
+import {
+  EXTRACT_BELIEFS_MAX,
+  EXTRACT_NAME_LOOKUPS_MAX,
+  EXTRACT_SENTENCE_CHARS_MAX,
+  EXTRACT_TEXT_CHARS_MAX,
+} from '../limits.ts';
 import { bringsMaterial, type Clause, clausesOf, takesBack } from './clauses.ts';
 import type { DateFinder } from './dates.ts';
 import type { ExtractContext, ExtractedBelief, Extraction } from './extractor.ts';
@@ -43,7 +48,8 @@ export function extractByRules(text: string, context: ExtractContext, tools: Rul
   let speaker: string | undefined = self;
   let labelled = false;
   let latest: string[] = [];
-  for (const sentence of sentencesOf(text)) {
+  const leftOut = { long: 0 };
+  for (const sentence of sentencesOf(text, leftOut)) {
     if (takesBack(sentence)) for (const key of latest) beliefs.delete(key);
     latest = [];
     if (sentence.label !== undefined && !REMARK_LABELS.test(sentence.label)) {
@@ -55,7 +61,7 @@ export function extractByRules(text: string, context: ExtractContext, tools: Rul
     for (const clause of [undefined, ...clausesOf(sentence)]) {
       const facts = clause === undefined ? presupposed(sentence, speaker, names) : factsOf(clause, speaker, names);
       for (const belief of facts) {
-        if (beliefs.size >= EXTRACT_BELIEFS_MAX) return { beliefs: [...beliefs.values()] };
+        if (beliefs.size >= EXTRACT_BELIEFS_MAX) return extraction(true);
         const { subject, relation, object } = belief;
         const key = JSON.stringify([subject, relation, object.toLowerCase()]);
         if (beliefs.has(key)) continue;
@@ -71,7 +77,18 @@ export function extractByRules(text: string, context: ExtractContext, tools: Rul
       }
     }
   }
-  return { beliefs: [...beliefs.values()] };
+  return extraction(false);
+
+  function extraction(isFull: boolean): Extraction {
+    const left: string[] = [];
+    if (isFull) left.push(`${EXTRACT_BELIEFS_MAX} facts were taken, the most of one text: what follows was not read`);
+    if (text.length > EXTRACT_TEXT_CHARS_MAX)
+      left.push(`only the first ${EXTRACT_TEXT_CHARS_MAX} characters were read`);
+    if (leftOut.long > 0)
+      left.push(`${leftOut.long} sentences of more than ${EXTRACT_SENTENCE_CHARS_MAX} characters were not read`);
+    if (names.isFull) left.push(`of more than ${EXTRACT_NAME_LOOKUPS_MAX} names the later ones were not looked up`);
+    return { beliefs: [...beliefs.values()], left };
+  }
 }
 
 /** Who says "I" in a line with this label; undefined for a machine, or for a label that may be no person. */

@@ -24,8 +24,8 @@ const ABBREVIATIONS = new Set(
 
 const LABEL = /^(\p{L}[\p{L}\p{N} .'-]{0,30}?):\s+(?=\S)/u;
 
-/** Sentences in order. Longer ones than EXTRACT_SENTENCE_CHARS_MAX are left out, as is what is past the text's bound. */
-export function* sentencesOf(text: string): Generator<Sentence, void, void> {
+/** Sentences in order; `leftOut` counts those that are too long. Longer ones than EXTRACT_SENTENCE_CHARS_MAX are left out, as is what is past the text's bound. */
+export function* sentencesOf(text: string, leftOut: { long: number } = { long: 0 }): Generator<Sentence, void, void> {
   const quotes = new Quotes();
   let fenced = false;
   let opensParagraph = true;
@@ -47,7 +47,10 @@ export function* sentencesOf(text: string): Generator<Sentence, void, void> {
     const spoken = label === null ? line : line.slice(label[0].length);
     for (const piece of pieces(spoken)) {
       const quoted = quotes.take(piece.text);
-      if (piece.text.length > EXTRACT_SENTENCE_CHARS_MAX) continue;
+      if (piece.text.length > EXTRACT_SENTENCE_CHARS_MAX) {
+        leftOut.long += 1;
+        continue;
+      }
       yield { ...piece, label: label?.[1], quoted, opensParagraph };
       opensParagraph = false;
     }

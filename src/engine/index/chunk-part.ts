@@ -112,6 +112,10 @@ export class ChunkPart implements IndexPart {
     return this.#facets.values(facet);
   }
 
+  docsByValue(facet: NamedFacet): Iterable<readonly [value: string, docs: () => Uint32Array]> {
+    return this.#facets.docsByValue(facet);
+  }
+
   facetCardinality(facet: Facet): number {
     return this.#facets.cardinality(facet);
   }

@@ -149,6 +149,10 @@ export interface IndexPart {
   /** The facet's values in plain text with their doc counts (removed docs included until a merge). Only for
    * type, namespace, tag, session; used by stats and scope look-ups. */
   facetValues(facet: 'type' | 'namespace' | 'tag' | 'session'): Iterable<readonly [value: string, count: number]>;
+  /** The values of such a facet, or of a side of the triple, in plain text, each with its docs (removed ones included). */
+  docsByValue(
+    facet: 'type' | 'namespace' | 'tag' | 'session' | 'subject' | 'relation' | 'object',
+  ): Iterable<readonly [value: string, docs: () => Uint32Array]>;
   /** Number of distinct values of a facet (removed docs included until a merge). */
   facetCardinality(facet: Facet): number;
   /** A number of every doc (NaN when absent), or undefined when no doc has one. At least docCount long. */

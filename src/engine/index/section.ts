@@ -21,6 +21,7 @@ export const SECTIONS = {
   vocabulary: 13,
   vectors: 14,
   surroundings: 15,
+  tripleNames: 16,
 } as const;
 export type SectionName = keyof typeof SECTIONS;
 

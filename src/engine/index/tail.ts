@@ -174,6 +174,12 @@ export class Tail implements IndexPart {
       yield [String(facets.key(entry)), facets.count(entry)];
   }
 
+  *docsByValue(facet: NamedFacet): IterableIterator<readonly [value: string, docs: () => Uint32Array]> {
+    const { facets } = this.#generation;
+    for (const entry of this.#entriesOf(facets, this.#facetEntries, FACETS[facet]))
+      yield [String(facets.key(entry)), () => facets.list(entry)];
+  }
+
   facetCardinality(facet: Facet): number {
     let count = 0;
     for (const _ of this.#entriesOf(this.#generation.facets, this.#facetEntries, FACETS[facet])) count += 1;

@@ -72,6 +72,8 @@ export class LocalCandidate implements Candidate {
 
 export interface Found {
   readonly candidates: readonly LocalCandidate[];
+  /** True when words or structure gave as many as a leg may: there may be more that match. */
+  readonly legCut: boolean;
   /** The rankings that the caller handed in, without what the filters keep out. */
   readonly rankings: readonly NamedRanking<LocalCandidate>[];
 }
@@ -79,10 +81,12 @@ export interface Found {
 export function findCandidates(search: CandidateSearch): Found {
   const units = new Units(search);
   const { text, query } = search;
+  let legCut = false;
   if (text !== undefined) {
     const matching = new Matching(search, text);
-    for (const hit of searchText(matching.searched, text, search.statistics, query.candidateLimit))
-      units.add(hit.part, hit.doc).bm25 = hit.score;
+    const hits = searchText(matching.searched, text, search.statistics, query.candidateLimit);
+    for (const hit of hits) units.add(hit.part, hit.doc).bm25 = hit.score;
+    legCut = hits.length >= query.candidateLimit;
     if (query.wordsOnly !== true) {
       vectorHits(search, matching, units);
       scoreSurroundings(search, text, matching, units);
@@ -91,12 +95,12 @@ export function findCandidates(search: CandidateSearch): Found {
   }
   if (text === undefined || query.structural) {
     const { store, parts, filters } = search;
-    for (const { part, doc } of inOrder(store, parts, filters, { limit: query.candidateLimit, order: 'desc' })) {
-      asCandidate(units.at(part, doc)).structural = true;
-    }
+    const newest = inOrder(store, parts, filters, { limit: query.candidateLimit, order: 'desc' });
+    for (const { part, doc } of newest) asCandidate(units.at(part, doc)).structural = true;
+    legCut ||= newest.length >= query.candidateLimit;
   }
   const rankings = search.rankings.map(({ name, hashes }) => ({ name, candidates: ranked(search, hashes, units) }));
-  return { candidates: units.all.filter((unit) => unit.isCandidate), rankings };
+  return { candidates: units.all.filter((unit) => unit.isCandidate), legCut, rankings };
 }
 
 function ranked(search: CandidateSearch, hashes: readonly string[], units: Units): LocalCandidate[] {

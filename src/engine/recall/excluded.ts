@@ -7,8 +7,9 @@ import type { TextQuery } from '../index/text/query.ts';
 import { docBits, searchText, type TextStatistics } from '../index/text/search.ts';
 import type { Store } from '../store/store.ts';
 import { placesIn } from './candidates.ts';
-import { type FacetTerm, filterPart, visibleIn } from './filter.ts';
+import { filterPart, visibleIn } from './filter.ts';
 import { hiddenIn, hiddenReasons } from './hidden.ts';
+import type { NameTest } from './named.ts';
 import { inOrder } from './ordered.ts';
 import { type Excluded, type ExclusionReason, Exclusions } from './stages/excluded.ts';
 import type { VectorLeg } from './vector-leg.ts';
@@ -18,7 +19,7 @@ export interface ExclusionSearch {
   readonly context: CallContext;
   readonly parts: readonly IndexPart[];
   readonly query: RecallQuery;
-  readonly facets: readonly FacetTerm[];
+  readonly facets: readonly NameTest[];
   /** Undefined without a query. */
   readonly text: TextQuery | undefined;
   readonly statistics: TextStatistics;
@@ -134,7 +135,7 @@ function reasonsIn(
 interface Condition {
   readonly reason: ExclusionReason;
   readonly filter: GrainFilter;
-  readonly terms: readonly FacetTerm[];
+  readonly terms: readonly NameTest[];
 }
 
 /** Conditions that stand for themselves; of the others each one counts. */
@@ -151,6 +152,8 @@ const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {
   subject: 'subject_mismatch',
   relation: 'relation_mismatch',
   object: 'object_mismatch',
+  subjectContains: 'subject_mismatch',
+  objectContains: 'object_mismatch',
   entity: 'entity_mismatch',
   addresses: 'entity_mismatch',
   otherThan: 'entity_mismatch',
@@ -167,7 +170,9 @@ const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {
   importanceMin: 'below_importance',
 };
 
-const REASON_OF_FACET: Readonly<Partial<Record<FacetTerm['facet'], ExclusionReason>>> = {
+const REASON_OF_FACET: Readonly<
+  Partial<Record<NonNullable<GrainFilter['anyOf']>[number]['facet'] | NameTest['facet'], ExclusionReason>>
+> = {
   type: 'type_mismatch',
   namespace: 'namespace_mismatch',
   session: 'namespace_mismatch',
@@ -178,7 +183,7 @@ const REASON_OF_FACET: Readonly<Partial<Record<FacetTerm['facet'], ExclusionReas
   object: 'object_mismatch',
 };
 
-function conditionsOf(filter: GrainFilter, facets: readonly FacetTerm[]): Condition[] {
+function conditionsOf(filter: GrainFilter, facets: readonly NameTest[]): Condition[] {
   const conditions: Condition[] = [];
   for (const [name, reason] of Object.entries(REASON_OF)) {
     const value = filter[name as keyof typeof REASON_OF]; // a key of the table

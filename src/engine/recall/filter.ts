@@ -7,6 +7,7 @@ import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairK
 import { toNfc } from '../nfc.ts';
 import type { Store } from '../store/store.ts';
 import { shownIn } from './hidden.ts';
+import { containsTests, type NameTest, namedDocs } from './named.ts';
 import { isInScope } from './scope.ts';
 
 export interface PartFilter {
@@ -22,19 +23,12 @@ const HEAD_DIGITS = 8;
 
 const TRIPLE: ReadonlySet<Facet> = new Set(['subject', 'relation', 'object']);
 
-/** A facet value that a doc must have (`subject:x`) or must not have (`-subject:x`). */
-export interface FacetTerm {
-  readonly facet: Facet;
-  readonly value: string;
-  readonly negated: boolean;
-}
-
 export function filterPart(
   store: Store,
   part: IndexPart,
   filter: GrainFilter,
   context: CallContext,
-  terms: readonly FacetTerm[] = [],
+  terms: readonly NameTest[] = [],
 ): PartFilter {
   const listed = facetDocs(part, filter, context, terms);
   const named = filter.addresses === undefined ? listed : addressDocs(store, part, filter.addresses, listed);
@@ -100,7 +94,7 @@ function facetDocs(
   part: IndexPart,
   filter: GrainFilter,
   context: Pick<CallContext, 'namespace' | 'userId'>,
-  terms: readonly FacetTerm[],
+  terms: readonly NameTest[],
 ): Uint32Array | undefined {
   const lists: Uint32Array[] = [];
   const want = (facet: Facet, value: string | undefined): void => {
@@ -136,7 +130,8 @@ function facetDocs(
     );
   for (const { field, values } of filter.otherThan ?? []) lists.push(otherDocs(part, field, values));
   for (const tag of filter.tags ?? []) want('tag', tag);
-  for (const { facet, value, negated } of terms) if (!negated) want(facet, facetValue(facet, value));
+  for (const test of [...containsTests(filter), ...terms])
+    if (!test.negated) lists.push(namedDocs(part, test).toArray());
   return lists.length === 0 ? undefined : intersect(lists);
 }
 
@@ -161,7 +156,7 @@ function docTest(
   part: IndexPart,
   filter: GrainFilter,
   context: CallContext,
-  terms: readonly FacetTerm[],
+  terms: readonly NameTest[],
 ): (doc: Doc) => boolean {
   const { removed, superseded } = store.index;
   const { ordinals } = part;
@@ -169,9 +164,8 @@ function docTest(
   if (removed.count > 0) tests.push((doc) => !removed.get(ordinals[doc]!));
   if (filter.includeSuperseded !== true && superseded.count > 0) tests.push((doc) => !superseded.get(ordinals[doc]!));
   tests.push(...shownIn(store, part, context));
-  const excludedTags = (filter.excludeTags ?? []).map((value) => ({ facet: 'tag' as const, value }));
-  for (const { facet, value } of [...excludedTags, ...terms.filter(({ negated }) => negated)]) {
-    const docs = part.facet(facet, facetValue(facet, value));
+  for (const tag of filter.excludeTags ?? []) {
+    const docs = part.facet('tag', toNfc(tag));
     if (docs === undefined) continue;
     const set = DocSet.of(part.docCount, docs);
     tests.push((doc) => !set.has(doc));
@@ -179,6 +173,11 @@ function docTest(
   if (filter.verification !== undefined) {
     const words = filter.verification.map((word) => store.index.verification[word]);
     tests.push((doc) => words.some((word) => word.get(ordinals[doc]!)));
+  }
+  for (const term of terms) {
+    if (!term.negated) continue;
+    const set = namedDocs(part, term);
+    tests.push((doc) => !set.has(doc));
   }
   const { createdFromMs, createdToMs } = filter;
   if (createdFromMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! >= createdFromMs);
@@ -262,10 +261,6 @@ function all(tests: readonly ((doc: Doc) => boolean)[]): (doc: Doc) => boolean {
   if (second === undefined) return first;
   if (tests.length === 2) return (doc) => first(doc) && second(doc);
   return (doc) => tests.every((test) => test(doc));
-}
-
-function facetValue(facet: Facet, value: string): string {
-  return facet === 'tag' ? toNfc(value) : exact(value);
 }
 
 /** Structural values match exactly after NFC and trim (service contract 4.2). */

@@ -13,8 +13,9 @@ import { type CandidateSearch, type Found, findCandidates, heldOf, plainCandidat
 import { countedParts } from './counted.ts';
 import { coverageOf, type Evidence, evidenceOf, termShares } from './evidence.ts';
 import { excludedByConditions } from './excluded.ts';
-import { type FacetTerm, filterPart } from './filter.ts';
+import { filterPart } from './filter.ts';
 import { type Fused, fuse } from './fuse.ts';
+import { fieldTest, type NameTest } from './named.ts';
 import { EXCLUDED_NAMED_MAX, type Excluded } from './stages/excluded.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
@@ -31,7 +32,7 @@ interface Plan {
   readonly text: TextQuery | undefined;
   readonly query: RecallQuery;
   /** The `field:term` operators: they narrow what every leg finds. */
-  readonly facets: readonly FacetTerm[];
+  readonly facets: readonly NameTest[];
 }
 
 function plan(store: Store, memory: Memory, asked: RecallQuery): Plan {
@@ -41,9 +42,7 @@ function plan(store: Store, memory: Memory, asked: RecallQuery): Plan {
   // Words alone keep them: there they say more than they disturb. So does a query of nothing else.
   const unless = query.wordsOnly === true ? undefined : pronounsOf(memory.analyzer);
   const text = parseQuery(query.query, memory.analyzer, unless);
-  const facets = text.fields.flatMap(({ field, value, negated }) =>
-    field === 'content' ? [] : [{ facet: field, value, negated }],
-  );
+  const facets = text.fields.flatMap((condition) => fieldTest(condition, memory.analyzer) ?? []);
   // Without a word to look for, `field:term` is a question about structure.
   const structural = query.structural || (text.terms.length === 0 && facets.some(({ negated }) => !negated));
   return { parts, text, query: structural === query.structural ? query : { ...query, structural }, facets };
@@ -94,7 +93,7 @@ export function recallCandidates(
   const planned = plan(store, memory, query);
   const statistics = { ...summed, documentFrequency: new Map(Object.entries(summed.documentFrequency)) };
   const pairFrequency = new Map(Object.entries(summed.pairFrequency ?? {}));
-  const { candidates } = search(store, memory, context, planned, { statistics, pairFrequency }, { vectors });
+  const { candidates, legCut } = search(store, memory, context, planned, { statistics, pairFrequency }, { vectors });
   const { parts, text } = planned;
   const held = heldOf({ parts, text }, candidates);
   // Lazy hashes do not cross threads.
@@ -104,6 +103,7 @@ export function recallCandidates(
     candidates: plain,
     total: plain.length,
     termShares: termShares(text?.terms ?? [], statistics),
+    ...cutsOf(text, legCut),
     ...(excluded === undefined ? {} : { excluded }),
   };
 }
@@ -118,7 +118,7 @@ export function recall(
   const planned = plan(store, memory, query);
   const { parts, text } = planned;
   const statistics = statisticsOf(text === undefined ? [] : countedParts(store, parts, context), text);
-  const { candidates, rankings } = search(
+  const { candidates, legCut, rankings } = search(
     store,
     memory,
     context,
@@ -155,11 +155,16 @@ export function recall(
     hits,
     total: candidates.length,
     coverage: text === undefined ? null : coverageOf(evidence, shares),
+    ...cutsOf(text, legCut),
     ...(excluded === undefined ? {} : { excluded }),
     ...(query.tellBeyond === true
       ? { beyond: beyondLimit(candidates, fused, ({ ordinal }) => store.addressHint(ordinal)) }
       : {}),
   };
+}
+
+function cutsOf(text: TextQuery | undefined, legCut: boolean): { readonly queryCut?: true; readonly legCut?: true } {
+  return { ...(text?.truncated === true ? { queryCut: true } : {}), ...(legCut ? { legCut: true } : {}) };
 }
 
 /** Hashes of candidates that are not among the hits, as many as a record names. */

@@ -15,7 +15,7 @@ let names: Names | undefined;
 
 /** Reads here and now. */
 export default async function readText({ text, wants, ...context }: TextTask): Promise<TextOutcome> {
-  if (wants === 'beliefs') return { beliefs: (await ruleExtractor().extract(text, context)).beliefs };
+  if (wants === 'beliefs') return ruleExtractor().extract(text, context);
   if (wants === 'pii') return { beliefs: [], findings: (await withNames(context.nowMs)).detector.detect(text) };
   if (wants === 'names') return { beliefs: [], namesLoadedMs: (await withNames(context.nowMs)).loadedMs };
   const found = await firstDate(text, context.nowMs);

@@ -16,6 +16,8 @@ export interface TextTask extends ExtractContext {
 
 export interface TextOutcome {
   readonly beliefs: readonly ExtractedBelief[];
+  /** What of the text was not read, or not taken, for a bound. */
+  readonly left?: readonly string[];
   /** Of the first date, milliseconds since 1970, where one was wanted and is there. */
   readonly dateMs?: number;
   /** Personal data, where that was wanted. */

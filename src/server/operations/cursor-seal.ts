@@ -3,7 +3,7 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { KEY_BYTES, open, seal } from '../../engine/crypto/envelope.ts';
 import { EngineError } from '../../engine/errors.ts';
-import { badCursor, type Place, placeOfJson } from './page.ts';
+import { badCursor, type CursorPlace, jsonOfPlace, type Place, placeOfJson } from './page.ts';
 
 export class CursorSeal {
   readonly #key: KeyObject;
@@ -15,15 +15,15 @@ export class CursorSeal {
     );
   }
 
-  write({ timeMs, id }: Place, scope: string): string {
-    const text = JSON.stringify([scope, timeMs, id]);
+  write(place: Place, scope: string, order: 'asc' | 'desc'): string {
+    const text = jsonOfPlace(place, scope, order);
     // Its length would tell how many digits a number has.
     const padded = text.padEnd(Math.ceil(text.length / PADDED_CHARS) * PADDED_CHARS);
     return seal(this.#key, Buffer.from(padded), NO_DATA).toString('base64url');
   }
 
   /** Throws VAL-E004 for a cursor that this deployment did not make for the list. */
-  read(cursor: string, scope: string): Place {
+  read(cursor: string, scope: string): CursorPlace {
     let text: string;
     try {
       text = open(this.#key, Buffer.from(cursor, 'base64url'), NO_DATA).toString('utf8');

@@ -24,7 +24,7 @@ test('pages, one after the other, give every item once in order, whatever comes 
         const seen: Item[] = [];
         let cursor: string | undefined;
         for (let round = 0; round < 40; round += 1) {
-          const page = readPage({ limit, order, ...(cursor === undefined ? {} : { cursor }) }, 'items');
+          const page = readPage({ limit, order, ...(cursor === undefined ? {} : { cursor }) }, 'items', []);
           const { items: got, total, nextCursor } = pageOf(sorted, page, (item) => item, 'items');
           assert.equal(total, sorted.length);
           seen.push(...got);
@@ -50,8 +50,8 @@ test('pages, one after the other, give every item once in order, whatever comes 
 });
 
 test('a cursor of another list, or of nobody, is VAL-E004', () => {
-  const cursor = writeCursor({ timeMs: 1, id: 'a' }, 'keys');
-  assert.deepEqual(readPage({ cursor }, 'keys').after, { timeMs: 1, id: 'a' });
+  const cursor = writeCursor({ timeMs: 1, id: 'a' }, 'keys', 'desc');
+  assert.deepEqual(readPage({ cursor }, 'keys', []).after, { timeMs: 1, id: 'a' });
   for (const bad of [
     cursor.slice(2),
     'x',
@@ -59,11 +59,28 @@ test('a cursor of another list, or of nobody, is VAL-E004', () => {
     Buffer.from('[1,2,3]').toString('base64url'),
     Buffer.from('["keys",1.5,"a"]').toString('base64url'),
   ])
-    assert.throws(() => readPage({ cursor: bad }, 'keys'), { code: 'VAL-E004' });
-  assert.throws(() => readPage({ cursor }, 'memories'), { code: 'VAL-E004' });
+    assert.throws(() => readPage({ cursor: bad }, 'keys', []), { code: 'VAL-E004' });
+  assert.throws(() => readPage({ cursor }, 'memories', []), { code: 'VAL-E004' });
 });
 
 test('a page has 50 items when nobody says, and never more than 500', () => {
-  assert.equal(readPage({}, 'x').limit, 50);
-  assert.equal(readPage({ limit: 501 }, 'x').limit, 500);
+  assert.equal(readPage({}, 'x', []).limit, 50);
+  assert.equal(readPage({ limit: 501 }, 'x', []).limit, 500);
+});
+
+test('what a page is other than was asked for is told', () => {
+  const told: string[] = [];
+  readPage({ limit: 500 }, 'x', told);
+  const cursor = writeCursor({ timeMs: 1, id: 'a' }, 'x', 'desc');
+  readPage({ cursor }, 'x', told);
+  readPage({ cursor, order: 'desc' }, 'x', told);
+  assert.deepEqual(told, []);
+  readPage({ limit: 501, cursor, order: 'asc' }, 'x', told);
+  assert.deepEqual(told, [
+    'limit 501 is treated as 500',
+    'the cursor was made for order desc: the page goes back from its place in order asc',
+  ]);
+  const older = Buffer.from(JSON.stringify(['x', 1, 'a'])).toString('base64url');
+  assert.deepEqual(readPage({ cursor: older, order: 'asc' }, 'x', told).after, { timeMs: 1, id: 'a' });
+  assert.equal(told.length, 2);
 });

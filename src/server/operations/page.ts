@@ -37,47 +37,57 @@ export interface PageInput {
   readonly order?: 'asc' | 'desc';
 }
 
-/** Throws VAL-E004 for a cursor that this server did not make. `scope` ties a cursor to its list. */
-export function readPage(
-  input: PageInput,
-  scope: string,
-  { defaultOrder = 'desc', read = readCursor }: PageReading = {},
-): Page {
+/**
+ * Throws VAL-E004 for a cursor that this server did not make. `scope` ties a cursor to its list. What the page is other than
+ * was asked for goes into `told`. `read` reads the list's cursors, where they are not plain.
+ */
+export function readPage(input: PageInput, scope: string, told: string[], read: CursorReader = readCursor): Page {
+  const { limit = PAGE_LIMIT_DEFAULT, offset = 0, order = 'desc', cursor } = input;
+  if (limit > PAGE_LIMIT_MAX) told.push(`limit ${limit} is treated as ${PAGE_LIMIT_MAX}`);
+  const place = cursor === undefined ? undefined : read(cursor, scope);
+  const madeFor = place?.order;
+  if (madeFor !== undefined && madeFor !== order)
+    told.push(`the cursor was made for order ${madeFor}: the page goes back from its place in order ${order}`);
   return {
-    limit: Math.min(input.limit ?? PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX),
-    offset: input.offset ?? 0,
-    order: input.order ?? defaultOrder,
-    after: input.cursor === undefined ? undefined : read(input.cursor, scope),
+    limit: Math.min(limit, PAGE_LIMIT_MAX),
+    offset,
+    order,
+    after: place === undefined ? undefined : { timeMs: place.timeMs, id: place.id },
   };
 }
 
-export interface PageReading {
-  readonly defaultOrder?: 'asc' | 'desc';
-  /** Reads the list's cursors, where they are not plain. */
-  readonly read?: (cursor: string, scope: string) => Place;
+/** A place with the order of the page that ended there; cursors of earlier builds name none. */
+export type CursorPlace = Place & { readonly order: 'asc' | 'desc' | undefined };
+export type CursorReader = (cursor: string, scope: string) => CursorPlace;
+
+/** `order` is that of the page which the cursor ends. */
+export function writeCursor(place: Place, scope: string, order: 'asc' | 'desc'): string {
+  return Buffer.from(jsonOfPlace(place, scope, order), 'utf8').toString('base64url');
 }
 
-export function writeCursor(place: Place, scope: string): string {
-  return Buffer.from(JSON.stringify([scope, place.timeMs, place.id]), 'utf8').toString('base64url');
-}
-
-function readCursor(cursor: string, scope: string): Place {
+function readCursor(cursor: string, scope: string): CursorPlace {
   return placeOfJson(Buffer.from(cursor, 'base64url').toString('utf8'), scope);
 }
 
+/** The JSON text of a cursor. */
+export function jsonOfPlace(place: Place, scope: string, order: 'asc' | 'desc'): string {
+  return JSON.stringify([scope, place.timeMs, place.id, order]);
+}
+
 /** The place in the JSON text of a cursor. Throws VAL-E004. */
-export function placeOfJson(text: string, scope: string): Place {
+export function placeOfJson(text: string, scope: string): CursorPlace {
   let parts: unknown;
   try {
     parts = JSON.parse(text);
   } catch {
     throw badCursor();
   }
-  if (!Array.isArray(parts) || parts.length !== 3) throw badCursor();
-  const [madeFor, timeMs, id]: unknown[] = parts;
+  if (!Array.isArray(parts) || (parts.length !== 3 && parts.length !== 4)) throw badCursor();
+  const [madeFor, timeMs, id, order]: unknown[] = parts;
   if (madeFor !== scope || typeof timeMs !== 'number' || !Number.isSafeInteger(timeMs) || typeof id !== 'string')
     throw badCursor();
-  return { timeMs, id };
+  if (order !== undefined && order !== 'asc' && order !== 'desc') throw badCursor();
+  return { timeMs, id, order };
 }
 
 export function badCursor(): EngineError {
@@ -105,7 +115,7 @@ export function pageOf<T>(
   return {
     items: chosen,
     total: items.length,
-    nextCursor: more && last !== undefined ? writeCursor(placeOf(last), scope) : null,
+    nextCursor: more && last !== undefined ? writeCursor(placeOf(last), scope, page.order) : null,
   };
 }
 

@@ -1,10 +1,12 @@
-// Docs by the values of their facets, in three sections.
+// Docs by the values of their facets, in four sections.
 //
 //   facetDictionary  for each facet by id, its values sorted by token: token 16, reference in a fixed number of bytes,
 //                    which is doc * 2 + 1 for a value of one doc, else twice the place of its list in facetPostings;
 //                    trailer: bytes of a reference, then the number of values of facet 1, 2, …
 //   facetPostings    lists, one after the other (postings.ts)
-//   facetNames       the values of NAMED_FACETS in plain text (length, UTF-8), in the order of the dictionary
+//   facetNames       the values of these facets in plain text (length, UTF-8), in the order of the dictionary: type,
+//                    namespace, tag, session, field
+//   tripleNames      the same of subject, relation, object: they are many, and seldom asked for
 import { assert } from '../../assert.ts';
 import { FIELD_VALUES_MAX, TAGS_MAX } from '../../limits.ts';
 import { giveWriter, readUint, takeWriter, widthOf } from '../bytes.ts';
@@ -16,6 +18,7 @@ import {
   type ChunkSink,
   type ChunkSource,
   CorruptBlock,
+  type SectionName,
   type SectionSink,
   type SectionSource,
   type Sliced,
@@ -36,10 +39,18 @@ import { readCount, readPostings, writePostings } from './postings.ts';
 export const FACET_TOKEN_BYTES = 16;
 export const FACET_IDS: readonly number[] = Object.values(FACETS);
 const FACET_IDS_MAX = Math.max(...FACET_IDS);
-/** Facets whose values can be listed. */
-export const NAMED_FACETS = ['type', 'namespace', 'tag', 'session', 'field'] as const satisfies readonly Facet[];
-export type NamedFacet = (typeof NAMED_FACETS)[number];
-const NAMED_IDS: readonly number[] = NAMED_FACETS.map((facet) => FACETS[facet]);
+/** Facets whose values can be listed, by the section that has them, in the order of their ids. */
+const NAMED_FACETS = {
+  facetNames: ['type', 'namespace', 'tag', 'session', 'field'],
+  tripleNames: ['subject', 'relation', 'object'],
+} as const satisfies Partial<Record<SectionName, readonly Facet[]>>;
+type NameSection = keyof typeof NAMED_FACETS;
+export type NamedFacet = (typeof NAMED_FACETS)[NameSection][number];
+const NAME_SECTIONS = Object.keys(NAMED_FACETS) as NameSection[]; // its keys
+/** The section that has the names of a facet, by the facet's id. */
+const SECTION_OF: ReadonlyMap<number, NameSection> = new Map(
+  NAME_SECTIONS.flatMap((section) => NAMED_FACETS[section].map((facet) => [FACETS[facet], section] as const)),
+);
 /** The most that a list takes beyond its docs (head, number of runs, bitmap head), and that a doc of one takes. */
 const LIST_HEAD_BYTES_MAX = 16;
 const DOC_BYTES_MAX = 5;
@@ -58,7 +69,7 @@ const SLICE_DOCS = 4_096;
 export class FacetWriter {
   readonly #dictionary: SectionWriter;
   readonly #postings: SectionSink;
-  readonly #names: SectionWriter;
+  readonly #names: Readonly<Record<NameSection, SectionWriter>>;
   readonly #list = takeWriter();
   readonly #referenceWidth: number;
   readonly #referenceEnd: number;
@@ -68,7 +79,10 @@ export class FacetWriter {
   constructor(sink: ChunkSink, docCount: number, postingBytesMax: number) {
     this.#dictionary = new SectionWriter(sink.section('facetDictionary'));
     this.#postings = sink.section('facetPostings');
-    this.#names = new SectionWriter(sink.section('facetNames'));
+    this.#names = {
+      facetNames: new SectionWriter(sink.section('facetNames')),
+      tripleNames: new SectionWriter(sink.section('tripleNames')),
+    };
     this.#referenceWidth = widthOf(2 * Math.max(postingBytesMax, docCount) + 1);
     this.#referenceEnd = 256 ** this.#referenceWidth;
   }
@@ -93,10 +107,13 @@ export class FacetWriter {
   }
 
   /** The text of the value that was added last, for the facets that have names. */
-  addName(name: Uint8Array): void {
-    this.#names.bytes.varint(name.length);
-    this.#names.bytes.bytes(name);
-    this.#names.settle();
+  addName(facetId: number, name: Uint8Array): void {
+    const section = SECTION_OF.get(facetId);
+    assert(section !== undefined, 'a facet with names has a section for them');
+    const names = this.#names[section];
+    names.bytes.varint(name.length);
+    names.bytes.bytes(name);
+    names.settle();
   }
 
   #refer(facetId: number, bytes: Uint8Array, at: number, reference: number): void {
@@ -110,7 +127,7 @@ export class FacetWriter {
   /** Ends the sections; without a value none is written. */
   finish(): void {
     giveWriter(this.#list);
-    this.#names.end();
+    for (const section of NAME_SECTIONS) this.#names[section].end();
     if (this.#counts.every((count) => count === 0)) this.#dictionary.end();
     else this.#dictionary.finish([this.#referenceWidth, ...this.#counts.slice(1)]);
   }
@@ -188,9 +205,14 @@ export class FacetChunk {
 
   /** Every value of a facet with its docs, none of which is kept. */
   *lists(facet: NamedFacet): IterableIterator<readonly [value: string, docs: Uint32Array]> {
+    for (const [value, docs] of this.docsByValue(facet)) yield [value, docs()];
+  }
+
+  /** The same; a list is read when it is asked for. */
+  *docsByValue(facet: NamedFacet): IterableIterator<readonly [value: string, docs: () => Uint32Array]> {
     const postings = this.#source.section('facetPostings');
     for (const [value, reference] of this.#references(facet))
-      yield [value, readList(postings, reference, this.#docCount)];
+      yield [value, () => readList(postings, reference, this.#docCount)];
   }
 
   /** Every value of a facet by its token, with its docs, none of which is kept. */
@@ -228,8 +250,10 @@ export class FacetChunk {
   *#references(facet: NamedFacet): IterableIterator<readonly [value: string, reference: number]> {
     const layout = this.#layout();
     if (layout === null) return;
-    const names = new SectionCursor(this.#source.section('facetNames'));
-    for (const named of NAMED_FACETS) {
+    const section = SECTION_OF.get(FACETS[facet]);
+    assert(section !== undefined, 'a facet with names has a section for them');
+    const names = new SectionCursor(this.#source.section(section));
+    for (const named of NAMED_FACETS[section]) {
       const table = layout.tables[FACETS[named]]!;
       for (let at = 0; at < table.count; at++) {
         const name = names.bytes(names.varint());
@@ -303,14 +327,14 @@ export function* encodeFacets(
     const values = byFacet.get(id);
     if (values === undefined) continue;
     const { tokens } = values;
-    const named = NAMED_IDS.includes(id);
+    const named = SECTION_OF.has(id);
     const order = yield* orderTokens(tokens, values.count);
     for (let at = 0; at < order.length; at++) {
       const i = order[at]!;
       const count = values.copy(i, scratch);
       if (count === 1) writer.addOne(id, tokens, i * FACET_TOKEN_BYTES, scratch[0]!);
       else yield* writer.add(id, tokens, i * FACET_TOKEN_BYTES, scratch, count);
-      if (named) writer.addName(Buffer.from(values.text(i)));
+      if (named) writer.addName(id, Buffer.from(values.text(i)));
       if (++written % SLICE_VALUES === 0) yield;
     }
   }
@@ -376,14 +400,18 @@ class FacetCursor extends TableCursor {
 export function* mergeFacets(inputs: readonly MergeInput[], newDocCount: number, sink: ChunkSink): Sliced<void> {
   const layouts = inputs.map((input) => readLayout(input.source));
   const writer = new FacetWriter(sink, newDocCount, postingBytesMax(inputs, layouts, newDocCount));
-  const nameCursors = inputs.map((input) => new SectionCursor(input.source.section('facetNames')));
+  const nameCursors = inputs.map(({ source }) => ({
+    facetNames: new SectionCursor(source.section('facetNames')),
+    tripleNames: new SectionCursor(source.section('tripleNames')),
+  }));
   const scratch = new Uint32Array(newDocCount);
   let values = 0;
   for (const id of FACET_IDS) {
     const cursors: FacetCursor[] = [];
     inputs.forEach((input, i) => {
       const layout = layouts[i];
-      const names = NAMED_IDS.includes(id) ? nameCursors[i] : undefined;
+      const section = SECTION_OF.get(id);
+      const names = section === undefined ? undefined : nameCursors[i]?.[section];
       if (layout !== undefined) cursors.push(new FacetCursor(input, layout.tables[id]!, layout.referenceWidth, names));
     });
     for (let next = smallest(cursors, FACET_TOKEN_BYTES); next !== undefined; ) {
@@ -408,7 +436,7 @@ export function* mergeFacets(inputs: readonly MergeInput[], newDocCount: number,
       }
       if (count === 1) writer.addOne(id, window, offset, scratch[0]!);
       else if (count > 1) yield* writer.add(id, window, offset, scratch, count);
-      if (count > 0 && name !== undefined) writer.addName(name);
+      if (count > 0 && name !== undefined) writer.addName(id, name);
       if (++values % SLICE_VALUES === 0) yield;
       next = smallest(cursors, FACET_TOKEN_BYTES);
     }

@@ -20,6 +20,8 @@ export interface ChainPlan {
   readonly steps: readonly ChainStep[];
   /** How the question was read, for a person. */
   readonly reasoning: string;
+  /** What of the question is not asked, where something is left out. */
+  readonly cut?: string;
 }
 
 /** Stands in a step's query for what the step before found; no text of a caller holds it. */
@@ -41,12 +43,23 @@ const RULES: Readonly<Record<SplitRule, string>> = {
 
 /** At most `max` steps (2 to 8) in the order in which they are asked; a question that no rule takes apart is one step. */
 export function planChain(question: string, max: number = CHAIN_QUERIES_DEFAULT): ChainPlan {
+  const plan = planOf(question, max);
+  if (question.length <= TEXT_CHARS_READ) return plan;
+  return { ...plan, cut: `the question is longer than ${TEXT_CHARS_READ} characters: what is beyond was not read` };
+}
+
+function planOf(question: string, max: number): ChainPlan {
   const limit = Math.max(CHAIN_QUERIES_MIN, Math.min(CHAIN_QUERIES_MAX, max));
   const text = question.slice(0, TEXT_CHARS_READ).replaceAll(BOUND, '').replace(/\s+/g, ' ').trim();
-  const hops = possessives(text, limit) ?? relativeClause(text);
-  if (hops !== undefined) {
+  const allHops = possessives(text) ?? relativeClause(text);
+  if (allHops !== undefined) {
+    const hops = allHops.slice(0, limit);
     const shown = hops.map(({ query }) => `"${query.replaceAll(BOUND, '…')}"`).join(', then ');
-    return { steps: hops, reasoning: `Read as ${hops.length} hops, each about what the one before finds: ${shown}.` };
+    return {
+      steps: hops,
+      reasoning: `Read as ${hops.length} hops, each about what the one before finds: ${shown}.`,
+      ...notAsked(allHops.length - hops.length, limit),
+    };
   }
   const split = splitQuery(text, limit);
   if (split === undefined)
@@ -55,11 +68,16 @@ export function planChain(question: string, max: number = CHAIN_QUERIES_DEFAULT)
   return {
     steps: split.parts.map((query) => ({ query, binds: false })),
     reasoning: `Read as ${RULES[split.rule]}: ${shown}.`,
+    ...notAsked(split.left, limit),
   };
 }
 
+function notAsked(left: number, limit: number): Pick<ChainPlan, 'cut'> {
+  return left === 0 ? {} : { cut: `${left} more parts of the question were not asked: max_sub_queries is ${limit}` };
+}
+
 /** "Where does Ada's brother's wife work": "Ada brother", then "… wife", then "Where does … work". */
-function possessives(text: string, limit: number): ChainStep[] | undefined {
+function possessives(text: string): ChainStep[] | undefined {
   const found = /^(?<before>.*?)(?<chain>[\p{L}\p{N}-]+(?:['’]s?\s+[\p{L}\p{N}-]+){2,})(?<after>.*)$/u.exec(text);
   if (found?.groups === undefined) return undefined;
   const { before = '', chain = '', after = '' } = found.groups;
@@ -71,8 +89,7 @@ function possessives(text: string, limit: number): ChainStep[] | undefined {
     .replaceAll(BOUND, '')
     .replace(/\b(?:who|what|which|is|are|was|were)\b/gi, '')
     .trim();
-  const steps = last === '' ? links : [...links, { query: rest, binds: true }];
-  return steps.slice(0, limit);
+  return last === '' ? links : [...links, { query: rest, binds: true }];
 }
 
 /** "the email of the person who manages Bob": "person manages Bob", then "the email of …". */

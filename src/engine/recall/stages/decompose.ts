@@ -11,6 +11,8 @@ export type SplitRule = 'questions' | 'comparison' | 'list' | 'conjunction';
 export interface Split {
   readonly rule: SplitRule;
   readonly parts: readonly string[];
+  /** How many parts there are beyond the limit. */
+  readonly left: number;
 }
 
 /** At least two parts, at most `limit`, by the first rule that splits; undefined when none does. */
@@ -24,7 +26,7 @@ export function splitQuery(text: string, limit: number = PARTS_MAX): Split | und
           .filter((part) => part !== ''),
       ),
     ];
-    if (parts.length >= 2) return { rule, parts: parts.slice(0, limit) };
+    if (parts.length >= 2) return { rule, parts: parts.slice(0, limit), left: Math.max(0, parts.length - limit) };
   }
   return undefined;
 }

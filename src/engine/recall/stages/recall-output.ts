@@ -94,7 +94,7 @@ function searched({ hits }: RecallOutput, query: RecallQuery): Answer {
 }
 
 function finish(
-  { hits: found, total, coverage, vectorsBehind, excluded: before, beyond }: RecallOutput,
+  { hits: found, total, coverage, vectorsBehind, queryCut, legCut, excluded: before, beyond }: RecallOutput,
   { hits, sources, ...rest }: Staged,
   excluded: Exclusions | undefined,
 ): RecallOutput {
@@ -106,6 +106,8 @@ function finish(
     total,
     coverage,
     ...(vectorsBehind === undefined ? {} : { vectorsBehind }),
+    ...(queryCut === undefined ? {} : { queryCut }),
+    ...(legCut === undefined ? {} : { legCut }),
     ...(sources === undefined ? {} : { sources: sources.map(recallHit) }),
     ...(excluded === undefined ? {} : { excluded: excluded.plain() }),
     ...(beyond === undefined ? {} : { beyond }),

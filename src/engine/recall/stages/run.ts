@@ -221,8 +221,6 @@ export function hitsWanted(
 }
 
 const CHOOSING = [
-  'subjectContains',
-  'objectContains',
   'queryExpansion',
   'queryDecompose',
   'multiHop',

@@ -17,12 +17,12 @@ export const keysList = defineOperation({
   input: Type.Object(PAGE_INPUT),
   output: Type.Object({ keys: Type.Array(KeyOutput), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: '/auth/keys' }],
-  async run(input, { services, principal }) {
+  async run(input, { services, principal, told }) {
     const isBound =
       principal.memoryId !== undefined || principal.namespace !== undefined || principal.userId !== undefined;
     const all = services.keys.list();
     const seen = isBound ? all.filter((key) => isWithin(key, principal)) : all;
-    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE), placeOfKey, SCOPE);
+    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE, told), placeOfKey, SCOPE);
     return { keys: items.map((key) => keyOutput(key, services.keys)), total, nextCursor };
   },
 });

@@ -23,10 +23,10 @@ export const memoriesList = defineOperation({
   input: Type.Object(PAGE_INPUT),
   output: Type.Object({ memories: Type.Array(Entry), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: '/memories' }],
-  async run(input, { services, principal }) {
+  async run(input, { services, principal, told }) {
     const all = services.memories.list();
     const seen = principal.memoryId === undefined ? all : all.filter(({ id }) => id === principal.memoryId);
-    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE), placeOfMemory, SCOPE);
+    const { items, total, nextCursor } = pageOf(seen, readPage(input, SCOPE, told), placeOfMemory, SCOPE);
     return {
       memories: items.map(({ id, name, description, createdAtMs }) => ({
         id,

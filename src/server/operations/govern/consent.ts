@@ -220,7 +220,7 @@ export const consentStatus = defineOperation({
     }));
     const placeOf = ({ timeMs, user }: (typeof users)[number]) => ({ timeMs, id: user.userId });
     users.sort((a, b) => a.timeMs - b.timeMs || (a.user.userId < b.user.userId ? -1 : 1));
-    const { items, total, nextCursor } = pageOf(users, readPage(page, SCOPE), placeOf, SCOPE);
+    const { items, total, nextCursor } = pageOf(users, readPage(page, SCOPE, context.told), placeOf, SCOPE);
     return { users: items.map(({ user }) => user), total, nextCursor };
   },
 });

@@ -147,7 +147,8 @@ export async function extractFrom(
       break;
     }
     await problems.noted(async () => {
-      const { beliefs } = await context.services.readText(taskOf(source, context, 'beliefs'));
+      const { beliefs, left = [] } = await context.services.readText(taskOf(source, context, 'beliefs'));
+      for (const text of left) problems.tell(text);
       for (const { subject, relation, object, confidence, validFromMs } of beliefs) {
         const says = { subject, relation, object };
         if (isItself(source, says)) continue;
@@ -185,9 +186,21 @@ function isItself({ grainType, fields }: Source, says: Readonly<Record<string, s
 /** Each once, so that a thousand grains with the same trouble make one warning. */
 class Problems {
   readonly #texts = new Set<string>();
+  readonly #told = new Set<string>();
+  #hasMore = false;
 
   note(text: string): void {
-    if (this.#texts.size < PROBLEMS_MAX) this.#texts.add(text);
+    this.#add(this.#texts, text);
+  }
+
+  /** What is no failure: asked again, it would come out the same. */
+  tell(text: string): void {
+    this.#add(this.#told, text);
+  }
+
+  #add(texts: Set<string>, text: string): void {
+    if (texts.size < PROBLEMS_MAX || texts.has(text)) texts.add(text);
+    else this.#hasMore = true;
   }
 
   /** Runs `work`; what it is refused is noted. */
@@ -205,7 +218,9 @@ class Problems {
   }
 
   get warnings(): string[] {
-    return [...this.#texts].map((text) => `extraction: ${text}`);
+    return [...this.#texts, ...this.#told, ...(this.#hasMore ? ['there is more of this kind'] : [])].map(
+      (text) => `extraction: ${text}`,
+    );
   }
 }
 

@@ -36,7 +36,7 @@ export const list = defineOperation({
   errors: ['VAL-E004', 'MEM-E005'],
   http: [{ verb: 'GET', path: 'M/grains' }],
   async run(input, context) {
-    const page = readPage(input, SCOPE);
+    const page = readPage(input, SCOPE, context.told);
     const { grains, total, more, next } = await context.call('list', {
       filter: filterOf(input),
       limit: page.limit,
@@ -47,7 +47,8 @@ export const list = defineOperation({
     return {
       grains: grains.map(grainOutput),
       total,
-      nextCursor: more && next !== undefined ? writeCursor({ timeMs: next.createdAtMs, id: next.hash }, SCOPE) : null,
+      nextCursor:
+        more && next !== undefined ? writeCursor({ timeMs: next.createdAtMs, id: next.hash }, SCOPE, page.order) : null,
     };
   },
 });

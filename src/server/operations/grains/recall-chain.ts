@@ -16,8 +16,9 @@ import { defineOperation, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { bodyOf, missing } from './fields.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
-import { RecallInput } from './recall-fields.ts';
-import { givesVector, refuseDuration, stagedQuery } from './recall-query.ts';
+import { cutWarnings, QUERY_CUT } from './recall-cuts.ts';
+import { idleFieldWarnings, RecallInput } from './recall-fields.ts';
+import { givesVector, recallQuery, refuseDuration, stagedQuery } from './recall-query.ts';
 
 const Input = Type.Object({
   query: Type.String({ minLength: 1 }),
@@ -88,20 +89,29 @@ export const recallChain = defineOperation({
     // The whole question decides nothing of a part; what the parameters ask for holds in each.
     const asked = stagedQuery({ ...params, query: '' });
     const shown = { breakdown: params.scoreBreakdown === true, scope: asked.filter.scope !== undefined };
-    const warnings = new Set<string>();
+    const { warnings: limits } = recallQuery({ ...params, query: '' });
+    const warnings = new Set<string>([...limits, ...idleFieldWarnings({ ...params, query: question })]);
+    if (plan.cut !== undefined) warnings.add(plan.cut);
     const answers = await runChain(plan, async (part) => {
       const { vector, warning } = await vectorOf(part, params, context);
       const query = { ...asked, query: part, ...(vector === undefined ? {} : { vector }) };
-      const { hits, vectorsBehind } = await context.call('recall', query);
+      const { hits, vectorsBehind, queryCut } = await context.call('recall', query);
       if (warning !== undefined) warnings.add(warning);
       if (vectorsBehind === true) warnings.add(VECTORS_NOT_READY);
+      if (queryCut === true) warnings.add(QUERY_CUT);
       return hits.map((hit) => ({ ...stageHit(hit, query), found: hit }));
     });
     const fused = fuseRankings(answers.map(({ hits }) => hits)).slice(0, asked.limit);
     const found = fused.map((hit) => recallHit(hit));
     const total = new Set(answers.flatMap(({ hits }) => hits.map(({ grain }) => grain.hash))).size;
     const whole = { ...asked, query: question, record: { asked: params.recordProvenance === true } };
-    await context.call('keepRecall', recallAccount(whole, { hits: found, total }, 'chain'));
+    const { recallId } = await context.call('keepRecall', recallAccount(whole, { hits: found, total }, 'chain'));
+    for (const warning of cutWarnings(
+      params,
+      { hits: found, total, ...(recallId === undefined ? {} : { recallId }) },
+      asked.candidateLimit,
+    ))
+      warnings.add(warning);
     const results = found.map((hit) => hitOutput(hit, shown));
     return {
       subQueries: answers.map(({ query }) => query),

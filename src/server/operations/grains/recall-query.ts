@@ -91,6 +91,11 @@ export function madeWarnings({ [WARNING]: warning }: WithVector): readonly strin
   return warning === undefined ? [] : [warning];
 }
 
+/** True when a vector was made of the request's query. */
+export function hasMadeVector({ [VECTOR]: vector }: WithVector): boolean {
+  return vector !== undefined;
+}
+
 /** True when the caller brings a vector of his own. */
 export function givesVector({ embedding }: RecallInput): boolean {
   return embedding !== undefined && embedding.length > 0;
@@ -101,9 +106,7 @@ function vectorOf(input: WithVector, text: string | undefined): RecallQuery['vec
   return { bytes: packVectors([Float32Array.from(input.embedding ?? [])]), of: text };
 }
 
-function defaultCandidates({ exhaustive, subjectContains, objectContains }: RecallInput, limit: number): number {
-  // No index knows parts of names: all that may hold one is looked through.
-  if (given(subjectContains) || given(objectContains)) return CANDIDATE_LIMIT_MAX;
+function defaultCandidates({ exhaustive }: RecallInput, limit: number): number {
   const candidates = Math.max(CANDIDATES_MIN, CANDIDATES_A_HIT * limit);
   if (exhaustive !== true) return candidates;
   return Math.min(CANDIDATE_LIMIT_MAX, Math.max(EXHAUSTIVE_CANDIDATES_MIN, EXHAUSTIVE_TIMES * candidates));
@@ -118,6 +121,8 @@ function filterOf(input: RecallInput): GrainFilter {
     if (given(input.relation)) filter.relation = input.relation;
     if (given(input.object)) filter.object = input.object;
   }
+  if (given(input.subjectContains)) filter.subjectContains = input.subjectContains;
+  if (given(input.objectContains)) filter.objectContains = input.objectContains;
   if (given(input.grainType)) filter.grainTypes = [checkedGrainType(input.grainType)];
   if (given(input.namespace)) filter.namespace = input.namespace;
   if (given(input.userId)) filter.userId = input.userId;

@@ -8,12 +8,14 @@ import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf, outsideSchema } from '../names.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { besideOf, unpackBeside } from './recall-beside.ts';
+import { cutWarnings, vectorCut } from './recall-cuts.ts';
 import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './recall-fields.ts';
 import { glanceAtJson, glanceAtMessage } from './recall-glance.ts';
 import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './recall-metadata.ts';
 import { modelsDone, questionVector, rerankingOf } from './recall-models.ts';
 import {
   givesVector,
+  hasMadeVector,
   madeWarnings,
   recallQuery,
   recordedQuery,
@@ -125,8 +127,8 @@ function withWarnings(output: Output, warnings: readonly string[]): Output {
   return warnings.length === 0 ? output : { ...output, warnings: [...output.warnings, ...warnings] };
 }
 
-function answerOf(
-  {
+function answerOf(found: Found<'recall'>, input: RecallInput): Output {
+  const {
     hits,
     total,
     coverage,
@@ -138,9 +140,8 @@ function answerOf(
     sessionCoverageRatio,
     excluded,
     recallId,
-  }: Found<'recall'>,
-  input: RecallInput,
-): Output {
+  } = found;
+  const { query, warnings } = recallQuery(input);
   const shown = { breakdown: input.scoreBreakdown === true, scope: given(input.scopePath) };
   return {
     count: hits.length,
@@ -150,7 +151,9 @@ function answerOf(
     topicCoverage: coverage,
     ...(recallId === undefined ? {} : { recallId }),
     warnings: [
-      ...recallQuery(input).warnings,
+      ...warnings,
+      ...cutWarnings(input, found, query.candidateLimit),
+      ...(hasMadeVector(input) ? vectorCut(query.query ?? '') : []),
       ...modelFieldWarnings(input),
       ...idleFieldWarnings(input),
       ...madeWarnings(input),

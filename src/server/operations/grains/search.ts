@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { defineOperation } from '../define.ts';
 import { HitOutput, hitOutput } from './hit-output.ts';
+import { QUERY_CUT } from './recall-cuts.ts';
 import { recallQuery } from './recall-query.ts';
 
 export const search = defineOperation({
@@ -26,11 +27,12 @@ export const search = defineOperation({
   http: [{ verb: 'POST', path: 'M/search' }],
   async run(input, context) {
     const { query, warnings } = recallQuery(input);
-    const { hits } = await context.call('recall', { ...query, wordsOnly: true, record: { asked: false } });
+    const { hits, queryCut } = await context.call('recall', { ...query, wordsOnly: true, record: { asked: false } });
+    const told = [...warnings, ...(queryCut === true ? [QUERY_CUT] : [])];
     return {
       count: hits.length,
       results: hits.map((hit) => hitOutput(hit)),
-      ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+      ...(told.length === 0 ? {} : { warnings: told }),
     };
   },
 });

@@ -49,7 +49,9 @@ export const audit = defineOperation({
   http: [{ verb: 'GET', path: 'M/audit' }],
   async run(input, context) {
     const { cursors } = context.services;
-    const { limit, offset, order, after } = readPage(input, SCOPE, { read: (cursor) => cursors.read(cursor, SCOPE) });
+    const { limit, offset, order, after } = readPage(input, SCOPE, context.told, (cursor) =>
+      cursors.read(cursor, SCOPE),
+    );
     const page = await context.call('auditPage', {
       filter: filterOf(input),
       order,
@@ -60,7 +62,7 @@ export const audit = defineOperation({
     return {
       entries: page.entries.slice(offset).map((entry) => shownTo(context, entry)),
       total: page.total,
-      nextCursor: page.next === undefined ? null : cursors.write({ timeMs: 0, id: page.next.join('.') }, SCOPE),
+      nextCursor: page.next === undefined ? null : cursors.write({ timeMs: 0, id: page.next.join('.') }, SCOPE, order),
       ...(chainValid === undefined ? {} : { chainValid }),
     };
   },

@@ -50,7 +50,9 @@ export const provenanceList = defineOperation({
   }),
   async run(input, context) {
     const { cursors } = context.services;
-    const { limit, offset, order, after } = readPage(input, SCOPE, { read: (cursor) => cursors.read(cursor, SCOPE) });
+    const { limit, offset, order, after } = readPage(input, SCOPE, context.told, (cursor) =>
+      cursors.read(cursor, SCOPE),
+    );
     const { records, total, next } = await context.call('recallRecords', {
       filter: filterOf(input),
       limit: offset + limit,
@@ -61,7 +63,7 @@ export const provenanceList = defineOperation({
       records: records.slice(offset),
       total,
       // A record's place is a number that only grows.
-      nextCursor: next === undefined ? null : cursors.write({ timeMs: next, id: '' }, SCOPE),
+      nextCursor: next === undefined ? null : cursors.write({ timeMs: next, id: '' }, SCOPE, order),
     };
   },
 });
