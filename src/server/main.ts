@@ -256,6 +256,10 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     config.tlsCert === undefined || config.tlsKey === undefined
       ? {}
       : { tls: { certFile: config.tlsCert, keyFile: config.tlsKey } };
+  if (config.auth !== 'none' && config.tlsCert === undefined && !isLoopback(config.host))
+    warn(
+      `keys and data travel in the clear on ${config.host}: give --tls-cert and --tls-key, or put a proxy with TLS in front`,
+    );
   const pages =
     config.auth === 'none'
       ? new PageGuard({ host: config.host, hosts: config.allowedHosts, origins: config.corsOrigins })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestServer, type TestServer } from '../../test/support/server.ts';
 import { SocketClient, type WireResponse } from './http/socket-client.ts';
+import { ask, makeParts } from './testing/parts.ts';
 
 async function saying(port: number, bytes: string): Promise<WireResponse> {
   const client = await SocketClient.open(port);
@@ -76,3 +77,12 @@ for (const http of ['uws', 'node'])
       assert.equal((await fetch(`${server.http}/health/other`)).status, 404);
       assert.equal((await fetch(server.http, { method: 'OPTIONS' })).status, 204);
     }));
+
+test('a server that ends is alive and not ready', async () => {
+  const parts = await makeParts();
+  assert.equal((await ask(parts, 'GET', '/health/ready')).status, 200);
+  Object.assign(parts.services, { isEnding: () => true });
+  const ready = await ask(parts, 'GET', '/health/ready');
+  assert.deepEqual([ready.status, ready.body['reasons']], [503, ['the server is shutting down']]);
+  assert.equal((await ask(parts, 'GET', '/health/live')).status, 200);
+});

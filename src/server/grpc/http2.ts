@@ -27,6 +27,7 @@ import { Expiry } from '../expiry.ts';
 import { firstHeader, onlyHeader } from '../http/header-list.ts';
 import { serveHttp2 } from '../http/http2.ts';
 import { GRPC_STATUS } from '../status.ts';
+import { TLS_OPTIONS } from '../tls.ts';
 import { Connection } from './connection.ts';
 import { SERVICES } from './descriptor.ts';
 import { type Carrier, type Head, refuseCall, refuseStream, type Shared } from './exchange.ts';
@@ -59,6 +60,7 @@ export const listenGrpc: ListenGrpc = async (options, handler) => {
       ? createServer(SESSIONS)
       : createSecureServer({
           ...SESSIONS,
+          ...TLS_OPTIONS,
           handshakeTimeout: HEADERS_TIMEOUT_MS,
           cert: readFileSync(tls.certFile),
           key: readFileSync(tls.keyFile),

@@ -14,6 +14,7 @@ import type { Duplex } from 'node:stream';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
 import type { ByteBudget } from '../byte-budget.ts';
+import { TLS_OPTIONS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
@@ -49,6 +50,7 @@ export const listenNode: Listen = (options, handler) =>
     const server = options.tls
       ? createTlsServer({
           ...serverOptions,
+          ...TLS_OPTIONS,
           handshakeTimeout: HEADERS_TIMEOUT_MS,
           cert: readFileSync(options.tls.certFile),
           key: readFileSync(options.tls.keyFile),

@@ -10,7 +10,7 @@ import { HEADER_BYTES_MAX } from '../../engine/limits.ts';
 /** What is used of the module. Its own types lack the form of `listen` that takes a host, a port and options. */
 export interface UwsModule {
   App(): UwsApp;
-  SSLApp(options: { key_file_name: string; cert_file_name: string }): UwsApp;
+  SSLApp(options: { key_file_name: string; cert_file_name: string; ssl_ciphers: string }): UwsApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_listen_socket): number;
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;

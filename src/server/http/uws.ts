@@ -9,6 +9,7 @@ import { STATUS_CODES } from 'node:http';
 import { assert } from '../../engine/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../engine/limits.ts';
 import type { ByteBudget } from '../byte-budget.ts';
+import { UWS_CIPHERS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';
 import { firstHeader, onlyHeader } from './header-list.ts';
 import {
@@ -36,7 +37,11 @@ export const listenUws: Listen = (options, handler) =>
     // The library says only that something about the files is wrong; the system says what.
     for (const file of options.tls ? [options.tls.certFile, options.tls.keyFile] : []) accessSync(file, constants.R_OK);
     const app = options.tls
-      ? uws.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile })
+      ? uws.SSLApp({
+          cert_file_name: options.tls.certFile,
+          key_file_name: options.tls.keyFile,
+          ssl_ciphers: UWS_CIPHERS,
+        })
       : uws.App();
     const server = new UwsServer(app, options, handler);
     app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
