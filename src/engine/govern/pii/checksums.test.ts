@@ -10,6 +10,7 @@ import {
   deaNumber,
   frenchNir,
   germanKvnr,
+  germanLicence,
   greekAmka,
   japaneseMyNumber,
   koreanRrn,
@@ -31,6 +32,7 @@ import {
 /** Numbers that are valid, made by another implementation of the published rules. */
 const VALID: readonly (readonly [(text: string) => boolean, readonly string[]])[] = [
   [luhn, ['4111 1111 1111 1111', '490154203237518']],
+  [germanLicence, ['B072RRE2I55', 'J430A1RRI22', 'C21071J4Y56']],
   [pesel, ['44051401359', '94042387980', '02070803628']],
   [balticCode, ['39805159236', '45610137598', '38703181745']],
   [frenchNir, ['2 79 03 48 829 632 28', '255081416802538', '2 40 07 05 033 520 93']],

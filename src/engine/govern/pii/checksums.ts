@@ -192,3 +192,10 @@ export function greekAmka(text: string): boolean {
   const digits = digitsOf(text);
   return digits.length === 11 && isDayOfYear(digits[2]! * 10 + digits[3]!, digits[0]! * 10 + digits[1]!) && luhn(text);
 }
+
+/** A driving licence of Germany: four characters of the office, five of its count, the check digit, the issue. */
+export function germanLicence(text: string): boolean {
+  let sum = 0;
+  for (let index = 0; index < 9; index++) sum += Number.parseInt(text[index]!, 36) * (9 - index);
+  return text.length === 11 && (sum % 11 === 10 ? 'X' : String(sum % 11)) === text[9];
+}

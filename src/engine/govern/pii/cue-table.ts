@@ -8,6 +8,9 @@ export const CUES = {
     'telefon|telefonnummer|handy|handynummer|mobil|rufnummer|tél|téléphone|portable|teléfono|telefono|móvil|celular|' +
     'telefone|telemóvel|cellulare|telefoon|mobiel|telefonnr|puhelin|telefonszám|телефон|тел|τηλέφωνο|電話番号|電話|电话|手机|' +
     '전화번호|전화|هاتف|טלפון|फ़ोन|reach me at|reach me on',
+  introduction:
+    'my name is|my name s|name is|i am called|me llamo|mi nombre es|je m appelle|ich heiße|mi chiamo|meu nome é|' +
+    'mijn naam is|i m|i am|this is|ich bin|je suis|soy',
   fax: 'fax|telefax|fax number|telecopie|télécopie|faks|faxnummer|факс|传真|ファックス',
   ssn: 'ssn|social security number|social security no|social security|soc sec|ss number',
   medical_record_number:
@@ -22,10 +25,15 @@ export const CUES = {
     'account|account number|kontonr|konto|checking account|savings account|account no|acct|acct number|acct no|bank account|bank account number|routing|' +
     'routing number|aba|sort code|kontonummer|konto nr|bankleitzahl|blz|iban number|número de cuenta|' +
     'numéro de compte|conta corrente|número da conta|numero di conto|rekeningnummer|numer konta|account num',
+  driver_license:
+    'driver s license|drivers license|driver license|driver s licence|driver licence|drivers licence|driving licence|' +
+    'driving license|driver s license number|driver license number|drivers license number|driver s licence number|' +
+    'driver licence number|driving licence number|dl|dl number|dl no|führerschein|führerscheinnummer|führerschein nr|' +
+    'führerschein nummer|fuehrerschein|fuehrerscheinnummer|fahrerlaubnis|fahrerlaubnisnummer|permis de conduire|' +
+    'carnet de conducir|licencia de conducir|permiso de conducir|carta de condução|patente di guida|rijbewijs|' +
+    'rijbewijsnummer|prawo jazdy|körkort|kørekort|førerkort|ajokortti|cnh|ehliyet|водительское удостоверение|運転免許証|驾驶证',
   license_number:
-    'driver s license|drivers license|driver license|driver s licence|driving licence|driving license|dl|license number|' +
-    'licence number|license no|license|führerschein|führerscheinnummer|permis de conduire|carnet de conducir|' +
-    'licencia de conducir|patente di guida|rijbewijs|prawo jazdy|cnh|medical license|medical license number|' +
+    'license number|licence number|license no|licence no|license|medical license|medical license number|' +
     'professional license|certificate number|certificate no',
   dea: 'dea|dea number|dea no',
   npi: 'npi|npi number|national provider identifier',
@@ -102,7 +110,8 @@ export const CUES = {
   'my-nric': 'mykad|ic number|nric',
   'th-id': 'thai id|เลขบัตรประชาชน|เลขประจำตัวประชาชน|thai national id',
   'za-id': 'south african id|sa id|rsa id|south african id number',
-  'ca-sin': 'sin|social insurance number|nas',
+  'ca-sin':
+    'sin|s i n|sin number|social insurance number|social insurance no|social insurance|assurance sociale|nas|n a s',
   'au-tfn': 'tfn|tax file number',
   'tr-tckn': 'kimlik|t c kimlik no|tc kimlik|kimlik no|tckn|tc kimlik no|t c kimlik|tc no',
   'ro-cnp': 'cnp|cod numeric personal',

@@ -81,6 +81,47 @@ test('letters that are glued to a run of Base64 do not hide what is in it', () =
     }
 });
 
+test('other ways to write a character hide nothing, and offsets are those of what was written', () => {
+  const written: readonly (readonly [text: string, category: string, found: string])[] = [
+    ['Grüße an alice[at]example.com!', 'email', 'alice[at]example.com'],
+    ['Grüße an alice (at) example (dot) com!', 'email', 'alice (at) example (dot) com'],
+    ['Grüße an alice%40example.com!', 'email', 'alice%40example.com'],
+    ['Grüße an alice%2540example.com!', 'email', 'alice%2540example.com'],
+    ['Grüße an j%C3%BCrgen%40example.com!', 'email', 'j%C3%BCrgen%40example.com'],
+    ['Grüße an alice&#64;example.com!', 'email', 'alice&#64;example.com'],
+    ['Grüße an alice&#x40;example.com!', 'email', 'alice&#x40;example.com'],
+    ['Grüße an alice&commat;example&period;com!', 'email', 'alice&commat;example&period;com'],
+    ['Grüße an alice&amp;#64;example.com!', 'email', 'alice&amp;#64;example.com'],
+    ['Grüße an alice\\u0040example.com!', 'email', 'alice\\u0040example.com'],
+    ['Grüße an alice=40example.com!', 'email', 'alice=40example.com'],
+    ['Grüße an alice@example。com!', 'email', 'alice@example。com'],
+    ['Grüße, 123.45.6789!', 'ssn', '123.45.6789'],
+    ['Grüße, 219\u00a009\u00a09998!', 'ssn', '219\u00a009\u00a09998'],
+    ['Grüße, 219\u280009\u28009998!', 'ssn', '219\u280009\u28009998'],
+    ['Grüße, 219\u02d709\u02d79998!', 'ssn', '219\u02d709\u02d79998'],
+    ['Grüße, 4111\u00a01111\u00a01111\u00a01111!', 'credit_card', '4111\u00a01111\u00a01111\u00a01111'],
+    ['Grüße, 4111.1111.1111.1111!', 'credit_card', '4111.1111.1111.1111'],
+    ['Grüße, J&uuml;rgen M&uuml;ller!', 'person_name', 'J&uuml;rgen M&uuml;ller'],
+  ];
+  for (const [text, category, found] of written) {
+    const [finding, ...others] = detector.detect(text);
+    assert.deepEqual([finding?.category, finding?.matchedText, others], [category, found, []], text);
+    assert.equal(Buffer.from(text).toString('utf8', finding!.start, finding!.end), found);
+  }
+});
+
+test('what is hidden in hexadecimal digits is found, with the run as its place', () => {
+  const plain = 'mail alice@example.com';
+  const hex = Buffer.from(plain).toString('hex');
+  const apart = hex.replace(/../g, '$& ').trim();
+  for (const run of [hex, hex.toUpperCase(), `0x${hex}`, apart, apart.replaceAll(' ', ':')]) {
+    const [finding] = detector.detect(`see ${run} decoded`);
+    assert.deepEqual([finding?.category, finding?.matchedText], ['email', run]);
+  }
+  for (const run of [hex.slice(1), `x${hex}`, 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'])
+    assert.deepEqual(categories(run), [], run);
+});
+
 test('a field is read with its name', () => {
   assert.deepEqual(categories('4155552671'), []);
   const [phone] = detector.detect('4155552671', 'phone');
@@ -162,6 +203,35 @@ test('long texts that are made to be slow end', () => {
     "'",
     '{',
     'www.',
+    '%40',
+    '%e2%82',
+    '&#64;',
+    '&',
+    '&commat;',
+    '\\u0040',
+    '616c',
+    '61 ',
+    "o'a",
+    "maureen o'leary ",
+    'my name is maria ',
+    'a [at] ',
+    'a(dot)',
+    'a @ ',
+    '4111.',
+    'de95 0320-',
+    '219_09_',
+    '0171 2345678 ',
+    '0123-456-7890 ',
+    'driver license A12',
+    'MORGA657054',
+    'Jordan and ',
+    'Ada Lovelace ',
+    'Ольге ',
+    'محمد بن ',
+    'דוד ',
+    'श्री अमित ',
+    'คุณสมชาย ',
+    'a。',
   ];
   for (const unit of hostile) {
     const text = unit.repeat(Math.ceil(20_000 / unit.length));
@@ -180,7 +250,7 @@ test('names are looked for unless they are not wanted', () => {
 });
 
 test('regions decide how a national number is read', () => {
-  const number = '011 2345 6789';
+  const number = '11 2345 6789';
   assert.equal(piiDetector({ regions: [] }).detect(`phone ${number}`)[0]?.confidence, 0.75);
   assert.equal(piiDetector({ regions: ['AR'] }).detect(`phone ${number}`)[0]?.confidence, 0.9);
 });

@@ -4,11 +4,13 @@ import type { CountryCode } from 'libphonenumber-js/min';
 import { PII_DECODE_DEPTH_MAX } from '../../limits.ts';
 import type { PiiCategory } from './categories.ts';
 import { encodedRuns } from './encoded.ts';
+import { type Unescaped, unescaped } from './escapes.ts';
 import type { Candidate, PiiFinding } from './finding.ts';
 import { withoutOverlaps } from './overlaps.ts';
 import { findAddresses, findNetwork, findPhones } from './rules/contact.ts';
 import { findDates } from './rules/dates.ts';
 import { findLabelled } from './rules/labelled.ts';
+import { findLicences } from './rules/licences.ts';
 import { findNames, type NameModel } from './rules/names.ts';
 import { findNationalIds } from './rules/national.ts';
 import { findPayments } from './rules/payment.ts';
@@ -30,7 +32,7 @@ export interface DetectorOptions {
 
 export interface PiiDetector {
   /**
-   * What is found in a text, by `start`; none overlap, but that a run of Base64 has a finding for each category that is
+   * What is found in a text, by `start`; none overlap, but that an encoded run has a finding for each category that is
    * hidden in it, all of them over the whole run. `label` is the name of the field that holds the text: it is read as
    * words before it ("phone", "date_of_birth") and is no part of what is found.
    */
@@ -51,22 +53,36 @@ export function piiDetector(options: DetectorOptions = {}): PiiDetector {
     findPayments(scan);
     findNationalIds(scan);
     findLabelled(scan);
+    findLicences(scan);
     findSecrets(scan);
     findDates(scan);
     findPlaces(scan);
     findVehicles(scan);
     findPhotos(scan);
     if (wanted) findNames(scan, names);
-    // A run of Base64 takes part as one candidate; what it hides is told if it stays.
+    // An encoded run takes part as one candidate; what it hides is told if it stays.
     const hidden = new Map<Candidate, readonly Candidate[]>();
-    if (depth < PII_DECODE_DEPTH_MAX)
-      for (const { from, to, decoded } of encodedRuns(text)) {
+    if (depth < PII_DECODE_DEPTH_MAX) {
+      for (const { from, to, decoded } of encodedRuns(text, scan.digits)) {
         const inside = surestOf(run(viewOf(decoded).text, depth + 1)).map((found) => ({ ...found, from, to }));
         if (inside[0] !== undefined) hidden.set(inside[0], inside);
       }
+      const plain = unescaped(text);
+      if (plain !== undefined) scan.found.push(...within(plain, run));
+    }
     return withoutOverlaps([...scan.found, ...hidden.keys()], text.length).flatMap(
       (kept) => hidden.get(kept) ?? [kept],
     );
+
+    /** What is found once escapes are undone, at its place in `text`. */
+    function within(plain: Unescaped, look: typeof run): Candidate[] {
+      const view = viewOf(plain.text);
+      return look(view.text, depth + 1).map((found) => ({
+        ...found,
+        from: plain.start(view.start(found.from)),
+        to: plain.end(view.end(found.to)),
+      }));
+    }
   };
   return {
     detect(text, label) {

@@ -1,4 +1,4 @@
-// Runs of Base64 in a text that decode to text: what is hidden in them is looked at too.
+// Runs of Base64 and of hexadecimal digits in a text that decode to text: what is hidden in them is looked at too.
 import { isUtf8 } from 'node:buffer';
 
 const RUN = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}/g;
@@ -9,20 +9,38 @@ const TELLING = /[\s\d@:]/;
 const NOT_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
 const decoder = new TextDecoder();
 
+/** Bytes in hexadecimal digits, together or apart; each of a text has a digit below 8 in front. */
+const HEX = /(?<![0-9A-Za-z])(?:0x)?[2-7][0-9A-Fa-f](?:[ :-]?[0-9A-Fa-f]{2}){7,}/g;
+const HEX_BYTES_MIN = 8;
+
 export interface Encoded {
   readonly from: number;
   readonly to: number;
   readonly decoded: string;
 }
 
-/** The runs that hold text, in order. Decoded texts together are shorter than `text`. */
-export function encodedRuns(text: string): readonly Encoded[] {
-  const runs: Encoded[] = [];
+/** The runs that hold text. Decoded texts together are shorter than twice `text`, which has so many `digits`. */
+export function encodedRuns(text: string, digits: number): readonly Encoded[] {
+  const runs: Encoded[] = digits < HEX_BYTES_MIN ? [] : hexRuns(text);
   for (const match of text.matchAll(RUN)) {
     const [run] = match;
     const decoded = decode(run) ?? decodeShifted(run);
     if (decoded !== undefined) runs.push({ from: match.index, to: match.index + run.length, decoded });
     else decodeParts(run, match.index, runs);
+  }
+  return runs;
+}
+
+function hexRuns(text: string): Encoded[] {
+  const runs: Encoded[] = [];
+  for (const { 0: all, index } of text.matchAll(HEX)) {
+    // The word behind may begin with such digits: "… decodes to".
+    const isWhole = !/[0-9A-Za-z]/.test(text[index + all.length] ?? '');
+    const run = isWhole ? all : all.replace(/[ :-][^ :-]*$/, '');
+    if (run === all && !isWhole) continue;
+    const to = index + run.length;
+    const decoded = asText(Buffer.from(run.replace(/^0x|[ :-]/g, ''), 'hex'));
+    if (decoded !== undefined) runs.push({ from: index, to, decoded });
   }
   return runs;
 }
@@ -58,7 +76,10 @@ function decodeParts(run: string, index: number, runs: Encoded[]): void {
 function decode(run: string): string | undefined {
   // One letter more than whole groups cannot come from an encoder.
   if (run.replace(/=+$/, '').length % 4 === 1) return undefined;
-  const bytes = Buffer.from(run, 'base64');
+  return asText(Buffer.from(run, 'base64'));
+}
+
+function asText(bytes: Buffer): string | undefined {
   // Asked before, since a decoder that throws takes 20 µs, and most runs are hashes and paths.
   if (!isUtf8(bytes)) return undefined;
   const decoded = decoder.decode(bytes);

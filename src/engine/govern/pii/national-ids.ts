@@ -11,6 +11,7 @@ import {
   greekAmka,
   japaneseMyNumber,
   koreanRrn,
+  luhn,
   mexicanCurp,
   pesel,
   russianInn,
@@ -69,7 +70,8 @@ export const SCHEMES: readonly Scheme[] = [
   { cue: 'th-id', shape: '[1-8]-\\d{4}-\\d{5}-\\d{2}-\\d', valid: card('TH'), alone: true },
   { cue: 'th-id', shape: '[1-8]\\d{12}', valid: card('TH') },
   { cue: 'za-id', shape: `\\d{2}${MONTH_DAY} ?\\d{4} ?[01]\\d{2}`, valid: southAfricanId },
-  { cue: 'ca-sin', shape: '[1-79]\\d{2}[ -]?\\d{3}[ -]?\\d{3}', valid: tax('en-CA') },
+  // 0 begins examples and 8 businesses, but what is announced as a person's is taken for one.
+  { cue: 'ca-sin', shape: '\\d{3}[ .-]?\\d{3}[ .-]?\\d{3}', valid: luhn },
   { cue: 'au-tfn', shape: '\\d{3} ?\\d{3} ?\\d{3}', valid: australianTaxFile },
   { cue: 'tr-tckn', shape: '[1-9]\\d{10}', valid: turkishId },
   { cue: 'ro-cnp', shape: `[1-9]\\d{2}${MONTH_DAY}\\d{6}`, valid: tax('ro-RO') },

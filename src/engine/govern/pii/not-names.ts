@@ -49,6 +49,7 @@ medicare employee transfer bank login blocked authorization bearer token meine m
 elle vivo abito habite lives vive wohnt telefono teléfono móvil anschrift adresse address dirección rua calle via avenue
 street road lane monsieur notary applicant winner contract office home museum train password temperature population price
 meeting battery children latitude longitude monday's attorney lawyer detective agent president senator governor mayor coach chef artist author actor actress director producer
+господин госпожа господину госпоже гражданин гражданка пан пані клиент κυριος κυρια κυριο κυριας κυριου
 long-term short-term public hiring selection admissions recruiting sir/madam
 `;
 
@@ -63,7 +64,7 @@ office party union league cup championship award prize act law code festival gam
 store shop market mall cloud services software systems technologies technology labs lab studio studios records music
 revolution war treaty conference summit team club united fc project program programme partners capital ventures insurance
 pharmacy foods brewery winery restaurant cafe bar pub lion tavern express network news radio television channel
-hub cinema media gatsby potter rings cathedral ocean sea desert coast peninsula gulf bay
+fellowship scholarship lecture medal theorem equation hypothesis conjecture hub cinema media gatsby potter rings cathedral ocean sea desert coast peninsula gulf bay
 `;
 
 const BRANDS = `
@@ -72,7 +73,11 @@ calvin klein|ralph lauren|hugo boss|tommy hilfiger|harley davidson|rolls royce|a
 estee lauder|levi strauss|jack daniels|johnnie walker|jim beam|dow jones|standard poor|merrill lynch|lehman brothers|
 marks spencer|ben jerry|dr pepper|mary kay|victoria secret|kate spade|michael kors|yves rocher|santa claus|uncle sam|
 hong kong|new york|los angeles|san francisco|santa clara|sao paulo|rio grande|buenos aires|tel aviv|abu dhabi|kuala lumpur|
-ho chi minh city|st petersburg|notre dame|buckingham palace|silicon valley|wall street|ruby rails|apache spark|visual studio
+ho chi minh city|st petersburg|john deere|jack wolfskin|helly hansen|vera wang|vera bradley|laura ashley|laura mercier|elizabeth arden|
+helena rubinstein|vidal sassoon|steve madden|kenneth cole|donna karan|perry ellis|tommy bahama|jimmy choo|christian dior|
+giorgio armani|gianni versace|stella mccartney|tory burch|eddie bauer|betty crocker|oscar mayer|sara lee|captain morgan|
+jose cuervo|elijah craig|carl zeiss|robert bosch|rand mcnally|sherwin williams|eli lilly|philip morris|johns hopkins|
+thyssen krupp|dolce gabbana|papa john|papa johns|notre dame|buckingham palace|silicon valley|wall street|ruby rails|apache spark|visual studio
 `;
 
 const set = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/).filter(Boolean));

@@ -15,12 +15,13 @@ const CONTINUES = /[\p{M}\u1160-\u11ff]/u;
 /** Format and filler characters, variation selectors: they show nothing. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const DIGIT = /\p{Nd}/u;
-const HYPHEN = /[\u2010-\u2015\u2212\u2043\ufe58\ufe63\uff0d]/g;
+const HYPHEN = /[\u02d7\u058a\u2010-\u2015\u2212\u2043\u2e3a\u2e3b\ufe58\ufe63\uff0d]/g;
 const APOSTROPHE = /[\u2018\u2019\u201b\u02bc]/g;
-const BLANK = /[\p{Zs}\u2028\u2029]/gu;
+/** Braille's blank is a symbol by its category. */
+const BLANK = /[\p{Zs}\u2028\u2029\u2800]/gu;
 /** What the view has in another form although it is normal. */
 const ODD =
-  /[\u2010-\u2015\u2018\u2019\u201b\u02bc\u2028\u2029\u2043\u2212]|[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?![0-9])\p{Nd}|(?! )\p{Zs}/u;
+  /[\u02bc\u02d7\u058a\u2010-\u2015\u2018\u2019\u201b\u2028\u2029\u2043\u2212\u2800\u2e3a\u2e3b]|[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?![0-9])\p{Nd}|(?! )\p{Zs}/u;
 /** No cluster that is normalised at once is longer: a text of nothing but marks stays linear. */
 const CLUSTER_UNITS_MAX = 32;
 

@@ -5,6 +5,7 @@ import { PII_PHONE_LOOKUPS_MAX } from '../../../limits.ts';
 import { isBordered, isVersion } from '../borders.ts';
 import { BY_CUE, BY_SHAPE, type Scan } from '../scan.ts';
 import { skipLink } from './labelled.ts';
+import { isNumbered, isValidIn, ofNationalShape } from './national-phones.ts';
 
 const LOCAL = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-]";
 /** Bounded on both sides of the `@`, so that a long run of letters is no square of work. */
@@ -12,13 +13,23 @@ const EMAIL = new RegExp(
   `(?<![\\p{L}\\p{N}._%+-])[\\p{L}\\p{N}_]${LOCAL}{0,63}(?:\\.${LOCAL}{1,64}){0,8}@[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,62})(?:\\.[\\p{L}\\p{N}-]{1,63}){0,6}\\.\\p{L}{2,24}`,
   'gu',
 );
-const AT = '\\s?(?:\\[at\\]|\\(at\\)|\\{at\\}|\\s+at\\s+)\\s?';
-const DOT = '(?:\\s?(?:\\[dot\\]|\\(dot\\)|\\{dot\\}|\\s+dot\\s+)\\s?|\\.)';
+const AT_WORD = '(?:at|ät|arroba|arobase|chiocciola|snabel-?a|kukac)';
+const DOT_WORD = '(?:dot|punkt|punto|ponto|point)';
+const bracketed = (word: string): string => `\\s{0,2}[[({<]\\s?${word}\\s?[\\])}>]\\s{0,2}`;
+const AT = `(?:${bracketed(`(?:${AT_WORD}|@)`)}|\\s{1,2}${AT_WORD}\\s{1,2})`;
+const DOT = `(?:${bracketed(`(?:${DOT_WORD}|\\.)`)}|\\s{1,2}${DOT_WORD}\\s{1,2}|\\.)`;
 const SPELLED_EMAIL = new RegExp(
-  `\\b[a-z0-9_-]{1,40}(?:${DOT}[a-z0-9_-]{1,40}){0,3}${AT}[a-z0-9-]{1,40}(?:${DOT}[a-z0-9-]{1,40}){0,3}${DOT}[a-z]{2,12}\\b`,
-  'gi',
+  `(?<![\\p{L}\\p{N}_+-])[a-z0-9_+-]{1,40}(?:${DOT}[a-z0-9_+-]{1,40}){0,3}${AT}[a-z0-9-]{1,40}(?:${DOT}[a-z0-9-]{1,40}){0,3}${DOT}[a-z]{2,12}(?![\\p{L}\\p{N}])`,
+  'giu',
 );
-const SPELLED_DOT = /[[({]dot[\])}]|\sdot\s/i;
+/** "at" is an everyday word: brackets or a spelled dot tell that it stands for the sign. */
+const SPELLED = new RegExp(`${bracketed(`(?:${AT_WORD}|@)`)}|${bracketed(DOT_WORD)}|\\s${DOT_WORD}\\s`, 'iu');
+/** "free at the point of use": English spells no address with these two. */
+const PROSE = /\sat\s.*\spoint\s/i;
+/** With blanks around its signs, where it is announced or is no word. */
+const SPACED_EMAIL =
+  /(?<![\w.+-])[\w.+-]{1,64}\s@\s[a-z0-9-]{1,63}(?:\s?\.\s?[a-z0-9-]{1,63}){0,3}\s?\.\s?[a-z]{2,12}(?![\w-])/gi;
+const MAIL_BEFORE = /\b(?:e-?mail|mail|write to|contact|address|reach (?:me|us|him|her) at)\b[^.!?\n]{0,24}$/i;
 
 /** Schemes that no person is reached by (`sqlite:///data.db`) count only with a password in them. */
 const WEB = /^(?:https?|ftps?|wss?|sftp|ssh|git|rtsp|ldaps?|ipfs|www\.)/i;
@@ -32,12 +43,6 @@ const MAC = /[0-9a-f]{2}(?:(:[0-9a-f]{2}){5}|(-[0-9a-f]{2}){5})/gi;
 
 const PHONE = /(?:\+|\(\+)?\(?\d(?:[\d\s().\-/]{4,22})\d/g;
 const EXTENSION = /^,? ?(?:ext\.?|extension|x|durchwahl|poste) ?\d{1,6}(?!\w)/i;
-const NATIONAL_SHAPES: readonly (readonly [RegExp, CountryCode])[] = [
-  [/^(?:1[-. ])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-. ]\d{4}$/, 'US'],
-  [/^(?:\(?0\d{2,4}\)? \d{3,4} \d{3,4}|0\d{4} \d{6})$/, 'GB'],
-  [/^0[1-9](?:[ .]\d{2}){4}$/, 'FR'],
-  [/^04\d{2} \d{3} \d{3}$/, 'AU'],
-];
 const DIGITS_MIN = 7;
 const LINKED_WITHIN = 32;
 
@@ -54,9 +59,13 @@ export function findAddresses(scan: Scan): void {
         scan.add('email', index, index + email.length, 0.95);
     }
   }
-  if (SPELLED_DOT.test(text))
+  if (SPELLED.test(text))
     for (const { 0: email, index } of text.matchAll(SPELLED_EMAIL))
-      if (SPELLED_DOT.test(email)) scan.add('email', index, index + email.length, BY_CUE);
+      if (SPELLED.test(email) && !PROSE.test(email)) scan.add('email', index, index + email.length, BY_CUE);
+  if (text.includes(' @ '))
+    for (const { 0: email, index } of text.matchAll(SPACED_EMAIL))
+      if (/^\S*[._\d]/.test(email) || MAIL_BEFORE.test(text.slice(Math.max(0, index - 40), index)))
+        scan.add('email', index, index + email.length, BY_CUE);
   if (text.includes('://') || text.includes('www.') || text.includes('WWW.')) findUrls(scan);
 }
 
@@ -107,7 +116,12 @@ export function findPhones(scan: Scan, { regions }: PhoneOptions): void {
         ? unjudged(plus || told)
         : plus
           ? international(number)
-          : national(number, { told, linked: told && isLinked(scan, index), regions });
+          : national(number, {
+              told,
+              linked: told && isLinked(scan, index),
+              numbered: isNumbered(text, index),
+              regions,
+            });
     if (confidence === undefined) continue;
     const to = index + number.length;
     const extension = EXTENSION.exec(text.slice(to, to + 24));
@@ -145,14 +159,16 @@ function isLinked(scan: Scan, index: number): boolean {
 interface Telling {
   readonly told: boolean;
   readonly linked: boolean;
+  /** True behind a word for another number: an order's, a part's. */
+  readonly numbered: boolean;
   readonly regions: readonly CountryCode[];
 }
 
-function national(number: string, { told, linked, regions }: Telling): number | undefined {
-  for (const [shape, region] of NATIONAL_SHAPES)
-    if (shape.test(number) && isValidIn(number, region)) return told ? 0.95 : 0.85;
-  // Brackets around an area code are unmistakable, whether such a number was ever given out or not.
-  if (/^(?:1[-. ])?\(\d{3}\) ?\d{3}[-. ]\d{4}$/.test(number)) return 0.85;
+function national(number: string, { told, linked, numbered, regions }: Telling): number | undefined {
+  if (told || !numbered) {
+    const shaped = ofNationalShape(number);
+    if (shaped) return told ? 0.95 : 0.85;
+  }
   if (!told) return undefined;
   // A bare row of digits may be many things; a call, a text may be of other things than telephones.
   if (!linked && /^\d{1,9}$/.test(number)) return undefined;
@@ -160,8 +176,4 @@ function national(number: string, { told, linked, regions }: Telling): number | 
   if (!linked) return undefined;
   // Announced as a telephone and long enough: better one too many than a number that is let through.
   return /^\d{4}-\d{2}-\d{2}|^\d+\.\d+$/.test(number) ? undefined : 0.75;
-}
-
-function isValidIn(number: string, region: CountryCode): boolean {
-  return parsePhoneNumberFromString(number, region)?.isValid() === true;
 }

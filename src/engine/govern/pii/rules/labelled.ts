@@ -52,6 +52,7 @@ const LABELS: readonly Label[] = [
     checks: [australianMedicare, germanKvnr],
   },
   { cue: 'account_number', category: 'account_number', value: NUMBER, checks: [routingNumber] },
+  { cue: 'driver_license', category: 'license_number', value: CODE },
   { cue: 'license_number', category: 'license_number', value: CODE },
   { cue: 'dea', category: 'license_number', value: /[A-Z][A-Z9]\d{7}(?!\w)/y, checks: [deaNumber], strict: true },
   { cue: 'npi', category: 'license_number', value: /[12]\d{9}(?!\w)/y, checks: [npiNumber], strict: true },

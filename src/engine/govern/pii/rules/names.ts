@@ -1,9 +1,13 @@
 // Names of people: runs of capitalised words that a title, an introduction, a list of names or a model speaks for.
 import { PII_NAME_LOOKUPS_MAX } from '../../../limits.ts';
 import type { PiiSource } from '../finding.ts';
-import { AMBIGUOUS, FAMILY_NAMES, folded, GIVEN_NAMES } from '../name-lists.ts';
+import { isFamily, isGiven } from '../known-names.ts';
+import { AMBIGUOUS, folded } from '../name-lists.ts';
 import { BRAND_NAMES, NOT_NAMES, THING_WORDS } from '../not-names.ts';
 import type { Scan } from '../scan.ts';
+import { findLowerNames } from './lower-names.ts';
+import { findOtherScripts } from './other-scripts.ts';
+import { isFigure, isMake, isPlaceHere, isPublicName, NAMED_AFTER } from './public-names.ts';
 
 /** Judges a run of capitalised words that no list knows; pure. */
 export type NameModel = (run: string) => boolean;
@@ -14,7 +18,7 @@ const NAME = "(?:(?:\\p{Lu}\\.){1,3}|(?:[dlDLO]')?\\p{Lu}[\\p{L}\\p{M}']{0,30}(?
 const RUN = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_@#/.'-])${NAME}(?: (?:(?:${PARTICLES}) ){0,3}${NAME}){0,6}`, 'gu');
 const TOKEN = /[^ ]+/g;
 const TITLE =
-  /(?:^|[\s(,"'])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Madam|Dame|Lady|Lord|Rev|Captain|Colonel|Sergeant|Officer|Judge|Nurse|Herr|Frau|Herrn|Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Monsieur|Madame|Mademoiselle|Mme|Mlle|Signor|Signora|Signore|Dott|Dhr|Mevrouw|Pani|Senhor|Senhora|Sheikh|Imam|Rabbi)\.? $/;
+  /(?:^|[\s(,"'])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Madam|Dame|Lady|Lord|Rev|Captain|Colonel|Sergeant|Officer|Judge|Nurse|Herr|Frau|Herrn|Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Monsieur|Madame|Mademoiselle|Mme|Mlle|Signor|Signora|Signore|Dott|Dhr|Mevrouw|Pani|Senhor|Senhora|Sheikh|Imam|Rabbi|[Гг]осподин|[Гг]оспожа|[Гг]осподину|[Гг]оспоже|[Гг]ражданин|[Гг]ражданка|[Пп]ан|[Пп]ані|[Κκ]ύριος|[Κκ]ύριο|[Κκ]υρία|[Κκ]υρίας|[Κκ]υρίου)\.? $/;
 /** What nearly always comes before a person's name. */
 const INTRODUCED =
   /(?:\b(?:my name is|my name's|name (?:is|was)|named|i'm|i am called|call me|mi nombre es|me llamo|je m'appelle|ich heiße|ich bin|mi chiamo|meu nome é|je suis|mijn naam is|nazywam się|benim adım|adım|née|né|geb\.)|(?:меня зовут|мене звати|με λένε|ονομάζομαι)|\b(?:name|patient|customer|client|contact|employee|applicant|attendee|author|sender|recipient|attn|nombre|nom|nome|naam|signed|from|to|cc)\s?:|\b(?:dear|regards|sincerely|cheers|greetings|signed by|yours truly|yours|hola|liebe|lieber|chère|cher|querida|querido|signé)[,\n]?)\s{0,2}["']?$/i;
@@ -24,27 +28,7 @@ const RELATION =
 const ACTED_ON =
   /\b(?:ask|tell|told|met|meet|with|by|hired|married|thank|thanks to|invited|emailed|called|call|visited|and|for|to|from|reach|speak to|this is|contact|signed by|am|says|said|mit|von|avec|con|com)\s$/i;
 const PERSON_ACT =
-  /^(?:,? (?:\d{2},|who|whose)|'s (?:wife|husband|mother|father|sister|brother|son|daughter|birthday|phone|number|email|address|house|car)|(?: (?:also|just|always|never|still|often|really|now))? (?:said|says|lives|lived|works|worked|wants|wanted|asked|asks|called|calls|likes|loves|hates|prefers|plays|played|studies|studied|teaches|taught|speaks|spoke|owns|went|goes|came|comes|moved|married|bought|bakes|cooks|sails|sings|wrote|finished|fixed|scored|signed|joined|won|told|thinks|thought|needs|booked|forwarded|repaired|raised|gave|met|left|drove|drives|eats|drinks|smiled|laughed|died|retired|graduated|enjoys|remembers|forgot|knows|knew|lost|felt|feels|visited|visits|wohnt|arbeitet|habite|travaille|vive|trabaja|lavora|mora|trabalha|a signé|is (?:a |an |my |our |the |her |his )?(?:allergic|vegetarian|vegan|married|engaged|single|divorced|\d{1,3} years|doctor|nurse|teacher|engineer|lawyer|friend|colleague|cook|student|sick|out of office|new coach))\b)/i;
-
-const HAN_SURNAMES =
-  '王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤張劉陳楊黃趙吳孫馬鄭謝許韓馮鄧蔣葉蘇魏呂盧鍾譚陸賈';
-const CHINESE_CUED = new RegExp(
-  `(?:姓名|联系人|客户|患者|收件人|我叫|我是|名字是|名叫|叫做|负责人|經理|经理)(?:姓名)?[:是为: ]{0,2}([${HAN_SURNAMES}]\\p{Script=Han}{1,2})(?!\\p{Script=Han})`,
-  'gu',
-);
-const CHINESE_TITLED = new RegExp(
-  `([${HAN_SURNAMES}]\\p{Script=Han}{0,2}?)(?=先生|女士|小姐|老师|医生|經理|经理|教授|太太)`,
-  'gu',
-);
-const JAPANESE = /([\p{Script=Han}\p{Script=Katakana}ー]{2,6})(?=さん|様|さま|君|くん|ちゃん|氏|先生)/gu;
-const JAPANESE_CUED = /(?:名前は|氏名[:は]?|担当者[:は]|私は)\s?([\p{Script=Han}]{2,6})(?=です|と申し|、|。|$|\s)/gu;
-const NO_JAPANESE_NAME = /^(?:お?客|皆|神|王|奥|患者|先生|会員|株主|生徒|母|父|兄|姉|社員|店員|業者)/;
-const KOREAN =
-  /(?<!\p{Script=Hangul})([김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염여추도소석선설마길연위표명기반왕금옥육인맹제모탁국어은편용]\p{Script=Hangul}{2})(?= ?(?:씨|님|선생님|선생|군|양|대리|과장|부장|사장|교수)(?!\p{Script=Hangul}{2}))/gu;
-/** "my name is" in scripts without capitals. */
-const ARABIC = /(?:اسمي|اسمه|اسمها)\s+(\p{Script=Arabic}{2,20}(?: \p{Script=Arabic}{2,20}){0,2})/gu;
-const HEBREW = /(?:שמי|קוראים לי)\s+(\p{Script=Hebrew}{2,20}(?: \p{Script=Hebrew}{2,20})?)/gu;
-const CASELESS = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}]/u;
+  /^(?:,? (?:\d{2},|who|whose)|'s (?:wife|husband|mother|father|sister|brother|son|daughter|birthday|phone|number|email|address|house|car)|(?: (?:also|just|always|never|still|often|really|now))? (?:said|says|lives|lived|works|worked|wants|wanted|asked|asks|called|calls|likes|loves|hates|prefers|plays|played|studies|studied|teaches|taught|speaks|spoke|owns|went|goes|came|comes|moved|married|bought|bakes|cooks|sails|sings|wrote|finished|fixed|scored|signed|joined|won|told|thinks|thought|needs|booked|forwarded|repaired|raised|gave|met|left|drove|drives|eats|drinks|smiled|laughed|died|retired|graduated|enjoys|remembers|forgot|knows|knew|lost|felt|feels|visited|visits|wohnt|arbeitet|habite|travaille|vive|trabaja|lavora|mora|trabalha|a signé|is (?:my|our|his|her|their) (?!favou?rite|home|hometown|next|first|last|dream|birth|go-to|top|city|country)\p{Ll}{2,24}|is (?:a |an |my |our |the |her |his )?(?:allergic|vegetarian|vegan|married|engaged|single|divorced|\d{1,3} years|doctor|nurse|teacher|engineer|lawyer|friend|colleague|cook|student|sick|out of office|new coach))\b)/iu;
 
 export function findNames(scan: Scan, model: NameModel | undefined): void {
   const unknown: Span[] = [];
@@ -56,7 +40,8 @@ export function findNames(scan: Scan, model: NameModel | undefined): void {
   };
   for (const match of scan.text.matchAll(RUN)) findInRun(scan, { run: match[0], index: match.index, ask, unknown });
   findBesideNames(scan, unknown);
-  if (!scan.ascii && CASELESS.test(scan.text)) findCaseless(scan);
+  findLowerNames(scan);
+  if (!scan.ascii) findOtherScripts(scan);
 }
 
 interface Span {
@@ -137,7 +122,7 @@ function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel, unknown:
   while (first <= last && isParticle(tokens[first]!)) first += 1;
   while (last >= first && (isParticle(tokens[last]!) || tokens[last]!.text.length < 2)) last -= 1;
   if (first > last) return;
-  if (BRAND_NAMES.has(tokens.map(({ key }) => key).join(' '))) return;
+  if (isBrand(scan.text, tokens)) return;
   // "Allow David": a sentence's first word and a name.
   const [head, next] = [tokens[first]!, tokens[first + 1]];
   if (next !== undefined && !isKnown(head.key) && isGiven(next.key) && !AMBIGUOUS.has(next.key)) first += 1;
@@ -151,12 +136,23 @@ function takePart(scan: Scan, tokens: readonly Token[], ask: NameModel, unknown:
     unknown.push({ from, to });
 }
 
+function isBrand(text: string, tokens: readonly Token[]): boolean {
+  if (!BRAND_NAMES.has(keyOf(tokens))) return false;
+  const { from } = tokens[0]!;
+  return !INTRODUCED.test(text.slice(Math.max(0, from - 48), from));
+}
+
 /** Runs that are remembered until the text's names are known. */
 const UNKNOWN_MAX = 1_024;
 
 function isLikeName(text: string, name: readonly Token[], from: number, to: number): boolean {
   if (name.length > 4 || isThing(text, name, text.slice(Math.max(0, from - 16), from), to)) return false;
+  if (isPublicName(keyOf(name))) return false;
   return name.every((token) => isParticle(token) || /^\p{Lu}[\p{Ll}'.-]/u.test(token.text));
+}
+
+function keyOf(name: readonly Token[]): string {
+  return name.map(({ key }) => key).join(' ');
 }
 
 /** Where a name begins whose family name comes first, with a comma: "Kowalski, Anna". */
@@ -174,14 +170,21 @@ interface Judged {
 function judge(text: string, name: readonly Token[], from: number, to: number, ask: NameModel): Judged | undefined {
   const before = text.slice(Math.max(0, from - 48), from);
   if (isThing(text, name, before, to)) return undefined;
-  if (TITLE.test(before)) return { confidence: 0.9, source: 'regex' };
   const words = name.filter((token) => !isParticle(token));
-  if (isShouted(words)) return undefined;
+  const titled = TITLE.test(before);
+  if (!titled && isShouted(words)) return undefined;
   // "name: Install dependencies": a label, and then a sentence.
   const goesOn = words.length === 1 && /:\s*$/.test(before) && /^ \p{Ll}/u.test(text.slice(to, to + 2));
-  if ((INTRODUCED.test(before) && !goesOn) || RELATION.test(before)) return { confidence: 0.85, source: 'regex' };
+  if (!titled && ((INTRODUCED.test(before) && !goesOn) || RELATION.test(before)))
+    return { confidence: 0.85, source: 'regex' };
   const after = text.slice(to, to + 48);
+  const key = keyOf(name);
+  if (BRAND_NAMES.has(key) || isFigure(key, before, after) || isMake(before, after)) return undefined;
+  if (titled) return { confidence: 0.9, source: 'regex' };
+  // "Julia 1.10": a language, a tool.
+  if (words.length === 1 && /^ v?\d+\.\d/.test(after)) return undefined;
   const acts = PERSON_ACT.test(after);
+  if (words.length === 1 && !acts && isPlaceHere(key, before, after)) return undefined;
   if (words.length === 1) return single(words[0]!, acts || isAddressed(before, after));
   return several(words, acts || ACTED_ON.test(before), acts, () => ask(text.slice(from, to)));
 }
@@ -223,32 +226,11 @@ function isKnown(key: string): boolean {
   return isGiven(key) || isFamily(key) || key.endsWith('.');
 }
 
-/** Beginnings and ends that only family names have. */
-const FAMILY_SHAPE =
-  /^(?:o'|mc)\p{L}{4,}$|(?:opoulos|opoulou|iewicz|owska|owski|enko|ovich|shvili|sson|dottir|escu|ovic|oglu)$/u;
-
-function isGiven(key: string): boolean {
-  if (GIVEN_NAMES.has(key)) return true;
-  if (!key.includes('-')) return false;
-  const [first = '', ...others] = partsOf(key);
-  return GIVEN_NAMES.has(first) && (!AMBIGUOUS.has(first) || others.every((part) => GIVEN_NAMES.has(part)));
-}
-
-function isFamily(key: string): boolean {
-  if (FAMILY_NAMES.has(key)) return true;
-  if (key.includes('-') && partsOf(key).some((part) => part.length > 2 && FAMILY_NAMES.has(part))) return true;
-  return FAMILY_SHAPE.test(key);
-}
-
-function partsOf(key: string): string[] {
-  return key.split('-');
-}
-
 /** A company, a place, a work: by a word in it or behind it, an ampersand, or its own fame. */
 function isThing(text: string, name: readonly Token[], before: string, to: number): boolean {
   if (name.some(({ key }, index) => index > 0 && THING_WORDS.has(key))) return true;
   if (/&\s?$/.test(before) || /^\s?&/.test(text.slice(to, to + 2))) return true;
-  if (BRAND_NAMES.has(name.map(({ key }) => key).join(' '))) return true;
+  if (NAMED_AFTER.test(before)) return true;
   if (/\b(?:San|Santa|Saint|St\.?|New|North|South|East|West|Lake|Mount|Fort|Port|Los|Las|Great|The) $/.test(before))
     return true;
   const next = /^ ([\p{L}]{2,20})/u.exec(text.slice(to, to + 24))?.[1];
@@ -266,15 +248,4 @@ function isAddressed(before: string, after: string): boolean {
     /(?:\b(?:thanks|thank you|hi|hello|hey|dear|tell|ask|with|and|meet|met),? )$/i.test(before) &&
     !/^ \p{Ll}+ing\b/u.test(after)
   );
-}
-
-function findCaseless(scan: Scan): void {
-  const { text } = scan;
-  for (const pattern of [CHINESE_CUED, CHINESE_TITLED, JAPANESE_CUED, JAPANESE, KOREAN, ARABIC, HEBREW]) {
-    for (const { 0: all, 1: name = '', index } of text.matchAll(pattern)) {
-      const from = index + all.lastIndexOf(name);
-      if (name.length >= 2 || pattern === CHINESE_TITLED)
-        if (!NO_JAPANESE_NAME.test(name)) scan.add('person_name', from, from + name.length, 0.8, 'dictionary');
-    }
-  }
 }

@@ -3,13 +3,13 @@ import validator from 'validator';
 import { isBordered } from '../borders.ts';
 import type { Scan } from '../scan.ts';
 
-const CARD = /[2-6]\d{3}(?:[ -]?\d){8,15}/g;
+const CARD = /[2-6]\d{3}(?:[ .\-/_]{0,2}\d){8,15}/g;
 const CARD_DIGITS_MIN = 14;
 /** Card numbers of thirteen digits are long gone; article numbers and some states' numbers have as many. */
 const CARD_DIGITS_ANNOUNCED_MIN = 13;
-const IBAN = /[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/g;
+const IBAN = /[A-Z]{2}\d{2}(?:[ .-]?[A-Z0-9]){11,30}/gi;
 /** Characters that are taken off the end of what looks like an account: the word behind it. */
-const IBAN_TRIMS_MAX = 20;
+const IBAN_TRIMS_MAX = 40;
 
 export function findPayments(scan: Scan): void {
   if (scan.digits < CARD_DIGITS_ANNOUNCED_MIN) return;
@@ -22,10 +22,17 @@ function findCards(scan: Scan): void {
   for (const { 0: number, index } of text.matchAll(CARD)) {
     const to = index + number.length;
     if (!isBordered(text, index, to)) continue;
-    const digits = number.replace(/[ -]/g, '');
+    const digits = number.replace(/\D/g, '');
+    if (!isOneNumber(number)) continue;
     const least = scan.announced('card', index) ? CARD_DIGITS_ANNOUNCED_MIN : CARD_DIGITS_MIN;
     if (digits.length >= least && validator.isCreditCard(digits)) scan.add('credit_card', index, to, 1, 'checksum');
   }
+}
+
+/** Blanks and hyphens may be mixed; other signs are the same throughout, or they part several numbers. */
+function isOneNumber(number: string): boolean {
+  const signs = new Set(number.replace(/\d/g, ''));
+  return signs.size <= 1 || [...signs].every((sign) => sign === ' ' || sign === '-');
 }
 
 function findIbans(scan: Scan): void {
@@ -33,8 +40,8 @@ function findIbans(scan: Scan): void {
   for (const { 0: run, index } of text.matchAll(IBAN)) {
     for (let trims = 0, length = run.length; trims < IBAN_TRIMS_MAX && length >= 15; trims++, length--) {
       const account = run.slice(0, length);
-      if (account.endsWith(' ') || !isBordered(text, index, index + length)) continue;
-      if (!validator.isIBAN(account.replace(/ /g, ''))) continue;
+      if (/[ .-]$/.test(account) || !isBordered(text, index, index + length)) continue;
+      if (!validator.isIBAN(account.replace(/[ .-]/g, '').toUpperCase())) continue;
       scan.add('iban', index, index + length, 1, 'checksum');
       break;
     }
