@@ -8,7 +8,7 @@ import { nerStatus } from './ner-status.ts';
 
 let nowMs = 5_000;
 const contextOf = (read: (task: TextTask) => Promise<unknown>): Context =>
-  ({ services: { readText: read, clock: { nowMs: () => nowMs } } }) as unknown as Context; // what the row asks of one
+  ({ principal: {}, services: { readText: read, clock: { nowMs: () => nowMs } } }) as unknown as Context; // what the row asks of one
 
 test('the model of names is there, from when it was first asked for', async () => {
   const model = { model: 'compromise', backend: 'in-process', categories: ['person_name'] };

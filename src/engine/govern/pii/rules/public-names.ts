@@ -7,7 +7,7 @@ import { BRAND_NAMES, NOT_NAMES } from '../not-names.ts';
 const WITH_THE_LIVING =
   /\b(?:ask|tell|call|e-?mail|text|remind|invite|contact|thank|thanks,?|meet|met|hi,?|hello,?|hey,?|dear|reach|speak to|talk to|talked to|spoke to|spoke with)\s$/i;
 const BY_THE_LIVING =
-  /^(?:'s (?:phone|number|e-?mail|address|birthday|house|car|order|account|appointment|wife|husband|boss)| (?:lives|works|wants|asks|needs|calls|called me|e?mailed|booked|prefers|likes|is (?:my|our|allergic|vegan|vegetarian|out of office|on leave)))\b/;
+  /^(?:'s (?:phone|number|e-?mail|address|birthday|house|car|order|account|appointment|wife|husband|boss)| (?:lives|works|wants|asks|needs|calls|called(?: (?:me|us|back|again|in|twice|today|yesterday))?(?=[.,!?]|$)|called (?:me|us|back|again)|e?mailed|booked|prefers|likes|is (?:my|our|allergic|vegan|vegetarian|out of office|on leave)))\b/;
 
 /** True for a whole name that everybody knows, where nothing speaks for a person of today. */
 export function isFigure(key: string, before: string, after: string): boolean {
