@@ -294,7 +294,8 @@ export class Engine {
   #health(shard: number): ShardHealth {
     const { index, log, quarantine, quarantined, unopened, vectors } = this.store;
     const reasons: string[] = [];
-    if (log.poisoned !== undefined) reasons.push(`writes are refused: ${log.poisoned}`);
+    const refusing = log.poisoned ?? log.refusing;
+    if (refusing !== undefined) reasons.push(`writes are refused: ${refusing}`);
     if (this.#fatal !== undefined) reasons.push(this.#fatal.message);
     for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
     for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
@@ -308,7 +309,7 @@ export class Engine {
     if (lost > 0) reasons.push(`${lost} reads are missing from audit trails: the log took nothing for too long`);
     return {
       shard,
-      ok: log.poisoned === undefined && this.#fatal === undefined,
+      ok: refusing === undefined && this.#fatal === undefined,
       reasons,
       pendingWrites: this.#queue.pending,
       tailGrains: index.tailGrains,

@@ -365,6 +365,14 @@ export const DRAIN_MS = 10_000;
 export const HEALTH_WAIT_MS = 2_000;
 /** How often the server looks for what its log should say of the shards, and how much of it it keeps in mind. */
 export const HEALTH_LOG_MS = 5_000;
+/** How often a small file is written, to learn whether the disks take writes; its bytes; a write this long is told by health. */
+export const DISK_PROBE_MS = 5_000;
+export const DISK_PROBE_BYTES = 4_096;
+export const DISK_LATE_MS = 10_000;
+/** A disk with less room takes no append: a commit copies as much as this beside what it writes (`log/lmdb/room.ts`). */
+export const DISK_ROOM_BYTES_MIN = 131_072;
+/** For how long health tells that an append found no room, when none came after it. */
+export const LOG_REFUSING_MS = 30_000;
 export const HEALTH_LOG_REASONS_MAX = 1_000;
 /** A log's file up to this size is looked through page by page when it is opened; a larger one down to its branch pages. */
 export const LOG_CHECK_BYTES_MAX = 64 * 1_048_576;

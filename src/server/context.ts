@@ -52,6 +52,8 @@ export interface Services {
   readonly httpListener: () => string;
   /** The port of gRPC; undefined before it listens. */
   readonly grpcPort: () => number | undefined;
+  /** Why disks take no writes; empty when all do. */
+  readonly disks: () => readonly string[];
   /** True when the server is shutting down: health says so. */
   readonly isEnding: () => boolean;
 }

@@ -1,7 +1,12 @@
 // What is wrong with the shards, said once in the log when it is first seen: health tells it only to those who ask.
 import { HEALTH_LOG_MS, HEALTH_LOG_REASONS_MAX } from '../engine/limits.ts';
-import type { ShardHealth } from '../shards/protocol.ts';
 import type { Logger } from './log.ts';
+
+/** A shard, or the control log, and what is wrong with it. */
+interface Looked {
+  readonly shard: number | 'control';
+  readonly reasons: readonly string[];
+}
 
 export class HealthLog {
   readonly #log: Pick<Logger, 'warn'>;
@@ -12,7 +17,7 @@ export class HealthLog {
   }
 
   /** Says what was not said yet. A reason that went away and comes back is said again. */
-  take(shards: readonly ShardHealth[]): void {
+  take(shards: readonly Looked[]): void {
     const now = new Set<string>();
     for (const { shard, reasons } of shards)
       for (const reason of reasons) {
@@ -26,7 +31,7 @@ export class HealthLog {
 }
 
 /** Looks now and again. Returns what ends it. */
-export function watchHealth(health: () => Promise<readonly ShardHealth[]>, log: Logger): () => void {
+export function watchHealth(health: () => Promise<readonly Looked[]>, log: Logger): () => void {
   const told = new HealthLog(log);
   let isAsking = false;
   const look = async (): Promise<void> => {

@@ -22,6 +22,7 @@ import { openControl } from './control/open.ts';
 import type { ControlStore } from './control/store.ts';
 import { openLayout } from './data-directory.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { leavingForVectors, outsideBackends } from './embedding/egress.ts';
 import { Embedders, type Openers } from './embedding/embedders.ts';
 import { Followers } from './embedding/followers.ts';
@@ -199,6 +200,9 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   lifecycle.opened('extraction thread', () => texts.close());
   const extractions = new Extractions(log);
   lifecycle.opened('extractions under way', () => extractions.close(DRAIN_MS));
+  const disks = new DiskWatch({ dataDirectory: config.dataDir, shards: layout.shards, log });
+  lifecycle.opened('look at disks', () => within(disks.close(), DRAIN_MS));
+  disks.start();
   const listener = chooseListener(config.singlePort ? 'node' : config.http);
   if (listener.reason !== undefined) warn(`HTTP is served by node:http: ${listener.reason}`);
   let ports: { readonly http: number; readonly grpc: number } | undefined;
@@ -226,6 +230,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     models: recallModels(config),
     httpListener: () => listener.kind,
     grpcPort: () => ports?.grpc,
+    disks: () => disks.reasons,
     isEnding: () => lifecycle.isEnding,
   };
   const authenticator = new Authenticator({
@@ -237,7 +242,11 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   lifecycle.opened('timers', keepTime({ keys, control, authenticator, log }));
   lifecycle.opened(
     'look at health',
-    watchHealth(() => router.health(), log),
+    watchHealth(async () => {
+      const { refusing } = control;
+      const reasons = refusing === undefined ? [] : [`writes are refused: ${refusing}`];
+      return [...(await router.health()), { shard: 'control', reasons }];
+    }, log),
   );
   const metrics = new Metrics({
     memories: () => services.memories.count,

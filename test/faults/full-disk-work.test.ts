@@ -76,9 +76,11 @@ test('on a full disk merges, rebuilds, backups and erasures are refused, reads g
     assert.equal(await codeOf(call), 'STO-E001', what);
     assertReads(engine, hashes);
   }
-  assert.ok(engine.read('health', contextOf(0), {}).ok);
+  const refusing = engine.read('health', contextOf(0), {});
+  assert.ok(!refusing.ok && refusing.reasons.some((reason) => /^writes are refused: no room in /.test(reason)));
 
   rmSync(filler);
+  assert.ok(engine.read('health', contextOf(0), {}).ok);
   assert.equal((await engine.write('eraseUser', contextOf(1), { userId: 'u0' })).count, 3);
   const left = hashes.filter((_, i) => i % 40 !== 0);
   await engine.write('rewrapKeys', contextOf(0), { masterKeys: [Buffer.alloc(32, 8), Buffer.alloc(32, 7)] });
@@ -149,7 +151,7 @@ test('a start on a full disk is refused by name, or serves reads and takes write
   const large = { subject: 'b', relation: 'is', object: WORDS.repeat(40), user_id: 'ann' };
   assert.equal((await ask(server, 'POST', `${M}/add`, large)).code, 'STO-E001');
   assert.equal((await ask(server, 'GET', `${M}/export-file`)).status, 200);
-  assert.equal((await ask(server, 'GET', '/health')).status, 200);
+  assert.equal((await ask(server, 'GET', '/health')).status, 503);
   rmSync(join(disk, 'filler'));
   assert.equal((await ask(server, 'POST', `${M}/add`, large)).status, 200);
   assert.equal((await ask(server, 'POST', `${M}/flush`)).status, 200);

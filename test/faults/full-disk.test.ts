@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { Engine } from '../../src/engine/engine.ts';
 import type { EngineError } from '../../src/engine/errors.ts';
 import { loadMasterKey } from '../../src/engine/keys/master-key.ts';
+import { eventually } from '../support/eventually.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';
 import { openFaultyShard } from '../support/shard.ts';
 import { smallDisk, temporaryDirectory } from '../support/temporary.ts';
@@ -66,13 +67,16 @@ test('a full disk refuses writes with STO-E001, and is served from and written t
   const found = await ask(server, 'POST', `${M}/recall`, { query: 'harbour', limit: 5 });
   assert.equal(found.body.results.length, 5);
   const health = await ask(server, 'GET', '/health');
-  assert.equal(health.status, 200, JSON.stringify(health.body));
+  assert.equal(health.status, 503, JSON.stringify(health.body));
+  assert.match(health.body.reasons.join(), /shard 0: writes are refused: no room in /);
+  assert.equal((await ask(server, 'GET', '/health/live')).status, 200);
   const erased = await ask(server, 'POST', `${M}/forget`, { user_id: 'u1' });
   assert.ok(erased.status === 200 || erased.code === 'STO-E001', JSON.stringify(erased.body));
   if (erased.status === 200) hashes.shift();
 
   rmSync(filler);
   assert.equal(await write(), undefined);
+  await eventually('health is well again', async () => (await ask(server, 'GET', '/health')).status === 200);
   assert.equal((await ask(server, 'POST', `${M}/flush`)).status, 200);
   await readAll();
   const verified = await ask(server, 'POST', `${M}/app/exec`, { command: 'verify', args: {} });

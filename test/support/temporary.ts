@@ -1,8 +1,8 @@
 // Places for tests to write: a folder that goes away with the test, and a disk small enough to fill.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 /** A fresh folder, deleted when the test ends. */
@@ -32,6 +32,42 @@ export function smallDisk(t: TestContext, bytes: number): string | undefined {
     return directory;
   } catch (error) {
     t.skip(`no small disk: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
+export interface FailingDisk {
+  readonly directory: string;
+  /** From now on the kernel takes the file system for damaged, and lets nobody write to it. */
+  fail(): void;
+}
+
+/**
+ * An ext4 of `bytes` in a file, mounted for the test, that becomes read-only under its users when it is told to; or undefined
+ * where that is not possible (it takes root and loop devices). Then the test is marked as skipped.
+ */
+export function failingDisk(t: TestContext, bytes: number): FailingDisk | undefined {
+  const directory = mkdtempSync(join(tmpdir(), 'granary-disk-'));
+  const image = `${directory}.img`;
+  let mounted = false;
+  t.after(() => {
+    if (mounted) execFileSync('umount', ['-l', directory], { stdio: 'pipe' });
+    rmSync(directory, { recursive: true, force: true });
+    rmSync(image, { force: true });
+  });
+  try {
+    if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('needs root on Linux');
+    writeFileSync(image, '');
+    truncateSync(image, bytes);
+    execFileSync('mkfs.ext4', ['-q', '-F', image], { stdio: 'pipe' });
+    execFileSync('mount', ['-o', 'loop,errors=remount-ro', image, directory], { stdio: 'pipe' });
+    mounted = true;
+    const device = execFileSync('findmnt', ['-no', 'SOURCE', directory], { encoding: 'utf8' }).trim();
+    const trigger = `/sys/fs/ext4/${basename(device)}/trigger_fs_error`;
+    if (!existsSync(trigger)) throw new Error(`${trigger} is not there`);
+    return { directory, fail: () => writeFileSync(trigger, '1') };
+  } catch (error) {
+    t.skip(`no disk that fails: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
 }

@@ -16,6 +16,10 @@ export abstract class ForwardingLog implements Log {
     return this.inner.poisoned;
   }
 
+  get refusing(): string | undefined {
+    return this.inner.refusing;
+  }
+
   append(append: Append): Promise<Sequence> {
     return this.inner.append(append);
   }

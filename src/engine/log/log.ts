@@ -54,6 +54,8 @@ export interface Log {
   scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]>;
   /** Reason why appends are refused, or undefined. */
   readonly poisoned: string | undefined;
+  /** Why an append of late found no room, until there is room or a large one is taken; absent where that cannot happen. */
+  readonly refusing?: string | undefined;
   /**
    * Looks through the store's own files, in steps, while appends go on. Returns what is wrong, in words: then nothing
    * should be asked of it any more. Absent where there is nothing beneath the records to look at.

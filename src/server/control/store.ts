@@ -134,9 +134,14 @@ export class ControlStore {
     this.#watchers[kind].push(watcher);
   }
 
-  /** Why changes are refused, or undefined. */
+  /** Why changes are refused until the log is opened again, or undefined. */
   get poisoned(): string | undefined {
     return this.#log.poisoned;
+  }
+
+  /** Why changes are refused, for now or until the log is opened again. */
+  get refusing(): string | undefined {
+    return this.#log.poisoned ?? this.#log.refusing;
   }
 
   /** What the deployment did, oldest first, after entry `after`. */

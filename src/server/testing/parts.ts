@@ -121,6 +121,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     models: recallModels(config),
     httpListener: () => 'node',
     grpcPort: () => undefined,
+    disks: () => [],
     isEnding: () => false,
   };
   const authenticator = new Authenticator({

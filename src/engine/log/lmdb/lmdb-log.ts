@@ -20,6 +20,7 @@ import { storageError, syncDirectory } from '../../durable-file.ts';
 import { EngineError } from '../../errors.ts';
 import {
   APPEND_ITEMS_MAX,
+  LOG_REFUSING_MS,
   SCAN_PAGE_BYTES,
   SCAN_PAGE_RECORDS,
   SEQUENCE_MAX,
@@ -100,6 +101,15 @@ function noRoom(directory: string, reason: string): EngineError {
   return new EngineError('STO-E001', `no room in ${directory}: ${reason}`, { retryable: true });
 }
 
+/** The newest append that found no room. */
+interface Refused {
+  readonly reason: string;
+  readonly atMs: number;
+  readonly bytes: number;
+  /** The file system itself said how little is left: it is asked again. A quota is not seen that way. */
+  readonly isCounted: boolean;
+}
+
 class LmdbEnvironmentLog implements LmdbLog {
   readonly directory: string;
   readonly stamp: LogStamp;
@@ -115,6 +125,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   #inFlight: Promise<void> | undefined;
   #backups = new Set<Promise<void>>();
   #poisoned: string | undefined;
+  #refused: Refused | undefined;
   #closed = false;
 
   constructor(directory: string, { root, databases }: Environment, stamp: LogStamp) {
@@ -136,6 +147,12 @@ class LmdbEnvironmentLog implements LmdbLog {
     return this.#poisoned;
   }
 
+  get refusing(): string | undefined {
+    const refused = this.#refused;
+    if (refused === undefined || performance.now() - refused.atMs > LOG_REFUSING_MS) return undefined;
+    return refused.isCounted && this.#room.wouldHold(refused.bytes) ? undefined : refused.reason;
+  }
+
   async append(append: Append): Promise<Sequence> {
     assert(!this.#closed, 'a closed log takes nothing');
     assert(this.#inFlight === undefined, 'one append is in flight at a time');
@@ -152,15 +169,25 @@ class LmdbEnvironmentLog implements LmdbLog {
       settle = resolve;
     });
     const frames = frameRecords(records, first);
+    const values = [...frames, ...replacements.map(([, value]) => value), ...state.map(([, value]) => value)];
+    const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+    let isCounted = false;
     try {
-      this.#checkRoom([...frames, ...replacements.map(([, bytes]) => bytes), ...state.map(([, value]) => value)]);
+      if (!this.#room.holds(bytes)) {
+        isCounted = true;
+        throw noRoom(this.directory, 'the disk is full');
+      }
       const isOurs = await this.#commit(frames, first, { replacements, removals, state });
       if (!isOurs) throw this.#moved();
       this.#next = first + records.length;
       this.#appends += 1;
+      if (this.#refused !== undefined && bytes >= this.#refused.bytes) this.#refused = undefined;
       return first;
-    } catch (error) {
-      throw await this.#refusal(error, frames);
+    } catch (caught) {
+      const error = await this.#refusal(caught, bytes);
+      const reason = error.message.replace(/^STO-E001: /, '');
+      if (this.#poisoned === undefined) this.#refused = { reason, atMs: performance.now(), bytes, isCounted };
+      throw error;
     } finally {
       this.#inFlight = undefined;
       settle();
@@ -213,14 +240,8 @@ class LmdbEnvironmentLog implements LmdbLog {
     return new EngineError('STO-E001', this.#poisoned);
   }
 
-  #checkRoom(values: readonly (Uint8Array | null)[]): void {
-    const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0);
-    if (!this.#room.holds(bytes)) throw noRoom(this.directory, 'the disk is full');
-  }
-
-  async #refusal(error: unknown, frames: readonly Uint8Array[]): Promise<EngineError> {
+  async #refusal(error: unknown, bytes: number): Promise<EngineError> {
     if (error instanceof EngineError) return error;
-    const bytes = frames.reduce((sum, framed) => sum + framed.length, 0);
     const probe = (): void => {
       this.#root.resetReadTxn();
       this.#databases.stamp.getBinary(STAMP_KEY);

@@ -1,9 +1,10 @@
 // Whether a disk has room for a commit, asked before LMDB is: what lmdb-js does when a page does not fit damages the process's
 // heap now and then (its message reads and writes past its arrays), and the process dies of it later.
 import { statfsSync } from 'node:fs';
+import { DISK_ROOM_BYTES_MIN } from '../../limits.ts';
 
 /** Pages that a commit copies beside what it appends: paths of trees, lists of free pages. */
-const COPIED_BYTES = 131_072;
+const COPIED_BYTES = DISK_ROOM_BYTES_MIN;
 /** Above this the answer of a moment ago will do. */
 const PLENTY_BYTES = 67_108_864;
 const LOOK_MS = 250;
@@ -28,9 +29,18 @@ export class Room {
     this.#nowMs = nowMs;
   }
 
+  /** What `holds` would say now, for one that is not about to be written. */
+  wouldHold(bytes: number): boolean {
+    try {
+      return this.#look(this.#directory) >= neededFor(bytes);
+    } catch {
+      return false;
+    }
+  }
+
   /** False when a commit of so many bytes could fill the disk. Throws what the file system says. */
   holds(bytes: number): boolean {
-    const needed = 2 * bytes + COPIED_BYTES;
+    const needed = neededFor(bytes);
     const nowMs = this.#nowMs();
     if (this.#freeBytes - needed < PLENTY_BYTES || nowMs - this.#lookedMs > LOOK_MS) {
       this.#freeBytes = this.#look(this.#directory);
@@ -40,6 +50,10 @@ export class Room {
     this.#freeBytes -= needed;
     return true;
   }
+}
+
+function neededFor(bytes: number): number {
+  return 2 * bytes + COPIED_BYTES;
 }
 
 export function freeBytes(directory: string): number {

@@ -17,13 +17,15 @@ const Output = Type.Object({
 
 async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
   const shards = await heard(services.shards.health());
-  const control = services.control.poisoned;
-  const reasons = control === undefined ? [] : [`control log: ${control}`];
+  const control = services.control.refusing;
+  const disks = services.disks();
+  const reasons = [...disks, ...(control === undefined ? [] : [`control log: writes are refused: ${control}`])];
   if (services.isEnding()) reasons.push('the server is shutting down');
   for (const { shard, reasons: own } of shards ?? [])
     for (const reason of own) reasons.push(`shard ${shard}: ${reason}`);
   if (shards === undefined) reasons.push(`shards did not answer within ${HEALTH_WAIT_MS} ms`);
-  const isOk = !services.isEnding() && control === undefined && shards?.every(({ ok }) => ok) === true;
+  const takesWrites = control === undefined && disks.length === 0 && shards?.every(({ ok }) => ok) === true;
+  const isOk = !services.isEnding() && takesWrites;
   return {
     status: isOk ? 'ok' : 'unavailable',
     version: VERSION,

@@ -1,0 +1,138 @@
+// Whether the disks under a data directory take writes. A full disk, one that the kernel has made read-only and a used-up
+// quota are found out though nobody writes: a small file is written now and again, synced and removed.
+import { open, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isFileError } from '../engine/durable-file.ts';
+import { DISK_LATE_MS, DISK_PROBE_BYTES, DISK_PROBE_MS, DISK_ROOM_BYTES_MIN } from '../engine/limits.ts';
+import type { Logger } from './log.ts';
+
+const PROBE_FILE = 'disk.probe';
+
+/** What is done to a folder to learn whether it takes writes. Rejects with what the file system says. */
+export interface Probe {
+  readonly freeBytes: (folder: string) => Promise<number>;
+  readonly write: (folder: string) => Promise<void>;
+}
+
+const REAL_PROBE: Probe = {
+  freeBytes: async (folder) => {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  },
+  write: async (folder) => {
+    const path = join(folder, PROBE_FILE);
+    try {
+      const file = await open(path, 'w', 0o600);
+      try {
+        await file.write(Buffer.alloc(DISK_PROBE_BYTES, 1));
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await rm(path, { force: true });
+    }
+  },
+};
+
+export interface DiskWatchParts {
+  readonly dataDirectory: string;
+  readonly shards: number;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+  readonly probe?: Probe;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+}
+
+export class DiskWatch {
+  readonly #parts: DiskWatchParts;
+  readonly #probe: Probe;
+  readonly #nowMs: () => number;
+  /** Why a folder takes no writes, by folder. */
+  #refusing = new Map<string, string>();
+  #looking: { readonly sinceMs: number; readonly done: Promise<void> } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: DiskWatchParts) {
+    this.#parts = parts;
+    this.#probe = parts.probe ?? REAL_PROBE;
+    this.#nowMs = parts.nowMs ?? (() => performance.now());
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), DISK_PROBE_MS);
+    this.#timer.unref();
+    void this.look();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking?.done;
+  }
+
+  /** What is wrong, as it was found a moment ago: nobody waits for a disk to learn how it is. */
+  get reasons(): readonly string[] {
+    const reasons = [...this.#refusing].map(([folder, reason]) => `${folder} takes no writes: ${reason}`);
+    const lateMs = this.#looking === undefined ? 0 : this.#nowMs() - this.#looking.sinceMs;
+    if (lateMs >= DISK_LATE_MS)
+      reasons.push(
+        `the disk under ${this.#parts.dataDirectory} has not taken a small write for ${Math.floor(lateMs / 1000)} s`,
+      );
+    return reasons;
+  }
+
+  /** Looks at every disk once. A look that is under way is not doubled. Never rejects. */
+  look(): Promise<void> {
+    this.#looking ??= {
+      sinceMs: this.#nowMs(),
+      done: this.#look().finally(() => {
+        this.#looking = undefined;
+      }),
+    };
+    return this.#looking.done;
+  }
+
+  async #look(): Promise<void> {
+    const found = new Map<string, string>();
+    for (const folder of await this.#folders()) {
+      const reason = await this.#reasonOf(folder);
+      if (reason !== undefined) found.set(folder, reason);
+    }
+    for (const [folder, reason] of found)
+      if (this.#refusing.get(folder) !== reason) this.#parts.log.warn({ folder, reason }, 'a disk takes no writes');
+    for (const folder of this.#refusing.keys())
+      if (!found.has(folder)) this.#parts.log.info({ folder }, 'the disk takes writes again');
+    this.#refusing = found;
+  }
+
+  /** One folder a disk: keys and shards may lie on disks of their own. */
+  async #folders(): Promise<readonly string[]> {
+    const { dataDirectory, shards } = this.#parts;
+    const names = ['.', 'keys', 'control', ...Array.from({ length: shards }, (_, shard) => `shard-${shard}`)];
+    const byDisk = new Map<number, string>();
+    for (const path of names.map((name) => join(dataDirectory, name))) {
+      const found = await stat(path).catch(() => undefined);
+      if (found !== undefined && !byDisk.has(found.dev)) byDisk.set(found.dev, path);
+    }
+    return [...byDisk.values()];
+  }
+
+  async #reasonOf(folder: string): Promise<string | undefined> {
+    try {
+      const free = await this.#probe.freeBytes(folder);
+      if (free < DISK_ROOM_BYTES_MIN) return 'the disk is full';
+      await this.#probe.write(folder);
+      return undefined;
+    } catch (error) {
+      return wordsOf(error);
+    }
+  }
+}
+
+function wordsOf(error: unknown): string {
+  const code = isFileError(error) ? error.code : undefined;
+  if (code === 'ENOSPC') return 'the disk is full';
+  if (code === 'EDQUOT') return 'the quota is used up';
+  if (code === 'EROFS') return 'the file system is read-only';
+  return error instanceof Error ? error.message : String(error);
+}

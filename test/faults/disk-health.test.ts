@@ -1,0 +1,55 @@
+// A disk that stops taking writes while nobody writes: health says so by itself, and when it is over.
+import assert from 'node:assert/strict';
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { ask, startServerProcess } from '../support/server-process.ts';
+import { failingDisk, smallDisk } from '../support/temporary.ts';
+
+const MIB = 1_048_576;
+const flags = ['--shards', '1', '--workers', '1'];
+
+test('health tells of a disk that fills up beside the server, and of the room that it has again', async (t) => {
+  const disk = smallDisk(t, 48 * MIB);
+  if (disk === undefined) return;
+  const server = await startServerProcess({ directory: join(disk, 'data'), flags });
+  t.after(() => server.kill());
+  assert.equal((await ask(server, 'GET', '/health')).status, 200);
+  const filler = join(disk, 'filler');
+  const { bavail, bsize } = statfsSync(disk);
+  writeFileSync(filler, Buffer.alloc(bavail * bsize - 16 * 1_024));
+  const told = /data takes no writes: the disk is full/;
+  await eventually('health says so', async () => {
+    const { status, body } = await ask(server, 'GET', '/health');
+    return status === 503 && told.test(body.reasons.join());
+  });
+  await eventually('the log says so', () =>
+    /"reason":"the disk is full","msg":"a disk takes no writes"/.test(server.output()),
+  );
+  rmSync(filler);
+  await eventually('health is well', async () => (await ask(server, 'GET', '/health')).status === 200);
+  assert.match(server.output(), /the disk takes writes again/);
+});
+
+test('health tells of a file system that became read-only, before and after a write found out', async (t) => {
+  const disk = failingDisk(t, 64 * MIB);
+  if (disk === undefined) return;
+  const server = await startServerProcess({ directory: join(disk.directory, 'data'), flags });
+  t.after(() => server.kill());
+  const add = (object: string) => ask(server, 'POST', '/memories/default/add', { subject: 's', relation: 'r', object });
+  const first = await add('one');
+  assert.equal(first.status, 200);
+  assert.equal((await ask(server, 'GET', '/health')).status, 200);
+  disk.fail();
+  const told = /data takes no writes: the file system is read-only/;
+  await eventually('health says so', async () => {
+    const { status, body } = await ask(server, 'GET', '/health');
+    return status === 503 && told.test(body.reasons.join());
+  });
+  const refused = await add('two');
+  assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
+  const health = await ask(server, 'GET', '/health');
+  assert.match(health.body.reasons.join(), /shard 0: writes are refused: a write to .* failed/);
+  assert.equal((await ask(server, 'GET', `/memories/default/grains/${first.body.blob_hash}`)).status, 200);
+});
