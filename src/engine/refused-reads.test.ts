@@ -30,7 +30,9 @@ async function refusals(engine: Engine): Promise<readonly Refusal[]> {
 
 test('a grain, a list, a recall and a query of a restricted user are told of, each by its code', async (t) => {
   const engine = await governed(t, { addPolicies: ['ccpa'] });
-  assert.equal(engine.store.memory(1).governed.rules['audit.reads'], false);
+  // As a policy of an earlier build has it, which was sealed without the baseline.
+  const { policy } = engine.store.memory(1).governed;
+  engine.store.memory(1).governed.setPolicy({ ...policy, rules: { ...policy.rules, 'audit.reads': false } });
   const hash = await addBelief(engine, 1, { subject: 'ann', object: 'tea', user_id: 'ann' });
   await engine.write('restrict', context, { userId: 'ann', restricted: true });
   const bound: CallContext = { ...context, userId: 'ann' };

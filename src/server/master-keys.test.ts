@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -152,7 +153,7 @@ test('a key that the operator holds is rotated by a start with the new one befor
   const dataDir = prepared(t);
   const [old] = lines(keyFile(dataDir));
   copyFileSync(join(dataDir, 'keys', 'master.key'), join(dataDir, 'elsewhere'));
-  const fresh = 'ab'.repeat(32);
+  const fresh = randomBytes(32).toString('hex');
   const held = await start(dataDir, { GRANARY_MASTER_KEY: old! });
   const refused = await post(held, dataDir, EXEC, rotate);
   assert.equal((refused.body['error'] as { code: string }).code, 'VAL-E001');
