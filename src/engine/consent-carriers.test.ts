@@ -186,3 +186,10 @@ test('what a consent says is held against the policy, and everybody may withdraw
   await say(engine, { userId: '219-09-9998', granted: false });
   await say(engine, { userId: 'maria@example.org' });
 });
+
+test('what a guardrail keeps out is kept out of consents too', async (t) => {
+  const engine = await opened(t, { 'guardrail.patterns': ['project x'], 'guardrail.mode': 'contains' });
+  await refuses('POL-E012', 'scope', () => say(engine, { purpose: 'prоject-x' }));
+  await refuses('POL-E012', 'reason', () => say(engine, { granted: false, reason: 'because of Project X' }));
+  await say(engine, { userId: 'project x', granted: false });
+});

@@ -94,8 +94,19 @@ function refuseResidency(
 function refuseGuardrail({ rules }: Governed, grain: GovernedGrain): EngineError | undefined {
   const patterns = rules['guardrail.patterns'];
   if (patterns.length === 0) return undefined;
-  const field = matchesGuardrail(grain.fields, patterns, rules['guardrail.mode']);
+  const field = matchesGuardrail(grain, patterns, rules['guardrail.mode']);
   return field === undefined ? undefined : refused('POL-E012', field, 'holds what a guardrail of the policy keeps out');
+}
+
+/** What a consent says, held against the policy; of a withdrawal only its reason, as everybody may withdraw. No consent is asked for. */
+export function decideConsent(
+  governed: Governed,
+  grain: GovernedGrain,
+  pii: PiiNeeds | undefined,
+): EngineError | undefined {
+  const { reason, is_withdrawal: isWithdrawal } = grain.fields;
+  const fields = isWithdrawal !== true ? grain.fields : reason === undefined ? {} : { reason };
+  return pii?.refusal(() => true) ?? refuseGuardrail(governed, { ...grain, fields });
 }
 
 /** Of the version that is to be replaced; the new one is decided as any write is. */

@@ -1,41 +1,54 @@
 // Texts that a policy keeps out: a grain is held against them field by field, wherever a text is nested.
 
+import { isUtf8 } from 'node:buffer';
+import { isKnownName } from '../grain/api-fields.ts';
+import { fieldByName } from '../grain/field-map.ts';
+import type { GrainType } from '../grain/grain.ts';
+import { isCounted, type Kind } from '../grain/kind.ts';
 import { Float, type Value, type ValueMap } from '../grain/value.ts';
 import { GUARDRAIL_WORDS_MAX } from '../limits.ts';
-import { toNfkc } from '../nfc.ts';
+import { type Form, formOf } from './guardrail-form.ts';
 import type { GuardrailMode } from './policy/rules.ts';
 
 /** What a text and a pattern have in common, of 1, to be one under `fuzzy`. */
 const ALIKE = 0.8;
 
 /**
- * The name of the first field with a text that one of `patterns` keeps out, or undefined. Letters' case and width, runs of
- * white space and what is invisible make no difference. `exact`: the whole text is the pattern; `contains`: the pattern is
- * somewhere in it; `fuzzy`: so many words of it as the pattern has are the pattern but for a few letters (Dice's coefficient
- * of their pairs of letters). Of a text GUARDRAIL_WORDS_MAX words are compared under `fuzzy`. What is made of `patterns` is
- * kept as long as somebody holds them.
+ * The name of the first field with a text that one of `patterns` keeps out, or undefined. Texts are values however deep, keys of
+ * maps, names of the caller's own fields and numbers of its own. Case, width, accents, white space, what is invisible, and
+ * characters that look alike make no difference; punctuation counts as a blank, and inside of a word as nothing. `exact`: the whole text is the
+ * pattern; `contains`: the pattern is somewhere in it; `fuzzy`: so many words of it as the pattern has are the pattern but for
+ * a few letters (Dice's coefficient of their pairs of letters). Of a text GUARDRAIL_WORDS_MAX words are compared under
+ * `fuzzy`. What is made of `patterns` is kept as long as somebody holds them.
  */
 export function matchesGuardrail(
-  fields: ValueMap,
+  { type, fields }: { readonly type: GrainType; readonly fields: ValueMap },
   patterns: readonly string[],
   mode: GuardrailMode,
 ): string | undefined {
   const guardrail = guardrailOf(patterns);
-  const matches = MATCHERS[mode];
-  for (const [name, value] of Object.entries(fields))
-    for (const text of textsOf(value)) if (matches(plain(text), guardrail)) return name;
+  const matches = (text: string): boolean => MATCHERS[mode](formOf(text), guardrail);
+  for (const [name, value] of Object.entries(fields)) {
+    const isOwn = !isKnownName(type, name);
+    if (isOwn && namesOf(name).some(matches)) return name;
+    // Numbers of the contract's fields are none of a writer's texts.
+    if (!isOwn && typeof value === 'number') continue;
+    for (const text of textsOf(value, fieldByName(name, type)?.kind)) if (matches(text)) return name;
+  }
   return undefined;
 }
 
 /** A pattern, as texts are compared with it. */
 interface Pattern {
+  readonly form: Form;
+  /** True when its words say what it says: without its punctuation "c++" would be another pattern. */
+  readonly byWords: boolean;
   readonly words: number;
   /** Its pairs of letters by their numbers, each as often as it stands there. */
   readonly pairs: readonly number[];
 }
 
 interface Guardrail {
-  readonly texts: readonly string[];
   readonly patterns: readonly Pattern[];
   /** Pairs of letters that stand in any pattern, numbered. */
   readonly numbers: ReadonlyMap<number, number>;
@@ -46,39 +59,70 @@ const KNOWN = new WeakMap<readonly string[], Guardrail>();
 function guardrailOf(patterns: readonly string[]): Guardrail {
   const known = KNOWN.get(patterns);
   if (known !== undefined) return known;
-  const texts = patterns.map(plain).filter((pattern) => pattern !== '');
   const numbers = new Map<number, number>();
   const numberOf = (pair: number): number => {
     const number = numbers.get(pair) ?? numbers.size;
     numbers.set(pair, number);
     return number;
   };
-  const made = texts.map((text) => ({ words: text.split(' ').length, pairs: [...pairsOf(` ${text} `)].map(numberOf) }));
-  const guardrail = { texts, patterns: made, numbers };
+  const made = patterns
+    .map(formOf)
+    .filter(({ written }) => written !== '')
+    .map((form): Pattern => {
+      const text = form.words === '' ? form.written : form.words;
+      const byWords =
+        form.words !== '' && form.written.startsWith(form.words[0]!) && form.written.endsWith(form.words.at(-1)!);
+      return { form, byWords, words: text.split(' ').length, pairs: [...pairsOf(` ${text} `)].map(numberOf) };
+    });
+  const guardrail = { patterns: made, numbers };
   KNOWN.set(patterns, guardrail);
   return guardrail;
 }
 
-const MATCHERS: Readonly<Record<GuardrailMode, (text: string, guardrail: Guardrail) => boolean>> = {
-  exact: (text, { texts }) => texts.includes(text),
-  contains: (text, { texts }) => texts.some((pattern) => text.includes(pattern)),
-  fuzzy: (text, guardrail) => MATCHERS.contains(text, guardrail) || isAlikeSomewhere(text, guardrail),
+const MATCHERS: Readonly<Record<GuardrailMode, (text: Form, guardrail: Guardrail) => boolean>> = {
+  exact: (text, { patterns }) => patterns.some((pattern) => isPattern(text, pattern)),
+  contains: (text, { patterns }) => patterns.some((pattern) => holds(text, pattern)),
+  fuzzy: (text, guardrail) => MATCHERS.contains(text, guardrail) || isAlikeSomewhere(text.words, guardrail),
 };
 
-/** Format characters and fillers: they show nothing, and a pattern could be broken up with them. */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-
-function plain(text: string): string {
-  return toNfkc(text).replace(INVISIBLE, '').toLowerCase().replace(/\s+/g, ' ').trim();
+function isPattern(text: Form, { form, byWords }: Pattern): boolean {
+  return text.written === form.written || (byWords && (text.words === form.words || text.joined === form.joined));
 }
 
-function* textsOf(value: Value | undefined): Iterable<string> {
+/** As it is written, anywhere; by its words alone where no letter of a word is left out, if it has punctuation of its own. */
+function holds(text: Form, { form, byWords }: Pattern): boolean {
+  if (text.written.includes(form.written)) return true;
+  if (!byWords) return false;
+  const isPlain = form.written === form.words;
+  if (isPlain ? text.words.includes(form.words) : hasWords(text.words, form.words)) return true;
+  return hasWords(text.joined, form.joined) || (!isPlain && hasWords(text.joined, form.words));
+}
+
+function hasWords(text: string, words: string): boolean {
+  return ` ${text} `.includes(` ${words} `);
+}
+
+/** A name as it is and as the words that it is made of. */
+function namesOf(name: string): readonly string[] {
+  const words = name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll('_', ' ');
+  return words === name ? [name] : [name, words];
+}
+
+/** Numbers that the format itself gives a meaning are no texts. */
+function* textsOf(value: Value | undefined, kind: Kind | undefined): Iterable<string> {
   if (typeof value === 'string') yield value;
-  else if (Array.isArray(value)) for (const item of value) yield* textsOf(item);
-  else if (typeof value === 'object' && value !== null && !(value instanceof Float) && !(value instanceof Uint8Array))
+  else if (typeof value === 'number' || typeof value === 'bigint') {
+    if (!isCounted(kind)) yield String(value);
+  } else if (value instanceof Float) {
+    if (!isCounted(kind)) yield String(value.value);
+  } else if (value instanceof Uint8Array) {
+    if (isUtf8(value)) yield Buffer.from(value).toString();
+  } else if (Array.isArray(value)) for (const item of value) yield* textsOf(item, kind?.item);
+  else if (typeof value === 'object' && value !== null)
     for (const [key, inner] of Object.entries(value)) {
-      yield key;
-      yield* textsOf(inner);
+      const known = kind?.shape?.byName.get(key)?.kind;
+      if (known === undefined) yield* namesOf(key);
+      yield* textsOf(inner, known ?? kind?.item);
     }
 }
 

@@ -14,6 +14,11 @@ import { FIELD_ROWS } from './registry.ts';
 const STORED = new Set(['content_refs', 'embedding_refs', 'provenance_chain']);
 const OWN_NAMES: ReadonlySet<string> = new Set([EXTRA_FIELDS, ...Object.values(OWN)]);
 
+/** True for a field of the format, of the contract or of our own making; any other name is a caller's. */
+export function isKnownName(type: GrainType, name: string): boolean {
+  return fieldByName(name, type) !== undefined || contractNames(type).has(name) || OWN_NAMES.has(name);
+}
+
 function tableOf(type: GrainType): ReadonlyMap<string, Put> {
   const table = new Map<string, Put>();
   const names = contractNames(type);

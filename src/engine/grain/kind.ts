@@ -76,6 +76,11 @@ export function recordOf(item: Kind): Kind {
   return { code: KIND.record, item };
 }
 
+/** True for numbers that the format gives a meaning: counts, times, ratios. */
+export function isCounted(kind: Kind | undefined): boolean {
+  return kind !== undefined && kind.code >= KIND.float && kind.code <= KIND.ms;
+}
+
 interface ShapeOptions {
   readonly required?: readonly string[];
   readonly alternative?: { readonly key: string; readonly required: readonly string[] };

@@ -5,7 +5,7 @@ import { assert } from '../assert.ts';
 import type { CallContext, ConsentItem, ConsentOutcome, JsonObject, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { ConsentFact } from '../govern/consent.ts';
-import { refuseRestricted } from '../govern/decide.ts';
+import { decideConsent, refuseRestricted } from '../govern/decide.ts';
 import type { Restriction } from '../govern/governed.ts';
 import { applyChange } from '../govern/policy/change.ts';
 import { policyJson, policyOfJson, type SealedPolicy } from '../govern/policy/seal.ts';
@@ -168,8 +168,7 @@ function writeConsent(
     ...(prior === undefined ? {} : { prior_consent: prior.hash }),
   });
   const prepared = prepareGrain(memory, 'consent', fields, atMs);
-  // No consent is needed to say what one agrees to, so nothing is asked for here.
-  const withheld = prepared.pii?.refusal(() => true);
+  const withheld = decideConsent(memory.governed, prepared.grain, prepared.pii);
   if (withheld !== undefined) throw withheld;
   const { address } = prepared;
   if (group.findOrdinal(memory, address) === undefined) group.addGrain(memory, prepared);

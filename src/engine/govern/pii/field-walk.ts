@@ -1,10 +1,10 @@
 // Every place of a grain where its writer can put text, held against the detector. The grain format says what needs no
 // look: numbers and times that it declares, and flags. Everything else is looked at, so a new field is too.
 import { isUtf8 } from 'node:buffer';
-import { contractNames } from '../../grain/api-names.ts';
+import { isKnownName } from '../../grain/api-fields.ts';
 import { fieldByName } from '../../grain/field-map.ts';
 import type { GrainType } from '../../grain/grain.ts';
-import { KIND, type Kind, type Shape } from '../../grain/kind.ts';
+import { isCounted, KIND, type Kind, type Shape } from '../../grain/kind.ts';
 import { Float, setOwn, type Value, type ValueMap } from '../../grain/value.ts';
 import type { PiiCategory } from './categories.ts';
 import { announces } from './cues.ts';
@@ -54,7 +54,8 @@ export function walkFields(
     if (value === undefined || options.passes?.(name) === true) continue;
     walk.field = name;
     const known = fieldByName(name, type);
-    const isOwn = known === undefined && !contractNames(type).has(name);
+    const isOwn = !isKnownName(type, name);
+    if (!isOwn && typeof value === 'number') continue;
     const key = isOwn ? walkKey(walk, name, `${name}#key`) : name;
     const newName = freeKey(key, name, { map: fields, walked: changed ?? {}, numbers });
     const walked = walkValue(walk, value, { kind: known?.kind, path: name, label: labelOf(walk, name, isOwn, fields) });
@@ -120,11 +121,6 @@ const WORD = /^[a-z]{1,24}(?:_[a-z]{1,24}){0,3}$/;
 
 function isPlain(value: string, { label }: Place): boolean {
   return (label === undefined && WORD.test(value) && !SPELLED.test(value)) || ADDRESS.test(value);
-}
-
-/** True for numbers that the format gives a meaning: counts, times, ratios. */
-function isCounted(kind: Kind | undefined): boolean {
-  return kind !== undefined && kind.code >= KIND.float && kind.code <= KIND.ms;
 }
 
 function walkText(walk: Walk, text: string, path: string, label: string | undefined): string {
