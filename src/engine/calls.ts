@@ -594,6 +594,8 @@ export interface MemoryCalls {
       order: 'asc' | 'desc';
       after?: { createdAtMs: number; hash: string };
       offset?: number;
+      /** What the grains may come to as JSON, in place of what an answer may. The page ends before it would. */
+      bytesMax?: number;
     };
     output: {
       grains: readonly GrainView[];
@@ -619,7 +621,11 @@ export interface MemoryCalls {
       excluded?: Excluded;
     };
   };
-  fetch: { input: { hashes: readonly string[] }; output: { grains: readonly (GrainView | null)[] } };
+  /** Grains by hash, in that order; fewer than hashes where they would be more than `bytesMax` bytes of blobs. */
+  fetch: {
+    input: { hashes: readonly string[]; bytesMax?: number };
+    output: { grains: readonly (GrainView | null)[] };
+  };
   /** The whole recall of a memory with one partition: statistics, candidates, fusion and fetch in one call. */
   recall: {
     input: RecallQuery;
@@ -627,6 +633,8 @@ export interface MemoryCalls {
       hits: readonly RecallHit[];
       total: number;
       coverage: 'none' | 'partial' | 'full' | null;
+      /** There when the hits end before the limit because they are too large together. */
+      truncated?: true;
       /** There when the query has a vector: true when it is compared with none, `partly` when a good part of the memory has none. */
       vectorsBehind?: true | 'partly';
       /** There when the query is longer than is looked at. */
@@ -715,7 +723,11 @@ export interface MemoryCalls {
     input: { path: string; check?: true };
     output: { readonly path: string; readonly timestamp: number; readonly proofs: readonly ScopeProof[] };
   };
-  history: { input: { hash: string }; output: { versions: readonly VersionView[] } };
+  /** `after`: a version that was told already. `next`: where the rest goes on, which has no room in one answer. */
+  history: {
+    input: { hash: string; after?: string };
+    output: { versions: readonly VersionView[]; next?: string };
+  };
   flush: { input: Record<never, never>; output: { flushed: number; pending: number } };
   statistics: { input: Record<never, never>; output: MemoryStatistics };
   /** Users with a live key, for counting those of several partitions once: the first 6 bytes of SHA-256 of each id, unordered. */

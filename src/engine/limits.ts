@@ -48,6 +48,11 @@ export const BODY_TIMEOUT_MS = 120_000;
 export const REQUEST_MEMORY_MB = 256;
 export const ANSWER_MEMORY_MB = 256;
 export const MEMORY_MB_MIN = 64;
+/** A page, and a recall's hits, as JSON; beyond: the page ends with a cursor, the recall is cut and says so. */
+export const ANSWER_BYTES_MAX = 16 * 1_048_576;
+/** Blobs of grains that one recall, or one CAL query, opens and holds until it has chosen; beyond: it is cut, or refused. */
+export const RECALL_HELD_BYTES_MAX = 32 * 1_048_576;
+export const CAL_HELD_BYTES_MAX = 64 * 1_048_576;
 /** An answer of more bytes has a share of that budget; one that begins is refused rather than others be cut off that began less than so long ago. */
 export const ANSWER_SHARED_BYTES_MIN = 65_536;
 export const ANSWER_SPARED_MS = 5_000;

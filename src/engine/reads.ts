@@ -1,5 +1,6 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
 
+import { AnswerRoom } from './answer-room.ts';
 import { cal, calRead } from './cal/reads/memory.ts';
 import type {
   CallContext,
@@ -16,6 +17,7 @@ import { decideChange, decisionJson, type PolicyChange } from './govern/policy/c
 import { policyJson } from './govern/policy/seal.ts';
 import { consentsOf, restrictionsOf } from './govern/told.ts';
 import type { JsonObject } from './grain/api-json.ts';
+import { RECALL_HELD_BYTES_MAX } from './limits.ts';
 import { embedPages, vectorState } from './maintain/embed.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
@@ -71,7 +73,14 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
     },
     fetch: (context: CallContext, input: In<'fetch'>): Out<'fetch'> => {
       const memory = store.memory(context.memory);
-      return { grains: input.hashes.map((hash) => viewed(store, memory, context, hash)) };
+      const room = new AnswerRoom(input.bytesMax ?? RECALL_HELD_BYTES_MAX);
+      const grains: (GrainView | null)[] = [];
+      for (const hash of input.hashes) {
+        const grain = viewed(store, memory, context, hash);
+        if (grain !== null && !room.takesBytes(grain.sizeBytes)) break;
+        grains.push(grain);
+      }
+      return { grains };
     },
     recall: (context: CallContext, input: In<'recall'>): Out<'recall'> => {
       const memory = recallable(store, context, input);
@@ -133,7 +142,7 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       return { facts: ofSeen(store, context, userId, facts) };
     },
     history: (context: CallContext, input: In<'history'>): Out<'history'> =>
-      history(store, store.memory(context.memory), context, input.hash),
+      history(store, store.memory(context.memory), context, input),
     statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {
       const memory = store.memory(context.memory);
       return memoryStatistics(store, memory.number, { binding: context, pendingWrites: health().pendingWrites });

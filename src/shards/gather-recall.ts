@@ -1,5 +1,7 @@
 // A recall over several partitions: what BM25 must know is summed first, then every partition gives its candidates
 // with raw scores, and they are fused here as if they had come from one. Only the final hits are read.
+import { AnswerRoom } from '../engine/answer-room.ts';
+import { RECALL_HELD_BYTES_MAX } from '../engine/limits.ts';
 import { coverageOf, type Evidence, evidenceOf } from '../engine/recall/evidence.ts';
 import { type Fused, fuse, newestFirst } from '../engine/recall/fuse.ts';
 import { beyondLimit } from '../engine/recall/recall.ts';
@@ -20,11 +22,11 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
   const candidates = cutLegs(gathered, query);
   const legCut = candidates.length < gathered.length || answers.some((answer) => answer.legCut === true);
   const ranked = fuse(candidates, query);
-  const grains = await fetchGrains(fan, ranked);
+  const { grains, end } = await fetchGrains(fan, ranked);
   // The same from all of them: they know the same statistics.
   const shares = answers[0]?.termShares ?? [];
   const evidence: Evidence[] = [];
-  const hits = ranked.flatMap(({ candidate, ...scores }): RecallHit[] => {
+  const hits = ranked.slice(0, end).flatMap(({ candidate, ...scores }): RecallHit[] => {
     const grain = grains.get(candidate.hash);
     // Forgotten since the candidates were gathered.
     if (grain === undefined) return [];
@@ -40,6 +42,7 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
     hits,
     total: candidates.length,
     coverage: query.query === undefined ? null : coverageOf(evidence, shares),
+    ...(end < ranked.length ? { truncated: true as const } : {}),
     ...behindOf(answers),
     ...(answers.some(({ queryCut }) => queryCut === true) ? { queryCut: true } : {}),
     ...(legCut ? { legCut } : {}),
@@ -119,16 +122,44 @@ function bestBy(
   return candidates.toSorted((a, b) => scoreOf(b) - scoreOf(a) || newestFirst(a, b)).slice(0, limit);
 }
 
+/**
+ * The grains of the best, as many as one partition would have opened, and the rank at which that ends. No round asks for more
+ * than that of all partitions together, however large the grains of one of them are.
+ */
 async function fetchGrains(
   fan: Fan,
   ranked: readonly Fused<PartitionCandidate>[],
-): Promise<ReadonlyMap<string, GrainView>> {
-  const hashesOf = Map.groupBy(ranked, ({ candidate }) => candidate.partition);
-  const answers = await Promise.all(
-    [...hashesOf].map(([partition, fused]) =>
-      fan.one(partition, 'fetch', { hashes: fused.map(({ candidate }) => candidate.hash) }),
-    ),
+): Promise<{ readonly grains: ReadonlyMap<string, GrainView>; readonly end: number }> {
+  const grains = new Map<string, GrainView | null>();
+  const bytesMax = Math.ceil(RECALL_HELD_BYTES_MAX / fan.partitions);
+  const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
+  let end = 0;
+  for (let isFull = false; end < ranked.length && !isFull; ) {
+    await fetchMissing(fan, ranked.slice(end), { bytesMax, grains });
+    for (; end < ranked.length; end++) {
+      const { hash } = ranked[end]!.candidate;
+      const grain = grains.get(hash);
+      if (grain === undefined) break;
+      isFull = grain !== null && !room.takesBytes(grain.sizeBytes);
+      if (isFull) break;
+    }
+  }
+  return { grains: new Map([...grains].flatMap(([hash, grain]) => (grain === null ? [] : [[hash, grain]]))), end };
+}
+
+/** Asks each partition for those of its grains that were not answered yet: at least the next one comes. */
+async function fetchMissing(
+  fan: Fan,
+  ranked: readonly Fused<PartitionCandidate>[],
+  { bytesMax, grains }: { readonly bytesMax: number; readonly grains: Map<string, GrainView | null> },
+): Promise<void> {
+  const missing = ranked.map(({ candidate }) => candidate).filter(({ hash }) => !grains.has(hash));
+  const byPartition = Map.groupBy(missing, ({ partition }) => partition);
+  await Promise.all(
+    [...byPartition].map(async ([partition, candidates]) => {
+      const hashes = candidates.map(({ hash }) => hash);
+      const answer = await fan.one(partition, 'fetch', { hashes, bytesMax });
+      for (const [at, grain] of answer.grains.entries()) grains.set(hashes[at]!, grain);
+    }),
   );
-  const grains = answers.flatMap((answer) => answer.grains).filter((grain) => grain !== null);
-  return new Map(grains.map((grain) => [grain.hash, grain]));
 }

@@ -2,6 +2,7 @@
 // them as the first did, or from the thread that waits for a model between two stages.
 import { unreachable } from '../engine/assert.ts';
 import { systemClock } from '../engine/clock.ts';
+import { RECALL_HELD_BYTES_MAX } from '../engine/limits.ts';
 import { recallAccount } from '../engine/recall/account.ts';
 import { floatsOf } from '../engine/recall/meanings.ts';
 import { alikeOf } from '../engine/recall/stages/expansion.ts';
@@ -109,7 +110,7 @@ export async function gatherMeanings(fan: Fan, { hashes }: Input<'meanings'>): P
 
 /** Each grain from whichever partition has it. */
 export async function fetchAnywhere(fan: Fan, hashes: readonly string[]): Promise<(GrainView | null)[]> {
-  const answers = await fan.all('fetch', { hashes });
+  const answers = await fan.all('fetch', { hashes, bytesMax: Math.ceil(RECALL_HELD_BYTES_MAX / fan.partitions) });
   return hashes.map(
     (_, index) => answers.map(({ grains }) => grains[index] ?? null).find((grain) => grain !== null) ?? null,
   );

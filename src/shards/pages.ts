@@ -1,6 +1,8 @@
 // Pages over several partitions: lists merged by their order, and exports one partition after the other.
+
+import { AnswerRoom } from '../engine/answer-room.ts';
 import { assert } from '../engine/assert.ts';
-import { PAGE_LIMIT_MAX } from '../engine/limits.ts';
+import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../engine/limits.ts';
 import type { Fan } from './fan.ts';
 import { sumOf } from './merge.ts';
 import type { GrainView, Input, Output } from './protocol.ts';
@@ -15,13 +17,17 @@ type Position = NonNullable<ListInput['after']>;
 export async function gatherList(fan: Fan, input: ListInput): Promise<Output<'list'>> {
   const { offset = 0, ...rest } = input;
   const wanted = offset + input.limit;
-  const page = { ...rest, limit: Math.min(wanted, PAGE_LIMIT_MAX) };
+  // All of them together hold about two answers, however many they are.
+  const bytesMax = Math.ceil((2 * ANSWER_BYTES_MAX) / fan.partitions);
+  const page = { ...rest, limit: Math.min(wanted, PAGE_LIMIT_MAX), bytesMax };
   const firsts = await fan.all('list', page);
   const streams = firsts.map((first, partition) => new ListStream(fan, partition, page, first));
   const grains: GrainView[] = [];
+  const room = new AnswerRoom();
   for (let taken = 0; taken < wanted; taken++) {
     const next = await smallest(streams, input.order);
     if (next === undefined) break;
+    if (taken >= offset && !room.takes(next.head?.fields)) break;
     const grain = next.take();
     if (taken >= offset) grains.push(grain);
   }

@@ -49,7 +49,10 @@ export class GrpcClient {
   }
 
   static open(address: string, key: string, channel: ChannelCredentials = credentials.createInsecure()): GrpcClient {
-    return new GrpcClient(new Client(address, channel), key === '' ? {} : { authorization: `Bearer ${key}` });
+    return new GrpcClient(
+      new Client(address, channel, { 'grpc.max_receive_message_length': -1 }),
+      key === '' ? {} : { authorization: `Bearer ${key}` },
+    );
   }
 
   /** The same connection with these metadata beside or in place of its own. */

@@ -143,6 +143,7 @@ export const CAL_WARNINGS = {
   'CAL-W004': 'a WITH option that has no effect',
   'CAL-W005': 'the format was switched to toon',
   'CAL-W006': 'a search looked at its best matches alone',
+  'CAL-W007': 'the answer was cut to what an answer may have',
 } as const;
 
 export type CalWarningCode = keyof typeof CAL_WARNINGS;

@@ -1,3 +1,4 @@
+import { AnswerRoom } from '../answer-room.ts';
 import { assert } from '../assert.ts';
 import type { CallContext, MemoryCalls, VersionView } from '../calls.ts';
 import { EngineError } from '../errors.ts';
@@ -17,7 +18,7 @@ export function history(
   store: Store,
   memory: Memory,
   context: CallContext,
-  hash: string,
+  { hash, after }: MemoryCalls['history']['input'],
 ): MemoryCalls['history']['output'] {
   const ordinal = store.findOrdinal(memory.number, hash);
   const named = ordinal === undefined ? undefined : store.readNamed(memory, ordinal);
@@ -28,15 +29,27 @@ export function history(
   if (refusal !== undefined) throw refusal;
   const chain = chainOf(store, memory, ordinal);
   const versions: VersionView[] = [];
-  chain.forEach((member, i) => {
-    const stored = store.readGrain(memory, member);
-    if (stored === undefined || !isWithin(context, stored.grain)) return;
-    if (refuseRead(memory, context, stored.grain, nowMs) !== undefined) return;
+  const room = new AnswerRoom();
+  for (let i = placeAfter(store, memory, chain, after); i < chain.length; i += 1) {
+    const stored = store.readGrain(memory, chain[i]!);
+    if (stored === undefined || !isWithin(context, stored.grain)) continue;
+    if (refuseRead(memory, context, stored.grain, nowMs) !== undefined) continue;
     const { hash: address, grainType, fields, createdAt } = viewGrain(store, memory, stored);
+    if (!room.takes(fields)) return { versions, next: versions.at(-1)!.hash };
     const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
     versions.push({ hash: address, grainType, fields, createdAt, relation });
-  });
+  }
   return { versions };
+}
+
+/** VAL-E004 for a version that is none of the chain's. */
+function placeAfter(store: Store, memory: Memory, chain: readonly Ordinal[], after: string | undefined): number {
+  if (after === undefined) return 0;
+  const ordinal = store.findOrdinal(memory.number, after);
+  const at = ordinal === undefined ? -1 : chain.indexOf(ordinal);
+  if (at < 0)
+    throw new EngineError('VAL-E004', 'bad cursor', { details: [{ field: 'cursor', issue: 'no such version' }] });
+  return at + 1;
 }
 
 /** Old to new. Ordinals need not ascend: the file of an import may hold a new version before the old one. */

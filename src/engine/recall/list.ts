@@ -1,5 +1,6 @@
 // A page of grains by structure, in order of creation, ties by address.
-import type { CallContext, MemoryCalls } from '../calls.ts';
+import { AnswerRoom } from '../answer-room.ts';
+import type { CallContext, GrainView, MemoryCalls } from '../calls.ts';
 import type { Doc, IndexPart } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -22,13 +23,19 @@ export function list(
     order: input.order,
     ...(input.after === undefined ? {} : { after: input.after }),
   }).slice(offset);
-  const grains = [];
-  for (const { part, doc } of places.slice(0, input.limit)) {
+  const grains: GrainView[] = [];
+  const room = new AnswerRoom(input.bytesMax);
+  let end = 0;
+  for (; end < Math.min(input.limit, places.length); end += 1) {
+    const { part, doc } = places[end]!;
     const stored = store.readGrain(memory, parts[part]!.ordinals[doc]!);
-    if (stored !== undefined) grains.push(viewGrain(store, memory, stored));
+    if (stored === undefined) continue;
+    const grain = viewGrain(store, memory, stored);
+    if (!room.takes(grain.fields)) break;
+    grains.push(grain);
   }
-  const last = places[Math.min(input.limit, places.length) - 1];
-  const more = places.length > input.limit;
+  const last = places[end - 1];
+  const more = places.length > end;
   return {
     grains,
     total: parts.reduce((sum, part, i) => sum + countPassing(part.docCount, filters[i]!), 0),

@@ -1,11 +1,14 @@
 // One recall: plan legs and a filter, search the parts, fuse, fetch the final hits. The three steps are also calls of
 // their own, for a memory with several partitions: statistics from all, candidates with the sums, fetch of the hits.
+
+import { AnswerRoom } from '../answer-room.ts';
 import type { CallContext, Candidate, MemoryCalls, RecallHit, RecallQuery, TextStatistics } from '../calls.ts';
 import type { IndexPart } from '../index/part.ts';
 import { matchPairs } from '../index/text/pairs.ts';
 import { pronounsOf } from '../index/text/pronouns.ts';
 import { parseQuery, type TextQuery } from '../index/text/query.ts';
 import { type TextStatistics as BareStatistics, collectStatistics, type SearchPart } from '../index/text/search.ts';
+import { RECALL_HELD_BYTES_MAX } from '../limits.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
@@ -134,9 +137,15 @@ export function recall(
   );
   const evidence: Evidence[] = [];
   const hits: RecallHit[] = [];
+  const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
+  let isTruncated = false;
   for (const [i, { candidate, score, rrfScore, bm25Rank, breakdown }] of fused.entries()) {
     const stored = store.readGrain(memory, candidate.ordinal);
     if (stored === undefined) continue;
+    if (!room.takesBytes(stored.blob.length)) {
+      isTruncated = true;
+      break;
+    }
     const known: Evidence = { held: held[i]!, cosine: candidate.cosine };
     evidence.push(known);
     hits.push({
@@ -156,6 +165,7 @@ export function recall(
     total: candidates.length,
     coverage: text === undefined ? null : coverageOf(evidence, shares),
     ...cutsOf(text, legCut),
+    ...(isTruncated ? { truncated: true as const } : {}),
     ...(excluded === undefined ? {} : { excluded }),
     ...(query.tellBeyond === true
       ? { beyond: beyondLimit(candidates, fused, ({ ordinal }) => store.addressHint(ordinal)) }

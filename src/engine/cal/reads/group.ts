@@ -1,9 +1,11 @@
 // Grains by the values of a field: counted by the lists of an index where it has them, else by opening what is let through.
+import { AnswerRoom } from '../../answer-room.ts';
 import type { CallContext } from '../../calls.ts';
 import { tripleForm } from '../../grain/api-text.ts';
 import { DocSet } from '../../index/docset.ts';
 import { type Facet, fieldKey, type IndexPart, NOT_TEXT, type Ordinal, VERIFICATIONS } from '../../index/part.ts';
 import type { Sliced } from '../../index/section.ts';
+import { CAL_HELD_BYTES_MAX } from '../../limits.ts';
 import { facetToken } from '../../store/index-keys.ts';
 import { isListed } from '../../store/indexed-fields.ts';
 import type { Memory } from '../../store/memory.ts';
@@ -46,17 +48,18 @@ function* groupsByOpening(search: Search, input: Input): Sliced<Output> {
   const opened = yield* openEach(search, allPlaces(search), input, (grain, ordinal) => {
     total += 1;
     const value = fieldValue(grain, field);
-    if (value === undefined) return;
+    if (value === undefined) return undefined;
     const key = groupKey(field, value);
     const held: Held = { hash: grain.hash, key: undefined, ordinal };
     const group = groups.get(key);
     if (group === undefined) {
       groups.set(key, { count: 1, first: [held] });
-      return;
+      return undefined;
     }
     group.count += 1;
     group.first.push(held);
     if (group.first.length >= 2 * shown) group.first = firstOf(group.first, BY_HASH, shown);
+    return undefined;
   });
   if (opened.stopped !== undefined) return { groups: [], total, ...opened };
   const sorted = [...groups].map(([key, { count, first }]) => ({
@@ -77,10 +80,15 @@ interface Counted {
 function* shownGroups(search: Search, groups: readonly Counted[], shownMax: number): Sliced<GroupView[]> {
   let room = shownMax;
   const answer: GroupView[] = [];
+  const bytes = new AnswerRoom(CAL_HELD_BYTES_MAX);
   for (const { key, count, ordinals } of groups.toSorted((a, b) => compareCodePoints(a.key, b.key))) {
     const some = ordinals.slice(0, room);
     room -= some.length;
-    answer.push({ key, count, grains: some.flatMap((ordinal) => viewAt(search, ordinal) ?? []) });
+    const views = some.flatMap((ordinal) => viewAt(search, ordinal) ?? []);
+    // More than an answer has room for: what is left out is left out of that too, which says so.
+    const held = views.filter((view) => bytes.takesBytes(view.sizeBytes));
+    if (held.length < views.length) room = 0;
+    answer.push({ key, count, grains: held });
     if (some.length > 0) yield;
   }
   return answer;

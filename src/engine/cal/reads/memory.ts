@@ -105,7 +105,7 @@ function shortRead(store: Store, memory: Memory, context: CallContext, ask: Part
 
 function versionsOf(store: Store, memory: Memory, context: CallContext, hash: string) {
   try {
-    return history(store, memory, context, hash).versions;
+    return history(store, memory, context, { hash }).versions;
   } catch (error) {
     if (error instanceof EngineError && (error.code === 'MEM-E001' || error.code === 'MEM-E006')) return [];
     throw error;

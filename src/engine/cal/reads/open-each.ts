@@ -14,7 +14,8 @@ import { Rivals } from './rivals.ts';
 /** Grains that are opened between two yields, and between two looks at the clock. */
 export const STEP_GRAINS = 16;
 
-type Found = (grain: CalGrain, ordinal: Ordinal, view: GrainView) => void;
+/** `full` where no more can be held. */
+type Found = (grain: CalGrain, ordinal: Ordinal, view: GrainView) => 'full' | undefined;
 
 /** Opens every place and tells of what passes. More places than may be opened: none is. */
 export function* openEach(
@@ -43,7 +44,8 @@ export function* openEach(
       // A test asks whether there is somebody, not who.
       if (isContested) grain = { ...grain, contestedBy: [grain.hash] };
     }
-    if (tests.every((test) => passes(grain, test))) found(grain, ordinal, view);
+    if (tests.every((test) => passes(grain, test)) && found(grain, ordinal, view) === 'full')
+      return { scanned: i + 1, stopped: 'bytes' };
   }
   return { scanned: ordinals.length + (rivals?.opened ?? 0) };
 }

@@ -1,9 +1,11 @@
 // Grains by structure, in any order: the first of an order without opening the others, where indexes know the order and no
 // condition needs the grain itself; else by opening what the indexes leave.
 
+import { AnswerRoom } from '../../answer-room.ts';
 import type { CallContext, GrainView } from '../../calls.ts';
 import type { Ordinal } from '../../index/part.ts';
 import type { Sliced } from '../../index/section.ts';
+import { CAL_HELD_BYTES_MAX } from '../../limits.ts';
 import type { PartDoc } from '../../recall/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
@@ -53,6 +55,7 @@ export function* countGrains(
   let total = 0;
   const opened = yield* openEach(search, allPlaces(search), { ...input, tests }, () => {
     total += 1;
+    return undefined;
   });
   return { total, ...opened };
 }
@@ -69,6 +72,7 @@ export function* spokenPairs(
   const opened = yield* openEach(search, allPlaces(search), input, (grain) => {
     const pair = pairOf(grain);
     if (pair !== undefined) pairs.set(pairName(pair), pair);
+    return undefined;
   });
   return { pairs: opened.stopped === undefined ? [...pairs.values()] : [], ...opened };
 }
@@ -96,12 +100,18 @@ function* chosen(
 ): Sliced<Selected> {
   const { order, take } = input;
   let kept: (Keyed & { readonly view: GrainView })[] = [];
+  let heldBytes = 0;
   let total = 0;
   const opened = yield* openEach(search, places, input, (grain, _ordinal, view) => {
     total += 1;
-    if (take === 0) return;
+    if (take === 0) return undefined;
     kept.push({ view, ...keyed(order ?? BY_HASH, grain) });
-    if (order !== undefined && kept.length >= 2 * take + 64) kept = firstOf(kept, order, take);
+    heldBytes += view.sizeBytes;
+    if (order !== undefined && (kept.length >= 2 * take + 64 || heldBytes > CAL_HELD_BYTES_MAX)) {
+      kept = firstOf(kept, order, take);
+      heldBytes = kept.reduce((sum, one) => sum + one.view.sizeBytes, 0);
+    }
+    return heldBytes > CAL_HELD_BYTES_MAX ? 'full' : undefined;
   });
   if (opened.stopped !== undefined) return { grains: [], total, ...opened };
   const grains = order === undefined ? kept : firstOf(kept, order, take);
@@ -125,15 +135,19 @@ function* distinct(
     if (value === undefined) {
       rest.push(held);
       if (rest.length >= 2 * take + 64) rest = firstOf(rest, order, take);
-      return;
+      return undefined;
     }
     const known = firsts.get(value);
     if (known === undefined || compareKeys(order, held, known) < 0) firsts.set(value, held);
+    return undefined;
   });
   if (opened.stopped !== undefined) return { grains: [], total, ...opened };
   const grains: GrainView[] = [];
+  const room = new AnswerRoom(CAL_HELD_BYTES_MAX);
   for (const { ordinal } of firstOf([...firsts.values(), ...rest], order, take)) {
     const view = viewAt(search, ordinal);
+    if (view !== undefined && !room.takesBytes(view.sizeBytes))
+      return { grains: [], total, ...opened, stopped: 'bytes' };
     if (view !== undefined) grains.push(view);
     if (grains.length % STEP_GRAINS === 0) yield;
   }

@@ -1,7 +1,6 @@
 // A query as it is asked and as it is answered, with the block that every answer carries.
 import type { CallContext, JsonObject } from '../../calls.ts';
 import type { Clock } from '../../clock.ts';
-import { stringifyJson } from '../../grain/api-json.ts';
 import type { CalError, CalErrorCode } from '../errors.ts';
 import type { CheckedQuery } from '../query.ts';
 import type { Running } from './asks.ts';
@@ -11,6 +10,7 @@ import { withBlock } from './payload.ts';
 import { planOf } from './plans.ts';
 import { runQuery } from './query.ts';
 import type { CalSession, QueryVector, Run } from './session.ts';
+import { written } from './within-answer.ts';
 
 /** What is asked of a memory. */
 export interface CalCall {
@@ -80,8 +80,12 @@ function* answerChecked(
   };
   const answer = yield* runQuery(checked.query, run);
   const { sourceHash } = checked;
+  const { json, warning } = written(
+    withBlock(answer, statement, { sourceHash, startedMs, scanned: run.spent.scanned }),
+  );
+  if (warning !== undefined) run.spent.warnings.push(warning);
   return {
-    resultJson: stringifyJson(withBlock(answer, statement, { sourceHash, startedMs, scanned: run.spent.scanned })),
+    resultJson: json,
     statementType: statementType(statement),
     resultCount: answer.count,
     warnings: [...new Set([...checked.warnings, ...run.spent.warnings])],

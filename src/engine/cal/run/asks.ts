@@ -25,9 +25,9 @@ export interface Bounds {
   readonly untilMs: number;
 }
 
-/** Said instead of an answer that would have gone too far. */
+/** Said instead of an answer that would have gone too far: grains to open, time, or bytes of grains to hold. */
 export interface Stopped {
-  readonly stopped?: 'scan' | 'time';
+  readonly stopped?: 'scan' | 'time' | 'bytes';
   /** Grains opened to look at. */
   readonly scanned: number;
 }

@@ -1,4 +1,5 @@
 // How far a query may still go, and what it has cost.
+import { CAL_HELD_BYTES_MAX } from '../../limits.ts';
 import { CalError } from '../errors.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Bounds, Stopped } from './asks.ts';
@@ -13,6 +14,10 @@ export function account(run: Run, { stopped, scanned }: Stopped): void {
   run.spent.scanned += scanned;
   if (stopped === 'scan' || run.spent.scanned > CAL_LIMITS.grainsScannedMax)
     throw new CalError('CAL-E030', `more than ${CAL_LIMITS.grainsScannedMax} grains would have to be looked at`);
+  if (stopped === 'bytes')
+    throw new CalError('CAL-E030', `the grains come to more than ${CAL_HELD_BYTES_MAX / 1_048_576} MiB together`, {
+      suggestion: 'Ask for fewer with LIMIT.',
+    });
   if (stopped === 'time') throw timedOut();
   checkTime(run);
 }

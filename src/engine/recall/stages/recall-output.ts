@@ -1,8 +1,9 @@
 // A recall with its stages, from whoever answers recalls without: the engine at once, the main thread with promises.
+import { AnswerRoom, withinRoom } from '../../answer-room.ts';
 import { assert } from '../../assert.ts';
 import type { MemoryCalls, RecallQuery } from '../../calls.ts';
 import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
-import { Exclusions } from './excluded.ts';
+import { type Excluded, Exclusions } from './excluded.ts';
 import type { StageHit } from './hit.ts';
 import { asksPreference } from './preferences.ts';
 import { recallHit, stageHit } from './recall-hit.ts';
@@ -42,13 +43,13 @@ export function recallStagedNow(
 ): RecallOutput {
   const { wide, context, excluded } = begin(query, tools, false);
   const found = recall(wide);
-  if (!hasStages(query, false)) return unstaged(found, excluded);
+  if (!hasStages(query, false)) return withinAnswer(unstaged(found, excluded));
   const respond = (ask: Ask): Answer => {
     assert(ask.kind !== 'rerank', 'no model is asked where nobody can wait for it');
     return ask.kind === 'search' ? searched(recall(ask.query), ask.query) : answer(ask);
   };
   const hits = found.hits.map((hit) => stageHit(hit, wide));
-  return finish(found, answerNow(stages(hits, context), respond), excluded);
+  return withinAnswer(finish(found, answerNow(stages(hits, context), respond), excluded));
 }
 
 /** The same where recalls take their time. */
@@ -62,13 +63,13 @@ export async function recallStaged(
   const reranks = rerank !== undefined;
   const { wide, context, excluded } = begin(query, tools, reranks);
   const found = await recall(wide);
-  if (!hasStages(query, reranks)) return unstaged(found, excluded);
+  if (!hasStages(query, reranks)) return withinAnswer(unstaged(found, excluded));
   const respond = async (ask: Ask): Promise<Answer> => {
     if (ask.kind === 'search') return searched(await recall(ask.query), ask.query);
     return ask.kind === 'rerank' ? { kind: 'rerank', order: await rerank?.(ask.hits) } : answer(ask);
   };
   const hits = found.hits.map((hit) => stageHit(hit, wide));
-  return finish(found, await answerLater(stages(hits, context), respond), excluded);
+  return withinAnswer(finish(found, await answerLater(stages(hits, context), respond), excluded));
 }
 
 function begin(query: RecallQuery, tools: StageTools, reranks: boolean): Begun {
@@ -89,12 +90,36 @@ function unstaged(found: RecallOutput, excluded: Exclusions | undefined): Recall
   return { ...found, excluded: excluded.plain() };
 }
 
+/** What has no room in one answer is left out, the last hits first; sources share the room. */
+function withinAnswer(output: RecallOutput): RecallOutput {
+  const { hits, sources, excluded } = output;
+  const room = new AnswerRoom();
+  const kept = withinRoom(hits, room, ({ grain }) => grain.fields);
+  const keptSources = sources === undefined ? undefined : withinRoom(sources, room, ({ grain }) => grain.fields);
+  if (kept === hits && keptSources === sources) return output;
+  const left = hits.length - kept.length;
+  return {
+    ...output,
+    hits: kept,
+    truncated: true,
+    ...(keptSources === undefined ? {} : { sources: keptSources }),
+    ...(excluded === undefined ? {} : { excluded: withCut(excluded, left) }),
+  };
+}
+
+function withCut(before: Excluded, left: number): Excluded {
+  const excluded = new Exclusions();
+  excluded.join(before);
+  excluded.count('budget_capped', left);
+  return excluded.plain();
+}
+
 function searched({ hits }: RecallOutput, query: RecallQuery): Answer {
   return { kind: 'search', hits: hits.map((hit) => stageHit(hit, query)) };
 }
 
 function finish(
-  { hits: found, total, coverage, vectorsBehind, queryCut, legCut, excluded: before, beyond }: RecallOutput,
+  { hits: found, total, coverage, truncated, vectorsBehind, queryCut, legCut, excluded: before, beyond }: RecallOutput,
   { hits, sources, ...rest }: Staged,
   excluded: Exclusions | undefined,
 ): RecallOutput {
@@ -105,6 +130,7 @@ function finish(
     hits: hits.map(recallHit),
     total,
     coverage,
+    ...(truncated === undefined ? {} : { truncated }),
     ...(vectorsBehind === undefined ? {} : { vectorsBehind }),
     ...(queryCut === undefined ? {} : { queryCut }),
     ...(legCut === undefined ? {} : { legCut }),

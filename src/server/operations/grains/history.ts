@@ -1,7 +1,9 @@
 import Type from 'typebox';
 import { stringifyJson } from '../../../engine/grain/api-json.ts';
+import { ANSWER_BYTES_MAX } from '../../../engine/limits.ts';
 import { GetHistoryRequest, GetHistoryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { PAGE_INPUT, readPage, writeCursor } from '../page.ts';
 import { Fields } from './fields.ts';
 import { Hash } from './view.ts';
 
@@ -12,7 +14,14 @@ const Version = Type.Object({
   createdAt: Type.Integer(),
   relation: Type.Enum(['original', 'superseded', 'supersedes']),
 });
-const Output = Type.Object({ versions: Type.Array(Version) });
+const Output = Type.Object({
+  versions: Type.Array(Version),
+  /** There when the versions have no room in one answer: `cursor` of the call that goes on. */
+  nextCursor: Type.Optional(Type.String()),
+  warnings: Type.Optional(Type.Array(Type.String())),
+});
+
+const SCOPE = 'history';
 
 export const history = defineOperation({
   name: 'history',
@@ -21,9 +30,9 @@ export const history = defineOperation({
   on: 'memory',
   reach: 'binding',
   mutates: false,
-  input: Type.Object({ hash: Hash }),
+  input: Type.Object({ hash: Hash, cursor: PAGE_INPUT.cursor }),
   output: Output,
-  errors: ['MEM-E001'],
+  errors: ['MEM-E001', 'VAL-E004'],
   exec: { command: 'history' },
   grpc: rpc({
     rpc: 'GetHistory',
@@ -33,5 +42,16 @@ export const history = defineOperation({
       versions: versions.map(({ fields, ...version }) => ({ ...version, fieldsJson: stringifyJson(fields) })),
     }),
   }),
-  run: async ({ hash }, context) => ({ versions: [...(await context.call('history', { hash })).versions] }),
+  async run({ hash, cursor }, context) {
+    const after = cursor === undefined ? undefined : readPage({ cursor, order: 'asc' }, SCOPE, []).after?.id;
+    const { versions, next } = await context.call('history', { hash, ...(after === undefined ? {} : { after }) });
+    if (next === undefined) return { versions: [...versions] };
+    const bytes = `${ANSWER_BYTES_MAX / 1_048_576} MiB`;
+    const warning = `the answer ends at ${bytes}: ${versions.length} versions are told, others follow`;
+    return {
+      versions: [...versions],
+      nextCursor: writeCursor({ timeMs: 0, id: next }, SCOPE, 'asc'),
+      warnings: [warning],
+    };
+  },
 });

@@ -1,6 +1,7 @@
 // A hit of a recall as HTTP and gRPC show it, with the account of its score.
 import Type, { type Static } from 'typebox';
 import { stringifyJson } from '../../../engine/grain/api-json.ts';
+import { ANSWER_BYTES_MAX } from '../../../engine/limits.ts';
 import { scopeDepth } from '../../../engine/recall/scope.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import type { DeepPartial, SearchHit } from '../../gen/memory/v1/memory.ts';
@@ -55,6 +56,11 @@ export const HitOutput = Type.Object({
   recallSource: Type.String(),
 });
 export type HitOutput = Static<typeof HitOutput>;
+
+/** Of a recall whose results are too large together. */
+export function truncatedWarning(count: number): string {
+  return `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: ${count} of the results are told`;
+}
 
 /** What of a hit is shown where a request asks for it. */
 export interface Shown {

@@ -1,4 +1,6 @@
 import Type, { type Static } from 'typebox';
+import { AnswerRoom, withinRoom } from '../../../engine/answer-room.ts';
+import { ANSWER_BYTES_MAX } from '../../../engine/limits.ts';
 import { recallAccount } from '../../../engine/recall/account.ts';
 import {
   CHAIN_QUERIES_DEFAULT,
@@ -92,10 +94,14 @@ export const recallChain = defineOperation({
     const { warnings: limits } = recallQuery({ ...params, query: '' });
     const warnings = new Set<string>([...limits, ...idleFieldWarnings({ ...params, query: question })]);
     if (plan.cut !== undefined) warnings.add(plan.cut);
+    // A hit is told twice: with its part, and among the results.
+    const room = new AnswerRoom(ANSWER_BYTES_MAX / 2);
     const answers = await runChain(plan, async (part) => {
       const { vector, warning } = await vectorOf(part, params, context);
       const query = { ...asked, query: part, ...(vector === undefined ? {} : { vector }) };
-      const { hits, vectorsBehind, queryCut } = await context.call('recall', query);
+      const { hits: all, vectorsBehind, queryCut, truncated } = await context.call('recall', query);
+      const hits = withinRoom(all, room, ({ grain }) => grain.fields);
+      if (truncated === true || hits.length < all.length) warnings.add(CHAIN_CUT);
       if (warning !== undefined) warnings.add(warning);
       if (vectorsBehind === true) warnings.add(VECTORS_NOT_READY);
       if (queryCut === true) warnings.add(QUERY_CUT);
@@ -127,6 +133,8 @@ export const recallChain = defineOperation({
     };
   },
 });
+
+const CHAIN_CUT = `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: not all results of each part are told`;
 
 /** Of a part's words. A vector of the caller's would be of the whole question: then the parts go by words. */
 function vectorOf(part: string, params: RecallInput, { services, memory, deadlineMs }: Context): Promise<QueryVector> {

@@ -6,7 +6,7 @@ import { VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf, outsideSchema } from '../names.ts';
-import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
+import { HitOutput, hitMessage, hitOutput, truncatedWarning } from './hit-output.ts';
 import { besideOf, unpackBeside } from './recall-beside.ts';
 import { cutWarnings, vectorCut } from './recall-cuts.ts';
 import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './recall-fields.ts';
@@ -28,6 +28,8 @@ const Output = Type.Object({
   count: Type.Integer(),
   results: Type.Array(HitOutput),
   sources: Type.Optional(Type.Array(HitOutput)),
+  /** There when the results end before the limit, because they are too large together. */
+  truncated: Type.Optional(Type.Literal(true)),
   totalCandidates: Type.Integer(),
   topicCoverage: Type.Union([Type.String(), Type.Null()]),
   /** Of the record that the recall left; absent where neither policy nor caller wants one. */
@@ -132,6 +134,7 @@ function answerOf(found: Found<'recall'>, input: RecallInput): Output {
     hits,
     total,
     coverage,
+    truncated,
     vectorsBehind,
     sources,
     entities,
@@ -147,6 +150,7 @@ function answerOf(found: Found<'recall'>, input: RecallInput): Output {
     count: hits.length,
     results: hits.map((hit) => hitOutput(hit, shown)),
     ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit, { scope: shown.scope })) }),
+    ...(truncated === undefined ? {} : { truncated }),
     totalCandidates: total,
     topicCoverage: coverage,
     ...(recallId === undefined ? {} : { recallId }),
@@ -157,6 +161,7 @@ function answerOf(found: Found<'recall'>, input: RecallInput): Output {
       ...modelFieldWarnings(input),
       ...idleFieldWarnings(input),
       ...madeWarnings(input),
+      ...(truncated === undefined ? [] : [truncatedWarning(hits.length)]),
       ...(vectorsBehind === true ? [VECTORS_NOT_READY] : []),
       ...(vectorsBehind === 'partly' ? [VECTORS_PARTLY] : []),
     ],

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineOperation } from '../define.ts';
-import { HitOutput, hitOutput } from './hit-output.ts';
+import { HitOutput, hitOutput, truncatedWarning } from './hit-output.ts';
 import { QUERY_CUT } from './recall-cuts.ts';
 import { recallQuery } from './recall-query.ts';
 
@@ -21,17 +21,27 @@ export const search = defineOperation({
   output: Type.Object({
     count: Type.Integer(),
     results: Type.Array(HitOutput),
+    truncated: Type.Optional(Type.Literal(true)),
     warnings: Type.Optional(Type.Array(Type.String())),
   }),
   errors: ['VAL-E003', 'MEM-E005'],
   http: [{ verb: 'POST', path: 'M/search' }],
   async run(input, context) {
     const { query, warnings } = recallQuery(input);
-    const { hits, queryCut } = await context.call('recall', { ...query, wordsOnly: true, record: { asked: false } });
-    const told = [...warnings, ...(queryCut === true ? [QUERY_CUT] : [])];
+    const { hits, truncated, queryCut } = await context.call('recall', {
+      ...query,
+      wordsOnly: true,
+      record: { asked: false },
+    });
+    const told = [
+      ...warnings,
+      ...(queryCut === true ? [QUERY_CUT] : []),
+      ...(truncated === true ? [truncatedWarning(hits.length)] : []),
+    ];
     return {
       count: hits.length,
       results: hits.map((hit) => hitOutput(hit)),
+      ...(truncated === undefined ? {} : { truncated }),
       ...(told.length === 0 ? {} : { warnings: told }),
     };
   },

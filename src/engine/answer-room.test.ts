@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AnswerRoom, jsonBytes, withinRoom } from './answer-room.ts';
+
+test('bytes of a value are those of its JSON, or some more for numbers', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const exact = Buffer.byteLength(JSON.stringify(value));
+      const numbers = JSON.stringify(value).match(/[0-9]/g)?.length ?? 0;
+      const told = jsonBytes(value);
+      assert.ok(told >= exact, `${told} for ${exact}`);
+      if (numbers === 0) assert.ok(told <= exact + 1 + JSON.stringify(value).length / 2, `${told} for ${exact}`);
+    }),
+    { numRuns: 300 },
+  );
+  assert.equal(jsonBytes('\u0001"\\é'), Buffer.byteLength(JSON.stringify('\u0001"\\é')));
+});
+
+test('the first is taken whatever it takes, others while there is room', () => {
+  const room = new AnswerRoom(10_000);
+  assert.deepEqual(withinRoom(['x'.repeat(20_000), 'y'], room, (item) => item).length, 1);
+  const small = Array.from({ length: 20 }, () => 'z'.repeat(1_000));
+  assert.equal(withinRoom(small, new AnswerRoom(10_000), (item) => item).length, 4);
+  const all = ['a', 'b'];
+  assert.equal(
+    withinRoom(all, new AnswerRoom(10_000), (item) => item),
+    all,
+  );
+});

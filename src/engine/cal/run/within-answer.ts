@@ -1,0 +1,59 @@
+// What an answer has room for: of lists whose members are too large together, the first members, and a warning that says so.
+import { AnswerRoom } from '../../answer-room.ts';
+import type { JsonObject, JsonValue } from '../../calls.ts';
+import { stringifyJson } from '../../grain/api-json.ts';
+import { ANSWER_BYTES_MAX } from '../../limits.ts';
+import { calWarning } from '../errors.ts';
+
+/** Texts up to here stay: names, numbers as text. One that is longer than the other is cut. */
+const SHORT_CHARS_MAX = 1_024;
+const TEXT_CHARS_MAX = ANSWER_BYTES_MAX / 4;
+
+export interface Written {
+  readonly json: string;
+  /** There when something was left out. */
+  readonly warning?: string;
+}
+
+/** The text of an answer, within what an answer may be. */
+export function written(answer: JsonObject): Written {
+  const whole = textOf(answer);
+  if (whole !== undefined && whole.length <= ANSWER_BYTES_MAX && Buffer.byteLength(whole) <= ANSWER_BYTES_MAX)
+    return { json: whole };
+  const cut = shortened(answer, new AnswerRoom());
+  const warning = calWarning('CAL-W007', `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: go on with OFFSET`);
+  return { json: stringifyJson(cut), warning };
+}
+
+/** Undefined for one that is longer than any text can be. */
+function textOf(answer: JsonObject): string | undefined {
+  try {
+    return stringifyJson(answer);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Lists of objects that hold lists (groups, results of a batch) share the room, as all other lists and texts do. */
+function shortened(value: JsonValue, room: AnswerRoom): JsonValue {
+  if (typeof value === 'string')
+    return value.length <= SHORT_CHARS_MAX || room.takes(value) ? value.slice(0, TEXT_CHARS_MAX) : '';
+  if (Array.isArray(value)) {
+    const kept: JsonValue[] = [];
+    for (const item of value) {
+      if (holdsLists(item)) kept.push(shortened(item, room));
+      else if (room.takes(item)) kept.push(item);
+      else break;
+    }
+    return kept;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member, room)]));
+}
+
+/** A grain does not: its lists are among its fields, and it is told whole or not at all. */
+function holdsLists(item: JsonValue): boolean {
+  if (typeof item !== 'object' || item === null || Array.isArray(item) || 'fields' in item) return false;
+  return Object.values(item).some((member) => typeof member === 'object' && member !== null);
+}

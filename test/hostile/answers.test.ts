@@ -1,0 +1,160 @@
+// Answers that would be hundreds of megabytes: grains are up to a megabyte each, and a page or a recall may name 500. Each ends at
+// 16 MiB, says so, and a list goes on from there until all was told.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { GrpcClient } from '../conformance/grpc-client.ts';
+import { HttpClient } from '../conformance/http-client.ts';
+import { startVictim, type Victim } from './victim.ts';
+
+const MIB = 1_048_576;
+const ANSWER_BYTES_MAX = 16 * MIB;
+/** What stands around the grains of a page. */
+const ENVELOPE_BYTES = 65_536;
+/** In CPU time, as a busy machine takes it. */
+const MAIN_MS_MAX = 200;
+const WORKER_MS_MAX = 500;
+const GRAINS = 24;
+const VERSIONS = 20;
+const MEMORIES = [
+  { id: 'one', partitions: 1 },
+  { id: 'several', partitions: 2 },
+];
+
+describe('answers of large grains', { timeout: 120_000 }, () => {
+  let victim: Victim;
+  let http: HttpClient;
+  let grpc: GrpcClient;
+  const rootOf = new Map<string, string>();
+
+  before(async () => {
+    victim = await startVictim();
+    http = new HttpClient(victim.http, victim.key);
+    grpc = GrpcClient.open(victim.grpc, victim.key);
+    for (const { id, partitions } of MEMORIES) {
+      await http.post('/memories', { id, partitions });
+      for (let at = 0; at < GRAINS; at += 12) {
+        const grains = Array.from({ length: 12 }, (_, i) => ({
+          grain_type: 'event',
+          fields: { content: `apple ${at + i}`, session_id: `s${at + i}`, body: 'x'.repeat(0.9 * MIB) },
+        }));
+        const { total_added } = await http.post(`/memories/${id}/batch-add`, { grains });
+        assert.equal(total_added, 12);
+      }
+      let { blob_hash } = await http.post(`/memories/${id}/add`, { subject: 'a', relation: 'is', object: 'v0' });
+      rootOf.set(id, blob_hash);
+      for (let at = 1; at <= VERSIONS; at += 1) {
+        const fields = { object: `v${at}`, body: `${at}${'y'.repeat(0.9 * MIB)}` };
+        ({ blob_hash } = await http.post(`/memories/${id}/supersede`, { blob_hash, fields }));
+      }
+    }
+  });
+  after(async () => {
+    grpc.close();
+    await victim.close();
+  });
+
+  const isWithin = (bytes: number): boolean =>
+    bytes > 0.5 * ANSWER_BYTES_MAX && bytes <= ANSWER_BYTES_MAX + ENVELOPE_BYTES;
+
+  beforeEach(async () => {
+    await victim.stalls();
+  });
+  afterEach(async () => {
+    const { mainMs, workersMs } = await victim.stalls();
+    assert.ok(mainMs <= MAIN_MS_MAX, `the main thread was held for ${mainMs} ms`);
+    assert.ok(workersMs <= WORKER_MS_MAX, `a worker was held for ${workersMs} ms`);
+  });
+
+  for (const { id } of MEMORIES) {
+    test(`${id}: pages end where they have no room, and go on to the end`, async () => {
+      const seen = new Set<string>();
+      let cursor = '';
+      for (let pages = 1; ; pages += 1) {
+        const path = `/memories/${id}/grains?limit=500&grain_type=event${cursor && `&cursor=${cursor}`}`;
+        const { bytes, json } = await http.ask('GET', path);
+        assert.ok(bytes.length <= ANSWER_BYTES_MAX + ENVELOPE_BYTES, `a page of ${bytes.length} bytes`);
+        for (const { hash } of json.grains) seen.add(hash);
+        assert.equal(json.total, GRAINS);
+        cursor = json.next_cursor;
+        if (cursor === null) break;
+        assert.ok(isWithin(bytes.length), `a page of ${bytes.length} bytes, and another follows`);
+        assert.ok(pages < GRAINS);
+      }
+      assert.equal(seen.size, GRAINS);
+    });
+
+    test(`${id}: a recall is cut and says so, whatever its stages`, async () => {
+      for (const more of [
+        {},
+        { diversity_lambda: 0.5 },
+        { deduplicate: true, explanation: true },
+        { query: undefined },
+      ]) {
+        const body = { query: 'apple', limit: 500, grain_type: 'event', ...more };
+        const { bytes, json } = await http.ask('POST', `/memories/${id}/recall`, { json: body });
+        assert.equal(json.truncated, true, JSON.stringify(more));
+        assert.ok(isWithin(bytes.length), `${bytes.length} bytes for ${JSON.stringify(more)}`);
+        assert.ok(json.warnings.some((warning: string) => /ends at 16 MiB/.test(warning)));
+        assert.equal(json.count, json.results.length);
+      }
+      const whole = await http.post(`/memories/${id}/recall`, { query: 'apple', limit: 5, grain_type: 'event' });
+      assert.equal(whole.truncated, undefined);
+      assert.equal(whole.count, 5);
+    });
+
+    test(`${id}: gRPC is told too`, async () => {
+      const asked = { query: 'apple', limit: 500, grain_type: 'event' };
+      const { message } = await grpc.with({ 'x-memory-id': id }).ask('Recall', asked);
+      assert.ok(message.warnings.some((warning: string) => /ends at 16 MiB/.test(warning)));
+      const bytes = message.results.reduce(
+        (sum: number, hit: { fields_json: string }) => sum + hit.fields_json.length,
+        0,
+      );
+      assert.ok(isWithin(bytes), `${bytes} bytes`);
+    });
+
+    test(`${id}: search and recall-chain are cut and say so`, async () => {
+      for (const [path, body] of [
+        ['search', { query: 'apple', limit: 500 }],
+        ['recall-chain', { question: 'apple and what is apple', params: { limit: 500 } }],
+      ] as const) {
+        const { bytes, json } = await http.ask('POST', `/memories/${id}/${path}`, { json: body });
+        assert.ok(bytes.length <= ANSWER_BYTES_MAX + ENVELOPE_BYTES, `${path}: ${bytes.length} bytes`);
+        assert.ok(
+          json.warnings.some((warning: string) => /ends at 16 MiB/.test(warning)),
+          path,
+        );
+      }
+    });
+
+    test(`${id}: a history goes on from its cursor`, async () => {
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const args = { hash: rootOf.get(id), ...(cursor === undefined ? {} : { cursor }) };
+        const { bytes, json } = await http.ask('POST', `/memories/${id}/app/exec`, {
+          json: { command: 'history', args },
+        });
+        assert.ok(bytes.length <= ANSWER_BYTES_MAX + ENVELOPE_BYTES, `${bytes.length} bytes`);
+        const { versions, next_cursor } = json.result ?? json;
+        for (const { fields } of versions) seen.push(fields.object);
+        cursor = next_cursor;
+      } while (cursor !== undefined);
+      assert.deepEqual(
+        seen,
+        Array.from({ length: VERSIONS + 1 }, (_, at) => `v${at}`),
+      );
+    });
+
+    test(`${id}: CAL is cut and says so, or refuses what it cannot hold`, async () => {
+      const cal = (query: string) =>
+        http.ask('POST', `/memories/${id}/app/exec`, { json: { command: 'cal', args: { query } } });
+      for (const query of ['RECALL events LIMIT 30', 'RECALL events LIMIT 30 FORMAT json']) {
+        const { bytes, status, text } = await cal(query);
+        assert.equal(status, 200, text.slice(0, 300));
+        assert.ok(bytes.length <= ANSWER_BYTES_MAX + ENVELOPE_BYTES, `${query}: ${bytes.length} bytes`);
+        assert.match(text, /CAL-W007/, query);
+      }
+    });
+  }
+});
