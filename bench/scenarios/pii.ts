@@ -1,5 +1,5 @@
-// Personal data found in text: how much of what is found is there, how much of what is there is found, and how fast. Both
-// halves of the labelled sentences; the second was written before the rules and only counted since.
+// Personal data found in text: how much of what is found is there, how much of what is there is found, and how fast. Three
+// sets of the labelled sentences; the second and the fourth were written before the rules.
 import { type PiiDetector, piiDetector } from '../../src/engine/govern/pii/detector.ts';
 import { loadNameModel } from '../../src/engine/govern/pii/name-model.ts';
 import { applyPiiPolicy } from '../../src/engine/govern/pii/write-action.ts';
@@ -14,7 +14,19 @@ const WARM_ROUNDS = 3;
 const TEXT_CHARS = 200;
 const LONG_CHARS = 250_000;
 /** Made to be slow: numbers and names that are looked up, and what nearly begins a name, a number, an address. */
-const HOSTILE = ['fax 1234567 ', 'Aa Bb, ', '1 Aa ', 'a@', '4111 ', 'eyJa.', '市', 'U1NOIDIxOS0wOS05OTk4IG5vdw== '];
+const HOSTILE = [
+  'fax 1234567 ',
+  'Aa Bb, ',
+  '1 Aa ',
+  'a@',
+  '4111 ',
+  'eyJa.',
+  '市',
+  'U1NOIDIxOS0wOS05OTk4IG5vdw== ',
+  '%40',
+  '616c',
+  '0171 2345678 ',
+];
 /** What a chat is made of, with something personal now and then. */
 const CHAT = `I have been thinking about moving the weekly review to Thursday morning, since most of the team is out on Fridays.
 The draft is about 1,200 words long; section 3.2 still needs numbers from the 2024-03-05 report. My name is Maria Lopez and
@@ -41,8 +53,12 @@ async function run({ size }: Options): Promise<Measured> {
   const loadMs = performance.now() - loading;
   const detector = piiDetector({ names });
   const withoutNames = piiDetector({ findNames: false });
-  const halves = { first: labelled('first'), second: labelled('second') };
-  const scores = { first: score(detector, halves.first), second: score(detector, halves.second) };
+  const halves = { first: labelled('first'), second: labelled('second'), fourth: labelled('fourth') };
+  const scores = {
+    first: score(detector, halves.first),
+    second: score(detector, halves.second),
+    fourth: score(detector, halves.fourth),
+  };
   const lists = score(piiDetector(), halves.second);
   const marked = [...halves.first, ...halves.second].map(({ text }) => text).join(' ');
   const chat = pieces(CHAT.replaceAll('\n', ' ').repeat(repeats), TEXT_CHARS);
@@ -67,6 +83,8 @@ async function run({ size }: Options): Promise<Measured> {
       first_half_recall_ratio: recall(scores.first),
       second_half_precision_ratio: precision(scores.second),
       second_half_recall_ratio: recall(scores.second),
+      fourth_set_precision_ratio: precision(scores.fourth),
+      fourth_set_recall_ratio: recall(scores.fourth),
       second_half_without_model_recall_ratio: recall(lists),
       model_load_ms: loadMs,
       text_without_names_cpu_us: medianUs(chat.length, () => detectAll(withoutNames, chat)),

@@ -185,6 +185,12 @@ test('what a consent says is held against the policy, and everybody may withdraw
   await refuses('POL-E005', 'ssn', () => say(engine, { userId: '219-09-9998' }));
   await say(engine, { userId: '219-09-9998', granted: false });
   await say(engine, { userId: 'maria@example.org' });
+  const { entries } = await engine.write('auditPage', context, { filter: {}, limit: 100, order: 'asc' });
+  const blocked = entries.filter(({ eventType }) => eventType === 'pii.blocked');
+  assert.deepEqual(
+    blocked.map(({ details }) => details['operation']),
+    ['consent', 'consent', 'add', 'consent'],
+  );
 });
 
 test('what a guardrail keeps out is kept out of consents too', async (t) => {

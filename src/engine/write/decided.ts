@@ -1,5 +1,6 @@
 // Where plans ask whether an act may be: the memory's policy, and what the grain itself says of being replaced or removed.
 import type { CallContext } from '../calls.ts';
+import type { EngineError } from '../errors.ts';
 import {
   type Circumstances,
   decideForget,
@@ -89,4 +90,20 @@ function invalidation(
   act: 'supersede' | 'forget',
 ) {
   return mayInvalidate(grain, { actor, act, nowMs: group.nowMs, ...(reason === undefined ? {} : { reason }) });
+}
+
+/** What a policy refused is told with the group: by its code, and of no grain, as there is none. */
+export function auditRefusal(
+  group: Group,
+  memory: Memory,
+  { method, context }: { readonly method: string; readonly context: CallContext },
+  { code }: EngineError,
+): void {
+  if (!code.startsWith('POL-')) return;
+  group.audit(memory, {
+    event: code === 'POL-E005' ? 'pii.blocked' : 'policy.enforced',
+    actor: context.actor,
+    subject: pseudonym(memory, context.userId),
+    details: { code, operation: method },
+  });
 }

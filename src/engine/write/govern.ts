@@ -15,7 +15,7 @@ import type { RuleTopic } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { consentState, consentsState, policyState, restrictionState, sealPolicy, sealRule } from '../store/rules.ts';
 import { auditActor, pseudonym, reasonDetail } from './actor.ts';
-import { auditPii } from './decided.ts';
+import { auditPii, auditRefusal } from './decided.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
@@ -131,6 +131,7 @@ export function planConsent(
       return { fact };
     } catch (error) {
       if (!(error instanceof EngineError) || error.code.startsWith('STO-')) throw error;
+      auditRefusal(group, memory, { method: 'consent', context }, error);
       return { error: error.toWire() };
     }
   });

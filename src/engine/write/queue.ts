@@ -8,7 +8,7 @@ import { GROUP_BYTES_MAX, GROUP_CHANGES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '
 import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { pseudonym } from './actor.ts';
+import { auditRefusal } from './decided.ts';
 import { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { ReadTrail } from './read-trail.ts';
@@ -358,17 +358,6 @@ export class WriteQueue {
       }
     }
   }
-}
-
-/** What a policy refused is told with the group: by its code, and of no grain, as there is none. */
-function auditRefusal(group: Group, memory: Memory, { method, context }: Job, { code }: EngineError): void {
-  if (!code.startsWith('POL-')) return;
-  group.audit(memory, {
-    event: code === 'POL-E005' ? 'pii.blocked' : 'policy.enforced',
-    actor: context.actor,
-    subject: pseudonym(memory, context.userId),
-    details: { code, operation: method },
-  });
 }
 
 export function damagedMemory(): EngineError {

@@ -10,7 +10,7 @@ const NOT_TEXT = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
 const decoder = new TextDecoder();
 
 /** Bytes in hexadecimal digits, together or apart; each of a text has a digit below 8 in front. */
-const HEX = /(?<![0-9A-Za-z])(?:0x)?[2-7][0-9A-Fa-f](?:[ :-]?[0-9A-Fa-f]{2}){7,}/g;
+const HEX = /[2-7][0-9A-Fa-f](?:[ :-]?[0-9A-Fa-f]{2}){7,}/g;
 const HEX_BYTES_MIN = 8;
 
 export interface Encoded {
@@ -34,13 +34,14 @@ export function encodedRuns(text: string, digits: number): readonly Encoded[] {
 function hexRuns(text: string): Encoded[] {
   const runs: Encoded[] = [];
   for (const { 0: all, index } of text.matchAll(HEX)) {
+    const from = /(?:^|[^0-9A-Za-z])0x$/.test(text.slice(Math.max(0, index - 3), index)) ? index - 2 : index;
+    if (/[0-9A-Za-z]/.test(text[from - 1] ?? '')) continue;
     // The word behind may begin with such digits: "… decodes to".
     const isWhole = !/[0-9A-Za-z]/.test(text[index + all.length] ?? '');
     const run = isWhole ? all : all.replace(/[ :-][^ :-]*$/, '');
     if (run === all && !isWhole) continue;
-    const to = index + run.length;
-    const decoded = asText(Buffer.from(run.replace(/^0x|[ :-]/g, ''), 'hex'));
-    if (decoded !== undefined) runs.push({ from: index, to, decoded });
+    const decoded = asText(Buffer.from(run.replace(/[ :-]/g, ''), 'hex'));
+    if (decoded !== undefined) runs.push({ from, to: index + run.length, decoded });
   }
   return runs;
 }

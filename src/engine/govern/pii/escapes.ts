@@ -10,10 +10,13 @@ export interface Unescaped {
   end(to: number): number;
 }
 
-/** A run of percent-encoded bytes, an entity, an escape, `=40` and `=2E` of quoted-printable mail, a point of another script. */
+/**
+ * A run of percent-encoded bytes, an entity, an escape, `=40` and `=2E` of quoted-printable mail, a tag or a comment that parts no
+ * words, a point of another script.
+ */
 const ESCAPE =
-  /(?:%[0-9A-Fa-f]{2})+|&#(\d{1,7});?|&#[xX]([0-9A-Fa-f]{1,6});?|&([A-Za-z]{2,9});|\\u\{([0-9A-Fa-f]{1,6})\}|\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|=(40|2E)|(?<=[A-Za-z0-9])[。·•∙⋅‧](?=[A-Za-z0-9])/g;
-const SIGNS = /[%&\\=。·•∙⋅‧]/;
+  /(?:%[0-9A-Fa-f]{2})+|&#(\d{1,7});?|&#[xX]([0-9A-Fa-f]{1,6});?|&([A-Za-z]{2,9});|\\u\{([0-9A-Fa-f]{1,6})\}|\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|=(40|2E)|<\/?(?:b|i|u|em|strong|span|font|a|wbr|code|small|mark|s|sup|sub)(?:\s[^<>]{0,200})?\/?>|<!--[^<>]{0,200}-->|(?<=[A-Za-z0-9])[。·•∙⋅‧](?=[A-Za-z0-9])/g;
+const SIGNS = /[%&\\=<。·•∙⋅‧]/;
 
 const NAMED: Readonly<Record<string, string>> = {
   commat: '@',
@@ -94,7 +97,9 @@ export function unescaped(escaped: string): Unescaped | undefined {
           ? ofCode(Number.parseInt(code, 16))
           : name !== undefined
             ? ofName(name)
-            : '.';
+            : all[0] === '<'
+              ? ''
+              : '.';
     if (character === undefined) continue;
     out.copy(escaped, at, index);
     out.put(character, index, to);

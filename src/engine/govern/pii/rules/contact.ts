@@ -23,12 +23,16 @@ const SPELLED_EMAIL = new RegExp(
   'giu',
 );
 /** "at" is an everyday word: brackets or a spelled dot tell that it stands for the sign. */
-const SPELLED = new RegExp(`${bracketed(`(?:${AT_WORD}|@)`)}|${bracketed(DOT_WORD)}|\\s${DOT_WORD}\\s`, 'iu');
+const SPELLED = new RegExp(`[[({<]\\s?(?:${AT_WORD}|@|${DOT_WORD})\\s?[\\])}>]|\\s${DOT_WORD}\\s`, 'iu');
 /** "free at the point of use": English spells no address with these two. */
 const PROSE = /\sat\s.*\spoint\s/i;
 /** With blanks around its signs, where it is announced or is no word. */
 const SPACED_EMAIL =
   /(?<![\w.+-])[\w.+-]{1,64}\s@\s[a-z0-9-]{1,63}(?:\s?\.\s?[a-z0-9-]{1,63}){0,3}\s?\.\s?[a-z]{2,12}(?![\w-])/gi;
+/** "my mail is ann at example.org" */
+const PLAIN_AT =
+  /(?<![\w.+-])(?!(?:me|us|him|her|them|you|it|is|was|be|or|and|only)\s)[\w.+-]{1,64} at [a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,3}\.[a-z]{2,12}(?![\w-])/gi;
+const MAIL_IS = /\b(?:e-?mail|mail)(?: address)?(?: is| was|:)? ?$/i;
 const MAIL_BEFORE = /\b(?:e-?mail|mail|write to|contact|address|reach (?:me|us|him|her) at)\b[^.!?\n]{0,24}$/i;
 
 /** Schemes that no person is reached by (`sqlite:///data.db`) count only with a password in them. */
@@ -62,6 +66,10 @@ export function findAddresses(scan: Scan): void {
   if (SPELLED.test(text))
     for (const { 0: email, index } of text.matchAll(SPELLED_EMAIL))
       if (SPELLED.test(email) && !PROSE.test(email)) scan.add('email', index, index + email.length, BY_CUE);
+  if (text.includes(' at ') && /mail/i.test(text))
+    for (const { 0: email, index } of text.matchAll(PLAIN_AT))
+      if (MAIL_IS.test(text.slice(Math.max(0, index - 24), index)))
+        scan.add('email', index, index + email.length, BY_CUE);
   if (text.includes(' @ '))
     for (const { 0: email, index } of text.matchAll(SPACED_EMAIL))
       if (/^\S*[._\d]/.test(email) || MAIL_BEFORE.test(text.slice(Math.max(0, index - 40), index)))
@@ -119,7 +127,7 @@ export function findPhones(scan: Scan, { regions }: PhoneOptions): void {
           : national(number, {
               told,
               linked: told && isLinked(scan, index),
-              numbered: isNumbered(text, index),
+              numbered: () => isNumbered(text, index),
               regions,
             });
     if (confidence === undefined) continue;
@@ -160,15 +168,12 @@ interface Telling {
   readonly told: boolean;
   readonly linked: boolean;
   /** True behind a word for another number: an order's, a part's. */
-  readonly numbered: boolean;
+  readonly numbered: () => boolean;
   readonly regions: readonly CountryCode[];
 }
 
 function national(number: string, { told, linked, numbered, regions }: Telling): number | undefined {
-  if (told || !numbered) {
-    const shaped = ofNationalShape(number);
-    if (shaped) return told ? 0.95 : 0.85;
-  }
+  if (ofNationalShape(number) && (told || !numbered())) return told ? 0.95 : 0.85;
   if (!told) return undefined;
   // A bare row of digits may be many things; a call, a text may be of other things than telephones.
   if (!linked && /^\d{1,9}$/.test(number)) return undefined;

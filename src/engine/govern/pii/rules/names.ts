@@ -1,5 +1,6 @@
 // Names of people: runs of capitalised words that a title, an introduction, a list of names or a model speaks for.
 import { PII_NAME_LOOKUPS_MAX } from '../../../limits.ts';
+import { FIGURES } from '../figures.ts';
 import type { PiiSource } from '../finding.ts';
 import { isFamily, isGiven } from '../known-names.ts';
 import { AMBIGUOUS, folded } from '../name-lists.ts';
@@ -7,7 +8,7 @@ import { BRAND_NAMES, NOT_NAMES, THING_WORDS } from '../not-names.ts';
 import type { Scan } from '../scan.ts';
 import { findLowerNames } from './lower-names.ts';
 import { findOtherScripts } from './other-scripts.ts';
-import { isFigure, isMake, isPlaceHere, isPublicName, NAMED_AFTER } from './public-names.ts';
+import { isAlive, isMake, isPlaceHere, isPublicName, NAMED_AFTER } from './public-names.ts';
 
 /** Judges a run of capitalised words that no list knows; pure. */
 export type NameModel = (run: string) => boolean;
@@ -179,7 +180,8 @@ function judge(text: string, name: readonly Token[], from: number, to: number, a
     return { confidence: 0.85, source: 'regex' };
   const after = text.slice(to, to + 48);
   const key = keyOf(name);
-  if (BRAND_NAMES.has(key) || isFigure(key, before, after) || isMake(before, after)) return undefined;
+  if (BRAND_NAMES.has(key) || isMake(before, after)) return undefined;
+  if (FIGURES.has(key)) return isAlive(before, after) ? { confidence: 0.75, source: 'dictionary' } : undefined;
   if (titled) return { confidence: 0.9, source: 'regex' };
   // "Julia 1.10": a language, a tool.
   if (words.length === 1 && /^ v?\d+\.\d/.test(after)) return undefined;

@@ -9,12 +9,17 @@ interface Compiled extends Scheme {
 
 const COMPILED: readonly Compiled[] = SCHEMES.map((scheme) => ({ ...scheme, pattern: new RegExp(scheme.shape, 'g') }));
 const ALONE = COMPILED.filter(({ alone }) => alone === true);
+/** Asked first of short texts, most of which are names of sessions and tags: each scheme costs a call, whatever the length. */
+const ANY_ALONE = new RegExp(ALONE.map(({ shape }) => `(?:${shape})`).join('|'));
+const SHORT_CHARS = 64;
 const ANNOUNCED = COMPILED.filter(({ alone }) => alone === undefined);
 const CHECKED = COMPILED.filter(({ valid }) => valid !== undefined);
 
 /** Three, two and four digits, between them the same sign twice; a blank may be any. */
-const SSN = /(?!000|666|9)\d{3}([-./_ ])(?!00)\d{2}\1(?!0000)\d{4}/g;
-const SSN_LOOSE = /(?!000|666|9)\d{3}[-./_ ]?(?!00)\d{2}[-./_ ]?(?!0000)\d{4}/g;
+const SSN = /[0-8]\d{2}( ?[-./_] ?| {1,2})\d{2}\1\d{4}/g;
+const SSN_LOOSE = /[0-8]\d{2}[-./_ ]{0,3}\d{2}[-./_ ]{0,3}\d{4}/g;
+/** Areas, groups and numbers that were never given out. */
+const NEVER_ISSUED = /^(?:000|666)|^\d{3}\D*00|0000$/;
 /** What is taken for an identity number that is announced without a country. */
 const ANY = /[A-Z]{0,3}\d(?:[ -]?\d){4,15}(?:[A-Z]{1,2}\d{0,2})?/g;
 /** No number of the table has fewer digits. */
@@ -22,7 +27,8 @@ const DIGITS_MIN = 4;
 
 export function findNationalIds(scan: Scan): void {
   if (scan.digits < DIGITS_MIN) return;
-  for (const scheme of ALONE) find(scan, scheme, false);
+  if (scan.text.length > SHORT_CHARS || ANY_ALONE.test(scan.text))
+    for (const scheme of ALONE) find(scan, scheme, false);
   for (const scheme of ANNOUNCED) if (scan.cues(scheme.cue).length > 0) find(scan, scheme, true);
   if (scan.cues('any_id').length > 0) {
     for (const scheme of CHECKED) find(scan, { ...scheme, cue: 'any_id' }, true);
@@ -48,6 +54,7 @@ function findSocialSecurity(scan: Scan): void {
   const announced = scan.cues('ssn').length > 0;
   for (const { 0: number, index } of borderedMatches(scan.text, announced ? SSN_LOOSE : SSN)) {
     const to = index + number.length;
+    if (NEVER_ISSUED.test(number)) continue;
     if (announced && scan.announced('ssn', index)) scan.add('ssn', index, to, SURE);
     else if (isGrouped(number) && !isOther(scan, number, index)) scan.add('ssn', index, to, SURE);
   }
@@ -57,11 +64,11 @@ function findSocialSecurity(scan: Scan): void {
 const SURE = 0.95;
 
 function isGrouped(number: string): boolean {
-  return number.length === 11 && number[3] === number[6] && !/\d/.test(number[3]!);
+  return /^\d{3}(\D{1,3})\d{2}\1\d{4}$/.test(number);
 }
 
 /** Blanks part telephone numbers too, and points the numbers of versions. */
 function isOther(scan: Scan, number: string, index: number): boolean {
-  if (number[3] === ' ') return scan.announced('phone', index) || scan.announced('fax', index);
+  if (/^\d+ +\d/.test(number)) return scan.announced('phone', index) || scan.announced('fax', index);
   return number[3] === '.' && isVersion(scan.text, index);
 }

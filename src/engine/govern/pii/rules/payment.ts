@@ -3,11 +3,11 @@ import validator from 'validator';
 import { isBordered } from '../borders.ts';
 import type { Scan } from '../scan.ts';
 
-const CARD = /[2-6]\d{3}(?:[ .\-/_]{0,2}\d){8,15}/g;
+const CARD = /[2-6]\d{3}(?:[ .\-/_]{0,3}\d){8,15}/g;
 const CARD_DIGITS_MIN = 14;
 /** Card numbers of thirteen digits are long gone; article numbers and some states' numbers have as many. */
 const CARD_DIGITS_ANNOUNCED_MIN = 13;
-const IBAN = /[A-Z]{2}\d{2}(?:[ .-]?[A-Z0-9]){11,30}/gi;
+const IBAN = /[A-Z]{2}\d{2}(?:[ .-]{0,2}[A-Z0-9]){11,30}/gi;
 /** Characters that are taken off the end of what looks like an account: the word behind it. */
 const IBAN_TRIMS_MAX = 40;
 

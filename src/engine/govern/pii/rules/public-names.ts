@@ -9,9 +9,9 @@ const WITH_THE_LIVING =
 const BY_THE_LIVING =
   /^(?:'s (?:phone|number|e-?mail|address|birthday|house|car|order|account|appointment|wife|husband|boss)| (?:lives|works|wants|asks|needs|calls|called(?: (?:me|us|back|again|in|twice|today|yesterday))?(?=[.,!?]|$)|called (?:me|us|back|again)|e?mailed|booked|prefers|likes|is (?:my|our|allergic|vegan|vegetarian|out of office|on leave)))\b/;
 
-/** True for a whole name that everybody knows, where nothing speaks for a person of today. */
-export function isFigure(key: string, before: string, after: string): boolean {
-  return FIGURES.has(key) && !WITH_THE_LIVING.test(before) && !BY_THE_LIVING.test(after);
+/** True where something speaks for a person of today. */
+export function isAlive(before: string, after: string): boolean {
+  return WITH_THE_LIVING.test(before) || BY_THE_LIVING.test(after);
 }
 
 export function isPublicName(key: string): boolean {
