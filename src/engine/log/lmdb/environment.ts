@@ -84,11 +84,18 @@ function openDatabases(root: RootDatabase<Buffer, string>): Databases {
 export function stampOrCheck({ records, state, stamp }: Databases, wanted: LogStamp, directory: string): void {
   const found = stamp.getBinary(STAMP_KEY);
   if (found !== undefined) {
-    checkStamp(decodeStamp(found, directory), wanted, directory);
+    const known = decodeStamp(found, directory);
+    checkStamp(known, wanted, directory);
+    // From now on records are written that the older version cannot read.
+    if (known.formatVersion < wanted.formatVersion) writeStamp(stamp, wanted);
     return;
   }
   if (records.getKeysCount({ limit: 1 }) > 0 || state.getKeysCount({ limit: 1 }) > 0)
     throw new EngineError('STO-E001', `${directory} holds records and no format stamp`);
+  writeStamp(stamp, wanted);
+}
+
+function writeStamp(stamp: Databases['stamp'], wanted: LogStamp): void {
   stamp.transactionSync(() => {
     void stamp.put(STAMP_KEY, Buffer.from(encodeStamp(wanted)));
   });

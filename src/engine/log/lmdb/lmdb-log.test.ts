@@ -27,11 +27,18 @@ test('a log of another version, number of shards or shard is refused with both n
     storageFailure(/format version 2, this server reads version 1: it was written by a newer version/),
   );
   assert.throws(open({ formatVersion: 3, shard: 3, shards: 8 }), storageFailure(/version 2.*version 3.*older version/));
+  assert.throws(
+    open({ formatVersion: 4, readsFrom: 3, shard: 3, shards: 8 }),
+    storageFailure(/version 2.*version 4.*older version/),
+  );
   assert.throws(open({ formatVersion: 2, shard: 3, shards: 4 }), storageFailure(/of 8 shards, not 4/));
   assert.throws(open({ formatVersion: 2, shard: 1, shards: 8 }), storageFailure(/is shard 3, not shard 1/));
   const log = openLmdbLog(directory, { stamp: { formatVersion: 2, shard: 3, shards: 8 } });
   assert.equal(await log.append({ records: [Buffer.from('a')] }), 1);
   await log.close();
+  // One that is read as well is stamped anew, as what is written from now on is of the newer version.
+  await openLmdbLog(directory, { stamp: { formatVersion: 3, readsFrom: 2, shard: 3, shards: 8 } }).close();
+  assert.throws(open({ formatVersion: 2, shard: 3, shards: 8 }), storageFailure(/version 3.*version 2.*newer version/));
 });
 
 test('a file that is no log, or whose first pages are damaged, is refused', async (t) => {

@@ -4,6 +4,8 @@ import { EngineError } from '../../errors.ts';
 export interface LogStamp {
   /** Version of everything in the log: records, state, and the segments that follow it. */
   readonly formatVersion: number;
+  /** Not on disk: the oldest version that is read as well, and stamped anew. Absent: only its own. */
+  readonly readsFrom?: number;
   /** This shard's number and how many the data directory has, fixed when it was made. */
   readonly shard: number;
   readonly shards: number;
@@ -31,7 +33,7 @@ function isCount(value: unknown): value is number {
 
 /** STO-E001 when a log stamped `found` is not the one that `wanted` describes; the text names both. */
 export function checkStamp(found: LogStamp, wanted: LogStamp, directory: string): void {
-  if (found.formatVersion !== wanted.formatVersion) {
+  if (found.formatVersion > wanted.formatVersion || found.formatVersion < (wanted.readsFrom ?? wanted.formatVersion)) {
     const advice =
       found.formatVersion > wanted.formatVersion
         ? 'it was written by a newer version of this server'
