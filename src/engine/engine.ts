@@ -32,7 +32,9 @@ import { writeTrail } from './write/read-trail.ts';
 import { writeCalls } from './writes.ts';
 
 /** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
+/** The oldest version whose logs are opened: 1 named grains by their plain hashes. */
+export const OLDEST_FORMAT = 1;
 
 export interface EngineOptions {
   /** The shard's own data folder; the environment and the segments lie in it. */
@@ -122,7 +124,8 @@ export class Engine {
   /** Opens the shard from disk: environment, keys, segments, then the log's end into the tails. STO-E001 with the reason. */
   static async open(options: EngineOptions): Promise<Engine> {
     mkdirSync(options.directory, { recursive: true });
-    const stamp = { formatVersion: FORMAT_VERSION, shard: options.shard, shards: options.shards };
+    const { shard, shards } = options;
+    const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards };
     // Keys are made for a log that is there: a new one in its place would be an empty shard that says nothing of a loss.
     const exists = holdsBuckets(options.keysDirectory);
     const stored = options.log ?? openLmdbLog(join(options.directory, 'log'), { stamp, exists });

@@ -146,7 +146,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
     warn,
   });
   const controlKey = openControlKey(config.dataDir, masterKeys.current, layout.isNew);
-  const control = openControl(config.dataDir, controlKey, layout.shards, clock);
+  const control = openControl(config.dataDir, { key: controlKey, master: masterKeys.current }, layout.shards, clock);
   lifecycle.opened('control log', () => control.close());
 
   const pool = await startPool(config, deps, { shards: layout.shards, masterKeys, log });
@@ -164,7 +164,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   await masterKeys.start({ shards: router, control });
   const keys = new Keys(control, clock);
   const repeats = deps.repeats === true;
-  const erasures = new Erasures({ control, shards: router, log, repeats });
+  const erasures = new Erasures({ control, shards: router, log, clock, repeats });
   lifecycle.opened('erasures under way', () => erasures.close());
   await erasures.start();
   const firstKey = await ensureBootstrapKey(config.dataDir, keys, config.bootstrapKey);

@@ -19,7 +19,7 @@ export interface MasterKeysParts {
 /** What a rotation works on, once it is there. */
 export interface RotatedParts {
   readonly shards: Pick<Shards, 'rewrapKeys'>;
-  readonly control: Pick<ControlStore, 'commit'>;
+  readonly control: Pick<ControlStore, 'commit' | 'rewrapKeys'>;
 }
 
 export interface Rotated {
@@ -107,12 +107,13 @@ export class MasterKeys {
     if (this.#rotated === undefined) throw new EngineError('STO-E002', 'the server is starting');
     const { shards, control } = this.#rotated;
     const rewrapped = await shards.rewrapKeys(this.#key.raw);
+    const ofRecords = control.rewrapKeys(this.#key);
     openControlKey(dataDirectory, this.#key, false);
     finishRotation(dataDirectory, this.#key, ownFile);
     this.#key = this.#key.alone();
     this.#rotating = false;
     // The control log's own key is one of them.
-    const rotated = rewrapped + 1;
+    const rotated = rewrapped + ofRecords + 1;
     const fingerprint = this.#key.id;
     await control.commit((change) =>
       change.audit({

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { EngineError } from '../../src/engine/errors.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { readConfig } from '../../src/server/config.ts';
@@ -164,7 +165,9 @@ test('state that is damaged is built again where the log tells it, else the shar
     rmSync(copy, { recursive: true, force: true });
     cpSync(model, copy, { recursive: true });
     // The value as it stands in its page, found by its own bytes.
-    const log = openLmdbLog(join(copy, 'shard-0', 'log'), { stamp: { formatVersion: 1, shard: 0, shards: 1 } });
+    const log = openLmdbLog(join(copy, 'shard-0', 'log'), {
+      stamp: { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 },
+    });
     const value = Buffer.from(log.getState(key)!);
     await log.close();
     const path = join(copy, 'shard-0', 'log', 'data.mdb');

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { SHARDS_MAX } from '../../src/engine/limits.ts';
+import { CONTROL_FORMAT } from '../../src/server/control/open.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -56,7 +57,7 @@ test('the control log is guarded in the same way', async (t) => {
   const directory = join(temporaryDirectory(t), 'data');
   const server = await startServerProcess({ directory, flags: ['--shards', '1', '--workers', '1'] });
   t.after(() => server.kill());
-  appendElsewhere(join(directory, 'control'), { formatVersion: 1, shard: SHARDS_MAX, shards: 1 });
+  appendElsewhere(join(directory, 'control'), { formatVersion: CONTROL_FORMAT, shard: SHARDS_MAX, shards: 1 });
   const refused = await ask(server, 'POST', '/memories', { name: 'Another' });
   assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
   const health = await ask(server, 'GET', '/health');

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/clock.ts';
-import { FORMAT_VERSION } from '../../engine/engine.ts';
+import { FORMAT_VERSION, OLDEST_FORMAT } from '../../engine/engine.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import { loadMasterKey, type MasterKey } from '../../engine/keys/master-key.ts';
 import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
@@ -108,7 +108,12 @@ function openDeployment(directory: string, config: Config) {
   const { shards } = openLayout(directory, undefined, 0);
   const master = masterOf(directory, config);
   const controlKey = openControlKey(directory, master, false);
-  return { shards, master, controlKey, control: openControl(directory, controlKey, shards, systemClock) };
+  return {
+    shards,
+    master,
+    controlKey,
+    control: openControl(directory, { key: controlKey, master }, shards, systemClock),
+  };
 }
 
 function masterOf(directory: string, { masterKey, masterKeyFile }: Config): MasterKey {
@@ -139,7 +144,7 @@ interface Compared {
 
 async function heldInShard({ shard, copy, staging, dataDirectory, config, doubt }: Compared): Promise<Held> {
   const name = `shard-${shard}`;
-  const stamp = { formatVersion: FORMAT_VERSION, shard, shards: copy.shards };
+  const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards: copy.shards };
   const keysNow = join(dataDirectory, 'keys', name);
   const logNow = join(dataDirectory, name, 'log');
   const opened: Log[] = [];

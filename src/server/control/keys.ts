@@ -7,7 +7,7 @@ import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/
 import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import { randomId } from './ids.ts';
-import type { KeyRecord, MemoryRecord } from './records.ts';
+import { isPersonal, type KeyRecord, type MemoryRecord } from './records.ts';
 import type { Change, ControlStore } from './store.ts';
 
 export type { KeyRecord } from './records.ts';
@@ -150,7 +150,7 @@ export class Keys {
 }
 
 /** Revokes a key with the rest of a change; one that is revoked already keeps its time. */
-export function revokeKey(
+function revokeKey(
   change: Pick<Change, 'put' | 'audit'>,
   key: KeyRecord,
   { actor, nowMs }: { readonly actor: string; readonly nowMs: number },
@@ -159,6 +159,72 @@ export function revokeKey(
   change.put('key', { ...key, revokedAtMs: nowMs });
   change.audit({ event: 'auth.key_revoked', actor, subject: '', details: { key_id: key.keyId } });
 }
+
+/** Whose keys an erasure takes along. */
+export interface KeysOfPerson {
+  readonly userId: string;
+  readonly memoryId: string;
+  /** True when who erases acts for the whole deployment: then keys for the person in every memory go as well. */
+  readonly everywhere: boolean;
+}
+
+/**
+ * Revokes the keys of a person who is erased, and takes out of their records what names the person: binding, name, principal.
+ * Those that were revoked before lose it, too. The keys can still be told by their ids.
+ */
+export function eraseKeys(
+  change: Pick<Change, 'put' | 'audit'>,
+  keys: Iterable<KeyRecord>,
+  person: KeysOfPerson,
+  by: { readonly actor: string; readonly nowMs: number },
+): void {
+  for (const key of [...keys]) if (isOfPerson(key, person)) eraseKey(change, key, by);
+}
+
+/** Ends a key of a memory that is deleted: whose it was goes with the memory. */
+export function endKey(
+  change: Pick<Change, 'put' | 'audit'>,
+  key: KeyRecord,
+  by: { readonly actor: string; readonly nowMs: number },
+): void {
+  if (key.erased === true) return;
+  if (isPersonal('key', key)) eraseKey(change, key, by);
+  else revokeKey(change, key, by);
+}
+
+/** Revokes a key and takes out of its record whose it was. */
+export function eraseKey(
+  change: Pick<Change, 'put' | 'audit'>,
+  key: KeyRecord,
+  { actor, nowMs }: { readonly actor: string; readonly nowMs: number },
+): void {
+  const { userId: _, namespace: __, ...kept } = key;
+  change.put('key', {
+    ...kept,
+    name: ERASED_NAME,
+    principal: `key:${key.keyId}`,
+    revokedAtMs: key.revokedAtMs ?? nowMs,
+    erased: true,
+  });
+  change.audit({
+    event: 'auth.key_revoked',
+    actor,
+    subject: '',
+    details: { erased: true, key_id: key.keyId },
+  });
+}
+
+/**
+ * Bound to the person in the memory of the erasure, or given to the person there. A key for the person in every memory belongs
+ * to the deployment: an admin of one memory does not end it.
+ */
+function isOfPerson(key: KeyRecord, { userId, memoryId, everywhere }: KeysOfPerson): boolean {
+  if (key.erased === true) return false;
+  if (key.memoryId === memoryId) return key.userId === userId || key.principal === `user:${userId}`;
+  return key.memoryId === undefined && everywhere && key.userId === userId;
+}
+
+const ERASED_NAME = 'erased';
 
 export function placeOfKey(key: KeyRecord): Place {
   return { timeMs: key.createdAtMs, id: key.keyId };

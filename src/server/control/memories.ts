@@ -13,7 +13,7 @@ import type { Logger } from '../log.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';
 import { randomId } from './ids.ts';
-import { revokeKey } from './keys.ts';
+import { endKey } from './keys.ts';
 import type { Governing, MemoryRecord } from './records.ts';
 import type { ControlStore } from './store.ts';
 
@@ -291,7 +291,7 @@ export class Memories {
       change.put('memory', { ...memory, deleting: true });
       // Another memory may have this id one day, which is none of theirs.
       for (const key of [...this.#store.values('key')])
-        if (key.memoryId === memory.id) revokeKey(change, key, { actor: by.actor, nowMs: this.#clock.nowMs() });
+        if (key.memoryId === memory.id) endKey(change, key, { actor: by.actor, nowMs: this.#clock.nowMs() });
     });
     return this.#destroy(memory, by.actor, by.requestId);
   }

@@ -13,9 +13,19 @@ import {
   extendChain,
   GENESIS,
 } from '../../engine/govern/audit.ts';
+import type { MasterKey } from '../../engine/keys/master-key.ts';
 import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, FINDINGS_MAX } from '../../engine/limits.ts';
 import { CorruptRecord, type Log, type Sequence } from '../../engine/log/log.ts';
-import { ENTITY_KINDS, type Entities, type EntityKind, entityId, RECORD_KINDS } from './records.ts';
+import type { RecordKeys } from './record-keys.ts';
+import {
+  ENTITY_KINDS,
+  type Entities,
+  type EntityKind,
+  entityId,
+  isPersonal,
+  RECORD_KINDS,
+  UNDER_OWN_KEY,
+} from './records.ts';
 
 const AUDIT_HEAD = 'audit.head';
 const MEMORY_NEXT = 'memory.next';
@@ -49,6 +59,8 @@ interface Held<T> {
   value: T;
   /** Its record in the log; 0 before the first append. */
   sequence: Sequence;
+  /** The id of the key of its own that the record lies under; 0 for the control key alone. */
+  own: number;
 }
 type Tables = { [K in EntityKind]: Map<string, Held<Entities[K]>> };
 
@@ -78,6 +90,10 @@ export class ControlStore {
   readonly #log: Log;
   readonly #key: KeyObject;
   readonly #clock: Clock;
+  /** Without them everything lies under the control key. */
+  readonly #recordKeys: RecordKeys | undefined;
+  /** Keys of records that are gone and could not be destroyed yet. */
+  #doomedKeys: number[] = [];
   readonly #tables: Tables = { memory: new Map(), key: new Map(), reply: new Map(), setting: new Map() };
   readonly #watchers: { [K in EntityKind]: Watcher<K>[] } = { memory: [], key: [], reply: [], setting: [] };
   readonly #waiting: Waiting[] = [];
@@ -85,15 +101,16 @@ export class ControlStore {
   #auditHead: AuditHead = GENESIS;
   #memoryNext = 1;
 
-  private constructor(log: Log, key: KeyObject, clock: Clock) {
+  private constructor(log: Log, key: KeyObject, clock: Clock, recordKeys: RecordKeys | undefined) {
     this.#log = log;
     this.#key = key;
     this.#clock = clock;
+    this.#recordKeys = recordKeys;
   }
 
   /** Reads every live record. Throws CRY-E001 under a wrong key and CorruptRecord for a record that is damaged. */
-  static open(log: Log, key: KeyObject, clock: Clock): ControlStore {
-    const store = new ControlStore(log, key, clock);
+  static open(log: Log, key: KeyObject, clock: Clock, recordKeys?: RecordKeys): ControlStore {
+    const store = new ControlStore(log, key, clock, recordKeys);
     store.#replay();
     return store;
   }
@@ -105,15 +122,29 @@ export class ControlStore {
     if (next !== undefined) this.#memoryNext = Buffer.from(next).readUInt32BE(0);
     for (const record of this.#log.scan(1)) {
       if (record instanceof CorruptRecord) throw record;
-      const kind = ENTITY_KINDS.find((one) => RECORD_KINDS[one] === record.bytes[0]);
-      if (kind !== undefined) this.#take(kind, record.bytes.subarray(1), record.sequence);
+      const { number, own, sealed } = partsOf(record.bytes);
+      const kind = ENTITY_KINDS.find((one) => RECORD_KINDS[one] === number);
+      // In an older copy of the log: what it said was taken back since.
+      if (kind === undefined || this.#recordKeys?.isDestroyed(own) === true) continue;
+      this.#take(kind, { own, sealed }, record.sequence);
     }
+    this.#recordKeys?.destroyOthers(new Set(this.#ownKeys()), this.#clock.nowMs());
   }
 
-  #take<K extends EntityKind>(kind: K, sealed: Uint8Array, sequence: Sequence): void {
-    const value = JSON.parse(open(this.#key, sealed, aadOf(kind)).toString('utf8')) as Entities[K]; // sealed by #record
+  #take<K extends EntityKind>(kind: K, { own, sealed }: Sealed, sequence: Sequence): void {
+    const value = JSON.parse(open(this.#keyOf(own), sealed, aadOf(kind)).toString('utf8')) as Entities[K]; // sealed by #record
     const table: Map<string, Held<Entities[K]>> = this.#tables[kind];
-    table.set(entityId(kind, value), { value, sequence });
+    table.set(entityId(kind, value), { value, sequence, own });
+  }
+
+  #keyOf(own: number): KeyObject {
+    if (own === 0) return this.#key;
+    if (this.#recordKeys === undefined) throw new EngineError('STO-E001', 'the keys of records are not at hand');
+    return this.#recordKeys.get(own);
+  }
+
+  *#ownKeys(): IterableIterator<number> {
+    for (const kind of ENTITY_KINDS) for (const { own } of this.#tables[kind].values()) if (own !== 0) yield own;
   }
 
   get<K extends EntityKind>(kind: K, id: string): Entities[K] | undefined {
@@ -175,10 +206,12 @@ export class ControlStore {
         found({ kind: 'record', where, problem: record.message });
         continue;
       }
-      const kind = KIND_NAMES.get(record.bytes[0]!);
+      const { number, own, sealed } = partsOf(record.bytes);
+      const kind = KIND_NAMES.get(number);
+      if (this.#recordKeys?.isDestroyed(own) === true) continue;
       try {
-        if (kind === undefined) throw new Error(`unknown kind ${record.bytes[0]}`);
-        const text = open(this.#key, record.bytes.subarray(1), aadOf(kind)).toString('utf8');
+        if (kind === undefined) throw new Error(`unknown kind ${number}`);
+        const text = open(this.#keyOf(own), sealed, aadOf(kind)).toString('utf8');
         if (kind !== 'audit') continue;
         const entry = JSON.parse(text) as AuditEntry; // sealed by #record
         if (entry.seq > committed.seq) continue;
@@ -244,12 +277,16 @@ export class ControlStore {
     const records: Buffer[] = [];
     const removals: Sequence[] = [];
     const written: { readonly held: Held<unknown>; readonly offset: number }[] = [];
-    for (const { kind, id, sequence } of group.dirty.values()) {
+    const doomed: number[] = [];
+    for (const { kind, id, sequence, own } of group.dirty.values()) {
       if (sequence > 0) removals.push(sequence);
       const held = this.#tables[kind].get(id);
+      const isOwn = held !== undefined && this.#recordKeys !== undefined && isPersonal(kind, held.value);
+      if (own !== 0 && !isOwn) doomed.push(own);
       if (held === undefined) continue;
+      held.own = isOwn ? own || this.#recordKeys!.make() : 0;
       written.push({ held, offset: records.length });
-      records.push(this.#record(kind, held.value));
+      records.push(this.#record(kind, held.value, held.own));
     }
     for (const entry of chain.entries) records.push(this.#record('audit', entry));
     if (records.length === 0 && removals.length === 0) return;
@@ -260,15 +297,38 @@ export class ControlStore {
       next.writeUInt32BE(group.memoryNext);
       state.push([MEMORY_NEXT, next]);
     }
+    this.#recordKeys?.flush();
     const first = await this.#log.append({ records, removals, state });
     for (const { held, offset } of written) held.sequence = first + offset;
     this.#auditHead = chain.head;
     this.#memoryNext = group.memoryNext;
+    this.#destroyKeys(doomed);
   }
 
-  #record(kind: keyof typeof RECORD_KINDS, value: unknown): Buffer {
-    const sealed = seal(this.#key, Buffer.from(JSON.stringify(value), 'utf8'), aadOf(kind));
-    return Buffer.concat([Buffer.of(RECORD_KINDS[kind]), sealed]);
+  /** Their records are gone. What cannot be destroyed now goes with the next change, or at the next start. */
+  #destroyKeys(ids: readonly number[]): void {
+    if (this.#recordKeys === undefined) return;
+    this.#doomedKeys.push(...ids);
+    try {
+      this.#recordKeys.destroy(this.#doomedKeys, this.#clock.nowMs());
+      this.#doomedKeys = [];
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+    }
+  }
+
+  #record(kind: keyof typeof RECORD_KINDS, value: unknown, own = 0): Buffer {
+    const sealed = seal(this.#keyOf(own), Buffer.from(JSON.stringify(value), 'utf8'), aadOf(kind));
+    if (own === 0) return Buffer.concat([Buffer.of(RECORD_KINDS[kind]), sealed]);
+    const head = Buffer.alloc(5);
+    head[0] = RECORD_KINDS[kind] + UNDER_OWN_KEY;
+    head.writeUInt32BE(own, 1);
+    return Buffer.concat([head, sealed]);
+  }
+
+  /** Wraps the keys of records under `next`'s current master key. Returns how many were wrapped anew. */
+  rewrapKeys(next: MasterKey): number {
+    return this.#recordKeys?.rewrap(next) ?? 0;
   }
 
   /** Bytes of the log on disk. */
@@ -276,20 +336,40 @@ export class ControlStore {
     return this.#log.bytesOnDisk();
   }
 
-  backup(directory: string): Promise<void> {
-    return this.#log.backup(directory);
+  /** The log into one folder, then the keys of its records into another: what the copy holds then has its key. */
+  async backup(directory: string, keysDirectory: string): Promise<void> {
+    await this.#log.backup(directory);
+    this.#recordKeys?.copyTo(keysDirectory);
   }
 
   /** Waits for the changes under way, then closes the log. */
   async close(): Promise<void> {
     await this.#draining;
     await this.#log.close();
+    this.#recordKeys?.close();
   }
+}
+
+interface Sealed {
+  readonly own: number;
+  readonly sealed: Uint8Array;
+}
+
+/** A record's kind, the key of its own (0: none) and what is sealed. */
+function partsOf(bytes: Uint8Array): Sealed & { readonly number: number } {
+  const number = bytes[0] ?? 0;
+  if (number < UNDER_OWN_KEY) return { number, own: 0, sealed: bytes.subarray(1) };
+  const own = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(1);
+  return { number: number - UNDER_OWN_KEY, own, sealed: bytes.subarray(5) };
 }
 
 /** The changes of one transaction. */
 class Group implements Change {
-  readonly dirty = new Map<string, { readonly kind: EntityKind; readonly id: string; readonly sequence: Sequence }>();
+  /** What was changed, with the record and the key of its own that it had before. */
+  readonly dirty = new Map<
+    string,
+    { readonly kind: EntityKind; readonly id: string; readonly sequence: Sequence; readonly own: number }
+  >();
   readonly audits: AuditDraft[] = [];
   memoryNext: number;
   readonly #tables: Tables;
@@ -315,9 +395,9 @@ class Group implements Change {
     const before = table.get(id);
     const address = `${kind} ${id}`;
     const first = !this.dirty.has(address);
-    if (first) this.dirty.set(address, { kind, id, sequence: before?.sequence ?? 0 });
+    if (first) this.dirty.set(address, { kind, id, sequence: before?.sequence ?? 0, own: before?.own ?? 0 });
     if (value === undefined) table.delete(id);
-    else table.set(id, { value, sequence: 0 });
+    else table.set(id, { value, sequence: 0, own: 0 });
     this.#tell(kind, id, value, before?.value);
     this.#undos.push(() => {
       if (before === undefined) table.delete(id);

@@ -5,6 +5,7 @@ import { systemClock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import type { ErasureProof, JsonValue } from '../../shards/protocol.ts';
+import { Keys, type NewKey } from '../control/keys.ts';
 import type { MemoryRecord } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
 import { makeLog } from '../log.ts';
@@ -27,7 +28,7 @@ function deployment(store: MemoryLogStore, answers: Partial<Record<string, (inpu
   };
   const control = ControlStore.open(new MemoryLog(store), KEY, systemClock);
   const shards = { call } as unknown as Pick<Shards, 'call'>; // answers of the methods that are asked for
-  const erasures = new Erasures({ control, shards, log: makeLog('silent') });
+  const erasures = new Erasures({ control, shards, log: makeLog('silent'), clock: systemClock });
   const end = async (): Promise<void> => {
     await erasures.close();
     await control.close();
@@ -147,6 +148,82 @@ test('of a memory that is gone nothing is left to do', async () => {
   await second.erasures.start();
   await second.erasures.settled();
   assert.equal(second.erasures.pending, 0);
+  await second.end();
+});
+
+/** A memory, and keys of ann's and of others. */
+async function withKeys(control: ControlStore): Promise<Readonly<Record<string, string>>> {
+  await control.commit((change) => {
+    change.put('memory', MEMORY);
+    change.put('memory', { ...MEMORY, number: 8, id: 'other' });
+  });
+  const keys = new Keys(control, systemClock);
+  const ids: Record<string, string> = {};
+  const make = async (what: string, wanted: Omit<NewKey, 'name' | 'scopes'>): Promise<void> => {
+    ids[what] = (await keys.create({ name: "ann's laptop", scopes: ['read'], ...wanted }, 'system')).key.keyId;
+  };
+  await make('bound', { memoryId: 'm', userId: 'ann', namespace: 'ann/private' });
+  await make('given', { memoryId: 'm', principal: 'user:ann' });
+  await make('everywhere', { userId: 'ann' });
+  await make('of another memory', { memoryId: 'other', userId: 'ann' });
+  await make('of another person', { memoryId: 'm', userId: 'annette' });
+  await make('of the deployment', { principal: 'user:ann' });
+  await make('revoked before', { memoryId: 'm', userId: 'ann' });
+  await keys.revoke(ids['revoked before']!, 'system');
+  return ids;
+}
+
+const endedOf = (control: ControlStore, ids: Readonly<Record<string, string>>): readonly string[] =>
+  Object.keys(ids).filter((what) => {
+    const key = control.get('key', ids[what]!)!;
+    if (key.erased !== true) return false;
+    assert.ok(key.revokedAtMs !== undefined && !JSON.stringify(key).includes('ann'), what);
+    assert.deepEqual([key.name, key.principal], ['erased', `key:${key.keyId}`]);
+    return true;
+  });
+
+test("an erasure ends the person's keys in the memory, and everywhere for who acts for the deployment", async () => {
+  const OF_MEMORY = ['bound', 'given', 'revoked before'];
+  for (const everywhere of [false, true]) {
+    const { erasures, control, end } = deployment(new MemoryLogStore());
+    const ids = await withKeys(control);
+    // Also of one of whom the memory holds nothing.
+    const proof = everywhere ? PROOF : { ...PROOF, keyFingerprint: '' };
+    await erasures.user(MEMORY, 'ann', { ...BY, everywhere }, async () => proof);
+    const ended = endedOf(control, ids);
+    assert.deepEqual(new Set(ended), new Set(everywhere ? [...OF_MEMORY, 'everywhere'] : OF_MEMORY));
+    const told = [...control.auditEntries()].filter(({ event }) => event === 'auth.key_revoked').slice(1);
+    assert.deepEqual(
+      told.map(({ actor, details }) => [actor, JSON.parse(details)]),
+      ended.map((what) => [BY.actor, { erased: true, key_id: ids[what] }]),
+    );
+    // Asked again it tells of nothing more.
+    await erasures.user(MEMORY, 'ann', { ...BY, everywhere }, async () => proof);
+    assert.equal(
+      [...control.auditEntries()].filter(({ event }) => event === 'auth.key_revoked').length,
+      told.length + 1,
+    );
+    await end();
+  }
+});
+
+test('keys that a crash left after the grains are ended by the next start, before it serves', async () => {
+  const store = new MemoryLogStore();
+  const first = deployment(store, { eraseUser: refuse('STO-E002') });
+  const ids = await withKeys(first.control);
+  // The grains are gone, and the control log takes nothing more.
+  await assert.rejects(
+    first.erasures.user(MEMORY, 'ann', BY, async () => {
+      first.control.commit = () => Promise.reject(new EngineError('STO-E001'));
+      return PROOF;
+    }),
+    { code: 'STO-E001' },
+  );
+  assert.deepEqual(endedOf(first.control, ids), []);
+  await first.end();
+  const second = deployment(store);
+  await second.erasures.start();
+  assert.deepEqual(endedOf(second.control, ids), ['bound', 'given', 'revoked before']);
   await second.end();
 });
 

@@ -1,12 +1,15 @@
 // Erasures, and the rest of each: what an erasure intends is written down before the first key goes, and taken away when
 // everything is done. One that a stop, a crash or a full disk cut off is gone on with, here or at the next start.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/limits.ts';
 import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
 import { randomId } from '../control/ids.ts';
+import { eraseKeys } from '../control/keys.ts';
 import type { MemoryRecord } from '../control/memories.ts';
 import { repliesPrefix, settingsPrefix } from '../control/memories.ts';
+import { ERASURE_MARK } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { Logger } from '../log.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
@@ -20,6 +23,8 @@ interface Intent {
   readonly target: Target;
   readonly actor: string;
   readonly reason?: string;
+  /** Whether it was asked for by somebody who acts for the whole deployment; absent in what older builds noted. */
+  readonly everywhere?: boolean;
   /** Of the user's destroyed keys, once they are: only names in others' grains are left then. */
   readonly fingerprint?: string;
 }
@@ -27,12 +32,11 @@ interface Intent {
 /** How the caller asks: with its idempotency key and deadline. */
 type Ask<T> = () => Promise<T>;
 
-const MARK = 'erasure/';
-
 export class Erasures {
   readonly #control: ControlStore;
   readonly #shards: Pick<Shards, 'call'>;
   readonly #log: Logger;
+  readonly #clock: Clock;
   readonly #repeats: boolean;
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
@@ -41,12 +45,14 @@ export class Erasures {
     readonly control: ControlStore;
     readonly shards: Pick<Shards, 'call'>;
     readonly log: Logger;
+    readonly clock: Clock;
     /** True where a copy is brought up to what was erased since (`CallContext.repeats`). */
     readonly repeats?: boolean;
   }) {
     this.#control = parts.control;
     this.#shards = parts.shards;
     this.#log = parts.log;
+    this.#clock = parts.clock;
     this.#repeats = parts.repeats === true;
   }
 
@@ -60,7 +66,9 @@ export class Erasures {
     const begun: Intent[] = [];
     for (const intent of this.#intents()) {
       try {
-        begun.push(await this.#withoutKeys(intent));
+        const erased = await this.#withoutKeys(intent);
+        await this.#endKeys(erased);
+        begun.push(erased);
       } catch (error) {
         this.#log.warn({ err: error, memory: intent.memory }, 'an erasure could not be completed yet');
         begun.push(intent);
@@ -73,6 +81,10 @@ export class Erasures {
   async user(memory: MemoryRecord, userId: string, by: By, ask: Ask<ErasureProof>): Promise<ErasureProof> {
     const intent = await this.#intend(memory, { userId }, by);
     const proof = await this.#first(intent, ask);
+    await this.#endKeys(intent).catch((error: unknown) => {
+      this.#runBehind(intent);
+      throw error;
+    });
     if (proof.keyFingerprint === '') await this.#finish(intent);
     else {
       const isDone = await this.#redact(
@@ -107,13 +119,20 @@ export class Erasures {
   #intents(): Intent[] {
     const intents: Intent[] = [];
     for (const { name, value } of this.#control.values('setting'))
-      if (name.includes(`/${MARK}`)) intents.push(value as unknown as Intent); // written by #intend
+      if (name.includes(ERASURE_MARK)) intents.push(value as unknown as Intent); // written by #intend
     return intents;
   }
 
-  async #intend({ number }: MemoryRecord, target: Target, { actor, reason }: By): Promise<Intent> {
-    const name = `${settingsPrefix(number)}${MARK}${randomId('ers')}`;
-    const intent: Intent = { name, memory: number, target, actor, ...(reason === undefined ? {} : { reason }) };
+  async #intend({ number }: MemoryRecord, target: Target, { actor, reason, everywhere = false }: By): Promise<Intent> {
+    const name = `${settingsPrefix(number)}${ERASURE_MARK.slice(1)}${randomId('ers')}`;
+    const intent: Intent = {
+      name,
+      memory: number,
+      target,
+      actor,
+      everywhere,
+      ...(reason === undefined ? {} : { reason }),
+    };
     await this.#note(intent);
     return intent;
   }
@@ -165,6 +184,7 @@ export class Erasures {
     while (!signal.aborted) {
       try {
         intent = await this.#withoutKeys(intent);
+        await this.#endKeys(intent);
         if (await this.#redact(intent, Number.POSITIVE_INFINITY)) return await this.#finish(intent);
       } catch (error) {
         if (error instanceof EngineError && error.code === 'MEM-E003') return await this.#drop(intent);
@@ -173,6 +193,18 @@ export class Erasures {
       }
       await delay(ERASURE_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
+  }
+
+  /** Revokes and blanks the API keys that are bound to the user; those that were are passed over. */
+  async #endKeys({ memory: number, target, actor, everywhere = false }: Intent): Promise<void> {
+    if (!('userId' in target)) return;
+    const { userId } = target;
+    await this.#control.commit((change) => {
+      const memory = [...this.#control.values('memory')].find((one) => one.number === number);
+      if (memory === undefined) return;
+      const by = { actor, nowMs: this.#clock.nowMs() };
+      eraseKeys(change, this.#control.values('key'), { userId, memoryId: memory.id, everywhere }, by);
+    });
   }
 
   /** Destroys the keys, unless that is done. */
@@ -219,6 +251,8 @@ export class Erasures {
 
 interface By {
   readonly actor: string;
+  /** True for who acts for the whole deployment, and not for one memory. */
+  readonly everywhere?: boolean;
   readonly reason?: string | undefined;
 }
 type Proofs = Output<'eraseScope'>;

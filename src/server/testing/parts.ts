@@ -106,7 +106,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       rotate: async () => ({ rotated: 1, fingerprint: '0123456789abcdef' }),
       whileStill: (work) => work(),
     },
-    erasures: new Erasures({ control, shards, log }),
+    erasures: new Erasures({ control, shards, log, clock }),
     startedAtMs: clock.nowMs(),
     readImport: async (bytes) => readImportedFile(bytes),
     readText: options.readText ?? readText,

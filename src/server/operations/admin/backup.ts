@@ -52,7 +52,7 @@ async function copyAll(path: string, services: Services): Promise<number> {
   const bytes = await services.masterKeys.whileStill(async () => {
     // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
     const copied = await services.shards.backup(path);
-    await services.control.backup(control);
+    await services.control.backup(control, join(path, 'keys', 'control'));
     await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
     await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
     return copied;

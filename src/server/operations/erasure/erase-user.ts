@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts';
 
 /** Erases a user of the call's memory. `reason` goes before the one in a header. */
 export function eraseUser(context: Context, userId: string, reason: string | undefined): Promise<ErasureProof> {
-  const by = { actor: context.principal.actor, reason: reason ?? context.reason };
+  const { actor, memoryId } = context.principal;
+  const by = { actor, everywhere: memoryId === undefined, reason: reason ?? context.reason };
   return context.services.erasures.user(context.memory, userId, by, () =>
     context.call('eraseUser', { userId }, reason === undefined ? {} : { reason }),
   );

@@ -1,0 +1,90 @@
+// Records of the control log that name a person lie under keys of their own: what takes the record takes the key.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { open } from '../../engine/crypto/envelope.ts';
+import { MasterKey } from '../../engine/keys/master-key.ts';
+import { CorruptRecord } from '../../engine/log/log.ts';
+import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
+import { CONTROL_KEY, StepClock } from '../testing/parts.ts';
+import { endKey, Keys } from './keys.ts';
+import { RecordKeys } from './record-keys.ts';
+import { UNDER_OWN_KEY } from './records.ts';
+import { ControlStore } from './store.ts';
+
+const clock = new StepClock();
+const MASTER = MasterKey.of(Buffer.alloc(32, 9));
+const AAD = Buffer.from('control key');
+
+function begun(t: TestContext) {
+  const directory = join(temporaryDirectory(t), 'control');
+  const disk = new MemoryLogStore();
+  const recordKeys = (master = MASTER) => new RecordKeys(directory, master, CONTROL_KEY);
+  const reopened = (master = MASTER) => ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock, recordKeys(master));
+  return { disk, recordKeys, reopened };
+}
+
+/** Records of API keys as they lie in the log. */
+const keyRecords = (disk: MemoryLogStore): Buffer[] =>
+  [...new MemoryLog(disk.clone()).scan(1)]
+    .flatMap((item) => (item instanceof CorruptRecord ? [] : [Buffer.from(item.bytes)]))
+    .filter((bytes) => (bytes[0]! & 127) === 2);
+
+test('every version of the record of a bound key is closed for good once the key is erased', async (t) => {
+  const { disk, recordKeys, reopened } = begun(t);
+  const store = reopened();
+  const keys = new Keys(store, clock);
+  const { key, raw } = await keys.create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
+  await keys.create({ name: 'of nobody', scopes: ['read'] }, 'system');
+  const versions = keyRecords(disk).filter(([kind]) => kind! >= UNDER_OWN_KEY);
+  // A use rewrites the record; the bytes before it may lie about for long.
+  assert.ok(keys.authenticate(raw) !== undefined);
+  await keys.writeUses({ all: true });
+  versions.push(...keyRecords(disk).filter(([kind]) => kind! >= UNDER_OWN_KEY));
+  assert.equal(versions.length, 2);
+  const older = disk.clone();
+  const read = (own: RecordKeys): string[] =>
+    versions.map((bytes) => open(own.get(bytes.readUInt32BE(1)), bytes.subarray(5), AAD).toString());
+  assert.ok(read(recordKeys()).every((text) => text.includes('"ann"')));
+  for (const bytes of versions) {
+    assert.throws(() => open(CONTROL_KEY, bytes.subarray(5), AAD), { code: 'CRY-E001' });
+    assert.throws(() => open(CONTROL_KEY, bytes.subarray(1), AAD), { code: 'CRY-E001' });
+  }
+
+  await store.commit((change) => endKey(change, store.get('key', key.keyId)!, { actor: 'system', nowMs: clock.now }));
+  assert.throws(() => read(recordKeys()), { code: 'CRY-E002' });
+  assert.ok(keyRecords(disk).every(([kind]) => kind! < UNDER_OWN_KEY));
+  await store.close();
+  const again = reopened();
+  assert.deepEqual([again.get('key', key.keyId)?.erased, again.count('key')], [true, 2]);
+  assert.deepEqual((await again.verify()).findings, []);
+  await again.close();
+
+  // An older copy of the log beside today's keys: the record is passed over, the rest is read.
+  const restored = ControlStore.open(new MemoryLog(older), CONTROL_KEY, clock, recordKeys());
+  assert.deepEqual(
+    [...restored.values('key')].map(({ name }) => name),
+    ['of nobody'],
+  );
+  assert.deepEqual((await restored.verify()).findings, []);
+});
+
+test('a key whose record a crash let go of is destroyed by the next start; others open under a new master key', async (t) => {
+  const { recordKeys, reopened } = begun(t);
+  const store = reopened();
+  const { key } = await new Keys(store, clock).create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
+  await store.close();
+  const cut = recordKeys();
+  const left = cut.make();
+  cut.flush();
+  cut.close();
+  const next = MasterKey.of(Buffer.alloc(32, 8), Buffer.alloc(32, 9));
+  const again = reopened(next);
+  assert.equal(again.rewrapKeys(next), 1);
+  await again.close();
+  const alone = next.alone();
+  assert.equal(recordKeys(alone).isDestroyed(left), true);
+  const last = reopened(alone);
+  assert.equal(last.get('key', key.keyId)?.userId, 'ann');
+});
