@@ -60,6 +60,8 @@ const LINES: { readonly [M in MethodName]: Line } = {
   fetch: { reads: ({ hash }) => [{ hashes: [hash] }] },
   recall: { reads: () => [QUERY, { ...QUERY, query: 'ann likes' }, { ...QUERY, wordsOnly: true }] },
   keepRecall: { nothing: 'takes what a recall found' },
+  grainNames: { nothing: 'asked within the deployment, for a record' },
+  grainHashes: { nothing: 'asked within the deployment, for a record' },
   recallRecords: { nothing: 'hashes and tokens alone' },
   recallRecord: { nothing: 'hashes and tokens alone' },
   recallTotals: { nothing: 'counts' },

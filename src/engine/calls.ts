@@ -5,7 +5,7 @@ import type { CalCall, CalReply } from './cal/run/answer.ts';
 import type { PartitionAnswer, PartitionRead } from './cal/run/asks.ts';
 import type { WireError } from './errors.ts';
 import type { ConsentFact } from './govern/consent.ts';
-import type { KeptQuery, KeptResult, QueryMode } from './govern/provenance.ts';
+import type { FoundResult, KeptQuery, QueryMode } from './govern/provenance.ts';
 import type { JsonObject, JsonValue } from './grain/api-json.ts';
 import type { Facet, Verification } from './index/part.ts';
 import type { PartitionEvidence } from './maintain/compliance/evidence.ts';
@@ -338,7 +338,9 @@ export interface RecallAccount {
   readonly object?: string;
   readonly entity?: string;
   readonly candidateCount: number;
-  readonly results: readonly KeptResult[];
+  readonly results: readonly FoundResult[];
+  /** What the trail calls the grains, by their hashes, where they lie in several partitions; '' for one that is gone. */
+  readonly names?: Readonly<Record<string, string>>;
   /** Where not all that was found is named by `results`. */
   readonly resultCount?: number;
   readonly excluded: Excluded;
@@ -657,6 +659,10 @@ export interface MemoryCalls {
   };
   /** Leaves the record of a recall that was put together elsewhere. Nothing where neither policy nor caller wants one. */
   keepRecall: { input: RecallAccount; output: { recallId?: string } };
+  /** What the trail calls these grains; '' for one that is not here. In the order of `hashes`. */
+  grainNames: { input: { hashes: readonly string[] }; output: { names: readonly string[] } };
+  /** The hashes of grains that the trail calls so; '' for one that is not here, or whose name is another partition's. */
+  grainHashes: { input: { names: readonly string[] }; output: { hashes: readonly string[] } };
   /** Records of recalls, newest or oldest first. `from`: the first place that may be given; `next` goes on from there. */
   recallRecords: {
     input: { filter: RecordFilter; limit: number; order: 'asc' | 'desc'; from?: number };
@@ -774,8 +780,10 @@ export interface MemoryCalls {
         | 'user.data_exported';
       /** The person concerned; otherwise the one that the caller is bound to. */
       userId?: string;
-      /** Codes, counts and hashes alone. */
+      /** Codes and counts alone. */
       details: Readonly<Record<string, number | string>>;
+      /** Texts by a name each, told as `NAME_hmac`: what stands for them under the key of the person, or of the memory. */
+      texts?: Readonly<Record<string, string>>;
     };
     output: Record<never, never>;
   };

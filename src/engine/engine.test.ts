@@ -259,6 +259,8 @@ test('what is extracted is told as such, and refused once its source is gone', a
   };
   const [stored] = (await engine.write('addBatch', context, derived('Paris'))).outcomes;
   assert.ok(stored !== undefined && 'hash' in stored);
+  const memory = engine.store.memory(1);
+  const names = [hash, stored.hash].map((one) => engine.store.nameOfHash(memory, one));
   await engine.write('eraseUser', context, { userId: 'ada' });
   for (const _ of ['again', 'and again']) {
     const [refused] = (await engine.write('addBatch', context, derived('Rome'))).outcomes;
@@ -270,10 +272,10 @@ test('what is extracted is told as such, and refused once its source is gone', a
     return decoded?.kind === 'audit' ? decodeAuditBody(decoded.body) : [];
   });
   assert.deepEqual(
-    entries.slice(1, 3).map(({ event, details }) => [event, JSON.parse(details).hash]),
+    entries.slice(1, 3).map(({ event, details }) => [event, JSON.parse(details).grain]),
     [
-      ['memory.remembered', hash],
-      ['memory.extracted', stored.hash],
+      ['memory.remembered', names[0]],
+      ['memory.extracted', names[1]],
     ],
   );
 });

@@ -26,7 +26,7 @@ export function isAudited(read: { readonly method: string }, { actor }: CallCont
 export function audited(store: Store, trail: ReadTrail, context: CallContext, read: Done): Done['output'] {
   const memory = store.memory(context.memory);
   if (read.method !== 'recall') {
-    trail.note(memory, readEntry(memory, context, read));
+    trail.note(memory, readEntry(store, memory, context, read));
     return read.output;
   }
   const { input, output } = read;
@@ -68,11 +68,18 @@ export function auditRefusedRead(
     event: 'policy.enforced',
     actor,
     subject: pseudonym(held, filter?.userId ?? userId),
-    details: { code: error.code, ...(hash === undefined ? {} : { hash }), operation: method },
+    details: { code: error.code, ...grainDetail(store, held, hash), operation: method },
   });
 }
 
+/** A grain that is not here has no name here, and an entry says nothing of it. */
+function grainDetail(store: Store, memory: Memory, hash: string | undefined): { readonly grain?: string } {
+  const name = hash === undefined ? undefined : store.nameOfHash(memory, hash);
+  return name === undefined ? {} : { grain: name };
+}
+
 function readEntry(
+  store: Store,
   memory: Memory,
   { actor, userId }: CallContext,
   read: Exclude<Done, { method: 'recall' }>,
@@ -83,5 +90,5 @@ function readEntry(
     return { event, actor, subject, details: { count: read.output.grains.length } };
   }
   const user = read.method === 'get' ? read.output.userId : userId;
-  return { event, actor, subject: pseudonym(memory, user), details: { hash: read.input.hash } };
+  return { event, actor, subject: pseudonym(memory, user), details: grainDetail(store, memory, read.input.hash) };
 }

@@ -92,6 +92,14 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       const recallId = trail.recall(store.memory(context.memory), context, input);
       return recallId === undefined ? {} : { recallId };
     },
+    grainNames: (context: CallContext, { hashes }: In<'grainNames'>): Out<'grainNames'> => {
+      const memory = store.memory(context.memory);
+      return { names: hashes.map((hash) => store.nameOfHash(memory, hash) ?? '') };
+    },
+    grainHashes: (context: CallContext, { names }: In<'grainHashes'>): Out<'grainHashes'> => {
+      const memory = store.memory(context.memory);
+      return { hashes: names.map((name) => store.hashOfName(memory, name) ?? '') };
+    },
     namespaces: (context: CallContext, input: In<'namespaces'>): Out<'namespaces'> =>
       namespaces(store, store.memory(context.memory), context, input.filter),
     alike: (context: CallContext, { words, limit }: In<'alike'>): Out<'alike'> => {

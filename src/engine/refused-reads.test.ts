@@ -61,7 +61,8 @@ test('a grain, a list, a recall and a query of a restricted user are told of, ea
     reads.map(([name]) => name),
   );
   for (const one of told) assert.deepEqual([one['code'], one.actor], ['POL-E008', 'key:test']);
-  assert.deepEqual([told[0]?.['hash'], told[3]?.['hash']], [hash, undefined]);
+  const { store } = engine;
+  assert.deepEqual([told[0]?.['grain'], told[3]?.['grain']], [store.nameOfHash(store.memory(1), hash), undefined]);
   for (const one of told.slice(3)) assert.match(one.subject, /^user:[0-9a-f]{32}$/);
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
 });

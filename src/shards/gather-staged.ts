@@ -8,6 +8,7 @@ import { floatsOf } from '../engine/recall/meanings.ts';
 import { alikeOf } from '../engine/recall/stages/expansion.ts';
 import { type Rerank, recallStaged } from '../engine/recall/stages/recall-output.ts';
 import type { Fan } from './fan.ts';
+import { keepRecallWithNames } from './gather-names.ts';
 import { gatherRecall } from './gather-recall.ts';
 import type { GrainFilter, GrainView, Input, Output, RecallAccount, RecallQuery } from './protocol.ts';
 
@@ -52,7 +53,7 @@ export async function gatherStagedRecall(fan: Fan, query: RecallQuery): Promise<
     meanings: (input) => gatherMeanings(fan, input),
   };
   const found = await recallInStages(query, (method, input) => answers[method](input));
-  return query.record === undefined ? found : recorded(query, found, (account) => fan.one(0, 'keepRecall', account));
+  return query.record === undefined ? found : recorded(query, found, (account) => keepRecallWithNames(fan, account));
 }
 
 /** The answer as it goes to whoever asked, with the id of the record that it leaves. */

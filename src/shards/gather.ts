@@ -14,6 +14,7 @@ import {
   gatherRetentionStatus,
   gatherSetPolicy,
 } from './gather-govern.ts';
+import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './gather-names.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
 import { refuseCircle } from './goal-circle.ts';
 import {
@@ -125,9 +126,11 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
   verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),
   auditPage: gatherAuditPage,
-  keepRecall: (fan, input) => fan.one(0, 'keepRecall', input),
+  keepRecall: keepRecallWithNames,
+  grainNames: gatherNames,
+  grainHashes: gatherHashes,
   recallRecords: (fan, input) => fan.one(0, 'recallRecords', input),
-  recallRecord: (fan, input) => fan.one(0, 'recallRecord', input),
+  recallRecord: async (fan, input) => withHashes(fan, await fan.one(0, 'recallRecord', input)),
   recallTotals: (fan, input) => fan.one(0, 'recallTotals', input),
   compliance: async (fan, input) => ({
     partitions: (await fan.all('compliance', input)).flatMap(({ partitions }) => partitions),

@@ -115,6 +115,8 @@ export const METHOD_KINDS = {
   meanings: 'read',
   auditPage: 'long',
   keepRecall: 'read',
+  grainNames: 'read',
+  grainHashes: 'read',
   recallRecords: 'long',
   recallRecord: 'long',
   recallTotals: 'long',

@@ -247,7 +247,7 @@ for (const [transport, partitions] of FACES)
       await refused(face.recall({ query: 'tea', user_id: 'u1' }), 'POL-E008');
       const { entries } = await http.get(`${M}/audit?event_type=policy.enforced`);
       assert.equal(entries.length, 2);
-      assert.ok(entries.some(({ details }: Told) => details['hash'] === hash));
+      assert.ok(entries.some(({ grain_hash }: Told) => grain_hash === hash));
     });
 
     test('no version of a goal makes it a goal above itself, wherever the others lie', async () => {

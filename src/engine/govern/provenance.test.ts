@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { grainName } from '../record/grain-name.ts';
 import { EXCLUSION_REASONS } from './exclusions.ts';
 import {
   BREAKDOWN_FIELDS,
@@ -16,6 +17,15 @@ import {
 import { decodeNames, decodeRecall, encodeNames, encodeRecall } from './provenance-codec.ts';
 
 const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
+const name = fc
+  .record({ user: fc.nat(), scope: fc.nat(), partition: fc.option(fc.nat({ max: 63 }), { nil: undefined }), hash: hex })
+  .map(({ user, scope, partition, hash }) =>
+    grainName({
+      keys: { user, scope },
+      ...(partition === undefined ? {} : { partition }),
+      enciphered: Buffer.from(hash, 'hex'),
+    }),
+  );
 const text = fc.string({ unit: 'grapheme' });
 const score = fc
   .array(fc.option(fc.double({ min: -2, max: 2, noNaN: true }), { nil: undefined }), {
@@ -30,7 +40,7 @@ const score = fc
   });
 const kept: fc.Arbitrary<KeptRecall> = fc.record({
   candidateCount: fc.nat({ max: 5_000 }),
-  excluded: fc.array(fc.record({ hash: hex, reason: fc.constantFrom(...EXCLUSION_REASONS) }), { maxLength: 5 }),
+  excluded: fc.array(fc.record({ grain: name, reason: fc.constantFrom(...EXCLUSION_REASONS) }), { maxLength: 5 }),
   excludedCounts: fc.dictionary(fc.constantFrom(...EXCLUSION_REASONS), fc.integer({ min: 1, max: 9_999 })),
   mode: fc.constantFrom(...QUERY_MODES),
   namespace: text,
@@ -48,12 +58,15 @@ const kept: fc.Arbitrary<KeptRecall> = fc.record({
     { requiredKeys: ['detect_contradictions', 'grain_type', 'has_embedding', 'has_text', 'options'] },
   ),
   requestId: text,
-  results: fc.array(fc.record({ hash: hex, score }), { maxLength: 5 }),
+  results: fc.array(fc.record({ grain: name, score }), { maxLength: 5 }),
   resultCount: fc.nat({ max: 500 }),
   timestamp: fc.nat(),
 });
 const names: fc.Arbitrary<KeptNames | undefined> = fc.option(
-  fc.record({ entity: hex, object: hex, relation: hex, subject: hex, user_id: text }, { requiredKeys: ['user_id'] }),
+  fc.record(
+    { entity: hex, object: hex, relation: hex, salt: hex, subject: hex, text_sha256: hex, user_id: text },
+    { requiredKeys: ['user_id'] },
+  ),
   { nil: undefined },
 );
 
@@ -89,7 +102,7 @@ test('scores are kept to the sixth digit, ranks as they are, zeros not at all', 
   const account = new ScoreNumbers();
   for (const name of BREAKDOWN_FIELDS)
     account.next(name === 'bm25_rank' ? 7 : name === 'final_score' ? 0.12345678 : name === 'near' ? 0 : undefined);
-  const recall = { ...fc.sample(kept, 1)[0]!, results: [{ hash: 'a'.repeat(64), score: account.numbers }] };
+  const recall = { ...fc.sample(kept, 1)[0]!, results: [{ grain: 'a'.repeat(64), score: account.numbers }] };
   assert.deepEqual(shownRecall(recall, undefined).results[0]?.score_breakdown, { bm25_rank: 7, final_score: 0.123457 });
 });
 

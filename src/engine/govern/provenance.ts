@@ -1,6 +1,8 @@
 // What a recall leaves behind (service contract section 14): what was asked, what came of it, and an id that is a hash of
-// all that. Names of persons and of things stand there as blind tokens, words as their SHA-256; no grain is quoted.
+// all that. Names of persons and of things stand there as blind tokens, words as their SHA-256, grains by what the trail calls
+// them (record/grain-name.ts); none is quoted.
 import { hash } from 'node:crypto';
+import { isPlainHash } from '../record/grain-name.ts';
 import { EXCLUSION_REASONS, type ExclusionReason } from './exclusions.ts';
 
 /** On disk by position: only ever appended to. */
@@ -34,10 +36,16 @@ export const BREAKDOWN_FIELDS = [
 /** Scores are kept to the sixth digit. */
 const DIGITS = 1e6;
 
-export interface KeptResult {
+/** A grain among what was found, with its score. */
+export interface FoundResult {
   readonly hash: string;
   /** Pairs of a field's place in BREAKDOWN_FIELDS and its value, in millionths; a rank as it is. Those of 0 are left out. */
   readonly score: readonly number[];
+}
+
+/** As it is kept, which may be longer than the grain is: by its name, or by its hash in a record of an older build. */
+export interface KeptResult extends Pick<FoundResult, 'score'> {
+  readonly grain: string;
 }
 
 /** Names of a request: blind tokens, hex. What goes with the person concerned. */
@@ -45,7 +53,11 @@ export interface KeptNames {
   readonly entity?: string;
   readonly object?: string;
   readonly relation?: string;
+  /** 32 random hex digits: without them nobody can try names until the record's id comes out. Absent in older records. */
+  readonly salt?: string;
   readonly subject?: string;
+  /** Of the query's text, where a person is concerned. */
+  readonly text_sha256?: string;
   /** The person concerned, as called. */
   readonly user_id?: string;
 }
@@ -63,7 +75,7 @@ export interface KeptQuery {
 /** What a record is made of. */
 export interface KeptRecall {
   readonly candidateCount: number;
-  readonly excluded: readonly { readonly hash: string; readonly reason: ExclusionReason }[];
+  readonly excluded: readonly { readonly grain: string; readonly reason: ExclusionReason }[];
   readonly excludedCounts: Readonly<Partial<Record<ExclusionReason, number>>>;
   readonly mode: QueryMode;
   /** '' where the request names none. */
@@ -83,7 +95,7 @@ export interface KeptRecall {
 /** A record as it is shown, but for `recall_id` and `audit_entry_hash`; members in the order of their names, as hashed. */
 export interface ShownRecall {
   readonly candidate_count: number;
-  readonly excluded: readonly { readonly hash: string; readonly reason: string }[];
+  readonly excluded: readonly (ShownGrain & { readonly reason: string })[];
   readonly excluded_counts: Readonly<Record<string, number>>;
   readonly excluded_total: number;
   readonly namespace: string;
@@ -93,13 +105,15 @@ export interface ShownRecall {
   readonly query_mode: string;
   readonly request_id: string;
   readonly result_count: number;
-  readonly results: readonly {
-    readonly hash: string;
+  readonly results: readonly (ShownGrain & {
     readonly rank: number;
     readonly score_breakdown: Readonly<Record<string, number>>;
-  }[];
+  })[];
   readonly timestamp: number;
 }
+
+/** By its name; in a record of an older build by its hash. */
+export type ShownGrain = { readonly grain: string } | { readonly hash: string };
 
 /** Takes down a score's account: the fields in the order of BREAKDOWN_FIELDS. */
 export class ScoreNumbers {
@@ -126,6 +140,7 @@ function shownScore(numbers: readonly number[]): Record<string, number> {
 /** The record as it is shown; without `names` as it is left when the person concerned was erased. */
 export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): ShownRecall {
   const { query, excludedCounts } = kept;
+  const text = names?.text_sha256 ?? query.text_sha256;
   const counts: Record<string, number> = {};
   let total = 0;
   for (const reason of SORTED_REASONS) {
@@ -135,7 +150,7 @@ export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): Sho
   }
   return {
     candidate_count: kept.candidateCount,
-    excluded: kept.excluded.map(({ hash, reason }) => ({ hash, reason })),
+    excluded: kept.excluded.map(({ grain, reason }) => ({ ...shownGrain(grain), reason })),
     excluded_counts: counts,
     excluded_total: total,
     namespace: kept.namespace,
@@ -150,17 +165,26 @@ export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): Sho
       ...(names?.object === undefined ? {} : { object: names.object }),
       options: query.options,
       ...(names?.relation === undefined ? {} : { relation: names.relation }),
+      ...(names?.salt === undefined ? {} : { salt: names.salt }),
       spo_blinded: true,
       ...(names?.subject === undefined ? {} : { subject: names.subject }),
-      ...(query.text_sha256 === undefined ? {} : { text_sha256: query.text_sha256 }),
+      ...(text === undefined ? {} : { text_sha256: text }),
       ...(names?.user_id === undefined ? {} : { user_id: names.user_id }),
     },
     query_mode: kept.mode,
     request_id: kept.requestId,
     result_count: kept.resultCount,
-    results: kept.results.map(({ hash, score }, i) => ({ hash, rank: i + 1, score_breakdown: shownScore(score) })),
+    results: kept.results.map(({ grain, score }, i) => ({
+      ...shownGrain(grain),
+      rank: i + 1,
+      score_breakdown: shownScore(score),
+    })),
     timestamp: kept.timestamp,
   };
+}
+
+function shownGrain(grain: string): ShownGrain {
+  return isPlainHash(grain) ? { hash: grain } : { grain };
 }
 
 const SORTED_REASONS: readonly ExclusionReason[] = [...EXCLUSION_REASONS].sort();
@@ -176,11 +200,11 @@ export function recallIds(
   const { query: whole, excluded_counts: counts, excluded_total: total } = shownRecall({ ...kept, ...NOTHING }, names);
   let excluded = '';
   for (const one of kept.excluded)
-    excluded += `${excluded === '' ? '' : ','}{"hash":"${one.hash}","reason":"${one.reason}"}`;
+    excluded += `${excluded === '' ? '' : ','}{${memberOf(one.grain)},"reason":"${one.reason}"}`;
   let results = '';
   for (let i = 0; i < kept.results.length; i++) {
-    const { hash, score } = kept.results[i]!;
-    results += `${i === 0 ? '' : ','}{"hash":"${hash}","rank":${i + 1},"score_breakdown":{${scoreText(score)}}}`;
+    const { grain, score } = kept.results[i]!;
+    results += `${i === 0 ? '' : ','}{${memberOf(grain)},"rank":${i + 1},"score_breakdown":{${scoreText(score)}}}`;
   }
   const before =
     `{"candidate_count":${kept.candidateCount},"excluded":[${excluded}],"excluded_counts":${JSON.stringify(counts)},` +
@@ -196,6 +220,10 @@ export function recallIds(
 }
 
 const NOTHING = { results: [], excluded: [] };
+
+function memberOf(grain: string): string {
+  return isPlainHash(grain) ? `"hash":"${grain}"` : `"grain":"${grain}"`;
+}
 
 function scoreText(numbers: readonly number[]): string {
   let text = '';

@@ -36,7 +36,7 @@ function* page(
   { filter, limit, order, from }: Omit<Input, 'filter'> & { readonly filter: Bound },
 ): Generator<void, Output, void> {
   const chain = new Chain(store, memory.number);
-  const matches = matcher(memory, filter);
+  const matches = matcher(store, memory, filter);
   const shown = new Map<string, string>();
   const name = (stored: string): string => {
     const known = shown.get(stored) ?? shownPerson(store, memory, stored);
@@ -59,7 +59,9 @@ function* page(
         next = entry.seq;
         break;
       }
-      entries.push(view(entry, { partition, previous: record[i - 1]?.hash ?? chain.hashBefore(at), name }));
+      entries.push(
+        view(entry, { store, memory, partition, previous: record[i - 1]?.hash ?? chain.hashBefore(at), name }),
+      );
     }
     yield;
   }
@@ -139,10 +141,16 @@ class Chain {
 
 function view(
   entry: AuditEntry,
-  { partition, previous, name }: { partition: number; previous: string; name: (stored: string) => string },
+  {
+    store,
+    memory,
+    partition,
+    previous,
+    name,
+  }: { store: Store; memory: Memory; partition: number; previous: string; name: (stored: string) => string },
 ): AuditView {
   const details = JSON.parse(entry.details) as AuditView['details']; // canonical JSON of a flat object
-  const { hash: grain } = details;
+  const grain = shownHash(store, memory, details);
   return {
     partition,
     seq: entry.seq,
@@ -150,19 +158,26 @@ function view(
     eventType: entry.event,
     actor: name(entry.actor),
     subject: name(entry.subject),
-    ...(typeof grain === 'string' ? { grainHash: grain } : {}),
+    ...(grain === undefined ? {} : { grainHash: grain }),
     details,
     prevHash: previous,
     hash: entry.hash,
   };
 }
 
-function matcher(memory: Memory, filter: Bound): (entry: AuditEntry) => boolean {
+/** The hash of the grain that an entry names, while it is here. What an older build wrote stands in the details anyway. */
+function shownHash(store: Store, memory: Memory, { grain, hash }: AuditView['details']): string | undefined {
+  if (typeof grain === 'string') return store.hashOfName(memory, grain);
+  return typeof hash === 'string' ? hash : undefined;
+}
+
+function matcher(store: Store, memory: Memory, filter: Bound): (entry: AuditEntry) => boolean {
   const { user, actor, grainHash, events, since, until, within } = filter;
   const wanted = events === undefined ? undefined : eventsOf(events);
   const person = user === undefined ? undefined : `user:${memory.userToken(user)}`;
   const bound = within === undefined ? undefined : `user:${memory.userToken(within)}`;
   const acting = actor?.startsWith('user:') === true ? `user:${memory.userToken(actor.slice(5))}` : actor;
+  const isOfGrain = grainHash === undefined ? undefined : grainMatcher(store, memory, grainHash);
   return (entry) =>
     (wanted === undefined || wanted.has(entry.event)) &&
     (person === undefined || entry.subject === person || entry.actor === person) &&
@@ -170,7 +185,16 @@ function matcher(memory: Memory, filter: Bound): (entry: AuditEntry) => boolean 
     (acting === undefined || entry.actor === acting || entry.actor === actor) &&
     (since === undefined || entry.timestamp >= since) &&
     (until === undefined || entry.timestamp <= until) &&
-    (grainHash === undefined || entry.details.includes(`"${grainHash}"`));
+    (isOfGrain === undefined || isOfGrain(entry.details));
+}
+
+/**
+ * Whether an entry's details name the grain with that hash. Of one that is not here nothing is found, whatever keys are left: else
+ * anybody who may read the trail could ask it for the hash of what a grain may have said. Older builds wrote the hash itself.
+ */
+function grainMatcher(store: Store, memory: Memory, hash: string): (details: string) => boolean {
+  const wanted = [hash, store.nameOfHash(memory, hash)].filter((called) => called !== undefined);
+  return (details) => wanted.some((called) => details.includes(`"${called}"`));
 }
 
 /** Event types by name, or all that begin like `memory.*`. */

@@ -59,11 +59,12 @@ function ordinalsAfter(
 
 function standing(store: Store, memory: Memory, ordinal: Ordinal): Omit<ExportedGrain, 'hash' | 'blob'> {
   const successor = store.supersession(memory.number, ordinal);
+  const address = successor === undefined ? undefined : memory.trail.addressNamed(successor.newName);
   const verification = store.verification(memory.number, ordinal);
   return {
-    ...(successor?.newAddress === undefined
+    ...(successor === undefined || address === undefined
       ? {}
-      : { supersededBy: successor.newAddress, systemValidToMs: successor.atMs }),
+      : { supersededBy: address, systemValidToMs: successor.atMs }),
     ...(verification === '' ? {} : { verificationStatus: verification }),
   };
 }

@@ -1,16 +1,12 @@
 // What was destroyed and forgotten in a shard since a copy of it was taken, told by the shard and the copy side by side:
 // so that a restored copy does not bring it back. Nothing here changes the shard.
 import { open, sealKey } from '../crypto/envelope.ts';
+import { EngineError } from '../errors.ts';
 import { decodeAuditBody } from '../govern/audit-codec.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { CorruptRecord, type Log, type Sequence } from '../log/log.ts';
-import {
-  decodeRecord,
-  type EngineRecord,
-  type GrainRecord,
-  grainRecordAddress,
-  type KeyRecord,
-} from '../record/record.ts';
+import { decodeRecord, type EngineRecord, type GrainRecord, type KeyRecord } from '../record/record.ts';
+import { TrailNames } from '../store/trail-names.ts';
 
 export interface ShardSide {
   readonly log: Log;
@@ -36,7 +32,7 @@ export interface Held {
  */
 export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
   const erased = now.keys === undefined ? new Set<number>() : erasedKeys(copy.keys, now.keys);
-  const { removed, divergesAt } = now.log === undefined ? UNKNOWN : removedSince(copy, now.log);
+  const { removed, divergesAt } = now.log === undefined ? UNKNOWN : removedSince(copy, { ...now, log: now.log });
   if (now.log !== undefined)
     for (const key of keysOfErased(copy, now.log, divergesAt ?? copy.log.nextSequence)) erased.add(key);
   const names = erased.size === 0 ? [] : namesOf(copy, erased);
@@ -52,7 +48,14 @@ export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
   return { users, scopes, forgotten, divergesAt };
 }
 
-type Removed = Pick<GrainRecord, 'memory' | 'address' | 'key'>;
+/** One half of a shard may have been lost with its keys. */
+type NowSide = Pick<ShardSide, 'log'> & Partial<ShardSide>;
+
+interface Removed {
+  readonly memory: number;
+  readonly address: string;
+  readonly key: number;
+}
 const UNKNOWN = { removed: [] as readonly Removed[], divergesAt: undefined };
 
 /** Ids of keys of users and scopes that are live in the copy and destroyed now. */
@@ -114,59 +117,135 @@ function namesOf({ log, keys }: ShardSide, erased: ReadonlySet<number>): Named[]
 
 /** Grains of the copy at whose sequence the log of now has a gap, or that it says it forgot after the two parted. */
 function removedSince(
-  { log: copy }: ShardSide,
-  now: Log,
+  copy: ShardSide,
+  now: NowSide,
 ): { removed: readonly Removed[]; divergesAt: Sequence | undefined } {
-  const end = Math.min(copy.nextSequence, now.nextSequence);
+  const names = { copy: new SideNames(copy), now: new SideNames(now) };
+  const end = Math.min(copy.log.nextSequence, now.log.nextSequence);
   const removed = new Map<string, Removed>();
-  const current = now.scan(1, end);
+  const current = now.log.scan(1, end);
   let next = current.next();
   let divergesAt: Sequence | undefined;
-  for (const item of copy.scan(1, end)) {
+  for (const item of copy.log.scan(1, end)) {
     while (next.done !== true && next.value.sequence < item.sequence) next = current.next();
     if (item instanceof CorruptRecord) continue;
     const there = next.done !== true && next.value.sequence === item.sequence ? next.value : undefined;
     if (there instanceof CorruptRecord) continue;
     if (there === undefined) {
-      const record = decodeRecord(item.bytes);
-      if (record.kind === 'grain') removed.set(nameOf(record), record);
-    } else if (!isSame(item.bytes, there.bytes)) {
+      const gone = removedOf(names.copy, decodeRecord(item.bytes));
+      if (gone !== undefined) removed.set(placeOf(gone), gone);
+    } else if (!isSame(item.bytes, there.bytes, names)) {
       divergesAt = item.sequence;
       break;
     }
   }
   if (divergesAt !== undefined)
-    for (const grain of forgottenAfter(copy, now, divergesAt)) removed.set(nameOf(grain), grain);
+    for (const grain of forgottenAfter(copy.log, now.log, divergesAt, names)) removed.set(placeOf(grain), grain);
   if (removed.size > 0)
-    for (const [, record] of recordsOf(now)) if (record.kind === 'grain') removed.delete(nameOf(record));
+    for (const [, record] of recordsOf(now.log)) {
+      const here = removedOf(names.now, record);
+      if (here !== undefined) removed.delete(placeOf(here));
+    }
   return { removed: [...removed.values()], divergesAt };
 }
 
-function* forgottenAfter(copy: Log, now: Log, from: Sequence): Generator<Removed> {
+/** A grain's record as a removed one; undefined for another record, and where nobody can tell its hash any more. */
+function removedOf(names: SideNames, record: EngineRecord): Removed | undefined {
+  if (record.kind !== 'grain') return undefined;
+  const address = names.addressIn(record);
+  return address === undefined ? undefined : { memory: record.memory, address, key: record.key };
+}
+
+function* forgottenAfter(
+  copy: Log,
+  now: Log,
+  from: Sequence,
+  names: { readonly copy: SideNames; readonly now: SideNames },
+): Generator<Removed> {
   const told = new Set<string>();
   for (const [sequence, record] of recordsOf(now)) {
     if (sequence < from || record.kind !== 'audit') continue;
-    for (const { event, details } of decodeAuditBody(record.body))
-      if (event === 'memory.forgotten') told.add(nameOf({ memory: record.memory, address: hashIn(details) }));
+    const { memory } = record;
+    for (const { event, details } of decodeAuditBody(record.body)) {
+      // Of somebody who was erased since the name tells nothing: that they were is found by their key.
+      const address = event === 'memory.forgotten' ? names.now.addressNamed(memory, grainIn(details)) : undefined;
+      if (address !== undefined) told.add(placeOf({ memory, address }));
+    }
   }
   if (told.size === 0) return;
-  for (const [, record] of recordsOf(copy)) if (record.kind === 'grain' && told.has(nameOf(record))) yield record;
+  for (const [, record] of recordsOf(copy)) {
+    const grain = removedOf(names.copy, record);
+    if (grain !== undefined && told.has(placeOf(grain))) yield grain;
+  }
 }
 
-function hashIn(details: string): string {
-  const { hash } = JSON.parse(details) as { hash?: unknown }; // canonical JSON of an object, by the audit codec
-  return typeof hash === 'string' ? hash : '';
+/** What an entry calls its grain: by its name, or as older builds wrote it by its hash. */
+function grainIn(details: string): string {
+  const { grain, hash } = JSON.parse(details) as { grain?: unknown; hash?: unknown }; // canonical JSON of an object, by the audit codec
+  const name = grain ?? hash;
+  return typeof name === 'string' ? name : '';
 }
 
-function nameOf({ memory, address }: { readonly memory: number; readonly address: string }): string {
+function placeOf({ memory, address }: { readonly memory: number; readonly address: string }): string {
   return `${memory} ${address}`;
 }
 
-/** Grains by memory and address: a resealing gives a record other bytes at the same place. */
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  const address = grainRecordAddress(one);
-  if (address === undefined) return Buffer.compare(one, other) === 0;
-  return address === grainRecordAddress(other) && Buffer.compare(one.subarray(1, 5), other.subarray(1, 5)) === 0;
+/** Grains and links by what they are: a resealing gives a record other bytes at the same place. */
+function isSame(
+  one: Uint8Array,
+  other: Uint8Array,
+  names: { readonly copy: SideNames; readonly now: SideNames },
+): boolean {
+  if (Buffer.compare(one, other) === 0) return true;
+  const [copied, current] = [decodeRecord(one), decodeRecord(other)];
+  if (copied.memory !== current.memory) return false;
+  if (copied.kind === 'standing' && current.kind === 'standing')
+    return copied.oldOrdinal === current.oldOrdinal && copied.newOrdinal === current.newOrdinal;
+  if (copied.kind !== 'grain' || current.kind !== 'grain') return false;
+  if (Buffer.compare(copied.bound, current.bound) === 0) return true;
+  const address = names.copy.addressIn(copied);
+  return address !== undefined && address === names.now.addressIn(current);
+}
+
+/** Names of grains in one log, opened with the keys that belong to it. */
+class SideNames {
+  readonly #side: NowSide;
+  readonly #memories = new Map<number, TrailNames | undefined>();
+
+  constructor(side: NowSide) {
+    this.#side = side;
+  }
+
+  addressIn(record: GrainRecord): string | undefined {
+    // What an older build wrote needs no key.
+    return record.userKey === undefined
+      ? Buffer.from(record.bound).toString('hex')
+      : this.#of(record.memory)?.addressIn(record);
+  }
+
+  addressNamed(memory: number, name: string): string | undefined {
+    return this.#of(memory)?.addressNamed(name);
+  }
+
+  #of(memory: number): TrailNames | undefined {
+    if (!this.#memories.has(memory)) this.#memories.set(memory, this.#open(memory));
+    return this.#memories.get(memory);
+  }
+
+  /** Undefined where the keys were lost, or the memory was deleted with them. */
+  #open(memory: number): TrailNames | undefined {
+    const { log, keys } = this.#side;
+    const sequence = log.getState(`memory/${memory}`);
+    if (sequence === undefined || keys === undefined) return undefined;
+    try {
+      const bytes = log.read(Buffer.from(sequence).readUInt32BE(0));
+      const record = bytes === undefined ? undefined : decodeRecord(bytes);
+      return record?.kind === 'setting' ? new TrailNames(keys.get(record.tokenKey), keys) : undefined;
+    } catch (error) {
+      if (error instanceof EngineError) return undefined;
+      throw error;
+    }
+  }
 }
 
 /** Records that can be read; what cannot is for `verify` to name. */

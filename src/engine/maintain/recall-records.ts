@@ -2,7 +2,7 @@
 import type { CallContext, JsonObject, MemoryCalls, RecallRecordView, RecallSummary, RecordFilter } from '../calls.ts';
 import { open } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
-import { type KeptNames, type KeptRecall, recallIds, shownRecall } from '../govern/provenance.ts';
+import { type KeptNames, type KeptRecall, recallIds, type ShownGrain, shownRecall } from '../govern/provenance.ts';
 import { decodeNames, decodeRecall } from '../govern/provenance-codec.ts';
 import { RECALL_RECORDS_COUNTED_MAX } from '../limits.ts';
 import { CorruptRecord, type Sequence } from '../log/log.ts';
@@ -184,8 +184,8 @@ function shown(store: Store, memory: Memory, opened: Opened): RecallRecordView {
   return {
     ...summary(store, memory, opened),
     query: whole.query as JsonObject, // texts, flags and lists of texts
-    results: whole.results,
-    excluded: whole.excluded,
+    results: whole.results.map((one) => ({ ...one, hash: hashOf(store, memory, one) })),
+    excluded: whole.excluded.map((one) => ({ ...one, hash: hashOf(store, memory, one) })),
     excludedCounts: whole.excluded_counts,
     excludedTotal: whole.excluded_total,
     nonce: whole.nonce,
@@ -194,4 +194,9 @@ function shown(store: Store, memory: Memory, opened: Opened): RecallRecordView {
     verified: recallIds(kept, names).id === (isRedacted ? record.restId : record.id),
     redacted: isRedacted,
   };
+}
+
+/** The hash of a grain that a record names, while the grain is here; '' without. */
+function hashOf(store: Store, memory: Memory, shown: ShownGrain): string {
+  return 'hash' in shown ? shown.hash : (store.hashOfName(memory, shown.grain) ?? '');
 }

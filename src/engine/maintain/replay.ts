@@ -36,8 +36,8 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
         index.markRemoved(memory, sequence);
         return false;
       }
-      const blob = store.openBlob(opened, readable);
-      const indexed = indexedOf(opened, openGrain(blob), blob, record.address);
+      const { blob, address } = store.openRecord(opened, readable);
+      const indexed = indexedOf(opened, openGrain(blob), blob, address);
       indexed.ordinal = sequence;
       index.publish(memory, indexed);
       return true;

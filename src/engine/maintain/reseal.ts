@@ -1,10 +1,11 @@
-// After a rotation: seals again what still lies under older versions of a memory's blob key, then destroys those.
+// After a rotation: seals again what still lies under older versions of a memory's blob key, then destroys those. Of a memory
+// that an older build wrote, the hashes in the clear are enciphered on the way.
 
 import type { CallContext } from '../calls.ts';
 import { RESEAL_BYTES_MAX, RESEAL_RECORDS_MAX } from '../limits.ts';
 import { CorruptRecord, type LogRecord, type Sequence } from '../log/log.ts';
-import { RECORD_KINDS } from '../record/record.ts';
-import { oldBlobKeyState, type Store } from '../store/store.ts';
+import { isGrainRecord, isPlainRecord } from '../record/record.ts';
+import { namedState, oldBlobKeyState, type Store } from '../store/store.ts';
 import { auditPlan } from '../write/plans.ts';
 import type { WriteQueue } from '../write/queue.ts';
 import { resealPlan } from '../write/reseal.ts';
@@ -21,7 +22,8 @@ export async function resealBlobs(
   const { number } = store.memory(caller.memory);
   // A rotation that comes meanwhile notes its own old key, for the next call.
   const old = store.oldBlobKeys(number);
-  if (old.length === 0) return 0;
+  const isNamed = store.log.getState(namedState(number)) !== undefined;
+  if (old.length === 0 && isNamed) return 0;
   // Steps of a long call: none of them is too late, or remembered for a repeat.
   const { deadlineMs: _, idempotency: __, ...context } = caller;
   const keys = new Set(old);
@@ -29,7 +31,7 @@ export async function resealBlobs(
   let resealed = 0;
   let left = 0;
   for (;;) {
-    const found = await inSlices(nextUnder(records, number, keys));
+    const found = await inSlices(nextToSeal(records, number, keys));
     left += found.unreadable;
     if (found.sequences.length === 0) break;
     const done = await queue.push('reseal', resealPlan, context, { sequences: found.sequences, keys });
@@ -37,6 +39,8 @@ export async function resealBlobs(
     left += done.left;
   }
   if (left > 0) return resealed;
+  if (!isNamed) await queue.commitState([[namedState(number), Uint8Array.of(1)]]);
+  if (old.length === 0) return resealed;
   const prints = store.keys.destroy(old, store.clock.nowMs());
   store.memory(number).dropKeys();
   for (const { fingerprint } of prints)
@@ -50,8 +54,8 @@ export async function resealBlobs(
   return resealed;
 }
 
-/** The next grains of the memory under one of these keys, as many as one group takes; none at the end of the log. */
-function* nextUnder(
+/** The next records of the memory to be written anew, as many as one group takes; none at the end of the log. */
+function* nextToSeal(
   records: IterableIterator<LogRecord | CorruptRecord>,
   memory: number,
   keys: ReadonlySet<number>,
@@ -63,15 +67,19 @@ function* nextUnder(
     const { value: item, done } = records.next();
     if (done === true) break;
     if (item instanceof CorruptRecord) unreadable += 1;
-    else if (item.bytes[0] === RECORD_KINDS.grain) {
-      // Memory and key lie in front: the blob behind them need not be looked at.
-      const head = new DataView(item.bytes.buffer, item.bytes.byteOffset, item.bytes.length);
-      if (head.getUint32(1) === memory && keys.has(head.getUint32(5))) {
-        sequences.push(item.sequence);
-        bytes += item.bytes.length;
-      }
+    else if (isToSeal(item.bytes, memory, keys)) {
+      sequences.push(item.sequence);
+      bytes += item.bytes.length;
     }
     yield;
   }
   return { sequences, unreadable };
+}
+
+/** Memory and key lie in front: the blob behind them need not be looked at. */
+function isToSeal(bytes: Uint8Array, memory: number, keys: ReadonlySet<number>): boolean {
+  const isPlain = isPlainRecord(bytes);
+  if (!isPlain && !isGrainRecord(bytes)) return false;
+  const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return head.getUint32(1) === memory && (isPlain || keys.has(head.getUint32(5)));
 }

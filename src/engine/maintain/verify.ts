@@ -4,7 +4,7 @@ import type { VerifyFinding, VerifyReport } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { lowerBound } from '../index/text/tail.ts';
 import { CorruptRecord } from '../log/log.ts';
-import { decodeRecord, type EngineRecord } from '../record/record.ts';
+import { decodeRecord, type EngineRecord, type GrainRecord } from '../record/record.ts';
 import type { Store } from '../store/store.ts';
 import type { Housekeeper } from './housekeeper.ts';
 import { inSlices } from './slices.ts';
@@ -109,11 +109,12 @@ function decode(bytes: Uint8Array, sequence: number, found: Found): EngineRecord
 function verifyGrain(
   store: Store,
   sequence: number,
-  record: EngineRecord & { kind: 'grain' },
+  record: GrainRecord,
   { found, damaged }: { readonly found: Found; readonly damaged: Set<number> },
 ): void {
-  const where = `sequence ${sequence} hash ${record.address}`;
   if (store.isErased(record)) return;
+  const address = store.addressOf(record);
+  const where = address === undefined ? `sequence ${sequence}` : `sequence ${sequence} hash ${address}`;
   const missing = [record.key, record.scopeKey].find((key) => key !== 0 && store.keys.state(key) === 'missing');
   if (missing !== undefined) {
     found('key', where, `key ${missing} is missing without a tombstone`);
@@ -128,7 +129,7 @@ function verifyGrain(
   }
   if (store.index.removed.get(sequence) || damaged.has(record.memory)) return;
   try {
-    if (store.findOrdinal(record.memory, record.address) !== sequence)
+    if (address !== undefined && store.findOrdinal(record.memory, address) !== sequence)
       found('index', where, 'the address index does not find this grain');
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

@@ -2,7 +2,7 @@
 // wherever the recall was fused.
 import { hash } from 'node:crypto';
 import type { MemoryCalls, RecallAccount, RecallHit, RecallQuery } from '../calls.ts';
-import { type KeptResult, type QueryMode, ScoreNumbers } from '../govern/provenance.ts';
+import { type FoundResult, type QueryMode, ScoreNumbers } from '../govern/provenance.ts';
 import { EXCLUDED_NAMED_MAX, Exclusions } from './stages/excluded.ts';
 import { TEXT_TERMS } from './stages/hit.ts';
 
@@ -62,7 +62,7 @@ function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-export function keptResult(hit: RecallHit, query: Pick<RecallQuery, 'query' | 'structural'>): KeptResult {
+export function keptResult(hit: RecallHit, query: Pick<RecallQuery, 'query' | 'structural'>): FoundResult {
   const { grain, score, breakdown, bm25Rank, cosine, stage } = hit;
   const byRanks = stage?.byRanks ?? (query.query === undefined || query.structural || !inText(breakdown));
   const { changes = {} } = stage ?? {};

@@ -2,9 +2,9 @@
 // their layouts are on disk and only ever added to. The log adds a checksum of its own around each.
 //
 //   1 grain     memory u32 | key u32 | scope key u32 | address 32 | sealed blob
-//               key: the user's key, or the memory's blob key when the grain has no user. The grain's key is
-//               HKDF(key, scope key); the address is the sealed blob's additional data.
+//               As older builds wrote it: with the grain's hash in the clear. `compact` writes it anew as kind 10.
 //   2 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | new address 32
+//               As older builds wrote it; `compact` writes it anew as kind 11.
 //   3 removal   memory u32 | cause u8 | count u32 | ordinals u32 ...
 //   4 key       memory u32 | key u32 (0: a user erased without ever having had one) | kind u8 | action u8 | at ms u48 | token 16 | fingerprint 8 | sealed name
 //               Of a user's destroyed key the hash (32) of the audit entry that tells of the erasure stands in the name's
@@ -19,12 +19,17 @@
 //               sealed names | sealed rest: what a recall leaves (govern/provenance.ts)
 //               names: of persons and things, under the key of the person concerned (0: under the memory's small key).
 //               The rest id is that of the record without them; zeros where there are none.
+//  10 grain     memory u32 | key u32 | scope key u32 | of u8 | enciphered hash 32 | sealed blob
+//               key: the user's key (of is 1), or the memory's blob key when the grain has no user (of is 0). The grain's
+//               key is HKDF(key, scope key); the enciphered hash (record/grain-name.ts) is the sealed blob's additional data.
+//  11 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | name of the new version
+//               The name is empty where new is 0.
 import { assert, unreachable } from '../assert.ts';
-import type { Address } from '../grain/grain.ts';
+import { grainName, isPlainHash } from './grain-name.ts';
 
 export const RECORD_KINDS = {
-  grain: 1,
-  standing: 2,
+  plainGrain: 1,
+  plainStanding: 2,
   removal: 3,
   key: 4,
   setting: 5,
@@ -32,6 +37,8 @@ export const RECORD_KINDS = {
   reply: 7,
   rule: 8,
   recall: 9,
+  grain: 10,
+  standing: 11,
 } as const;
 export type RecordKind = keyof typeof RECORD_KINDS;
 
@@ -59,7 +66,10 @@ export interface GrainRecord {
   readonly memory: number;
   readonly key: number;
   readonly scopeKey: number;
-  readonly address: Address;
+  /** The user's key where `key` is one, else 0; undefined in a record of an older build, which does not say. */
+  readonly userKey: number | undefined;
+  /** 32 bytes that the blob is bound to: its enciphered hash; in a record of an older build the hash itself. */
+  readonly bound: Uint8Array;
   readonly sealed: Uint8Array;
 }
 export interface StandingRecord {
@@ -70,7 +80,8 @@ export interface StandingRecord {
   readonly newOrdinal: number;
   readonly atMs: number;
   readonly verification: VerificationState;
-  readonly newAddress: Address | undefined;
+  /** The name of the new version, the hash itself in a record of an older build; '' when there is none. */
+  readonly newName: string;
 }
 export interface RemovalRecord {
   readonly kind: 'removal';
@@ -154,10 +165,15 @@ export type EngineRecord =
   | RuleRecord;
 
 /** Bytes that a grain record adds to its blob: header and seal. */
-export const GRAIN_RECORD_OVERHEAD = 13 + 32 + 28;
-/** Where a grain's record has the 32 bytes of the address, and after them what is sealed. */
-export const GRAIN_ADDRESS_AT = 13;
-export const GRAIN_SEALED_AT = 45;
+export const GRAIN_RECORD_OVERHEAD = 14 + 32 + 28;
+/** Where a grain's record has the 32 bytes that it is bound to, and after them what is sealed. */
+export const GRAIN_BOUND_AT = 14;
+export const GRAIN_SEALED_AT = 46;
+/** The same in records of older builds. */
+const PLAIN_BOUND_AT = 13;
+const PLAIN_SEALED_AT = 45;
+/** Where a link between versions has the name of the new one. */
+const STANDING_NAME_AT = 20;
 /** Where a key's record has its sealed name. */
 const KEY_REST_AT = 41;
 /** Where a recall's sealed names begin. */
@@ -172,13 +188,14 @@ export function encodeRecord(record: EngineRecord): Buffer {
       return bytes;
     }
     case 'standing': {
-      const bytes = Buffer.alloc(52);
+      assert(!isPlainHash(record.newName), 'a link is written with a name');
+      const bytes = Buffer.alloc(STANDING_NAME_AT + record.newName.length / 2);
       start(bytes, 'standing', record.memory);
       bytes.writeUInt32BE(record.oldOrdinal, 5);
       bytes.writeUInt32BE(record.newOrdinal, 9);
       bytes.writeUIntBE(record.atMs, 13, 6);
       bytes[19] = VERIFICATION_STATES.indexOf(record.verification);
-      bytes.write(record.newAddress ?? NO_ADDRESS, 20, 'hex');
+      bytes.write(record.newName, STANDING_NAME_AT, 'hex');
       return bytes;
     }
     case 'removal': {
@@ -260,11 +277,13 @@ export function encodeRecord(record: EngineRecord): Buffer {
 
 /** A grain's record but for its `sealedBytes` sealed bytes, which are still to be written at GRAIN_SEALED_AT. */
 export function startGrainRecord(grain: Omit<GrainRecord, 'kind' | 'sealed'>, sealedBytes: number): Buffer {
+  assert(grain.userKey !== undefined && grain.bound.length === 32, 'a grain is written with its enciphered hash');
   const bytes = Buffer.allocUnsafe(GRAIN_SEALED_AT + sealedBytes);
   start(bytes, 'grain', grain.memory);
   bytes.writeUInt32BE(grain.key, 5);
   bytes.writeUInt32BE(grain.scopeKey, 9);
-  bytes.write(grain.address, GRAIN_ADDRESS_AT, 'hex');
+  bytes[13] = grain.userKey === 0 ? 0 : 1;
+  bytes.set(grain.bound, GRAIN_BOUND_AT);
   return bytes;
 }
 
@@ -275,15 +294,22 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
   const memory = buffer.readUInt32BE(1);
   switch (buffer[0]) {
     case RECORD_KINDS.grain:
+    case RECORD_KINDS.plainGrain: {
+      const isPlain = buffer[0] === RECORD_KINDS.plainGrain;
+      const key = buffer.readUInt32BE(5);
+      const sealedAt = isPlain ? PLAIN_SEALED_AT : GRAIN_SEALED_AT;
       return {
         kind: 'grain',
         memory,
-        key: buffer.readUInt32BE(5),
+        key,
         scopeKey: buffer.readUInt32BE(9),
-        address: addressAt(buffer, 13),
-        sealed: buffer.subarray(45),
+        userKey: isPlain ? undefined : userKeyOf(key, buffer[13]!),
+        bound: buffer.subarray(isPlain ? PLAIN_BOUND_AT : GRAIN_BOUND_AT, sealedAt),
+        sealed: buffer.subarray(sealedAt),
       };
-    case RECORD_KINDS.standing: {
+    }
+    case RECORD_KINDS.standing:
+    case RECORD_KINDS.plainStanding: {
       const newOrdinal = buffer.readUInt32BE(9);
       return {
         kind: 'standing',
@@ -292,7 +318,7 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
         newOrdinal,
         atMs: buffer.readUIntBE(13, 6),
         verification: VERIFICATION_STATES[buffer[19]!] ?? '',
-        newAddress: newOrdinal === 0 ? undefined : addressAt(buffer, 20),
+        newName: newOrdinal === 0 ? '' : buffer.toString('hex', STANDING_NAME_AT),
       };
     }
     case RECORD_KINDS.removal: {
@@ -381,10 +407,14 @@ export function isAuditRecord(bytes: Uint8Array): boolean {
   return bytes[0] === RECORD_KINDS.audit;
 }
 
-/** The address in a grain record, without decoding the rest; undefined when `bytes` is another kind of record. */
-export function grainRecordAddress(bytes: Uint8Array): Address | undefined {
-  if (bytes[0] !== RECORD_KINDS.grain) return undefined;
-  return addressAt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 13);
+/** True for a record as older builds wrote it, with a grain's hash in the clear. Goes by the first byte. */
+export function isPlainRecord(bytes: Uint8Array): boolean {
+  return bytes[0] === RECORD_KINDS.plainGrain || bytes[0] === RECORD_KINDS.plainStanding;
+}
+
+/** True for a grain's record, of whatever build. Goes by the first byte. */
+export function isGrainRecord(bytes: Uint8Array): boolean {
+  return bytes[0] === RECORD_KINDS.grain || bytes[0] === RECORD_KINDS.plainGrain;
 }
 
 /** 32 bytes as hex; '' for zeros. */
@@ -393,24 +423,34 @@ function idAt(bytes: Buffer, offset: number): string {
   return id === NO_ADDRESS ? '' : id;
 }
 
-/** The same of bytes that were not checked, which may be longer than the record; '' when it is another kind. */
-export function peekedAddress(bytes: Buffer): string {
-  if (bytes[0] !== RECORD_KINDS.grain || bytes.length < GRAIN_SEALED_AT) return '';
-  return bytes.toString('hex', GRAIN_ADDRESS_AT, GRAIN_SEALED_AT);
+/** What a grain's record says in front of what is sealed, as it was found. */
+export type GrainHead = Omit<GrainRecord, 'kind' | 'sealed'>;
+
+/** The head of bytes that were not checked, which may be longer than the record; undefined for another kind. The caller's. */
+export function peekedHead(bytes: Buffer): GrainHead | undefined {
+  const isPlain = bytes[0] === RECORD_KINDS.plainGrain;
+  if (!isGrainRecord(bytes) || bytes.length < GRAIN_SEALED_AT) return undefined;
+  const key = bytes.readUInt32BE(5);
+  return {
+    memory: bytes.readUInt32BE(1),
+    key,
+    scopeKey: bytes.readUInt32BE(9),
+    userKey: isPlain ? undefined : userKeyOf(key, bytes[13]!),
+    bound: Buffer.from(bytes.subarray(isPlain ? PLAIN_BOUND_AT : GRAIN_BOUND_AT).subarray(0, 32)),
+  };
 }
 
-/** Which keys the grain lies under, of a record as `peekedAddress` takes it; undefined when it is another kind. */
-export function peekedKeys(bytes: Buffer): Pick<GrainRecord, 'key' | 'scopeKey'> | undefined {
-  if (bytes[0] !== RECORD_KINDS.grain || bytes.length < GRAIN_SEALED_AT) return undefined;
-  return { key: bytes.readUInt32BE(5), scopeKey: bytes.readUInt32BE(9) };
+function userKeyOf(key: number, of: number): number {
+  return of === 1 ? key : 0;
+}
+
+/** The name that a grain's record gives it; undefined for one of an older build. */
+export function nameInHead({ userKey, scopeKey, bound }: GrainHead): string | undefined {
+  if (userKey === undefined) return undefined;
+  return grainName({ keys: { user: userKey, scope: scopeKey }, enciphered: bound });
 }
 
 function start(bytes: Buffer, kind: RecordKind, memory: number): void {
   bytes[0] = RECORD_KINDS[kind];
   bytes.writeUInt32BE(memory, 1);
-}
-
-/** The brand is earned: 32 bytes as hex are an address. */
-function addressAt(bytes: Buffer, offset: number): Address {
-  return bytes.toString('hex', offset, offset + 32) as Address;
 }

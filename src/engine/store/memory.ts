@@ -11,6 +11,7 @@ import type { SettingRecord } from '../record/record.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { governedBy } from './rules.ts';
 import type { MemorySettings } from './settings.ts';
+import { TrailNames } from './trail-names.ts';
 
 /** Derived grain keys and user keys kept by a memory; both are cheap to find again. */
 const GRAIN_KEYS_MAX = 1_024;
@@ -32,6 +33,7 @@ export class Memory {
   readonly identityKey: Buffer;
   readonly analyzer: Analyzer;
   readonly tokens: BlindTokens;
+  readonly trail: TrailNames;
   /** Changed by an erasure, which draws a new index key. */
   keyIds: MemoryKeyIds;
   /** user_id to key id, for users whose key is live; a user that is not here is looked up in the index. */
@@ -41,7 +43,8 @@ export class Memory {
   readonly #userTokens = new BoundedMap<string, string>(USER_KEYS_MAX);
   readonly #keys: KeyStore;
   readonly #grainKeys = new BoundedMap<string, KeyObject>(GRAIN_KEYS_MAX);
-  readonly #smallKey: KeyObject;
+  /** For small texts of this memory: a key that no rotation changes. */
+  readonly smallKey: KeyObject;
   readonly #log: Log;
   #governed: Governed | undefined;
 
@@ -55,7 +58,8 @@ export class Memory {
     this.settings = openSettings(tokenKey, record);
     this.tokens = new BlindTokens(tokenKey);
     this.identityKey = deriveBlindKey(tokenKey, 'identity');
-    this.#smallKey = sealKey(deriveBlindKey(tokenKey, SMALL_KIND));
+    this.trail = new TrailNames(tokenKey, keys);
+    this.smallKey = sealKey(deriveBlindKey(tokenKey, SMALL_KIND));
     this.analyzer = analyzer(this.settings.language);
   }
 
@@ -79,6 +83,7 @@ export class Memory {
   /** Forgets every derived key that could open what a destroyed key sealed, and whose they were. */
   dropKeys(): void {
     this.#grainKeys.clear();
+    this.trail.clear();
     this.userKeys.clear();
     this.#userTokens.clear();
     this.scopeKeys.clear();
@@ -100,11 +105,11 @@ export class Memory {
 
   /** A small text of this memory (a stored reply), sealed under a key that no rotation changes. */
   sealSmall(plain: Uint8Array, purpose: string): Buffer {
-    return seal(this.#smallKey, plain, Buffer.from(purpose));
+    return seal(this.smallKey, plain, Buffer.from(purpose));
   }
 
   openSmall(sealed: Uint8Array, purpose: string): Buffer {
-    return open(this.#smallKey, sealed, Buffer.from(purpose));
+    return open(this.smallKey, sealed, Buffer.from(purpose));
   }
 }
 

@@ -14,16 +14,19 @@ import type { EmbedderStamp } from '../index/vectors/generation.ts';
 import type { VectorIndex } from '../index/vectors/vector-index.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
+import { grainName } from '../record/grain-name.ts';
 import {
   decodeRecord,
+  type EngineRecord,
+  type GrainHead,
   type GrainRecord,
-  grainRecordAddress,
   type KeyRecord,
-  peekedAddress,
+  nameInHead,
+  peekedHead,
   type SettingRecord,
   type StandingRecord,
 } from '../record/record.ts';
-import { AddressMemo } from './address-memo.ts';
+import { AddressMemo, type KnownAddress } from './address-memo.ts';
 import { Memory } from './memory.ts';
 import { RecentMap } from './recent-map.ts';
 
@@ -48,6 +51,11 @@ export function oldBlobKeyState(memory: number, key: number): string {
   return `blob-key/${memory}/${key}`;
 }
 
+/** State entry that notes that no record of the memory has a hash in the clear, as older builds wrote them. */
+export function namedState(memory: number): string {
+  return `named/${memory}`;
+}
+
 const UNSOUND_PREFIX = 'unsound/';
 
 /** State entry that says why a memory's index is to be built again. */
@@ -59,8 +67,33 @@ export function unsoundState(memory: number): string {
 export interface StoredGrain {
   readonly ordinal: Ordinal;
   readonly address: Address;
+  /** What the trail calls it. */
+  readonly name: string;
   readonly blob: Buffer;
   readonly grain: Grain;
+}
+
+/** Its name is made when somebody asks for it: most reads leave none. */
+class OpenedGrain implements StoredGrain {
+  readonly ordinal: Ordinal;
+  readonly address: Address;
+  readonly blob: Buffer;
+  readonly grain: Grain;
+  readonly #store: Store;
+  readonly #head: GrainHead;
+
+  constructor(store: Store, head: GrainHead, { ordinal, address, blob, grain }: Omit<StoredGrain, 'name'>) {
+    this.ordinal = ordinal;
+    this.address = address;
+    this.blob = blob;
+    this.grain = grain;
+    this.#store = store;
+    this.#head = head;
+  }
+
+  get name(): string {
+    return this.#store.nameOf(this.#head);
+  }
 }
 
 /** The key of a user or a scope. */
@@ -227,27 +260,101 @@ export class Store {
         const ordinal = part.ordinals[doc]!;
         if (this.index.removed.get(ordinal)) continue;
         const bytes = this.#readOrName(ordinal);
-        if (bytes !== undefined && grainRecordAddress(bytes) === address) return ordinal;
+        if (bytes !== undefined && this.#mayBe(decodeRecord(bytes), address)) return ordinal;
       }
     }
     return undefined;
   }
 
-  /** The address of a grain without opening it, or undefined when its record is gone or unreadable. */
+  /**
+   * True when the record's grain has that address. Of one whose key is gone nobody can tell the hash: the index found it by
+   * the first 8 bytes, and whoever opens it is told that it was erased, or that its key was lost.
+   */
+  #mayBe(record: EngineRecord, address: string): boolean {
+    if (record.kind !== 'grain') return false;
+    const known = this.addressOf(record);
+    return known === undefined || known === address;
+  }
+
+  /** The address that a grain's record gives it, without opening it; undefined once a key for that is gone. */
+  addressOf(head: GrainHead): Address | undefined {
+    try {
+      return this.memory(head.memory).trail.addressIn(head);
+    } catch (error) {
+      // Its memory does not open: that is told by itself.
+      if (error instanceof EngineError) return undefined;
+      throw error;
+    }
+  }
+
+  /** What the trail calls the grain with this record. CRY-E002 where only a hash of it is known and its key is destroyed. */
+  nameOf(head: GrainHead): string {
+    const name = nameInHead(head);
+    if (name !== undefined) return name;
+    return this.nameUnder(this.memory(head.memory), head, Buffer.from(head.bound).toString('hex'));
+  }
+
+  /** The name of a grain with this address that lies under these keys. CRY-E002. */
+  nameUnder(memory: Memory, { key, scopeKey }: Pick<GrainHead, 'key' | 'scopeKey'>, address: string): string {
+    const keys = { user: this.keys.kind(key) === 'user' ? key : 0, scope: scopeKey };
+    return grainName({ keys, enciphered: memory.trail.cipher(keys).encipher(address) });
+  }
+
+  /** What the trail calls the grain with that address; undefined when it is not here, or not any more. */
+  nameOfHash(memory: Memory, address: string): string | undefined {
+    const known = this.#addresses.find(address);
+    if (known !== undefined && known.memory === memory.number && !this.index.removed.get(known.ordinal))
+      return grainName({ keys: { user: known.userKey, scope: known.scopeKey }, enciphered: known.enciphered });
+    const ordinal = this.findOrdinal(memory.number, address);
+    const head = ordinal === undefined ? undefined : this.#headAt(ordinal);
+    return head === undefined || this.isErased(head) ? undefined : this.nameOf(head);
+  }
+
+  /** The hash of the grain that the trail calls so, while it is here: what is gone is not to be guessed by a hash. */
+  hashOfName(memory: Memory, name: string): string | undefined {
+    const address = memory.trail.addressNamed(name);
+    return address === undefined || this.nameOfHash(memory, address) !== name ? undefined : address;
+  }
+
+  /** The address of a grain without opening it, or undefined when its record is gone or unreadable, or it is erased. */
   addressAt(ordinal: Ordinal): Address | undefined {
     const bytes = this.#readRecord(ordinal);
-    return bytes === undefined ? undefined : grainRecordAddress(bytes);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    return record?.kind === 'grain' ? this.addressOf(record) : undefined;
   }
 
   /** The same, unchecked: a damaged record may give a wrong one. '' where there is none. */
   addressHint(ordinal: Ordinal): string {
-    const known = this.#addresses.get(ordinal);
+    const known = this.#addresses.address(ordinal);
     if (known !== undefined) return known;
+    const head = this.#headAt(ordinal);
+    const found = head === undefined ? undefined : this.#known(head);
+    if (found === undefined) return '';
+    this.#addresses.set(ordinal, found);
+    return found.address;
+  }
+
+  #headAt(ordinal: Ordinal): GrainHead | undefined {
     const { log } = this;
-    const address = log.peek !== undefined ? log.peek(ordinal, peekedAddress) : this.addressAt(ordinal);
-    if (address === undefined || address === '') return '';
-    this.#addresses.set(ordinal, address);
-    return address;
+    if (log.peek !== undefined) return log.peek(ordinal, peekedHead);
+    const bytes = this.#readRecord(ordinal);
+    return bytes === undefined ? undefined : peekedHead(Buffer.from(bytes));
+  }
+
+  /** Of a record of an older build the name is made now: once, as it is remembered. */
+  #known(head: GrainHead): KnownAddress | undefined {
+    const address = this.addressOf(head);
+    if (address === undefined || this.isErased(head)) return undefined;
+    const { memory, scopeKey } = head;
+    if (head.userKey !== undefined) return { memory, userKey: head.userKey, scopeKey, enciphered: head.bound, address };
+    const userKey = this.keys.kind(head.key) === 'user' ? head.key : 0;
+    const cipher = this.memory(memory).trail.cipher({ user: userKey, scope: scopeKey });
+    return { memory, userKey, scopeKey, enciphered: cipher.encipher(address), address };
+  }
+
+  /** After keys were destroyed: nothing that only they could tell is kept. */
+  forgetAddresses(): void {
+    this.#addresses.clear();
   }
 
   /**
@@ -261,8 +368,8 @@ export class Store {
     const record = decodeRecord(bytes);
     assert(record.kind === 'grain' && record.memory === memory.number, 'an ordinal names a grain of its memory');
     try {
-      const blob = this.openBlob(memory, record);
-      return { ordinal, address: record.address, blob, grain: openGrain(blob) };
+      const { blob, address } = this.openRecord(memory, record);
+      return new OpenedGrain(this, record, { ordinal, address, blob, grain: openGrain(blob) });
     } catch (error) {
       // A rebuild takes it out of the index: there, too, keys win over the log.
       if (error instanceof EngineError && error.code === 'CRY-E002')
@@ -294,10 +401,14 @@ export class Store {
 
   /** The plaintext blob of a grain record, checked against its address. CRY-E001, CRY-E002. */
   openBlob(memory: Memory, record: GrainRecord): Buffer {
-    const key = memory.grainKey(record.key, record.scopeKey);
-    const blob = open(key, record.sealed, Buffer.from(record.address, 'hex'));
-    if (addressOf(blob) !== record.address) throw new EngineError('FMT-E003', 'blob does not have its address');
-    return blob;
+    return this.openRecord(memory, record).blob;
+  }
+
+  openRecord(memory: Memory, record: GrainRecord): { readonly blob: Buffer; readonly address: Address } {
+    const blob = open(memory.grainKey(record.key, record.scopeKey), record.sealed, record.bound);
+    const address = addressOf(blob);
+    if (address !== this.addressOf(record)) throw new EngineError('FMT-E003', 'blob does not have its address');
+    return { blob, address };
   }
 
   /** The standing change that superseded `ordinal`, or undefined while it is current. */

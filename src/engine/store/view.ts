@@ -7,9 +7,10 @@ import type { Store, StoredGrain } from './store.ts';
 /** `fields` with answer defaults, the links of the version chain beside them. */
 export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): GrainView {
   const { grain, ordinal } = stored;
-  const successor = store.supersession(memory.number, ordinal);
+  const link = store.supersession(memory.number, ordinal);
+  const successor = link === undefined ? undefined : memory.trail.addressNamed(link.newName);
   const predecessor = predecessorAddress(store, memory, stored);
-  const fields = shownFields(store, memory, stored, { predecessor, successor: successor?.newAddress });
+  const fields = shownFields(store, memory, stored, { predecessor, successor });
   const createdAtMs = Number(grain.fields['created_at']);
   const userId = grain.fields['user_id'];
   const namespace = grain.fields['namespace'];
@@ -21,7 +22,7 @@ export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): Gr
     createdAtMs,
     namespace: typeof namespace === 'string' ? namespace : '',
     ...(typeof userId === 'string' ? { userId } : {}),
-    ...(successor?.newAddress === undefined ? {} : { supersededBy: successor.newAddress }),
+    ...(successor === undefined ? {} : { supersededBy: successor }),
     ...(predecessor === undefined ? {} : { supersedes: predecessor }),
     sizeBytes: stored.blob.length,
   };
@@ -48,6 +49,18 @@ function predecessorAddress(store: Store, memory: Memory, stored: StoredGrain): 
   if (typeof last !== 'string') return undefined;
   const link = store.predecessor(memory.number, stored.ordinal);
   if (link === undefined) return undefined;
-  // What replaced another as an upsert has sources of its own. Of a removed predecessor only its name is left.
-  return store.addressAt(link.oldOrdinal) ?? last;
+  // What replaced another as an upsert has sources of its own.
+  const there = store.addressAt(link.oldOrdinal);
+  if (there !== undefined) return there;
+  // Of a removed predecessor only its hash is left, unless an erasure took that out as well: then the last is another source.
+  const before = store.predecessor(memory.number, link.oldOrdinal);
+  if (before !== undefined) return memory.trail.addressNamed(before.newName) === last ? last : undefined;
+  return isRedacted(stored.grain.fields) ? undefined : last;
 }
+
+/** True for a version in which an erasure put a fingerprint in a person's place. */
+function isRedacted({ subject, object }: StoredGrain['grain']['fields']): boolean {
+  return [subject, object].some((side) => typeof side === 'string' && REDACTED.test(side));
+}
+
+const REDACTED = /^erased:[0-9a-f]{16}$/;

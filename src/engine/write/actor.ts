@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { decodeRecord } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
+import type { Group } from './group.ts';
 
 /** How the audit chain names a person: a token under the memory's key, so that the name itself can be erased. */
 export function pseudonym(memory: Memory, userId: string | undefined): string {
@@ -28,7 +28,23 @@ export function shownPerson(store: Store, memory: Memory, stored: string): strin
 const PERSON = 'user:';
 const PSEUDONYM = /^user:([0-9a-f]{32})$/;
 
-/** Free text never enters the audit chain, only its SHA-256. */
-export function reasonDetail(reason: string | undefined): { readonly reason_sha256?: string } {
-  return reason === undefined || reason === '' ? {} : { reason_sha256: hash('sha256', reason, 'hex') };
+/**
+ * Free text never enters the audit chain, only what stands for it under a key: of the person concerned, else of the memory. Of
+ * somebody who has no key, or none any more, nothing is told: any other key would let the text be guessed after theirs is gone.
+ */
+export function reasonDetail(
+  group: Group,
+  memory: Memory,
+  reason: string | undefined,
+  userId?: string,
+): { readonly reason_hmac?: string } {
+  if (reason === undefined || reason === '') return {};
+  const keyed = keyedText(group, memory, reason, userId);
+  return keyed === undefined ? {} : { reason_hmac: keyed };
+}
+
+/** 64 hex that stand for the text; undefined for a person without a live key. */
+export function keyedText(group: Group, memory: Memory, text: string, userId: string | undefined): string | undefined {
+  const key = userId === undefined ? 0 : group.liveKeyOf(memory, userId);
+  return key === undefined ? undefined : memory.trail.text(text, key);
 }

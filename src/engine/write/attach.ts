@@ -5,7 +5,7 @@ import { refuseHeld } from '../govern/decide.ts';
 import { treeOf } from '../govern/scope-tree.ts';
 import { type Memory, type MemoryKeyIds, sealSettings } from '../store/memory.ts';
 import { firstPolicy } from '../store/rules.ts';
-import { oldBlobKeyState, purgeState } from '../store/store.ts';
+import { namedState, oldBlobKeyState, purgeState } from '../store/store.ts';
 import type { Group } from './group.ts';
 
 /** Makes the memory in this shard, or takes changed settings for one that is there. STO-E001 where it should be. */
@@ -24,6 +24,7 @@ export function planAttach(group: Group, context: CallContext, settings: MemoryS
     group.keyAllocated();
     const ids = { blob: blob!.id, token: token!.id, index: index!.id };
     writeSetting(group, settings.number, ids, sealSettings(token!.key, settings), false);
+    group.setState(namedState(settings.number), Uint8Array.of(1));
   } else {
     const sealed = sealSettings(store.keys.get(existing.keyIds.token), settings);
     writeSetting(group, settings.number, existing.keyIds, sealed, false);

@@ -29,8 +29,12 @@ export function allowWrite(group: Group, memory: Memory, context: CallContext, {
 }
 
 /** Tells the audit trail of personal data that was let in: its kinds, never the data. */
-export function auditPii(group: Group, memory: Memory, context: CallContext, prepared: PreparedGrain): void {
-  const { pii, address, userId } = prepared;
+export function auditPii(
+  group: Group,
+  memory: Memory,
+  context: CallContext,
+  { prepared: { pii, userId }, name }: { readonly prepared: PreparedGrain; readonly name: string | undefined },
+): void {
   if (pii === undefined || pii.categories.length === 0) return;
   group.audit(memory, {
     event: 'pii.detected',
@@ -39,7 +43,7 @@ export function auditPii(group: Group, memory: Memory, context: CallContext, pre
     details: {
       action: memory.governed.rules['pii.write_action'],
       categories: pii.categories.join(','),
-      hash: address,
+      ...(name === undefined ? {} : { grain: name }),
     },
   });
 }

@@ -12,6 +12,7 @@ import type { Store } from '../store/store.ts';
 import { reasonDetail } from './actor.ts';
 import { allowScopeErasure } from './decided.ts';
 import type { Group } from './group.ts';
+import { redactSuccessors } from './redact.ts';
 
 type Output = MemoryCalls['eraseScope']['output'];
 
@@ -40,6 +41,15 @@ export function planEraseScope(
   const scopes = inOrder(scopesIn(store, memory, isWithin));
   const timestamp = Math.floor(group.nowMs / 1000);
   if (scopes.length === 0) return { path, ...earlier(store, memory, known, timestamp) };
+  const erased = scopes.flatMap(({ ordinals }) => ordinals);
+  const successors = redactSuccessors(group, memory, erased);
+  if (successors.removed > 0)
+    group.audit(memory, {
+      event: 'erasure.cross_user_redacted',
+      actor: context.actor,
+      subject: '',
+      details: { ...successors },
+    });
   const proofs = scopes.map((scope) => eraseOne(group, memory, context, scope));
   group.renewIndexKey(memory);
   return { path, timestamp, proofs };
@@ -160,7 +170,7 @@ function eraseOne(
       scope: token,
       count: ordinals.length,
       ...(key === undefined ? {} : { key_fingerprint: keyFingerprint }),
-      ...reasonDetail(reason ?? 'data_subject_request'),
+      ...reasonDetail(group, memory, reason ?? 'data_subject_request'),
     },
   });
   if (key !== undefined) destroyScopeKey(group, memory, { key, token, keyFingerprint, actor });

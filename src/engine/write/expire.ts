@@ -30,7 +30,7 @@ export function planExpire(
       event: 'memory.expired',
       actor,
       subject: pseudonym(memory, user),
-      details: { grain_type: stored.grain.type, hash: stored.address },
+      details: { grain: stored.name, grain_type: stored.grain.type },
     });
   }
   if (removed.length > 0) group.remove(memory, removed, 'expired');

@@ -12,10 +12,12 @@ import { pseudonym, reasonDetail } from './actor.ts';
 import { allowErasure, allowForget } from './decided.ts';
 import { dropGoverned } from './govern.ts';
 import type { Group } from './group.ts';
+import { redactSuccessors } from './redact.ts';
 
 interface Target {
   readonly ordinal: Ordinal;
   readonly address: string;
+  readonly name: string;
   readonly type: string;
   readonly userId: string | undefined;
 }
@@ -38,7 +40,11 @@ export function planForget(
         event: 'memory.forgotten',
         actor: context.actor,
         subject: pseudonym(memory, target.userId),
-        details: { grain_type: target.type, hash: target.address, ...reasonDetail(context.reason) },
+        details: {
+          grain: target.name,
+          grain_type: target.type,
+          ...reasonDetail(group, memory, context.reason, target.userId),
+        },
       });
     }
   }
@@ -60,13 +66,14 @@ export function forgetTargets(
     if (ordinals.has(ordinal)) return true;
     const stored = store.readGrain(memory, ordinal);
     if (stored === undefined || !isWithin(context, stored.grain)) return false;
-    const userId = stored.grain.fields['user_id'];
+    const { user_id: userId } = stored.grain.fields;
     if (input.userId !== undefined && userId !== input.userId) return false;
     allowForget(group, memory, context, stored.grain);
     ordinals.add(ordinal);
     targets.push({
       ordinal,
       address: stored.address,
+      name: stored.name,
       type: stored.grain.type,
       userId: typeof userId === 'string' ? userId : undefined,
     });
@@ -162,9 +169,17 @@ export function planEraseUser(
     details: {
       count: ordinals.length,
       key_fingerprint: fingerprint,
-      ...reasonDetail(context.reason ?? 'data_subject_request'),
+      ...reasonDetail(group, memory, context.reason ?? 'data_subject_request', userId),
     },
   });
+  const successors = redactSuccessors(group, memory, ordinals);
+  if (successors.removed > 0)
+    group.audit(memory, {
+      event: 'erasure.cross_user_redacted',
+      actor: context.actor,
+      subject,
+      details: { ...successors, key_fingerprint: fingerprint },
+    });
   if (ordinals.length > 0) group.remove(memory, ordinals, 'erased');
   dropGoverned(group, memory, userId);
   const sequence = group.record({

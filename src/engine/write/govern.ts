@@ -1,6 +1,5 @@
 // Plans what a memory is governed by: policy versions, restrictions, consents. Each is a record, the state entry that names
 // it and its audit entries in one transaction; the open memory takes it when that is durable, before the answer.
-import { hash } from 'node:crypto';
 import { assert } from '../assert.ts';
 import type { CallContext, ConsentItem, ConsentOutcome, JsonObject, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
@@ -14,7 +13,7 @@ import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX } from '../limits.ts';
 import type { RuleTopic } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { consentState, consentsState, policyState, restrictionState, sealPolicy, sealRule } from '../store/rules.ts';
-import { auditActor, pseudonym, reasonDetail } from './actor.ts';
+import { auditActor, keyedText, pseudonym, reasonDetail } from './actor.ts';
 import { auditPii, auditRefusal } from './decided.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
@@ -66,7 +65,7 @@ function keepPolicy(
     version: policy.version,
     seal_hash: policy.sealHash,
     presets: policy.presets.join(','),
-    ...reasonDetail(policy.reason ?? undefined),
+    ...reasonDetail(group, memory, policy.reason ?? undefined),
   };
   group.audit(memory, { event: 'policy.sealed', actor, subject: '', details });
   if (change !== 'unchanged') group.audit(memory, { event: `policy.${change}`, actor, subject: '', details });
@@ -92,7 +91,7 @@ export function planRestrict(
       event: 'processing.unrestricted',
       actor: context.actor,
       subject: pseudonym(memory, userId),
-      details: reasonDetail(reason),
+      details: reasonDetail(group, memory, reason, userId),
     });
     group.onPublish(() => memory.governed.lift(userId));
     return { restricted, timestamp };
@@ -108,7 +107,7 @@ export function planRestrict(
     event: 'processing.restricted',
     actor: context.actor,
     subject: pseudonym(memory, userId),
-    details: reasonDetail(reason),
+    details: reasonDetail(group, memory, reason, userId),
   });
   group.onPublish(() => memory.governed.restrict(restriction));
   return { restricted, timestamp };
@@ -172,7 +171,8 @@ function writeConsent(
   const withheld = decideConsent(memory.governed, prepared.grain, prepared.pii);
   if (withheld !== undefined) throw withheld;
   const { address } = prepared;
-  if (group.findOrdinal(memory, address) === undefined) group.addGrain(memory, prepared);
+  const there = group.findOrdinal(memory, address);
+  const planned = there === undefined ? group.addGrain(memory, prepared) : group.read(memory, there);
   const fact: ConsentFact = {
     userId,
     purpose,
@@ -190,14 +190,18 @@ function writeConsent(
     actor: context.actor,
     subject: pseudonym(memory, userId),
     details: {
-      hash: address,
-      purpose_sha256: hash('sha256', purpose, 'hex'),
-      ...(prior === undefined ? {} : { prior_hash: prior.hash }),
-      ...reasonDetail(reason),
+      ...named('grain', planned?.name),
+      ...named('prior_grain', prior === undefined ? undefined : group.nameOf(memory, prior.hash)),
+      ...named('purpose_hmac', keyedText(group, memory, purpose, userId)),
+      ...reasonDetail(group, memory, reason, userId),
     },
   });
-  auditPii(group, memory, context, prepared);
+  auditPii(group, memory, context, { prepared, name: planned?.name });
   return fact;
+}
+
+function named(member: string, name: string | undefined): Readonly<Record<string, string>> {
+  return name === undefined ? {} : { [member]: name };
 }
 
 function grantedBefore(granted: boolean, prior: ConsentFact | undefined): Pick<ConsentFact, 'grantedAtMs'> {

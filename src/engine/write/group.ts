@@ -5,13 +5,13 @@ import { assert } from '../assert.ts';
 import { SEAL_BYTES, seal, sealInto } from '../crypto/envelope.ts';
 import { type AuditDraft, extendChain } from '../govern/audit.ts';
 import { encodeAuditBody } from '../govern/audit-codec.ts';
-import type { Address } from '../grain/grain.ts';
 import type { Ordinal } from '../index/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
+import { grainName } from '../record/grain-name.ts';
 import {
   type EngineRecord,
   encodeRecord,
-  GRAIN_ADDRESS_AT,
+  GRAIN_BOUND_AT,
   GRAIN_SEALED_AT,
   type RemovalCause,
   startGrainRecord,
@@ -39,6 +39,8 @@ const KEY_NAMES = {
 export interface PlannedGrain {
   readonly ordinal: Ordinal;
   readonly prepared: PreparedGrain;
+  /** What the trail calls it. */
+  readonly name: string;
 }
 
 /** What the group knows of one memory beyond what is committed. */
@@ -46,7 +48,7 @@ interface Overlay {
   readonly byAddress: Map<string, PlannedGrain>;
   readonly byIdentity: Map<string, PlannedGrain>;
   readonly byOrdinal: Map<Ordinal, PlannedGrain>;
-  readonly supersededBy: Map<Ordinal, { readonly ordinal: Ordinal; readonly address: Address }>;
+  readonly supersededBy: Map<Ordinal, { readonly ordinal: Ordinal }>;
   readonly predecessorOf: Map<Ordinal, Ordinal>;
   readonly userKeys: Map<string, number>;
   readonly scopeKeys: Map<string, number>;
@@ -134,12 +136,20 @@ export class Group {
     return this.peek(memory)?.byAddress.get(address)?.ordinal ?? this.store.findOrdinal(memory.number, address);
   }
 
+  /** What the trail calls the grain with that address; undefined when it is not here. */
+  nameOf(memory: Memory, address: string): string | undefined {
+    return this.peek(memory)?.byAddress.get(address)?.name ?? this.store.nameOfHash(memory, address);
+  }
+
   /** The grain at an ordinal: planned in this group, or committed. */
-  read(memory: Memory, ordinal: Ordinal): Pick<StoredGrain, 'ordinal' | 'address' | 'blob' | 'grain'> | undefined {
+  read(
+    memory: Memory,
+    ordinal: Ordinal,
+  ): Pick<StoredGrain, 'ordinal' | 'address' | 'name' | 'blob' | 'grain'> | undefined {
     const planned = this.peek(memory)?.byOrdinal.get(ordinal);
     if (planned === undefined) return this.store.readGrain(memory, ordinal);
     const { address, blob, grain } = planned.prepared;
-    return { ordinal, address, blob, grain: { ...grain, header: EMPTY_HEADER } };
+    return { ordinal, address, name: planned.name, blob, grain: { ...grain, header: EMPTY_HEADER } };
   }
 
   /** The version that replaced the one at `ordinal`. */
@@ -176,13 +186,18 @@ export class Group {
     const key = prepared.userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, prepared.userId);
     const { address, blob, indexed } = prepared;
     const scopeKey = this.keyOfScope(memory, indexed.namespace);
-    const record = startGrainRecord({ memory: memory.number, key, scopeKey, address }, blob.length + SEAL_BYTES);
-    // Sealed where it stays, and bound to the address before it.
-    const bound = record.subarray(GRAIN_ADDRESS_AT, GRAIN_SEALED_AT);
+    const keys = { user: prepared.userId === undefined ? 0 : key, scope: scopeKey };
+    const enciphered = memory.trail.cipher(keys).encipher(address);
+    const record = startGrainRecord(
+      { memory: memory.number, key, scopeKey, userKey: keys.user, bound: enciphered },
+      blob.length + SEAL_BYTES,
+    );
+    // Sealed where it stays, and bound to the enciphered hash before it.
+    const bound = record.subarray(GRAIN_BOUND_AT, GRAIN_SEALED_AT);
     sealInto(record, GRAIN_SEALED_AT, memory.grainKey(key, scopeKey), blob, bound);
     const ordinal = this.#push(record);
     indexed.ordinal = ordinal;
-    const planned = { ordinal, prepared };
+    const planned = { ordinal, prepared, name: grainName({ keys, enciphered }) };
     overlay.byAddress.set(address, planned);
     overlay.byOrdinal.set(ordinal, planned);
     if (indexed.identity !== undefined) overlay.byIdentity.set(indexed.identity, planned);
@@ -196,21 +211,21 @@ export class Group {
 
   /** Links two versions: `oldOrdinal` stops being current. */
   supersede(memory: Memory, oldOrdinal: Ordinal, planned: PlannedGrain): void {
-    this.#link(memory, oldOrdinal, planned.ordinal, { address: planned.prepared.address, atMs: this.nowMs });
+    this.#link(memory, oldOrdinal, planned.ordinal, { name: planned.name, atMs: this.nowMs });
   }
 
   /** Links two grains that are both there: an import's manifest says so, and since when, which is not in the future. */
   link(memory: Memory, oldOrdinal: Ordinal, newOrdinal: Ordinal, sinceMs = this.nowMs): void {
-    const address = this.peek(memory)?.byOrdinal.get(newOrdinal)?.prepared.address ?? this.store.addressAt(newOrdinal);
+    const name = this.read(memory, newOrdinal)?.name;
     const atMs = Math.max(0, Math.min(sinceMs, this.nowMs));
-    if (address !== undefined) this.#link(memory, oldOrdinal, newOrdinal, { address, atMs });
+    if (name !== undefined) this.#link(memory, oldOrdinal, newOrdinal, { name, atMs });
   }
 
   #link(
     memory: Memory,
     oldOrdinal: Ordinal,
     ordinal: Ordinal,
-    { address, atMs }: { readonly address: Address; readonly atMs: number },
+    { name, atMs }: { readonly name: string; readonly atMs: number },
   ): void {
     const sequence = this.record({
       kind: 'standing',
@@ -219,10 +234,10 @@ export class Group {
       newOrdinal: ordinal,
       atMs,
       verification: '',
-      newAddress: address,
+      newName: name,
     });
     const overlay = this.overlay(memory);
-    overlay.supersededBy.set(oldOrdinal, { ordinal, address });
+    overlay.supersededBy.set(oldOrdinal, { ordinal });
     overlay.predecessorOf.set(ordinal, oldOrdinal);
     this.#publish.push(() => {
       // Asked for only now: a rebuild may have put another index in its place.
@@ -241,7 +256,7 @@ export class Group {
       newOrdinal: 0,
       atMs: this.nowMs,
       verification,
-      newAddress: undefined,
+      newName: '',
     });
     this.#publish.push(() => {
       const { index } = this.store;
@@ -339,6 +354,14 @@ export class Group {
     return this.#keyOf(memory, 'user', userId);
   }
 
+  /** The id of the user's key, if the user has one, this group's included. */
+  liveKeyOf(memory: Memory, userId: string): number | undefined {
+    const known = this.peek(memory)?.userKeys.get(userId) ?? memory.userKeys.get(userId);
+    if (known !== undefined) return known;
+    const committed = this.store.userKey(memory, userId);
+    return committed?.live === true && !this.store.keys.isGone(committed.key) ? committed.key : undefined;
+  }
+
   /** The id of the scope's key, made as a user's is; 0 for an imported grain that lies in no namespace. */
   keyOfScope(memory: Memory, namespace: string): number {
     return namespace === '' ? 0 : this.#keyOf(memory, 'scope', namespace);
@@ -424,7 +447,10 @@ export class Group {
 
   /** After the append: keys that were to go are destroyed, then everything becomes visible in log order. */
   publish(): void {
-    if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
+    if (this.#destroyKeys.length > 0) {
+      this.store.keys.destroy(this.#destroyKeys, this.nowMs);
+      this.store.forgetAddresses();
+    }
     for (const step of this.#publish) step();
   }
 }

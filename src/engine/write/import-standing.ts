@@ -30,17 +30,18 @@ export function planStanding(
   allowSupersede(group, memory, context, old.grain);
   if (successor !== undefined) group.link(memory, old.ordinal, successor.ordinal, entry.systemValidToMs);
   if (state !== undefined) group.setVerification(memory, old.ordinal, state);
-  const { user_id: user } = old.grain.fields;
+  const { user_id: named } = old.grain.fields;
+  const user = typeof named === 'string' && named !== '' ? named : undefined;
   group.audit(memory, {
     event: 'memory.corrected',
     actor: context.actor,
-    subject: pseudonym(memory, typeof user === 'string' && user !== '' ? user : undefined),
+    subject: pseudonym(memory, user),
     details: {
+      grain: successor?.name ?? old.name,
       grain_type: old.grain.type,
-      hash: successor?.address ?? old.address,
-      ...(successor === undefined ? {} : { old_hash: old.address }),
+      ...(successor === undefined ? {} : { old_grain: old.name }),
       ...(state === undefined ? {} : { verification_status: state }),
-      ...reasonDetail(context.reason),
+      ...reasonDetail(group, memory, context.reason, user),
     },
   });
 }

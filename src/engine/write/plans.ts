@@ -5,7 +5,7 @@ import type { AuditDraft } from '../govern/audit.ts';
 import type { Ordinal } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/store.ts';
-import { pseudonym } from './actor.ts';
+import { keyedText, pseudonym } from './actor.ts';
 import { type Added, planAdd } from './add.ts';
 import { checkDrop, planAttach, planDrop, planDropped, writeSetting } from './attach.ts';
 import { planEraseScope } from './erase-scope.ts';
@@ -215,11 +215,16 @@ export const dropPlan: MemoryWrite<'dropMemory'> = {
 
 /** Of whose grains it was, when the caller was narrowed to a person. */
 export const notePlan: MemoryWrite<'note'> = {
-  plan: (group, memory, context, { event, details, userId = context.userId }) => {
+  plan: (group, memory, context, { event, details: plain, texts = {}, userId = context.userId }) => {
     const held = known(memory);
     // Somebody whose grains lie in another partition gets a key here, so that an erasure reaches what is told of them.
-    const elsewhere = userId !== undefined && Number(details['count'] ?? 0) > 0 ? userId : undefined;
+    const elsewhere = userId !== undefined && Number(plain['count'] ?? 0) > 0 ? userId : undefined;
     if (elsewhere !== undefined && group.store.userKey(held, elsewhere) === undefined) group.keyOfUser(held, elsewhere);
+    const details: Record<string, string | number | boolean> = { ...plain };
+    for (const [name, text] of Object.entries(texts)) {
+      const keyed = keyedText(group, held, text, userId);
+      if (keyed !== undefined) details[`${name}_hmac`] = keyed;
+    }
     group.audit(held, { event, actor: context.actor, subject: pseudonym(held, userId), details });
     return {};
   },

@@ -1,19 +1,22 @@
 // What reads leave behind: audit entries, and records of recalls. A read does not wait for the disk, so they gather here
 // and go along with the next group of writes, or in one of their own shortly after.
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { CallContext, RecallAccount } from '../calls.ts';
 import { seal } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
 import type { AuditDraft } from '../govern/audit.ts';
-import { type KeptNames, type KeptRecall, recallIds } from '../govern/provenance.ts';
+import { type KeptNames, type KeptRecall, type KeptResult, recallIds } from '../govern/provenance.ts';
 import { encodeNames, encodeRecall } from '../govern/provenance-codec.ts';
 import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../limits.ts';
+import { NO_NAME } from '../record/grain-name.ts';
 import { recallKey } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { auditActor, pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
 import type { WriteQueue } from './queue.ts';
+
+const SALT_BYTES = 16;
 
 interface Left {
   readonly memory: number;
@@ -107,17 +110,21 @@ export class ReadTrail {
   #recordOf(memory: Memory, context: CallContext, account: RecallAccount, user: string | undefined): LeftRecall {
     const atMs = this.#store.clock.nowMs();
     const names = namesOf(memory, account, user);
+    const { text_sha256: _, ...query } = account.query;
+    const called = (hash: string): string =>
+      (account.names === undefined ? this.#store.nameOfHash(memory, hash) : account.names[hash]) || NO_NAME;
     const kept: KeptRecall = {
       candidateCount: account.candidateCount,
-      excluded: account.excluded.named,
+      excluded: account.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason })),
       excludedCounts: account.excluded.counts,
       mode: account.mode,
       nonce: this.#nonce++,
       namespace: account.namespace === '' ? (context.namespace ?? '') : account.namespace,
       principal: auditActor(memory, context.actor),
-      query: account.query,
+      // With the person concerned goes what that person asked.
+      query: names?.text_sha256 === undefined ? account.query : query,
       requestId: context.requestId,
-      results: account.results,
+      results: resultsOf(account, called),
       resultCount: account.resultCount ?? account.results.length,
       timestamp: Math.floor(atMs / 1000),
     };
@@ -202,7 +209,19 @@ function namesOf(memory: Memory, account: RecallAccount, user: string | undefine
     ...(subject === undefined ? {} : { subject: entityToken(subject) }),
     ...(user === undefined ? {} : { user_id: user }),
   };
-  return Object.keys(names).length === 0 ? undefined : names;
+  if (Object.keys(names).length === 0) return undefined;
+  const { text_sha256: text } = account.query;
+  return {
+    ...names,
+    salt: randomBytes(SALT_BYTES).toString('hex'),
+    ...(user === undefined || text === undefined ? {} : { text_sha256: text }),
+  };
+}
+
+/** What an answer of CAL seems to name and is no grain of this memory is left out: its text was looked through for hashes. */
+function resultsOf({ mode, results }: RecallAccount, called: (hash: string) => string): KeptResult[] {
+  const kept = results.map(({ hash, score }) => ({ grain: called(hash), score }));
+  return mode === 'cal' ? kept.filter(({ grain }) => grain !== NO_NAME) : kept;
 }
 
 function writeRecall(group: Group, memory: Memory, recall: LeftRecall, auditHash: string): void {

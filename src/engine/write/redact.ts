@@ -5,8 +5,9 @@ import { EngineError } from '../errors.ts';
 import { tripleForm } from '../grain/api-text.ts';
 import { encodeGrain } from '../grain/blob.ts';
 import { GrainError } from '../grain/error.ts';
+import type { Grain } from '../grain/grain.ts';
 import { sensitivityOf } from '../grain/header.ts';
-import type { ValueMap } from '../grain/value.ts';
+import type { Value, ValueMap } from '../grain/value.ts';
 import type { Ordinal } from '../index/part.ts';
 import { REDACTIONS_MAX } from '../limits.ts';
 import type { Memory } from '../store/memory.ts';
@@ -33,7 +34,14 @@ export function planRedact(
   const now = naming.slice(0, REDACTIONS_MAX);
   if (now.length === 0) return { redacted: 0, removed: 0, more: false };
   let redacted = 0;
-  for (const ordinal of now) if (replaceTip(group, memory, ordinal, { userId, keyFingerprint })) redacted += 1;
+  const going = new Set(naming);
+  for (const ordinal of now)
+    if (
+      replaceTip(group, memory, ordinal, (old) =>
+        withoutName(group.store, memory, old, going, { userId, keyFingerprint }),
+      )
+    )
+      redacted += 1;
   group.remove(memory, now, 'erased');
   group.renewIndexKey(memory);
   group.audit(memory, {
@@ -44,25 +52,57 @@ export function planRedact(
       redacted,
       removed: now.length,
       key_fingerprint: keyFingerprint,
-      ...reasonDetail(context.reason),
+      ...reasonDetail(group, memory, context.reason, userId),
     },
   });
   return { redacted, removed: now.length, more: naming.length > now.length };
 }
 
-/** Grains, ascending, that have the user as subject or object and are not the user's own: those came after the erasure. */
+/**
+ * Takes out of others' grains the hashes of grains that are erased: a version that somebody made of an erased person's grain,
+ * under another user or in another scope, names it among its sources. To be called while the erased ones can still be read.
+ */
+export function redactSuccessors(group: Group, memory: Memory, erased: readonly Ordinal[]): RedactedCount {
+  const { store } = group;
+  const going = new Set(erased);
+  const removed = new Set<Ordinal>();
+  let redacted = 0;
+  for (const ordinal of erased) {
+    const next = store.supersession(memory.number, ordinal)?.newOrdinal;
+    if (next === undefined || going.has(next) || removed.has(next) || store.index.removed.get(next)) continue;
+    if (
+      replaceTip(group, memory, next, ({ grain }) =>
+        withSources(grain.fields, sourcesLeft(store, memory, next, grain, going)),
+      )
+    )
+      redacted += 1;
+    removed.add(next);
+  }
+  if (removed.size > 0) group.remove(memory, [...removed], 'erased');
+  return { redacted, removed: removed.size };
+}
+
+export interface RedactedCount {
+  readonly redacted: number;
+  readonly removed: number;
+}
+
+/**
+ * Grains that have the user as subject or object and are not the user's own: those came after the erasure. Newest first, so that
+ * a version goes before those that it replaced, which name its sources.
+ */
 function grainsNaming(store: Store, memory: Memory, userId: string): Ordinal[] {
   const name = tripleForm(userId);
   const found: Ordinal[] = [];
   for (const part of store.parts(memory.number)) {
     const own = new Set(part.facet('user', userId) ?? []);
     const docs = new Set(SIDES.flatMap((side) => [...(part.facet(side, name) ?? [])]));
-    for (const doc of [...docs].sort((a, b) => a - b)) {
+    for (const doc of [...docs].sort((a, b) => part.ordinals[a]! - part.ordinals[b]!)) {
       const ordinal = part.ordinals[doc]!;
       if (!own.has(doc) && !store.index.removed.get(ordinal)) found.push(ordinal);
     }
   }
-  return found;
+  return found.reverse();
 }
 
 /** True when a redacted version was put in the place of a current one. */
@@ -70,14 +110,14 @@ function replaceTip(
   group: Group,
   memory: Memory,
   ordinal: Ordinal,
-  of: { readonly userId: string; readonly keyFingerprint: string },
+  redactedFields: (old: StoredGrain) => ValueMap,
 ): boolean {
   const { store } = group;
   if (group.isSuperseded(memory, ordinal)) return false;
   const old = store.readGrain(memory, ordinal);
   // One that cannot be read is removed with the others.
   if (old === undefined) return false;
-  const prepared = redactedVersion(memory, old, of);
+  const prepared = redactedVersion(memory, old, redactedFields(old));
   if (prepared === undefined || group.findOrdinal(memory, prepared.address) !== undefined) return false;
   const planned = group.addGrain(memory, prepared);
   group.supersede(memory, ordinal, planned);
@@ -86,20 +126,46 @@ function replaceTip(
   return true;
 }
 
-/** The same grain, as old as it was, with the fingerprint where the name stood; undefined when no such grain can be. */
-function redactedVersion(
+/** The fingerprint where the name stood. */
+function withoutName(
+  store: Store,
   memory: Memory,
-  { address, grain }: StoredGrain,
+  { ordinal, grain }: StoredGrain,
+  going: ReadonlySet<Ordinal>,
   { userId, keyFingerprint }: { readonly userId: string; readonly keyFingerprint: string },
-): PreparedGrain | undefined {
+): ValueMap {
   const name = tripleForm(userId);
   const fields: { -readonly [K in keyof ValueMap]: ValueMap[K] } = { ...grain.fields };
   for (const side of SIDES) {
     const value = fields[side];
     if (typeof value === 'string' && tripleForm(value) === name) fields[side] = `erased:${keyFingerprint}`;
   }
+  return withSources(fields, sourcesLeft(store, memory, ordinal, grain, going));
+}
+
+/**
+ * Sources of a version but for the one that it replaced, where that goes, too. Nor is the version that is redacted named among
+ * them: with its hash, and all of it but the name, the name could be guessed.
+ */
+function sourcesLeft(
+  store: Store,
+  memory: Memory,
+  ordinal: Ordinal,
+  { fields }: Pick<Grain, 'fields'>,
+  going: ReadonlySet<Ordinal>,
+): readonly Value[] {
   const sources = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
-  fields['derived_from'] = [...sources, address];
+  const before = store.predecessor(memory.number, ordinal)?.oldOrdinal;
+  const gone = before !== undefined && going.has(before) ? store.addressAt(before) : undefined;
+  return gone === undefined ? sources : sources.filter((source) => source !== gone);
+}
+
+function withSources({ derived_from: _, ...fields }: ValueMap, sources: readonly Value[]): ValueMap {
+  return sources.length === 0 ? fields : { ...fields, derived_from: [...sources] };
+}
+
+/** The grain with other fields, as old as it was; undefined when no such grain can be. */
+function redactedVersion(memory: Memory, { grain }: StoredGrain, fields: ValueMap): PreparedGrain | undefined {
   try {
     const { blob } = encodeGrain(grain.typeString, fields, { sensitivity: sensitivityOf(grain.header) });
     return prepareBlob(memory, blob);

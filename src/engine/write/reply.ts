@@ -1,9 +1,11 @@
 // Idempotency: a write that carries a key stores its answer in the same transaction. The same key with the same body
 // gets that answer again for 24 hours; with another body it is refused.
-import type { KeyObject } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import { Packr } from 'msgpackr';
+import { assert } from '../assert.ts';
 import type { CallContext } from '../calls.ts';
-import { open, seal } from '../crypto/envelope.ts';
+import { hkdf } from '../crypto/derive.ts';
+import { open, seal, sealKey } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
 import { toApi } from '../grain/api-output.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../limits.ts';
@@ -46,11 +48,15 @@ interface Whose {
 }
 
 /**
- * Bytes in front of a sealed reply: the id of the user key that it is sealed under, 0 for none. With this bit a second
- * id follows, of a scope's key; without either key it lies under the memory's own.
+ * Bytes in front of a sealed reply: the id of the user key that it is sealed under, 0 for none. With the first bit a second
+ * id follows, of a scope's key; without either key it lies under the memory's own. The second bit says that the key of the
+ * call is part of the key: it is nowhere in the log, so nobody can try bodies and hashes on what is kept but who has sent
+ * them. Older builds wrote none.
  */
 const KEY_ID_BYTES = 4;
 const UNDER_SCOPE = 0x8000_0000;
+const UNDER_CALL = 0x4000_0000;
+const CALL_INFO = Buffer.from('granary/v1/reply');
 
 const packr = new Packr({ useRecords: false, moreTypes: true });
 
@@ -63,7 +69,7 @@ export function storedReply(
 ): StoredReply | undefined {
   if (context.idempotency === undefined) return undefined;
   const token = replyToken(memory, method, context);
-  const found = group.peek(memory)?.replies.get(token) ?? committedReply(group, memory, token);
+  const found = group.peek(memory)?.replies.get(token) ?? committedReply(group, memory, token, context);
   if (found !== undefined && found.bodyHash !== context.idempotency.bodyHash) throw new EngineError('VAL-E005');
   return found?.shows === undefined ? found : withFields(group, memory, context, found, found.shows);
 }
@@ -86,49 +92,68 @@ function withFields(
   return { ...reply, output: { ...(reply.output as object), fields } }; // an answer with members, as `strip` left it
 }
 
-function committedReply(group: Group, memory: Memory, token: string): StoredReply | undefined {
+function committedReply(group: Group, memory: Memory, token: string, context: CallContext): StoredReply | undefined {
   const { store } = group;
   const sequence = store.newestKeyed(memory.number, 'reply', token);
   const bytes = sequence === undefined ? undefined : store.log.read(sequence);
   const record = bytes === undefined ? undefined : decodeRecord(bytes);
   if (record?.kind !== 'reply' || record.atMs + IDEMPOTENCY_KEEP_MS < group.nowMs) return undefined;
-  return openReply(memory, record.sealed, token);
+  return openReply(memory, record.sealed, token, callOf(context));
 }
 
-/** Undefined when its user or its scope was erased: the request is then taken as a new one. */
-function openReply(memory: Memory, stored: Uint8Array, token: string): StoredReply | undefined {
+/**
+ * What was kept under the token for a call with that key. Undefined when its user or its scope was erased: the request is then
+ * taken as a new one.
+ */
+export function openReply(memory: Memory, stored: Uint8Array, token: string, ofCall: string): StoredReply | undefined {
   const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
   const head = bytes.readUInt32BE(0);
-  const key = (head & ~UNDER_SCOPE) >>> 0;
-  const scopeKey = head === key ? 0 : bytes.readUInt32BE(KEY_ID_BYTES);
-  const sealed = bytes.subarray(head === key ? KEY_ID_BYTES : 2 * KEY_ID_BYTES);
+  const isUnderScope = (head & UNDER_SCOPE) !== 0;
+  const under = {
+    key: (head & ~(UNDER_SCOPE | UNDER_CALL)) >>> 0,
+    scopeKey: isUnderScope ? bytes.readUInt32BE(KEY_ID_BYTES) : 0,
+    call: (head & UNDER_CALL) === 0 ? undefined : ofCall,
+  };
+  const sealed = bytes.subarray(isUnderScope ? 2 * KEY_ID_BYTES : KEY_ID_BYTES);
   try {
-    const plain =
-      key === 0 && scopeKey === 0
-        ? memory.openSmall(sealed, `reply:${token}`)
-        : open(replyKey(memory, key, scopeKey), sealed, Buffer.from(`reply:${token}`));
-    // Sealed by recordReply: the seal's authentication is the check of its shape.
-    return packr.unpack(plain) as StoredReply;
+    // Sealed by sealReply: the seal's authentication is the check of its shape.
+    return packr.unpack(open(replyKey(memory, under), sealed, Buffer.from(`reply:${token}`))) as StoredReply;
   } catch (error) {
     if (error instanceof EngineError && error.code === 'CRY-E002') return undefined;
     throw error;
   }
 }
 
-/** Of a user's key, a scope's, or both: destroying one of them is enough. */
-function replyKey(memory: Memory, key: number, scopeKey: number): KeyObject {
-  return key === 0 ? memory.grainKey(scopeKey, 0) : memory.grainKey(key, scopeKey);
+interface Under {
+  /** Ids of a user's key and a scope's, 0 for none. */
+  readonly key: number;
+  readonly scopeKey: number;
+  /** The key of the call; absent in replies of older builds. */
+  readonly call: string | undefined;
+}
+
+/** Of a user's key, a scope's, or both: destroying one of them is enough. And of the call's own. */
+function replyKey(memory: Memory, { key, scopeKey, call }: Under): KeyObject {
+  const base =
+    key === 0 && scopeKey === 0
+      ? memory.smallKey
+      : key === 0
+        ? memory.grainKey(scopeKey, 0)
+        : memory.grainKey(key, scopeKey);
+  if (call === undefined) return base;
+  return sealKey(hkdf(base.export(), hash('sha256', call, 'buffer'), CALL_INFO));
+}
+
+function callOf({ idempotency }: CallContext): string {
+  assert(idempotency !== undefined, 'only a call with a key has something kept');
+  return idempotency.key;
 }
 
 function sealReply(memory: Memory, parts: ReplyParts): Buffer {
-  const { token, reply, key, scopeKey } = parts;
-  const plain = packr.pack(reply);
-  const sealed =
-    key === 0 && scopeKey === 0
-      ? memory.sealSmall(plain, `reply:${token}`)
-      : seal(replyKey(memory, key, scopeKey), plain, Buffer.from(`reply:${token}`));
+  const { token, reply, key, scopeKey, call } = parts;
+  const sealed = seal(replyKey(memory, { key, scopeKey, call }), packr.pack(reply), Buffer.from(`reply:${token}`));
   const head = Buffer.alloc(scopeKey === 0 ? KEY_ID_BYTES : 2 * KEY_ID_BYTES);
-  head.writeUInt32BE(scopeKey === 0 ? key : (key | UNDER_SCOPE) >>> 0);
+  head.writeUInt32BE((key | UNDER_CALL | (scopeKey === 0 ? 0 : UNDER_SCOPE)) >>> 0);
   if (scopeKey !== 0) head.writeUInt32BE(scopeKey, KEY_ID_BYTES);
   return Buffer.concat([head, sealed]);
 }
@@ -149,7 +174,7 @@ export function storeReply(
   };
   const key = user === undefined ? 0 : group.keyOfUser(memory, user);
   const scopeKey = namespace === undefined ? 0 : group.keyOfScope(memory, namespace);
-  recordReply(group, memory, { token, reply, atMs: group.nowMs, key, scopeKey });
+  recordReply(group, memory, { token, reply, atMs: group.nowMs, key, scopeKey, call: callOf(context) });
   group.overlay(memory).replies.set(token, reply);
 }
 
@@ -164,6 +189,7 @@ export function releaseReply(group: Group, memory: Memory, method: string, conte
       atMs: 0,
       key: 0,
       scopeKey: 0,
+      call: callOf(context),
     });
 }
 
@@ -171,9 +197,9 @@ interface ReplyParts {
   readonly token: string;
   readonly reply: StoredReply;
   readonly atMs: number;
-  /** Ids of a user's key and a scope's, 0 for none. */
   readonly key: number;
   readonly scopeKey: number;
+  readonly call: string;
 }
 
 function recordReply(group: Group, memory: Memory, parts: ReplyParts): void {

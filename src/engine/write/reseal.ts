@@ -1,11 +1,15 @@
-// Plans sealing grains anew in their place, after a rotation of their memory's blob key.
+// Plans writing records anew in their place: grains after a rotation of their memory's blob key, and grains and links that an
+// older build wrote with hashes in the clear.
 import { seal } from '../crypto/envelope.ts';
 import { EngineError } from '../errors.ts';
 import { CorruptRecord, type Sequence } from '../log/log.ts';
-import { decodeRecord } from '../record/record.ts';
+import { isPlainHash, NO_NAME } from '../record/grain-name.ts';
+import { decodeRecord, type GrainRecord, isPlainRecord, type StandingRecord } from '../record/record.ts';
+import type { Memory } from '../store/memory.ts';
+import type { Store } from '../store/store.ts';
 import type { WritePlan } from './queue.ts';
 
-/** Grains that lie under older blob keys of the memory are sealed under its current one, in their place. */
+/** Grains that lie under older blob keys of the memory are sealed under its current one, hashes in the clear are enciphered. */
 export const resealPlan: WritePlan<
   { readonly sequences: readonly Sequence[]; readonly keys: ReadonlySet<number> },
   { readonly resealed: number; readonly left: number }
@@ -20,14 +24,16 @@ export const resealPlan: WritePlan<
     for (const sequence of sequences) {
       try {
         const bytes = store.log.read(sequence);
-        const record = bytes === undefined ? undefined : decodeRecord(bytes);
-        if (record?.kind !== 'grain' || !keys.has(record.key)) continue;
-        // Of an erased scope, in an older copy of the data: nobody will ever need its other key.
-        if (store.isErased(record)) continue;
-        const blob = store.openBlob(memory, record);
-        const { blob: key } = memory.keyIds;
-        const sealed = seal(memory.grainKey(key, record.scopeKey), blob, Buffer.from(record.address, 'hex'));
-        group.replace(memory, sequence, { ...record, key, sealed });
+        if (bytes === undefined) continue;
+        const record = decodeRecord(bytes);
+        const anew =
+          record.kind === 'standing'
+            ? linkAnew(store, memory, record)
+            : record.kind === 'grain' && (keys.has(record.key) || isPlainRecord(bytes))
+              ? grainAnew(store, memory, record, keys)
+              : undefined;
+        if (anew === undefined) continue;
+        group.replace(memory, sequence, anew);
         resealed += 1;
       } catch (error) {
         if (!(error instanceof EngineError || error instanceof CorruptRecord)) throw error;
@@ -38,3 +44,24 @@ export const resealPlan: WritePlan<
     return { resealed, left };
   },
 };
+
+/** Undefined for one of an erased scope, in an older copy of the data: nobody will ever need its other key. */
+function grainAnew(
+  store: Store,
+  memory: Memory,
+  record: GrainRecord,
+  old: ReadonlySet<number>,
+): GrainRecord | undefined {
+  if (store.isErased(record)) return undefined;
+  const { blob, address } = store.openRecord(memory, record);
+  const key = old.has(record.key) ? memory.keyIds.blob : record.key;
+  const userKey = store.keys.kind(key) === 'user' ? key : 0;
+  const bound = memory.trail.cipher({ user: userKey, scope: record.scopeKey }).encipher(address);
+  return { ...record, key, userKey, bound, sealed: seal(memory.grainKey(key, record.scopeKey), blob, bound) };
+}
+
+/** A link that names the new version by its hash. Where that version is gone, so is its name. */
+function linkAnew(store: Store, memory: Memory, record: StandingRecord): StandingRecord | undefined {
+  if (!isPlainHash(record.newName)) return undefined;
+  return { ...record, newName: store.nameOfHash(memory, record.newName) ?? NO_NAME };
+}

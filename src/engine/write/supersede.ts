@@ -19,7 +19,7 @@ import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
 
-export type Version = Pick<StoredGrain, 'ordinal' | 'address' | 'grain'>;
+export type Version = Pick<StoredGrain, 'ordinal' | 'address' | 'name' | 'grain'>;
 
 export function planSupersede(
   group: Group,
@@ -85,13 +85,13 @@ function writeVersion(
     actor: context.actor,
     subject: pseudonym(memory, prepared.userId),
     details: {
+      grain: planned.name,
       grain_type: prepared.grain.type,
-      hash: prepared.address,
-      old_hash: old.address,
-      ...reasonDetail(context.reason),
+      old_grain: old.name,
+      ...reasonDetail(group, memory, context.reason, prepared.userId),
     },
   });
-  auditPii(group, memory, context, prepared);
+  auditPii(group, memory, context, planned);
   const shown = toApi({ ...prepared.grain, header: EMPTY_HEADER }, { predecessor: old.address });
   return { hash: prepared.address, fields: shown, warnings: prepared.warnings };
 }

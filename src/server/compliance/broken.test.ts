@@ -11,6 +11,7 @@ import { seal } from '../../engine/crypto/envelope.ts';
 import type { Engine, EngineOptions } from '../../engine/engine.ts';
 import { entryHash, GENESIS } from '../../engine/govern/audit.ts';
 import { decodeAuditBody, encodeAuditBody } from '../../engine/govern/audit-codec.ts';
+import { addressOf } from '../../engine/grain/address.ts';
 import { slotOffset } from '../../engine/keys/slot.ts';
 import type { FaultyLog } from '../../engine/log/faulty.ts';
 import { decodeRecord, encodeRecord, type GrainRecord } from '../../engine/record/record.ts';
@@ -89,10 +90,10 @@ test('plaintext in the log, an edited envelope, another grain under an address',
   const edited = Buffer.from(grain(two).sealed);
   edited[20]! ^= 1;
   await put(two, { ...grain(two), sealed: edited });
-  const { address, key, scopeKey } = grain(three);
+  const { bound, key, scopeKey } = grain(three);
   await put(three, {
     ...grain(three),
-    sealed: seal(memory.grainKey(key, scopeKey), plain, Buffer.from(address, 'hex')),
+    sealed: seal(memory.grainKey(key, scopeKey), plain, bound),
   });
   const { partitions } = await engine.write('compliance', context, { runId: 'vrf_three' });
   const { blobs } = partitions[0]!;
@@ -121,8 +122,10 @@ test("a user's grain under the memory's key", async (t) => {
   const one = await add({ subject: 'somebody', user_id: 'ada' });
   const { blob: key } = memory.keyIds;
   const blob = engine.store.openBlob(memory, grain(one));
-  const sealed = seal(memory.grainKey(key, grain(one).scopeKey), blob, Buffer.from(grain(one).address, 'hex'));
-  await put(one, { ...grain(one), key, sealed });
+  const { scopeKey } = grain(one);
+  const bound = memory.trail.cipher({ user: 0, scope: scopeKey }).encipher(addressOf(blob));
+  const sealed = seal(memory.grainKey(key, scopeKey), blob, bound);
+  await put(one, { ...grain(one), key, userKey: 0, bound, sealed });
   await alsoFails(shard, 'encryption_per_user_keys');
 });
 

@@ -197,6 +197,10 @@ export class FakeEngine implements EngineDoor {
       }
       case 'keepRecall':
         return {};
+      case 'grainNames':
+        return { names: call.input.hashes.map(() => '') };
+      case 'grainHashes':
+        return { hashes: call.input.names.map(() => '') };
       case 'embedPages':
         return { pages: [], looked: 0, waiting: 0 };
       case 'vectorState':

@@ -8,6 +8,7 @@ import { searchText, sessionOf, type Triple, triple } from '../../../src/engine/
 import { decodeGrain, encodeGrain } from '../../../src/engine/grain/blob.ts';
 import { GrainError, toEngineError } from '../../../src/engine/grain/error.ts';
 import type { Grain } from '../../../src/engine/grain/grain.ts';
+import { sensitivityOf } from '../../../src/engine/grain/header.ts';
 import { identityBytes } from '../../../src/engine/grain/identity.ts';
 import type { AnalyzedText } from '../../../src/engine/index/part.ts';
 import { analyzer } from '../../../src/engine/index/text/analyze.ts';
@@ -37,6 +38,8 @@ export interface Held extends Prepared {
   /** Order of writing within the memory. */
   readonly place: number;
   removed: boolean;
+  /** With the key of its user: nothing tells its hash any more. */
+  erased: boolean;
   supersededBy: Held | undefined;
   supersedes: Held | undefined;
   verified: string;
@@ -63,6 +66,16 @@ export function prepareBlob(blob: Uint8Array): Prepared {
     return describe(Buffer.from(blob), [], '');
   } catch (error) {
     if (error instanceof GrainError) throw toEngineError(error, 'import');
+    throw error;
+  }
+}
+
+/** The grain with other fields, as old as it was; undefined when no such grain can be. */
+export function reencoded({ grain }: Prepared, fields: Grain['fields']): Prepared | undefined {
+  try {
+    return describe(encodeGrain(grain.typeString, fields, { sensitivity: sensitivityOf(grain.header) }).blob, [], '');
+  } catch (error) {
+    if (error instanceof GrainError) return undefined;
     throw error;
   }
 }
@@ -109,7 +122,8 @@ export function shownFields(held: Held): JsonObject {
   const predecessor = predecessorOf(held);
   const fields = toApi(held.grain, predecessor === undefined ? {} : { predecessor });
   if (held.verified !== '') fields['verification_status'] = held.verified;
-  if (held.supersededBy !== undefined) fields['superseded_by'] = held.supersededBy.hash;
+  const successor = successorOf(held);
+  if (successor !== undefined) fields['superseded_by'] = successor;
   return fields;
 }
 
@@ -118,10 +132,19 @@ function predecessorOf({ grain, supersedes }: Held): string | undefined {
   const sources = grain.fields['derived_from'];
   const last = Array.isArray(sources) ? sources.at(-1) : undefined;
   if (supersedes === undefined || typeof last !== 'string') return undefined;
-  return supersedes.removed ? last : supersedes.hash;
+  if (!supersedes.removed) return supersedes.hash;
+  // What made it says what it was called.
+  if (supersedes.supersedes === undefined) return last;
+  return !supersedes.erased && supersedes.hash === last ? last : undefined;
+}
+
+/** The hash of what replaced it, unless an erasure took that along. */
+export function successorOf({ supersededBy }: Held): string | undefined {
+  return supersededBy === undefined || supersededBy.erased ? undefined : supersededBy.hash;
 }
 
 export function viewOf(held: Held): GrainView {
+  const successor = successorOf(held);
   const predecessor = predecessorOf(held);
   return {
     hash: held.hash,
@@ -131,7 +154,7 @@ export function viewOf(held: Held): GrainView {
     createdAtMs: held.createdAtMs,
     namespace: held.namespace,
     ...(held.userId === undefined ? {} : { userId: held.userId }),
-    ...(held.supersededBy === undefined ? {} : { supersededBy: held.supersededBy.hash }),
+    ...(successor === undefined ? {} : { supersededBy: successor }),
     ...(predecessor === undefined ? {} : { supersedes: predecessor }),
     sizeBytes: held.blob.length,
   };

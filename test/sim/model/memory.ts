@@ -15,7 +15,16 @@ import type { Placed } from '../../../src/shards/placement.ts';
 import { partitionFor } from '../../../src/shards/placement.ts';
 import type { ErasureProof, Input, JsonObject, JsonValue, Output } from '../../../src/shards/protocol.ts';
 import { placementOf } from '../node.ts';
-import { type Held, isCurrent, isExpired, type Prepared, prepare, prepareBlob, shownFields } from './grain.ts';
+import {
+  type Held,
+  isCurrent,
+  isExpired,
+  type Prepared,
+  prepare,
+  prepareBlob,
+  reencoded,
+  shownFields,
+} from './grain.ts';
 
 /** A user's key in one partition. */
 interface UserKey {
@@ -81,8 +90,8 @@ export class ModelMemory {
   /** Remembers everything; the returned function brings it back. */
   snapshot(): () => void {
     const count = this.grains.length;
-    const standings = this.grains.map(({ removed, supersededBy, supersedes, verified }) => {
-      return { removed, supersededBy, supersedes, verified };
+    const standings = this.grains.map(({ removed, erased, supersededBy, supersedes, verified }) => {
+      return { removed, erased, supersededBy, supersedes, verified };
     });
     const keys = [...this.#userKeys].map(
       ([user, byPartition]) => [user, new Map([...byPartition].map(([at, key]) => [at, { ...key }]))] as const,
@@ -242,6 +251,7 @@ export class ModelMemory {
       partition,
       place: this.grains.length,
       removed: false,
+      erased: false,
       supersededBy: undefined,
       supersedes: undefined,
       verified: prepared.verification,
@@ -388,7 +398,8 @@ export class ModelMemory {
     if (keys.length === 0) return { userId, count: 0, keyFingerprint: '', timestamp: now };
     const isRepeat = keys.every(({ live }) => !live);
     const erased = this.live.filter((held) => held.userId === userId);
-    for (const held of erased) held.removed = true;
+    this.#redactSuccessors(erased);
+    for (const held of erased) Object.assign(held, { removed: true, erased: true });
     for (const [key, reply] of this.#replies) {
       if (reply.userId !== userId) continue;
       // Of several partitions one keeps that the key is taken, and by what body.
@@ -407,6 +418,29 @@ export class ModelMemory {
       keyFingerprint: isRepeat ? this.#fingerprints.get(userId) : undefined,
       timestamp: Math.max(...keys.map(({ destroyedAt }) => destroyedAt)),
     };
+  }
+
+  /** Versions that others made of what is erased name it among their sources: others without it take their place. */
+  #redactSuccessors(erased: readonly Held[]): void {
+    const told = new Set<number>();
+    for (const held of erased) {
+      const next = held.supersededBy;
+      if (next === undefined || next.removed || erased.includes(next)) continue;
+      told.add(held.partition);
+      if (isCurrent(next)) this.#replaceWithout(next, held.hash);
+      next.removed = true;
+    }
+    this.auditEntries += told.size;
+  }
+
+  #replaceWithout(next: Held, source: string): void {
+    const { derived_from: sources, ...fields } = next.grain.fields;
+    const left = (Array.isArray(sources) ? sources : []).filter((one) => one !== source);
+    const redacted = reencoded(next, left.length === 0 ? fields : { ...fields, derived_from: left });
+    if (redacted === undefined || this.find(redacted.hash)?.partition === next.partition) return;
+    const held = this.#hold(redacted, next.partition);
+    held.verified = next.verified;
+    link(next, held);
   }
 
   /** Takes the fingerprint of a proof; false when it cannot be the one of the keys that were destroyed. */

@@ -57,7 +57,7 @@ function look(store: Store, memory: Memory, ordinal: Ordinal, found: Found): voi
   }
   found.envelopes += 1;
   if (record.sealed.length === blob.length + SEAL_BYTES) found.conforming += 1;
-  if (addressOf(blob) !== record.address) found.misaddressed += 1;
+  if (addressOf(blob) !== store.addressOf(record)) found.misaddressed += 1;
   const userId = openGrain(blob).fields['user_id'];
   if (typeof userId !== 'string') return;
   found.withUser += 1;
@@ -79,7 +79,7 @@ export function grainRecord(store: Store, ordinal: Ordinal): GrainRecord | undef
 /** The text of an envelope under its own key. */
 function opened(memory: Memory, record: GrainRecord): Buffer | undefined {
   try {
-    return open(memory.grainKey(record.key, record.scopeKey), record.sealed, Buffer.from(record.address, 'hex'));
+    return open(memory.grainKey(record.key, record.scopeKey), record.sealed, record.bound);
   } catch {
     return undefined;
   }

@@ -146,11 +146,11 @@ class Basics {
       envelopesWanted: all.length,
       envelopes: records.filter(({ sealed }) => !isGrain(sealed)).length,
       tampered: doctored.length,
-      tamperedOpened: doctored.filter((sealed) => opens(() => open(keyOf(mine, mine), sealed, aadOf(mine)))).length,
+      tamperedOpened: doctored.filter((sealed) => opens(() => open(keyOf(mine, mine), sealed, mine.bound))).length,
       crossed: 2,
       crossedOpened: [
-        opens(() => open(keyOf(theirs, mine), theirs.sealed, aadOf(theirs))),
-        opens(() => open(keyOf(mine, theirs), mine.sealed, aadOf(mine))),
+        opens(() => open(keyOf(theirs, mine), theirs.sealed, theirs.bound)),
+        opens(() => open(keyOf(mine, theirs), mine.sealed, mine.bound)),
       ].filter((opened) => opened).length,
     };
   }
@@ -312,7 +312,7 @@ class Basics {
   #opensWith(raw: Buffer, copy: GrainRecord): boolean {
     const salts = [Buffer.alloc(0), ...(copy.scopeKey === 0 ? [] : [this.#store.keys.get(copy.scopeKey)])];
     const keys = [raw, ...salts.map((salt) => deriveGrainKey(raw, salt))];
-    return keys.some((key) => opens(() => open(key, copy.sealed, aadOf(copy))));
+    return keys.some((key) => opens(() => open(key, copy.sealed, copy.bound)));
   }
 
   /** Sealed and taken back again: two versions, linked and told. */
@@ -350,10 +350,6 @@ class Basics {
       ),
     };
   }
-}
-
-function aadOf({ address }: GrainRecord): Buffer {
-  return Buffer.from(address, 'hex');
 }
 
 function flipped(bytes: Uint8Array, at: number): Buffer {

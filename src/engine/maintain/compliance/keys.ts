@@ -5,7 +5,7 @@ import { EngineError } from '../../errors.ts';
 import type { Ordinal } from '../../index/part.ts';
 import type { Sliced } from '../../index/section.ts';
 import { NO_KEY } from '../../keys/key-store.ts';
-import { decodeRecord, type GrainRecord, type KeyRecord, peekedKeys } from '../../record/record.ts';
+import { decodeRecord, type GrainRecord, type KeyRecord, peekedHead } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import type { ErasureEvidence, KeyEvidence } from './evidence.ts';
@@ -131,9 +131,9 @@ function* grainsUnder(
 /** Which keys a grain lies under, of its user (or the memory) and its scope; undefined for what is no grain. */
 export function grainKeysAt({ log }: Store, ordinal: Ordinal): Pick<GrainRecord, 'key' | 'scopeKey'> | undefined {
   // Unchecked: all records are looked at, and a damaged one is no evidence either way.
-  if (log.peek !== undefined) return log.peek(ordinal, peekedKeys);
+  if (log.peek !== undefined) return log.peek(ordinal, peekedHead);
   const bytes = log.read(ordinal);
-  return bytes === undefined ? undefined : peekedKeys(Buffer.from(bytes));
+  return bytes === undefined ? undefined : peekedHead(Buffer.from(bytes));
 }
 
 /** A proof names a user, a count and a fingerprint, and the key's own record says the same at the same time. */

@@ -196,7 +196,9 @@ class Counts {
     if (event === 'policy.upgraded' || event === 'policy.downgraded') this.#changed.push(Number(details['version']));
     if (event !== 'policy.downgraded') return;
     this.#downgrades += 1;
-    if (actor === '' || actor === 'anonymous' || details['reason_sha256'] === undefined) this.#looseDowngrades += 1;
+    // Older builds told the reason's SHA-256.
+    const reason = details['reason_hmac'] ?? details['reason_sha256'];
+    if (actor === '' || actor === 'anonymous' || reason === undefined) this.#looseDowngrades += 1;
   }
 
   told() {

@@ -27,7 +27,8 @@ export async function auditQuery(
   const written = context
     .call('note', {
       event: 'memory.searched',
-      details: { cal_query_sha256: queryHash, duration_ms: durationMs, ...outcome },
+      details: { duration_ms: durationMs, ...outcome },
+      texts: { cal_query: queryHash },
     })
     .then(
       () => undefined,
