@@ -186,7 +186,7 @@ function judge(text: string, name: readonly Token[], from: number, to: number, a
   // "Julia 1.10": a language, a tool.
   if (words.length === 1 && /^ v?\d+\.\d/.test(after)) return undefined;
   const acts = PERSON_ACT.test(after);
-  if (words.length === 1 && !acts && isPlaceHere(key, before, after)) return undefined;
+  if (words.length === 1 && isPlaceHere(key, before, after, acts)) return undefined;
   if (words.length === 1) return single(words[0]!, acts || isAddressed(before, after));
   return several(words, acts || ACTED_ON.test(before), acts, () => ask(text.slice(from, to)));
 }

@@ -19,7 +19,9 @@ export function isPublicName(key: string): boolean {
 }
 
 const STRAIGHT =
-  /\b(?:in|near|across|throughout|around|outside|inside|into|visit|visits|visited|visiting|toured?|leave|leaving|of|between|for downtown|downtown|northern|southern|eastern|western|central|rural)\s$/i;
+  /\b(?:in|near|across|throughout|around|outside|inside|into|visit|visits|visited|visiting|toured?|leave|leaving|between|for downtown|downtown|northern|southern|eastern|western|central|rural)\s$/i;
+const OF_A_PLACE =
+  /\b(?:king|queen|kingdom|capital|city|town|state|republic|government|people|history|map|north|south|east|west|coast|border|borders|embassy|president|parliament|parts?|province|region|streets|university|port|area|outskirts|population|economy|culture) of\s$/i;
 /** "to" and "from" lead to people as well. */
 const MOVED =
   /\b(?:fl(?:y|ew|ies|ying)|flights?|go|goes|going|went|gone|mov(?:e|ed|es|ing)|travel(?:s|led|ed|ling|ing)?|trips?|trains?|bus(?:es)?|road|roads|way|dr(?:ive|ove|iving)|ship(?:ped|ping|s)?|export(?:s|ed)?|import(?:s|ed)?|back|return(?:s|ed)?|relocat(?:e|ed|ing)|tour|cruise|visa)\b[^.!?;:]{0,24}\b(?:to|from)\s$/i;
@@ -29,11 +31,12 @@ const LIKE_A_PLACE =
 const LISTED_BEFORE = /(\p{Lu}[\p{L}]{2,20})(?:,|,? (?:and|or|und|et|y|e|&)) $/u;
 const LISTED_AFTER = /^(?:,|,? (?:and|or|und|et|y|e|&)) (\p{Lu}[\p{L}]{2,20})/u;
 
-/** True for a single name that is a place here. */
-export function isPlaceHere(key: string, before: string, after: string): boolean {
+/** True for a single name that is a place here. Somebody who acts may stand in a list with places. */
+export function isPlaceHere(key: string, before: string, after: string, acts: boolean): boolean {
   if (!PLACES_TOO.has(key)) return false;
-  if (STRAIGHT.test(before) || MOVED.test(before) || TRADED.test(before) || LIKE_A_PLACE.test(after)) return true;
-  return isPlaceName(LISTED_BEFORE.exec(before)?.[1]) || isPlaceName(LISTED_AFTER.exec(after)?.[1]);
+  if (STRAIGHT.test(before) || OF_A_PLACE.test(before) || MOVED.test(before) || TRADED.test(before)) return true;
+  if (LIKE_A_PLACE.test(after)) return true;
+  return !acts && (isPlaceName(LISTED_BEFORE.exec(before)?.[1]) || isPlaceName(LISTED_AFTER.exec(after)?.[1]));
 }
 
 function isPlaceName(word: string | undefined): boolean {
