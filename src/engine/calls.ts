@@ -76,6 +76,10 @@ export interface GrainFilter {
   readonly anyOf?: readonly { readonly facet: Facet; readonly values: readonly string[] }[];
   /** Of each: a grain has the field, and none of the values. Fields are those of `store/indexed-fields.ts`. */
   readonly otherThan?: readonly { readonly field: string; readonly values: readonly string[] }[];
+  /** Of each list: a grain passes one of the filters, which ask for facets and columns alone. */
+  readonly either?: readonly (readonly GrainFilter[])[];
+  /** A grain passes none of them. */
+  readonly except?: readonly GrainFilter[];
   /** One of these was said of a grain last; nothing passes an empty list. */
   readonly verification?: readonly Verification[];
   readonly tags?: readonly string[];

@@ -193,6 +193,7 @@ const OPTIONS = {
     max: 300_000,
     fallback: 5_000,
   }),
+  calStrict: onOff('CAL refuses what is not in its specification, and keeps its limits to the letter'),
   calAutoToon: onOff('ASSEMBLE without FORMAT may choose toon where its budget gets tight'),
   calTokens: choice(
     'how CAL counts tokens; encodings of models want the package gpt-tokenizer',

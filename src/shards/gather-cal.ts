@@ -18,6 +18,7 @@ import {
 } from '../engine/cal/run/asks.ts';
 import { contestedOf, needsRivals, pairName } from '../engine/cal/run/contested.ts';
 import { isUnknownScope } from '../engine/cal/run/failure.ts';
+import { mentions } from '../engine/cal/run/field-test.ts';
 import { calGrain } from '../engine/cal/run/grain-of.ts';
 import { compareCodePoints, compareKeys, keyed } from '../engine/cal/run/order.ts';
 import { withoutRepeats } from '../engine/cal/run/repeats.ts';
@@ -88,6 +89,7 @@ async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer
     case 'select':
     case 'count':
     case 'group':
+    case 'values':
     case 'find':
     case 'estimate':
     case 'pairs':
@@ -139,7 +141,8 @@ export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionR
   switch (ask.kind) {
     case 'select':
     case 'count':
-    case 'group': {
+    case 'group':
+    case 'values': {
       if (!needsRivals(ask.input.tests)) break;
       const { contested, spent } = await contestedAnywhere(fan, method, ask.input);
       if (spent.stopped !== undefined) return stoppedAnswer(ask.kind, spent);
@@ -164,7 +167,7 @@ async function contestedAnywhere(
   { filter, tests, scanMax, untilMs }: Selection & Bounds,
 ): Promise<{ readonly contested: readonly string[]; readonly spent: Stopped }> {
   const bounds = { scanMax, untilMs };
-  const selection = { filter, tests: tests.filter(({ field }) => field !== 'contradicted') };
+  const selection = { filter, tests: tests.filter((test) => !mentions(test, 'contradicted')) };
   const spoken = outputs(await fan.all(method, { kind: 'pairs', input: { ...selection, ...bounds } }), 'pairs');
   const looked = spentOf(spoken);
   if (looked.stopped !== undefined) return { contested: [], spent: looked };
@@ -178,7 +181,7 @@ function distinctPairs(pairs: readonly Spoken[]): Spoken[] {
   return [...new Map(pairs.map((pair) => [pairName(pair), pair])).values()];
 }
 
-function stoppedAnswer(kind: 'select' | 'count' | 'group', spent: Stopped): PartitionAnswer {
+function stoppedAnswer(kind: 'select' | 'count' | 'group' | 'values', spent: Stopped): PartitionAnswer {
   const none = { total: 0, ...spent };
   switch (kind) {
     case 'select':
@@ -187,6 +190,8 @@ function stoppedAnswer(kind: 'select' | 'count' | 'group', spent: Stopped): Part
       return { kind, output: none };
     case 'group':
       return { kind, output: { groups: [], ...none } };
+    case 'values':
+      return { kind, output: { values: [], isCut: false, ...none } };
     default:
       return unreachable(kind);
   }
@@ -212,6 +217,15 @@ function merged(ask: PartitionRead, answers: readonly PartitionAnswer[]): Partit
     case 'group': {
       const parts = outputs(answers, 'group');
       return { kind: 'group', output: { groups: mergeGroups(parts, ask.input.shown), ...added(parts) } };
+    }
+    case 'values': {
+      const { order } = ask.input;
+      const parts = outputs(answers, 'values');
+      const sorted = parts.flatMap(({ values }) => values).sort((a, b) => compareKeys(order, a, b));
+      const first = new Map<string, (typeof sorted)[number]>();
+      for (const one of sorted) if (!first.has(one.value)) first.set(one.value, one);
+      const values = [...first.values()];
+      return { kind: 'values', output: { values, isCut: parts.some(({ isCut }) => isCut), ...added(parts) } };
     }
     case 'find': {
       const hashes = new Set(outputs(answers, 'find').flatMap((one) => one.hashes));

@@ -22,7 +22,7 @@ after(async () => {
 const here = (...words: string[]): string[] => [...words, '--data-dir', data];
 
 test('a query prints a table, text or JSON, and a refusal says where', async () => {
-  await granaryJson(here('add', 'ada', 'likes', 'green', 'tea', '--user', 'ada'));
+  await granaryJson(here('add', 'ada', 'likes', 'green tea', '--user', 'ada'));
   const [table, text, all, refused] = await Promise.all([
     granary(here('cal', 'RECALL beliefs WHERE subject = "ada"')),
     granary(here('cal', '-'), { input: 'RECALL beliefs\n AS text' }),

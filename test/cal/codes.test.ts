@@ -45,6 +45,7 @@ const RUN: Run = {
   lets: new Map(),
   recallMax: null,
   vectors: new Map(),
+  extensions: [],
   spent: { scanned: 0, warnings: [], withoutVector: new Set() },
 };
 

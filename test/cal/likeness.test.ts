@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 
 for (const partitions of [1, 2])
-  test(`LIKE, ABOUT and sources of ASSEMBLE find by likeness, ${partitions} partitions`, async (t) => {
+  test(`LIKE and sources of ASSEMBLE find by likeness, ABOUT by words, ${partitions} partitions`, async (t) => {
     const server = await startTestServer({ auth: 'none', embedder: 'ngram', shards: '2' });
     t.after(() => server.close());
     const client = new HttpClient(server.http, '');
@@ -27,8 +27,9 @@ for (const partitions of [1, 2])
     assert.ok(result.grains[0].score_breakdown.vector > 0);
     assert.deepEqual(warnings, []);
     const about = await ask('RECALL beliefs ABOUT "fotographer" LIMIT 1');
-    assert.deepEqual([about.result._cal.about, about.result.grains[0].fields.object], ['query', 'photographers']);
-    assert.ok(about.result.grains[0].score > 0);
+    // A name that nothing mentions is nobody like it.
+    assert.deepEqual([about.result._cal.about, about.result.grains], ['fallback', []]);
+    assert.match(about.warnings[0], /^CAL-W010: /);
     const named = await ask('RECALL beliefs ABOUT "it" COUNT');
     assert.deepEqual([named.result._cal.about, named.result.count], ['subject', 3]);
     const nested = await ask('ASSEMBLE FROM (RECALL beliefs LIKE "carpenters" LIMIT 1) FORMAT text');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { AddItem, JsonObject } from '../../src/engine/calls.ts';
 import { NOW_MS } from './fixture.ts';
-import { CalMemory, temporaryMemory } from './memory.ts';
+import { CalMemory, type Told, temporaryMemory } from './memory.ts';
 
 describe('RECALL', () => {
   const opened = temporaryMemory(before);
@@ -156,20 +156,53 @@ describe('RECALL', () => {
     assert.deepEqual(said(`${from} WHERE hash = sha256:${elsewhere}`), []);
     assert.deepEqual(said(`${from} WHERE score > 1`), []);
     assert.deepEqual(said(`${from} ABOUT "boiler"`), []);
-    assert.deepEqual(said(`${from} ABOUT "saffron"`), whole);
+    // Words alone: what stands beside them is not meant.
+    assert.deepEqual(
+      said(`${from} ABOUT "saffron"`),
+      whole.filter((text) => String(text).includes('saffron')),
+    );
   });
 
-  test('D-24: ABOUT is a subject, and a search where no subject is called so', () => {
+  test('ABOUT is a subject, and words of a text where no subject is called so, with a warning', () => {
     const subject = opened.memory.ask('RECALL beliefs ABOUT "bob"');
     assert.equal(subject.count, 3);
     assert.equal(subject.told['_cal'].about, 'subject');
-    const query = opened.memory.ask('RECALL beliefs ABOUT "green tea"');
-    assert.equal(query.told['_cal'].about, 'query');
-    assert.equal(query.told['grains'][0].fields.object, 'green tea');
-    // Both conditions have to hold before the search is tried.
+    assert.deepEqual(subject.warnings, []);
+    const tea = opened.memory.ask('RECALL beliefs ABOUT "green tea"');
+    assert.equal(tea.told['_cal'].about, 'fallback');
+    assert.equal(tea.told['grains'][0].fields.object, 'green tea');
+    assert.match(tea.warnings.join(), /^CAL-W010: nothing has the subject "green tea"/);
+    // Both conditions have to hold before texts are searched.
     const both = opened.memory.ask('RECALL beliefs ABOUT "bob" WHERE relation = "lives_in"');
-    assert.equal(both.told['_cal'].about, 'query');
+    assert.equal(both.told['_cal'].about, 'fallback');
     assert.equal(both.count, 0);
+    // A word that everybody says is nobody's name.
+    assert.equal(opened.memory.ask('RECALL ABOUT "Zacharias of the upper shelf and mode"').count, 0);
+  });
+
+  test('D-24: a strict server answers an ABOUT that no subject has as any search', () => {
+    const session = { strict: true };
+    const query = opened.memory.ask('RECALL beliefs ABOUT "green tea"', { session });
+    assert.deepEqual([query.told['_cal'].about, query.warnings], ['query', []]);
+    const bare = opened.memory.ask('RECALL ABOUT "Zacharias mode"', { session });
+    assert.ok(bare.count > 0, 'half of the words are enough');
+  });
+
+  test('ASSEMBLE says of each source how its ABOUT found it, and fills no prompt with strangers', () => {
+    const query =
+      'ASSEMBLE FROM known: (RECALL beliefs ABOUT "bob"), said: (RECALL beliefs ABOUT "green tea"), ' +
+      'none: (RECALL ABOUT "Zacharias"), rest: (RECALL goals)';
+    const { told, warnings } = opened.memory.ask(query);
+    assert.deepEqual(
+      told['sources'].map(({ label, about, grain_count }: Told) => [label, about, grain_count > 0]),
+      [
+        ['known', 'subject', true],
+        ['said', 'fallback', true],
+        ['none', 'fallback', false],
+        ['rest', undefined, true],
+      ],
+    );
+    assert.equal(warnings.filter((warning) => warning.startsWith('CAL-W010')).length, 2);
   });
 
   test('section 7.1: a search answers by score descending; conditions that no index serves still hold', () => {

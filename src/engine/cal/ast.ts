@@ -106,15 +106,49 @@ export interface InClause extends Placed {
 export const COMPARATORS = ['=', '!=', '>=', '<=', '>', '<'] as const;
 export type Comparator = (typeof COMPARATORS)[number];
 
+export type Condition = FieldCondition | Junction;
+
 /** `field` is lower case; a domain field keeps its prefix (`hc:patient_id`). */
-export type Condition = Placed & { readonly field: Word } & (
+export type FieldCondition = Placed & { readonly field: Word } & (
     | { readonly op: Comparator; readonly value: Value }
     | { readonly op: 'between'; readonly value: readonly [Value, Value] }
-    | { readonly op: 'in'; readonly values: readonly Value[] }
-    | { readonly op: 'in'; readonly recall: Recall; readonly extract: Extractor }
+    | { readonly op: 'in' | 'not_in'; readonly values: readonly Value[] }
+    | { readonly op: 'in' | 'not_in'; readonly recall: Recall; readonly extract: Extractor }
     | { readonly op: 'include' | 'exclude'; readonly values: readonly Value[] }
     | { readonly op: 'is'; readonly category: Category }
   );
+
+/**
+ * Conditions put together. In one form only, so that a tree can be written and read back: `or` and `and` have two or more
+ * members and never one of their own kind; `and` stands in `or` and `not` alone, since conditions of a WHERE are joined by it.
+ */
+export type Junction = Placed &
+  ({ readonly op: 'or' | 'and'; readonly of: readonly Condition[] } | { readonly op: 'not'; readonly of: Condition });
+
+export function isJunction(condition: Condition): condition is Junction {
+  return condition.op === 'or' || condition.op === 'and' || condition.op === 'not';
+}
+
+/** The conditions on fields, left to right, wherever they stand. */
+export function fieldConditions(conditions: readonly Condition[]): readonly FieldCondition[] {
+  return conditions.flatMap((condition) => {
+    if (!isJunction(condition)) return [condition];
+    return fieldConditions(condition.op === 'not' ? [condition.of] : condition.of);
+  });
+}
+
+/** Some of them joined, in the one form that a tree has. */
+export function joinedBy(op: 'or' | 'and', conditions: readonly Condition[], at?: Span): Condition {
+  const [only, ...others] = conditions;
+  if (only !== undefined && others.length === 0) return only;
+  const of = conditions.flatMap((one) => (one.op === op ? (one as { readonly of: readonly Condition[] }).of : [one]));
+  return { op, of, ...(at && { at }) };
+}
+
+/** The conditions of a WHERE, which all hold. */
+export function whereOf(condition: Condition): readonly Condition[] {
+  return condition.op === 'and' ? condition.of : [condition];
+}
 
 export const CATEGORIES = [
   'preference',
@@ -158,7 +192,13 @@ export type Stage = Placed &
   (
     | { readonly stage: 'select'; readonly fields: readonly Word[] }
     /** `descending` absent: nothing was written, which is ascending. */
-    | { readonly stage: 'order_by'; readonly field: Word; readonly descending?: boolean }
+    | {
+        readonly stage: 'order_by';
+        readonly field: Word;
+        readonly descending?: boolean;
+        /** Decides between grains that are equal by the first. */
+        readonly next?: { readonly field: Word; readonly descending?: boolean };
+      }
     | { readonly stage: 'limit'; readonly count: number }
     | { readonly stage: 'offset'; readonly count: number | ParameterValue }
     | { readonly stage: 'count' | 'first' | Extractor }
@@ -227,7 +267,8 @@ export interface Assemble extends Placed {
   readonly name?: string;
   readonly for?: string;
   readonly sources: readonly AssembleSource[];
-  readonly budget?: { readonly value: number; readonly unit: 'tokens' | 'grains' } & Placed;
+  /** Without a unit: tokens. */
+  readonly budget?: { readonly value: number; readonly unit?: 'tokens' | 'grains' } & Placed;
   /** Labels, most important first; empty: no PRIORITY. */
   readonly priority: readonly Word[];
   readonly format?: FormatChoice;
@@ -238,7 +279,7 @@ export interface Assemble extends Placed {
 
 export interface AssembleSource extends Placed {
   readonly label?: Word;
-  readonly from: Recall | ParameterValue;
+  readonly from: Recall | SetOperation | ParameterValue;
 }
 
 export interface StreamOptions extends Placed {
@@ -276,7 +317,15 @@ export interface Explain extends Placed {
   readonly statement: Recall | Assemble | SetOperation | Batch | Coalesce | Add | Supersede | Revert;
 }
 
-export const DESCRIBE_TARGETS = ['grain_types', 'fields', 'capabilities', 'server', 'templates', 'grammar'] as const;
+export const DESCRIBE_TARGETS = [
+  'grain_types',
+  'fields',
+  'capabilities',
+  'server',
+  'templates',
+  'grammar',
+  'primer',
+] as const;
 
 export interface Describe extends Placed {
   readonly kind: 'describe';

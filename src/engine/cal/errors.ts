@@ -144,6 +144,9 @@ export const CAL_WARNINGS = {
   'CAL-W005': 'the format was switched to toon',
   'CAL-W006': 'a search looked at its best matches alone',
   'CAL-W007': 'the answer was cut to what an answer may have',
+  'CAL-W008': 'an extension of this server',
+  'CAL-W009': 'what a statement works on was cut at a bound',
+  'CAL-W010': 'nothing has that subject, and texts were searched for the words of ABOUT',
 } as const;
 
 export type CalWarningCode = keyof typeof CAL_WARNINGS;

@@ -79,7 +79,7 @@ history        = "HISTORY" , ( hash | parameter ) , [ "DIFF" , ( hash | paramete
                  [ "AS" , "OF" , string ] ;
 explain        = "EXPLAIN" , ( recall | assemble | set_op | batch | coalesce | add | supersede | revert ) ;
 describe       = "DESCRIBE" , ( "grain_types" | "fields" , [ type_singular ] | "capabilities" | "server"
-               | "templates" | "grammar" ) ;
+               | "templates" | "grammar" | "primer" ) ;
 batch          = "BATCH" , "{" , label , ":" , entry , { "," , label , ":" , entry } , "}" ;
 entry          = recall | exists | history | describe | coalesce ;
 coalesce       = "COALESCE" , "(" , recall , "," , recall , { "," , recall } , ")" ;
@@ -104,6 +104,18 @@ type_plural    = "beliefs" | "events" | "states" | "workflows" | "actions" | "ob
                | "reasonings" | "consensuses" | "consents" ;
 type_singular  = "belief" | "event" | "state" | "workflow" | "action" | "observation" | "goal"
                | "reasoning" | "consensus" | "consent" ;
+
+(* Extensions of this server, each told by the warning CAL-W008 and refused by a strict one *)
+extended_where = "WHERE" , alternatives ;
+alternatives   = all , { "OR" , all } ;
+all            = one , { "AND" , one } ;
+one            = "NOT" , one | "(" , alternatives , ")" | condition | extended_in ;
+extended_in    = field , [ "NOT" ] , "IN" , ( "(" , ( value , { "," , value } | recall , [ "|" ] , extractor ) , ")"
+               | parameter ) ;
+extended_order = "ORDER" , "BY" , field , [ "ASC" | "DESC" ] , "," , field , [ "ASC" | "DESC" ] ;
+extended_source = [ label , ":" ] , "(" , set_op , ")" ;
+(* BUDGET without a unit counts tokens; the clauses behind the sources of ASSEMBLE stand in any order; COUNT and LIMIT may
+   stand behind SUBJECTS, OBJECTS and HASHES; < <= > >= compare times; created_at is time *)
 
 (* Tokens *)
 identifier     = letter , { letter | digit | "_" } ;

@@ -15,6 +15,7 @@ import {
 } from './parser/reads.ts';
 import { failAfterRecall, parseRecall } from './parser/recall.ts';
 import { parseAdd, parseDefineTemplate, parseRevert, parseSupersede } from './parser/writes.ts';
+import { Extensions } from './vocabulary/extensions.ts';
 
 const STATEMENTS: Readonly<Record<string, (cursor: Cursor) => Statement>> = {
   recall: parseRecall,
@@ -47,8 +48,8 @@ export interface Parsed {
  * Reads a query in its text form, whose fields and values are still unchecked.
  * Throws `CalError`: what `lex` throws, then E002, E003, E007, E018, E095 and E100 at the first place that is wrong.
  */
-export function parseText(source: string): Parsed {
-  const cursor = new Cursor(lex(source));
+export function parseText(source: string, extensions = new Extensions()): Parsed {
+  const cursor = new Cursor(lex(source), extensions);
   const query = parseQuery(cursor);
   return { query, looks: cursor.looks };
 }

@@ -8,6 +8,7 @@ import {
   type Format,
   type FormatChoice,
   type InClause,
+  isJunction,
   type LetBinding,
   type Query,
   type Recall,
@@ -100,7 +101,7 @@ function printRecall(recall: Recall): string {
     since && `SINCE ${printValue(since)}`,
     between && `BETWEEN ${between.map(printValue).join(' AND ')}`,
     thread && ('session' in thread ? `THREAD ${quoted(thread.session)}` : `THREAD FROM ${printValue(thread.from)}`),
-    where.length > 0 && `WHERE ${where.map(printCondition).join(' AND ')}`,
+    where.length > 0 && `WHERE ${where.map(where.length === 1 ? printCondition : printMember).join(' AND ')}`,
     printOptions(recall.with),
     ...recall.stages.map(printStage),
     recent !== undefined && `RECENT ${printNumber(recent)}`,
@@ -113,7 +114,17 @@ function printIn(clause: InClause | undefined): string | undefined {
   return clause && `IN ${clause.scope === true ? 'SCOPE ' : ''}${quoted(clause.name)}`;
 }
 
+/** What stands in a junction: AND binds tighter than OR, NOT tighter than both. */
+function printMember(condition: Condition): string {
+  const isBare = !isJunction(condition) || condition.op === 'not';
+  return isBare ? printCondition(condition) : `(${printCondition(condition)})`;
+}
+
 function printCondition(condition: Condition): string {
+  if (isJunction(condition)) {
+    if (condition.op === 'not') return `NOT ${printMember(condition.of)}`;
+    return condition.of.map(printMember).join(` ${condition.op.toUpperCase()} `);
+  }
   const field = condition.field.word;
   switch (condition.op) {
     case 'is':
@@ -121,9 +132,12 @@ function printCondition(condition: Condition): string {
     case 'between':
       return `${field} BETWEEN ${condition.value.map(printValue).join(' AND ')}`;
     case 'in':
+    case 'not_in': {
+      const word = condition.op === 'in' ? 'IN' : 'NOT IN';
       if ('recall' in condition)
-        return `${field} IN (${printRecall(condition.recall)} | ${condition.extract.toUpperCase()})`;
-      return `${field} IN (${condition.values.map(printValue).join(', ')})`;
+        return `${field} ${word} (${printRecall(condition.recall)} | ${condition.extract.toUpperCase()})`;
+      return `${field} ${word} (${condition.values.map(printValue).join(', ')})`;
+    }
     case 'include':
     case 'exclude':
       return `${field} ${condition.op.toUpperCase()} [${condition.values.map(printValue).join(', ')}]`;
@@ -199,10 +213,8 @@ function stageText(stage: Stage): string {
   switch (stage.stage) {
     case 'select':
       return `SELECT ${stage.fields.map(({ word }) => word).join(', ')}`;
-    case 'order_by': {
-      const direction = stage.descending === undefined ? '' : stage.descending ? ' DESC' : ' ASC';
-      return `ORDER BY ${stage.field.word}${direction}`;
-    }
+    case 'order_by':
+      return `ORDER BY ${[stage, ...(stage.next === undefined ? [] : [stage.next])].map(printSortKey).join(', ')}`;
     case 'limit':
       return `LIMIT ${printNumber(stage.count)}`;
     case 'offset':
@@ -218,18 +230,28 @@ function stageText(stage: Stage): string {
   }
 }
 
+function printSortKey({
+  field,
+  descending,
+}: {
+  readonly field: { readonly word: string };
+  readonly descending?: boolean;
+}) {
+  return `${field.word}${descending === undefined ? '' : descending ? ' DESC' : ' ASC'}`;
+}
+
 function printAssemble(assemble: Assemble): string {
   const { name, for: intent, sources, budget, priority, format, stream } = assemble;
   const from = sources.map(
     ({ label, from }) =>
-      `${label ? `${label.word}: ` : ''}${from.kind === 'recall' ? `(${printRecall(from)})` : printValue(from)}`,
+      `${label ? `${label.word}: ` : ''}${from.kind === 'parameter' ? printValue(from) : `(${printStatement(from)})`}`,
   );
   return spaced([
     'ASSEMBLE',
     name,
     intent !== undefined && `FOR ${quoted(intent)}`,
     `FROM ${from.join(', ')}`,
-    budget && `BUDGET ${printNumber(budget.value)} ${budget.unit}`,
+    budget && `BUDGET ${printNumber(budget.value)}${budget.unit === undefined ? '' : ` ${budget.unit}`}`,
     priority.length > 0 && `PRIORITY ${priority.map(({ word }) => word).join(' > ')}`,
     format && `FORMAT ${printFormatChoice(format)}`,
     stream && printStream(stream),

@@ -6,25 +6,30 @@ import { readJson } from './json/read.ts';
 import { checkSource } from './lexer.ts';
 import { parseText } from './parse.ts';
 import { validate } from './validate.ts';
+import { type ExtensionName, Extensions } from './vocabulary/extensions.ts';
 
 export interface CheckedQuery {
   readonly query: Query;
   /** Each starts with its code: `CAL-W001: …`. */
   readonly warnings: readonly string[];
+  /** Those that it uses, in the order of their first use. */
+  readonly extensions: readonly ExtensionName[];
   /** SHA-256 of the trimmed query in UTF-8, 64 hex digits in lower case. */
   readonly sourceHash: string;
 }
 
 /**
  * Reads `source`, in the text form or, when its first character is `{`, in the JSON form (D-1), and checks all that can
- * be decided without data. Throws `CalError`, with its position where the form is text.
+ * be decided without data; `isStrict` refuses extensions. Throws `CalError`, with its position where the form is text.
  */
-export function readQuery(source: string): CheckedQuery {
+export function readQuery(source: string, isStrict = false): CheckedQuery {
   try {
+    const extensions = new Extensions(isStrict);
     checkSource(source);
     const text = trimmed(source);
-    const query = text.startsWith('{') ? readJson(text) : parseText(source).query;
-    return { query, warnings: validate(query), sourceHash: hash('sha256', text, 'hex') };
+    const query = text.startsWith('{') ? readJson(text) : parseText(source, extensions).query;
+    const warnings = validate(query, extensions);
+    return { query, warnings, extensions: extensions.used, sourceHash: hash('sha256', text, 'hex') };
   } catch (error) {
     throw error instanceof CalError ? error.located(source) : error;
   }

@@ -23,7 +23,15 @@ test('words that are nearly right are suggested, for statements, types, clauses,
 test('a word that resembles nothing is answered with what could stand there', () => {
   const error = refusal('DESCRIBE xylophones');
   assert.doesNotMatch(error!.suggestion, /Did you mean/);
-  assert.deepEqual(error?.expected, ['grain_types', 'fields', 'capabilities', 'server', 'templates', 'grammar']);
+  assert.deepEqual(error?.expected, [
+    'grain_types',
+    'fields',
+    'capabilities',
+    'server',
+    'templates',
+    'grammar',
+    'primer',
+  ]);
 });
 
 test('an error says where the word stands that it is about', () => {

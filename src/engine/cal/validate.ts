@@ -10,13 +10,14 @@ import { checkRecall } from './validate/recall.ts';
 import { Scope } from './validate/scope.ts';
 import { checkBatchEntries, checkCoalesce, checkSetOperation } from './validate/sets.ts';
 import { checkAdd, checkDefinition, checkRevert, checkSupersede } from './validate/writes.ts';
+import type { Extensions } from './vocabulary/extensions.ts';
 
 /** The warnings of a query, each with its code in front. Throws `CalError` for the first thing that is wrong. */
-export function validate(query: Query): readonly string[] {
-  const scope = new Scope();
+export function validate(query: Query, extensions?: Extensions): readonly string[] {
+  const scope = new Scope(extensions);
   checkLets(query, scope);
   checkStatement(query.statement, scope);
-  return scope.warnings;
+  return [...scope.warnings, ...scope.extensions.warnings];
 }
 
 function checkStatement(statement: Statement, scope: Scope): void {
@@ -45,6 +46,7 @@ function checkStatement(statement: Statement, scope: Scope): void {
       checkStatement(statement.statement, scope);
       return;
     case 'describe':
+      if (statement.target === 'primer') scope.extensions.use('primer', statement.at);
       return;
     case 'batch':
       checkBatchEntries(statement);

@@ -157,6 +157,8 @@ const REASON_OF: Readonly<Record<Single, ExclusionReason>> = {
   entity: 'entity_mismatch',
   addresses: 'entity_mismatch',
   otherThan: 'entity_mismatch',
+  either: 'entity_mismatch',
+  except: 'entity_mismatch',
   verification: 'entity_mismatch',
   addressPrefix: 'entity_mismatch',
   createdFromMs: 'time_out_of_range',

@@ -124,9 +124,10 @@ function facetDocs(
   }
   for (const { facet, values } of filter.anyOf ?? [])
     lists.push(
-      values
-        .map((value) => part.facet(facet, TRIPLE.has(facet) ? exact(value) : value) ?? NOTHING)
-        .reduce(union, NOTHING),
+      unionOf(
+        part,
+        values.map((value) => part.facet(facet, TRIPLE.has(facet) ? exact(value) : value) ?? NOTHING),
+      ),
     );
   for (const { field, values } of filter.otherThan ?? []) lists.push(otherDocs(part, field, values));
   for (const tag of filter.tags ?? []) want('tag', tag);
@@ -135,13 +136,23 @@ function facetDocs(
   return lists.length === 0 ? undefined : intersect(lists);
 }
 
+/** From how many lists on bits are cheaper than merging. */
+const LISTS_AS_BITS = 8;
+
+function unionOf({ docCount }: IndexPart, lists: readonly Uint32Array[]): Uint32Array {
+  if (lists.length < LISTS_AS_BITS) return lists.reduce(union, NOTHING);
+  const set = new DocSet(docCount);
+  for (const docs of lists) set.or(docs);
+  return set.toArray();
+}
+
 /** Docs with another value of the field. */
 function otherDocs(part: IndexPart, field: string, values: readonly string[]): Uint32Array {
-  return part
-    .fieldValues(field)
-    .filter((value) => !values.includes(value))
-    .map((value) => part.facet('field', fieldKey(field, value)) ?? NOTHING)
-    .reduce(union, NOTHING);
+  const others = part.fieldValues(field).filter((value) => !values.includes(value));
+  return unionOf(
+    part,
+    others.map((value) => part.facet('field', fieldKey(field, value)) ?? NOTHING),
+  );
 }
 
 function scopeDocs(part: IndexPart, scope: ScopeView): Uint32Array {
@@ -177,6 +188,16 @@ function docTest(
   for (const term of terms) {
     if (!term.negated) continue;
     const set = namedDocs(part, term);
+    tests.push((doc) => !set.has(doc));
+  }
+  for (const some of filter.either ?? []) {
+    const set = new DocSet(part.docCount);
+    for (const one of some) matching(store, part, one, context, (doc) => set.add(doc));
+    tests.push((doc) => set.has(doc));
+  }
+  for (const one of filter.except ?? []) {
+    const set = new DocSet(part.docCount);
+    matching(store, part, one, context, (doc) => set.add(doc));
     tests.push((doc) => !set.has(doc));
   }
   const { createdFromMs, createdToMs } = filter;
@@ -224,6 +245,21 @@ function docTest(
       const value = values === undefined ? Number.NaN : values[doc]!;
       return Number.isNaN(value) ? absent && minimum <= 1 : value >= minimum;
     });
+  }
+}
+
+/** What a filter within a filter lets through, of every standing: what may be seen is asked outside of it. */
+function matching(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+  found: (doc: Doc) => void,
+): void {
+  const { docs, test } = filterPart(store, part, { ...filter, includeSuperseded: true }, context);
+  for (let at = 0, count = docs?.length ?? part.docCount; at < count; at++) {
+    const doc = docs === undefined ? at : docs[at]!;
+    if (test(doc)) found(doc);
   }
 }
 

@@ -238,7 +238,7 @@ export function contract(section: string, rows: readonly Row[]): void {
   let server: TestServer | undefined;
   let loaded: Contract;
   before(async () => {
-    if (url === undefined) server = await startTestServer();
+    if (url === undefined) server = await startTestServer({ calStrict: 'true' });
     loaded = await Contract.load(new HttpClient(url ?? server?.http ?? '', key ?? server?.key ?? ''));
   });
   after(async () => {

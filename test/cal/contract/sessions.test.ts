@@ -11,7 +11,7 @@ let loaded: Contract;
 let home: HttpClient;
 let ann: HttpClient;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ calStrict: 'true' });
   const admin = new HttpClient(server.http, server.key);
   loaded = await Contract.load(admin);
   const keyOf = async (bound: object): Promise<HttpClient> => {

@@ -9,7 +9,7 @@ import { startTestServer, type TestServer } from '../../support/server.ts';
 let server: TestServer;
 let client: Client;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ calStrict: 'true' });
   client = new Client(server.grpc, credentials.createInsecure());
 });
 after(async () => {

@@ -11,7 +11,7 @@ let client: HttpClient;
 let memory = '';
 let memories = 0;
 before(async () => {
-  server = await startTestServer({ calTier1: 'true' });
+  server = await startTestServer({ calTier1: 'true', calStrict: 'true' });
   client = new HttpClient(server.http, server.key);
 });
 after(async () => {

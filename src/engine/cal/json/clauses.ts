@@ -5,9 +5,11 @@ import {
   type Condition,
   DISCLOSURE_LEVELS,
   EXTRACTORS,
+  type FieldCondition,
   type Format,
   type FormatChoice,
   type InClause,
+  joinedBy,
   type Recall,
   SECTIONS,
   type SectionName,
@@ -25,10 +27,33 @@ import { WITH_OPTIONS } from '../vocabulary/words.ts';
 import { asInteger, asNumber, asString, asWord, JsonNode, refused } from './node.ts';
 import { asField, asIdentifier, asValue } from './words.ts';
 
-const OPERATORS = [...COMPARATORS, 'in', 'between', 'include', 'exclude', 'is'] as const;
+/** As in the text form. */
+const JUNCTION_DEPTH_MAX = 16;
+const OPERATORS = [...COMPARATORS, 'in', 'not_in', 'between', 'include', 'exclude', 'is'] as const;
 
 /** One object of `where`. `readRecall` reads a subquery. */
-export function readCondition(node: JsonNode, readRecall: (node: JsonNode) => Recall): Condition {
+export function readCondition(node: JsonNode, readRecall: (node: JsonNode) => Recall, depth = 0): Condition {
+  const member = (value: unknown, key: string): Condition => {
+    if (depth >= JUNCTION_DEPTH_MAX)
+      throw new CalError('CAL-E007', `${node.at(key)} is nested more than ${JUNCTION_DEPTH_MAX} deep`);
+    return readCondition(new JsonNode(value, node.at(key), node.depth), readRecall, depth + 1);
+  };
+  for (const op of ['or', 'and'] as const) {
+    if (!node.has(op)) continue;
+    const of = node.list(op).map((value) => member(value, op));
+    node.end();
+    if (of.length === 0) throw refused(node.at(op), 'a list of one condition or more');
+    return joinedBy(op, of);
+  }
+  if (node.has('not')) {
+    const of = member(node.take('not'), 'not');
+    node.end();
+    return { op: 'not', of };
+  }
+  return readFieldCondition(node, readRecall);
+}
+
+function readFieldCondition(node: JsonNode, readRecall: (node: JsonNode) => Recall): FieldCondition {
   const field = asField(node.take('field'), node.at('field'));
   const op = asWord(node.take('op'), OPERATORS, node.at('op'));
   const condition = readOperands(node, { field, op }, readRecall);
@@ -38,9 +63,9 @@ export function readCondition(node: JsonNode, readRecall: (node: JsonNode) => Re
 
 function readOperands(
   node: JsonNode,
-  { field, op }: { readonly field: Condition['field']; readonly op: (typeof OPERATORS)[number] },
+  { field, op }: { readonly field: FieldCondition['field']; readonly op: (typeof OPERATORS)[number] },
   readRecall: (node: JsonNode) => Recall,
-): Condition {
+): FieldCondition {
   switch (op) {
     case 'is':
       return { field, op, category: asWord(node.take('value'), CATEGORIES, node.at('value')) };
@@ -50,7 +75,8 @@ function readOperands(
         throw refused(node.at('value'), 'a list of two values');
       return { field, op, value: [low, high] };
     }
-    case 'in': {
+    case 'in':
+    case 'not_in': {
       const inner = node.node('query');
       if (inner === undefined) return { field, op, values: readValues(node) };
       const bound = takeExtractor(readRecall(inner));
@@ -172,10 +198,13 @@ export function readStages(node: JsonNode): readonly Stage[] {
 function readStage(node: JsonNode): Stage {
   if (node.has('select')) return { stage: 'select', fields: readFields(node, 'select') };
   if (node.has('order_by')) {
-    const field = asField(node.take('order_by'), node.at('order_by'));
-    const direction = node.take('dir');
-    if (direction === undefined) return { stage: 'order_by', field };
-    return { stage: 'order_by', field, descending: asWord(direction, ['asc', 'desc'], node.at('dir')) === 'desc' };
+    const key = readSortKey(node);
+    const after = node.take('next');
+    if (after === undefined) return { stage: 'order_by', ...key };
+    const inner = new JsonNode(after, node.at('next'), node.depth);
+    const next = readSortKey(inner);
+    inner.end();
+    return { stage: 'order_by', ...key, next };
   }
   if (node.has('limit')) return { stage: 'limit', count: asInteger(node.take('limit'), node.at('limit')) };
   if (node.has('offset')) {
@@ -196,6 +225,13 @@ function readStage(node: JsonNode): Stage {
   });
   if (parts.length === 0) throw refused(node.at('project'), 'a list of one part or more');
   return { stage: 'project', parts };
+}
+
+function readSortKey(node: JsonNode): { readonly field: Word; readonly descending?: boolean } {
+  const field = asField(node.take('order_by'), node.at('order_by'));
+  const direction = node.take('dir');
+  if (direction === undefined) return { field };
+  return { field, descending: asWord(direction, ['asc', 'desc'], node.at('dir')) === 'desc' };
 }
 
 function readFields(node: JsonNode, key: string): readonly Word[] {

@@ -18,6 +18,7 @@ import {
   type SetOperation,
   type Statement,
   type Word,
+  whereOf,
 } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { checkSource } from '../lexer.ts';
@@ -155,7 +156,7 @@ function recallOf(node: JsonNode): Recall {
   const thread = node.has('thread') ? threadOf(node) : undefined;
   const where = node
     .list('where')
-    .map((value) => readCondition(new JsonNode(value, node.at('where'), node.depth), readRecall));
+    .flatMap((value) => whereOf(readCondition(new JsonNode(value, node.at('where'), node.depth), readRecall)));
   const options = readOptions(node);
   const stages = readStages(node);
   const recent = node.integer('recent');
@@ -196,14 +197,17 @@ function threadOf(node: JsonNode): NonNullable<Recall['thread']> {
   return { from };
 }
 
+function sourceQueryOf(node: JsonNode): Recall | SetOperation {
+  const kind = asWord(node.take('statement'), ['recall', 'set_op'], node.at('statement'));
+  const query = kind === 'recall' ? recallOf(node) : setOperationOf(node);
+  node.end();
+  return query;
+}
+
 function setOperationOf(node: JsonNode): SetOperation {
   const operator = asWord(node.take('op'), SET_OPERATORS, node.at('op'));
   const operands = node.list('operands').map((value) => {
-    const inner = node.inside(value, 'operands');
-    const kind = asWord(inner.take('statement'), ['recall', 'set_op'], inner.at('statement'));
-    const operand = kind === 'recall' ? recallOf(inner) : setOperationOf(inner);
-    inner.end();
-    return operand;
+    return sourceQueryOf(node.inside(value, 'operands'));
   });
   return { kind: 'set_op', operator, operands, stages: readStages(node) };
 }
@@ -212,7 +216,7 @@ function assembleOf(node: JsonNode): Assemble {
   const name = node.take('name');
   const intent = node.string('for');
   const sources = node.list('from').map((value) => sourceOf(new JsonNode(value, node.at('from'), node.depth)));
-  const budget = node.node('budget');
+  const budget = budgetOf(node);
   const priority = node.list('priority').map((value) => asLabel(value, node.at('priority')));
   const format = readFormatChoice(node, 'format');
   const stream = node.node('stream');
@@ -221,7 +225,7 @@ function assembleOf(node: JsonNode): Assemble {
     ...(name !== undefined && { name: asIdentifier(name, node.at('name')) }),
     ...(intent !== undefined && { for: intent }),
     sources,
-    ...(budget && { budget: budgetOf(budget) }),
+    ...(budget && { budget }),
     priority,
     ...(format && { format }),
     ...(stream && { stream: streamOf(stream) }),
@@ -234,7 +238,7 @@ function sourceOf(node: JsonNode): AssembleSource {
   const bound = node.take('let');
   const from: AssembleSource['from'] =
     bound === undefined
-      ? readRecall(node.inside(node.take('query'), 'query'))
+      ? sourceQueryOf(node.inside(node.take('query'), 'query'))
       : { kind: 'parameter', name: parameterName(bound, node.at('let')) };
   node.end();
   return { ...(label !== undefined && { label: asLabel(label, node.at('label')) }), from };
@@ -246,11 +250,14 @@ function parameterName(value: unknown, path: string): string {
   return value;
 }
 
-function budgetOf(node: JsonNode): NonNullable<Assemble['budget']> {
-  const value = asInteger(node.take('value'), node.at('value'));
-  const unit = asWord(node.take('unit'), ['tokens', 'grains'], node.at('unit'));
-  node.end();
-  return { value, unit };
+function budgetOf(node: JsonNode): Assemble['budget'] {
+  if (typeof node.peek('budget') === 'number') return { value: asInteger(node.take('budget'), node.at('budget')) };
+  const inner = node.node('budget');
+  if (inner === undefined) return undefined;
+  const value = asInteger(inner.take('value'), inner.at('value'));
+  const unit = inner.take('unit');
+  inner.end();
+  return { value, ...(unit !== undefined && { unit: asWord(unit, ['tokens', 'grains'], inner.at('unit')) }) };
 }
 
 function streamOf(node: JsonNode): NonNullable<Assemble['stream']> {

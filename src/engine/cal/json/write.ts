@@ -1,18 +1,20 @@
 // The JSON form of a tree: what `readJson` reads back as the same tree. Where things stood is not kept.
 import { unreachable } from '../../assert.ts';
-import type {
-  Condition,
-  Format,
-  FormatChoice,
-  GrainReference,
-  InClause,
-  LetBinding,
-  Query,
-  Recall,
-  Stage,
-  Statement,
-  Value,
-  WithOption,
+import {
+  type Condition,
+  type Format,
+  type FormatChoice,
+  type GrainReference,
+  type InClause,
+  isJunction,
+  type LetBinding,
+  type Query,
+  type Recall,
+  type Stage,
+  type Statement,
+  type Value,
+  type WithOption,
+  type Word,
 } from '../ast.ts';
 
 type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
@@ -49,9 +51,9 @@ function writeStatement(statement: Statement): JsonObject {
         ...(intent !== undefined && { for: intent }),
         from: sources.map(({ label, from }) => ({
           ...(label && { label: label.word }),
-          ...(from.kind === 'recall' ? { query: writeRecall(from) } : { let: from.name }),
+          ...(from.kind === 'parameter' ? { let: from.name } : { query: writeStatement(from) }),
         })),
-        ...(budget && { budget: { value: budget.value, unit: budget.unit } }),
+        ...(budget && { budget: { value: budget.value, ...(budget.unit !== undefined && { unit: budget.unit }) } }),
         ...(priority.length > 0 && { priority: priority.map(({ word }) => word) }),
         ...(format && { format: writeFormatChoice(format) }),
         ...(stream && {
@@ -150,6 +152,10 @@ function writeIn(clause: InClause | undefined): JsonObject {
 }
 
 function writeCondition(condition: Condition): JsonObject {
+  if (isJunction(condition))
+    return condition.op === 'not'
+      ? { not: writeCondition(condition.of) }
+      : { [condition.op]: condition.of.map(writeCondition) };
   const { op } = condition;
   const field = condition.field.word;
   switch (op) {
@@ -158,6 +164,7 @@ function writeCondition(condition: Condition): JsonObject {
     case 'between':
       return { field, op, value: condition.value.map(writeValue) };
     case 'in':
+    case 'not_in':
       if ('recall' in condition) return { field, op, query: writeRecall(condition.recall), extract: condition.extract };
       return { field, op, value: condition.values.map(writeValue) };
     case 'include':
@@ -222,8 +229,7 @@ function writeStage(stage: Stage): Json {
     case 'select':
       return { select: stage.fields.map(({ word }) => word) };
     case 'order_by': {
-      const { descending } = stage;
-      return { order_by: stage.field.word, ...(descending !== undefined && { dir: descending ? 'desc' : 'asc' }) };
+      return { ...writeSortKey(stage), ...(stage.next && { next: writeSortKey(stage.next) }) };
     }
     case 'limit':
       return { limit: stage.count };
@@ -236,6 +242,10 @@ function writeStage(stage: Stage): Json {
     default:
       return stage.stage;
   }
+}
+
+function writeSortKey({ field, descending }: { readonly field: Word; readonly descending?: boolean }): JsonObject {
+  return { order_by: field.word, ...(descending !== undefined && { dir: descending ? 'desc' : 'asc' }) };
 }
 
 function writeFormatChoice(choice: FormatChoice): Json {

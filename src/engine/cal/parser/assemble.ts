@@ -3,6 +3,7 @@ import type { Assemble, AssembleSource, FormatChoice, ParameterValue, StreamOpti
 import type { Cursor } from './cursor.ts';
 import { parseFormatChoice } from './formats.ts';
 import { parseOptions } from './options.ts';
+import { parseSetOperation } from './reads.ts';
 import { parseRecall } from './recall.ts';
 
 const ORDER = ['FOR', 'FROM', 'BUDGET', 'PRIORITY', 'FORMAT', 'STREAM', 'WITH'] as const;
@@ -18,11 +19,7 @@ export function parseAssemble(cursor: Cursor): Assemble {
   if (!cursor.isWord('from')) failOrder(cursor, ['FROM']);
   cursor.advance();
   const sources = cursor.parted(() => parseSource(cursor));
-  const budget = cursor.isWord('budget') ? parseBudget(cursor) : undefined;
-  const priority = cursor.takeWord('priority') ? parsePriority(cursor) : [];
-  const format: FormatChoice | undefined = cursor.takeWord('format') ? parseFormatChoice(cursor) : undefined;
-  const stream = cursor.isWord('stream') ? parseStream(cursor) : undefined;
-  const options = cursor.takeWord('with') ? parseOptions(cursor) : [];
+  const { budget, priority = [], format, stream, with: options = [] } = parseClauses(cursor);
   const after = cursor.token;
   if (after.kind === 'word' && (clauses.has(after.lower) || after.lower === 'as')) failOrder(cursor, [';', 'the end']);
   return {
@@ -38,6 +35,51 @@ export function parseAssemble(cursor: Cursor): Assemble {
     at: cursor.spanFrom(first),
   };
 }
+
+interface Clauses {
+  budget?: NonNullable<Assemble['budget']>;
+  priority?: readonly Word[];
+  format?: FormatChoice;
+  stream?: StreamOptions;
+  with?: Assemble['with'];
+}
+
+/** The clauses behind the sources, each once; out of their order they are an extension. */
+function parseClauses(cursor: Cursor): Clauses {
+  const found: Clauses = {};
+  let last = -1;
+  for (;;) {
+    const { kind, lower, start, end } = cursor.token;
+    const place = kind === 'word' ? (BEHIND_SOURCES as readonly string[]).indexOf(lower) : -1;
+    const word = BEHIND_SOURCES[place];
+    if (word === undefined) return found;
+    if (found[word] !== undefined) return failOrder(cursor, [';', 'the end']);
+    if (place < last) cursor.extensions.use('clause_order', { start, end });
+    last = Math.max(last, place);
+    switch (word) {
+      case 'budget':
+        found.budget = parseBudget(cursor);
+        break;
+      case 'priority':
+        cursor.advance();
+        found.priority = parsePriority(cursor);
+        break;
+      case 'format':
+        cursor.advance();
+        found.format = parseFormatChoice(cursor);
+        break;
+      case 'stream':
+        found.stream = parseStream(cursor);
+        break;
+      case 'with':
+        cursor.advance();
+        found.with = parseOptions(cursor);
+        break;
+    }
+  }
+}
+
+const BEHIND_SOURCES = ['budget', 'priority', 'format', 'stream', 'with'] as const;
 
 function failOrder(cursor: Cursor, expected: readonly string[]): never {
   const hint = cursor.isWord('as') ? 'ASSEMBLE takes FORMAT, not AS. ' : '';
@@ -60,13 +102,13 @@ function parseSource(cursor: Cursor): AssembleSource {
       ['(', 'a parameter'],
       'Sources are recalls in parentheses: FROM prefs: (RECALL beliefs ABOUT "alice").',
     );
-  const from =
-    kind === 'parameter'
-      ? parseParameter(cursor)
-      : cursor.bracketed('(', ')', () =>
-          cursor.token.kind === 'parameter' ? parseParameter(cursor) : parseRecall(cursor),
-        );
+  const from = kind === 'parameter' ? parseParameter(cursor) : cursor.bracketed('(', ')', () => parseInside(cursor));
   return { ...(label && { label }), from, at: cursor.spanFrom(first) };
+}
+
+function parseInside(cursor: Cursor): AssembleSource['from'] {
+  if (cursor.token.kind === 'parameter') return parseParameter(cursor);
+  return cursor.isSymbol('(') ? parseSetOperation(cursor) : parseRecall(cursor);
 }
 
 function parseParameter(cursor: Cursor): ParameterValue {
@@ -78,7 +120,11 @@ function parseBudget(cursor: Cursor): NonNullable<Assemble['budget']> {
   const first = cursor.expectWord('budget');
   const value = cursor.expectInteger();
   const unit = cursor.isWord('tokens') ? 'tokens' : cursor.isWord('grains') ? 'grains' : undefined;
-  if (unit === undefined) return cursor.fail(['tokens', 'grains']);
+  if (unit === undefined) {
+    const { kind, lower } = cursor.token;
+    const isOver = kind !== 'word' || clauses.has(lower);
+    return isOver ? { value, at: cursor.spanFrom(first) } : cursor.fail(['tokens', 'grains']);
+  }
   cursor.advance();
   return { value, unit, at: cursor.spanFrom(first) };
 }

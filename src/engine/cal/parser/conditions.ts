@@ -1,13 +1,16 @@
-// WHERE: conditions joined by AND. What a field may be compared with is the validator's; here only the shapes.
+// WHERE: conditions and how they are joined. What a field may be compared with is the validator's; here only the shapes.
 import {
   CATEGORIES,
   type Category,
   COMPARATORS,
   type Comparator,
   type Condition,
+  type FieldCondition,
+  joinedBy,
   type Recall,
   type Value,
   type Word,
+  whereOf,
 } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { Cursor } from './cursor.ts';
@@ -18,19 +21,62 @@ const comparators: ReadonlySet<string> = new Set(COMPARATORS);
 const categories: ReadonlySet<string> = new Set(CATEGORIES);
 const OPERATORS = [...COMPARATORS, 'IN', 'BETWEEN', 'INCLUDE', 'EXCLUDE', 'IS'];
 
-/** What stands after WHERE. `parseRecall` reads a subquery. */
-export function parseConditions(cursor: Cursor, parseRecall: (cursor: Cursor) => Recall): readonly Condition[] {
-  const conditions = [parseCondition(cursor, parseRecall)];
-  while (cursor.takeWord('and')) conditions.push(parseCondition(cursor, parseRecall));
-  if (cursor.isWord('or'))
-    cursor.fail(['AND', 'the next clause'], 'There is no OR; ask for alternatives with IN or with UNION.');
-  return conditions;
+/** How deep NOT and parentheses may stand within one another. */
+const DEPTH_MAX = 16;
+
+type ReadRecall = (cursor: Cursor) => Recall;
+
+/** What stands after WHERE: NOT binds tightest, then AND, then OR. `parseRecall` reads a subquery. */
+export function parseConditions(cursor: Cursor, parseRecall: ReadRecall): readonly Condition[] {
+  return whereOf(parseAlternatives(cursor, parseRecall, 0));
 }
 
-function parseCondition(cursor: Cursor, parseRecall: (cursor: Cursor) => Recall): Condition {
+function parseAlternatives(cursor: Cursor, parseRecall: ReadRecall, depth: number): Condition {
   const first = cursor.token;
-  if (first.kind === 'symbol' && first.text === '(')
-    cursor.fail(['a field'], 'Conditions are not grouped; they are joined by AND alone.');
+  const conditions = [parseAll(cursor, parseRecall, depth)];
+  while (cursor.isWord('or')) {
+    noteBoolean(cursor);
+    cursor.advance();
+    conditions.push(parseAll(cursor, parseRecall, depth));
+  }
+  return joinedBy('or', conditions, cursor.spanFrom(first));
+}
+
+function parseAll(cursor: Cursor, parseRecall: ReadRecall, depth: number): Condition {
+  const first = cursor.token;
+  const conditions = [parseOne(cursor, parseRecall, depth)];
+  while (cursor.takeWord('and')) conditions.push(parseOne(cursor, parseRecall, depth));
+  return joinedBy('and', conditions, cursor.spanFrom(first));
+}
+
+function parseOne(cursor: Cursor, parseRecall: ReadRecall, depth: number): Condition {
+  const first = cursor.token;
+  const isNot = cursor.isWord('not');
+  if (!isNot && !cursor.isSymbol('(')) return parseCondition(cursor, parseRecall);
+  if (depth >= DEPTH_MAX)
+    throw new CalError('CAL-E007', `conditions are nested more than ${DEPTH_MAX} deep`, {
+      at: { start: first.start, end: first.end },
+    });
+  noteBoolean(cursor);
+  cursor.advance();
+  if (isNot) {
+    const of = parseOne(cursor, parseRecall, depth + 1);
+    return { op: 'not', of, at: cursor.spanFrom(first) };
+  }
+  if (cursor.isWord('recall'))
+    cursor.fail(['a field'], 'A subquery stands behind IN: subject IN (RECALL … | SUBJECTS).');
+  const inner = parseAlternatives(cursor, parseRecall, depth + 1);
+  cursor.expectSymbol(')');
+  return inner;
+}
+
+function noteBoolean(cursor: Cursor): void {
+  const { start, end } = cursor.token;
+  cursor.extensions.use('boolean', { start, end });
+}
+
+function parseCondition(cursor: Cursor, parseRecall: ReadRecall): FieldCondition {
+  const first = cursor.token;
   const field = parseField(cursor);
   const { kind, text, lower } = cursor.token;
   if (kind === 'symbol' && comparators.has(text)) {
@@ -44,7 +90,12 @@ function parseCondition(cursor: Cursor, parseRecall: (cursor: Cursor) => Recall)
     switch (lower) {
       case 'in':
         cursor.advance();
-        return { ...parseIn(cursor, field, parseRecall), at: cursor.spanFrom(first) };
+        return { ...parseIn(cursor, field, 'in', parseRecall), at: cursor.spanFrom(first) };
+      case 'not':
+        if (!cursor.isWord('in', 1)) return cursor.fail(OPERATORS, operatorHint(cursor, field));
+        cursor.advance();
+        cursor.advance();
+        return { ...parseIn(cursor, field, 'not_in', parseRecall), at: cursor.spanFrom(first) };
       case 'between': {
         cursor.advance();
         const low = parseValue(cursor);
@@ -59,10 +110,10 @@ function parseCondition(cursor: Cursor, parseRecall: (cursor: Cursor) => Recall)
       }
       case 'is':
         cursor.advance();
-        return { field, op: 'is', category: parseCategory(cursor), at: cursor.spanFrom(first) };
+        return { field, op: 'is', category: parseCategory(cursor, field), at: cursor.spanFrom(first) };
     }
   }
-  return cursor.fail(OPERATORS, operatorHint(lower));
+  return cursor.fail(OPERATORS, operatorHint(cursor, field));
 }
 
 /** `==`, `=>` and `<>` are one operator elsewhere. */
@@ -73,26 +124,42 @@ function failSecondSymbol(cursor: Cursor, first: string): void {
   cursor.fail(['a value'], comparators.has(meant) ? `Write ${meant}.` : undefined);
 }
 
-function parseIn(cursor: Cursor, field: Word, parseRecall: (cursor: Cursor) => Recall): Condition {
-  return cursor.bracketed('(', ')', (): Condition => {
-    if (!cursor.isWord('recall')) return { field, op: 'in', values: cursor.list(() => parseValue(cursor)) };
+function parseIn(cursor: Cursor, field: Word, op: 'in' | 'not_in', parseRecall: ReadRecall): FieldCondition {
+  const { kind, start, end } = cursor.token;
+  if (kind === 'parameter') {
+    cursor.extensions.use('in_parameter', { start, end });
+    return { field, op, values: [parseValue(cursor)] };
+  }
+  if (cursor.isSymbol('[')) cursor.fail(['('], `Write ${field.word} IN ("a", "b"), with parentheses.`);
+  return cursor.bracketed('(', ')', (): FieldCondition => {
+    if (!cursor.isWord('recall')) return { field, op, values: cursor.list(() => parseValue(cursor)) };
     const { recall, extract } = takeExtractor(parseRecall(cursor));
     if (extract === undefined)
-      return cursor.fail(['SUBJECTS', 'OBJECTS', 'HASHES'], 'A subquery ends in what to take from it.');
-    return { field, op: 'in', recall, extract };
+      return cursor.fail(
+        ['SUBJECTS', 'OBJECTS', 'HASHES'],
+        'A subquery ends in what to take from it: (RECALL … | SUBJECTS).',
+      );
+    return { field, op, recall, extract };
   });
 }
 
-function parseCategory(cursor: Cursor): Category {
+function parseCategory(cursor: Cursor, { word: field }: Word): Category {
   const { kind, lower } = cursor.token;
   const expected = CATEGORIES.map((category) => category.toUpperCase());
-  if (kind !== 'word' || !categories.has(lower))
-    cursor.fail(
-      expected,
-      lower === 'null' ? 'A grain without the field never matches; there is no IS NULL.' : undefined,
-    );
+  if (kind !== 'word' || !categories.has(lower)) cursor.fail(expected, categoryHint(cursor, field));
   cursor.advance();
   return lower as Category; // The set was asked.
+}
+
+function categoryHint(cursor: Cursor, field: string): string | undefined {
+  const { lower } = cursor.token;
+  const isNot = lower === 'not';
+  if (lower === 'null' || (isNot && cursor.isWord('null', 1)))
+    return isNot
+      ? `A condition on ${field} keeps grains that have it alone, so IS NOT NULL says nothing more: ${field} != "" keeps them.`
+      : `Grains without ${field} pass NOT ${field} != "".`;
+  if (isNot) return `Write NOT ${field} IS PREFERENCE.`;
+  return lower === 'true' || lower === 'false' ? `Write ${field} = ${lower}.` : undefined;
 }
 
 /** The values of INCLUDE and EXCLUDE. Throws E020 for one value that stands there without brackets. */
@@ -102,8 +169,19 @@ function parseItems(cursor: Cursor, operator: string): readonly Value[] {
   throw new CalError('CAL-E020', `${operator.toUpperCase()} takes an array`, { at: value.at, example: '["a", "b"]' });
 }
 
-function operatorHint(word: string): string | undefined {
-  if (word === 'not') return 'There is no NOT; use != or EXCLUDE.';
-  if (word === 'contains' || word === 'starts' || word === 'like') return 'Search texts with query = "…" or LIKE "…".';
+function operatorHint(cursor: Cursor, { word: field }: Word): string | undefined {
+  const { kind, text, lower } = cursor.token;
+  if (lower === 'not') {
+    const next = cursor.ahead(1).lower;
+    if (next === 'like' || next === 'contains')
+      return `Texts are searched, not matched: LIKE "words". Leave out values with ${field} != "…".`;
+    return `Write ${field} NOT IN ("a", "b"), or NOT ${field} = "a".`;
+  }
+  if (['contains', 'starts', 'ends', 'like', 'ilike', 'matches', 'match'].includes(lower))
+    return field === 'tags'
+      ? 'Write tags INCLUDE ["a"].'
+      : 'Texts are searched by words: LIKE "words", as a clause of RECALL beside WHERE.';
+  if (lower === 'includes' || lower === 'has' || lower === 'any') return `Write ${field} INCLUDE ["a"].`;
+  if (kind === 'symbol' && text === ':') return `Write ${field} = "…".`;
   return undefined;
 }

@@ -3,6 +3,7 @@
 import type { Span, Word } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { Token } from '../lexer.ts';
+import type { Extensions } from '../vocabulary/extensions.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { EXCLUDED_WORDS, isReserved } from '../vocabulary/words.ts';
 import { didYouMean, joined } from './spelling.ts';
@@ -13,12 +14,15 @@ const entryWords: ReadonlySet<string> = new Set(ENTRY_WORDS);
 
 export class Cursor {
   readonly #tokens: readonly Token[];
+  /** Those that the tree does not show are noted by the parser, the others by the validator. */
+  readonly extensions: Extensions;
   #index = 0;
   #depth = 0;
   #looks = 0;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], extensions: Extensions) {
     this.#tokens = tokens;
+    this.extensions = extensions;
   }
 
   get token(): Token {
@@ -124,17 +128,17 @@ export class Cursor {
   /** As `parted`, for lists that a recall may end in: the comma in front of what follows the recall ends the list. */
   list<T>(item: () => T): T[] {
     const items = [item()];
-    while (this.isSymbol(',') && !this.#atNextStatement()) {
+    while (this.isSymbol(',') && this.atListItem()) {
       this.advance();
       items.push(item());
     }
     return items;
   }
 
-  /** After the comma stands the next branch of COALESCE, or the label of BATCH's next entry. */
-  #atNextStatement(): boolean {
-    if (this.isWord('recall', 1)) return true;
-    return this.ahead(1).kind === 'word' && this.isSymbol(':', 2) && entryWords.has(this.ahead(3).lower);
+  /** False where after the comma stands the next branch of COALESCE, or the label of BATCH's next entry. */
+  atListItem(): boolean {
+    if (this.isWord('recall', 1)) return false;
+    return !(this.ahead(1).kind === 'word' && this.isSymbol(':', 2) && entryWords.has(this.ahead(3).lower));
   }
 
   /** What `read` reads between two brackets. Throws E007 when that is too deep. */

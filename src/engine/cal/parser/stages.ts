@@ -42,9 +42,13 @@ function stageAfter(cursor: Cursor, word: (typeof STAGE_WORDS)[number]): Stage {
     case 'order': {
       cursor.expectWord('by');
       const field = parseField(cursor);
-      if (cursor.takeWord('desc')) return { stage: 'order_by', field, descending: true };
-      if (cursor.takeWord('asc')) return { stage: 'order_by', field, descending: false };
-      return { stage: 'order_by', field };
+      const key = { field, ...parseDirection(cursor) };
+      if (!cursor.isSymbol(',') || !cursor.atListItem()) return { stage: 'order_by', ...key };
+      cursor.advance();
+      const next = { field: parseField(cursor), ...parseDirection(cursor) };
+      if (cursor.isSymbol(',') && cursor.atListItem())
+        cursor.fail(['the next clause'], 'Sort by two fields at most: ORDER BY confidence DESC, time DESC.');
+      return { stage: 'order_by', ...key, next };
     }
     case 'limit':
       return { stage: 'limit', count: cursor.expectInteger() };
@@ -66,6 +70,11 @@ function stageAfter(cursor: Cursor, word: (typeof STAGE_WORDS)[number]): Stage {
     case 'hashes':
       return { stage: word };
   }
+}
+
+function parseDirection(cursor: Cursor): { readonly descending?: boolean } {
+  if (cursor.takeWord('desc')) return { descending: true };
+  return cursor.takeWord('asc') ? { descending: false } : {};
 }
 
 function parsePart(cursor: Cursor): ProjectPart {

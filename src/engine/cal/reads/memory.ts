@@ -26,6 +26,7 @@ import { drained } from './open-each.ts';
 import { inScope } from './places.ts';
 import { rivalStands } from './rivals.ts';
 import { countGrains, estimateGrains, selectGrains, spokenPairs } from './select.ts';
+import { distinctValues } from './values.ts';
 
 /** `tooLong` where it would hold up the shard: then its questions are asked one by one, from outside. */
 export function cal(
@@ -135,6 +136,8 @@ export function* calReadSteps(
       return { kind: 'pairs', output: yield* spokenPairs(store, memory, context, ask.input) };
     case 'rivals':
       return { kind: 'rivals', output: yield* rivalStands(store, memory, context, ask.input) };
+    case 'values':
+      return { kind: 'values', output: yield* distinctValues(store, memory, context, ask.input) };
     case 'find':
       return { kind: 'find', output: findAddresses(store, memory, context, ask.input) };
     case 'estimate':

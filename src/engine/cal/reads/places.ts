@@ -80,6 +80,8 @@ function isFacetsAlone({ filter, memory, isTested }: Search, part: IndexPart): b
     importanceMin,
     filter.eitherTime,
     filter.verification,
+    filter.either,
+    filter.except,
     filter.numbers,
   ];
   return (

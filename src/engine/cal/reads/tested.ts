@@ -20,7 +20,7 @@ export function searchFor(
   { filter, tests, contested, scanMax }: Selection & Bounds,
 ): { readonly search: Search; readonly tests: readonly FieldTest[] } | undefined {
   const search = searchOf(store, memory, context, filter);
-  const asked = tests.filter(({ field }) => field === 'contradicted');
+  const asked = tests.filter((test) => 'field' in test && test.field === 'contradicted');
   // Where grains of other partitions count, it is told which.
   if (asked.length === 0 || contested !== undefined) return { search, tests };
   const contestedIn = contestedDocs(search, scanMax);

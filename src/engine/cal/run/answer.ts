@@ -50,7 +50,7 @@ export function* answerCal(
 ): Running<CalReply> {
   const startedMs = performance.now();
   try {
-    return yield* answerChecked(planOf(call.query), call, context, { clock, startedMs });
+    return yield* answerChecked(planOf(call.query, call.session.strict === true), call, context, { clock, startedMs });
   } catch (error) {
     return refusal(asCalError(error).located(call.query));
   }
@@ -75,6 +75,7 @@ function* answerChecked(
     untilMs: deadlineMs === undefined ? own : Math.min(own, deadlineMs),
     lets: new Map(),
     recallMax: null,
+    extensions: checked.extensions,
     vectors: new Map(vectors.map((vector) => [vector.of, vector])),
     spent: { scanned: 0, warnings: [], withoutVector: new Set() },
   };

@@ -2,8 +2,9 @@
 // never holds the store, and nothing here takes a grain away or changes one.
 import type { GrainFilter, GrainView, JsonObject, RecallHit, RecallQuery, VersionView } from '../../calls.ts';
 import { SHORT_READ_GRAINS_MAX } from '../../limits.ts';
+import type { Extractor } from '../ast.ts';
 import type { FieldTest } from './field-test.ts';
-import type { Order } from './order.ts';
+import type { Keyed, Order } from './order.ts';
 
 /** Which grains: what the indexes serve, and what is asked of each that is left. */
 export interface Selection {
@@ -69,6 +70,23 @@ export interface PartitionReads {
       };
     output: Stopped & { readonly groups: readonly GroupView[]; readonly total: number };
   };
+  /** Distinct values that an extractor takes, in the order of the first grain that has each. */
+  values: {
+    input: Selection &
+      Bounds & {
+        readonly extractor: Extractor;
+        readonly order: Order;
+        /** Grains that are looked at where no test asks for more. */
+        readonly max: number;
+      };
+    output: Stopped & {
+      /** What each is put in order by. */
+      readonly values: readonly (Keyed & { readonly value: string })[];
+      readonly total: number;
+      /** True where there were more grains than `max`. */
+      readonly isCut: boolean;
+    };
+  };
   /** Addresses that begin so (8 to 64 hex digits), versions of every standing; at most two are told. */
   find: { input: { readonly prefix: string }; output: { readonly hashes: readonly string[] } };
   /** How many grains each condition's index lists, by the condition's name; no grain is looked at. */
@@ -121,6 +139,7 @@ export function isLongRead({ kind, input }: PartitionRead): boolean {
       );
     case 'count':
       return input.tests.length > 0;
+    case 'values':
     case 'group':
     case 'pairs':
     case 'rivals':

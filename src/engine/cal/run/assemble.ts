@@ -19,6 +19,8 @@ import { OF_ANSWER, warnOfIdle } from './idle.ts';
 import { type Answer, disclosureOf, formatted, grainJson, has, lookUp, projectOf, shownHash } from './payload.ts';
 import { runRecall } from './recall.ts';
 import type { Run } from './session.ts';
+import { runSetOperation } from './set-op.ts';
+import type { Outcome } from './stages.ts';
 import { together } from './together.ts';
 import { whyOf } from './why.ts';
 
@@ -42,7 +44,8 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
       `all sources failed, ${first.label} with ${first.error.code}: ${first.error.message}`,
     );
   }
-  const { budget } = statement;
+  const budget = statement.budget && { ...statement.budget, unit: statement.budget.unit ?? ('tokens' as const) };
+  const about = new Map(sources.map((source) => [source.label, source.about]));
   const options = statement.with;
   const dedup = options.find((one) => one.option === 'dedup');
   const disclosure = disclosureOf(options);
@@ -93,6 +96,7 @@ export function* runAssemble(statement: Assemble, run: Run): Running<Answer> {
       tokens_allocated: source.tokensAllocated,
       tokens_used: source.tokensUsed,
       truncated: source.truncated,
+      ...(about.get(source.label) === undefined ? {} : { about: about.get(source.label)! }),
       ...(source.summary === undefined ? {} : { summary: source.summary }),
       grains: source.hashes.map(shownHash),
     })),
@@ -112,6 +116,8 @@ interface Resolved {
   readonly label: string;
   readonly grains: readonly CalGrain[];
   readonly project: Project | undefined;
+  /** How an ABOUT found them. */
+  readonly about?: NonNullable<Outcome['about']> | undefined;
   readonly error: CalError | undefined;
 }
 
@@ -156,15 +162,16 @@ function withOptions(source: AssembleSource, options: Assemble['with']): Assembl
   return { ...source, from: { ...from, with: [...from.with, old] } };
 }
 
-function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 'grains' | 'project'>> {
+function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 'grains' | 'project' | 'about'>> {
   if (from.kind === 'parameter') {
     const bound = run.lets.get(from.name);
-    if (bound?.kind === 'grains') return { grains: bound.grains, project: undefined };
+    if (bound?.kind === 'grains') return { grains: bound.grains, project: undefined, about: bound.about };
     throw new CalError('CAL-E020', `$${from.name} is not a set of grains`, { at: from.at });
   }
-  warnOfIdle(from.with, OF_ANSWER, 'write it behind the sources of ASSEMBLE', run);
-  const outcome = yield* runRecall(from, run);
+  if (from.kind === 'recall') warnOfIdle(from.with, OF_ANSWER, 'write it behind the sources of ASSEMBLE', run);
+  const outcome = yield* from.kind === 'recall' ? runRecall(from, run) : runSetOperation(from, run);
   checkTime(run);
-  if (outcome.kind === 'grains') return { grains: outcome.grains, project: projectOf(outcome.project) };
+  if (outcome.kind === 'grains')
+    return { grains: outcome.grains, project: projectOf(outcome.project), about: outcome.about };
   throw new CalError('CAL-E021', 'a source gives grains', { at: from.at });
 }

@@ -6,13 +6,23 @@ import { tripleForm } from '../../grain/api-text.ts';
 import { type Facet, fieldKey, VERIFICATIONS } from '../../index/part.ts';
 import { scopeView } from '../../recall/scope.ts';
 import { isListed } from '../../store/indexed-fields.ts';
-import type { Comparator, Condition, Recall, Value } from '../ast.ts';
+import {
+  type Comparator,
+  type Condition,
+  type FieldCondition,
+  fieldConditions,
+  isJunction,
+  type Junction,
+  type Recall,
+  type Value,
+  whereOf,
+} from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { goalStatesLike } from '../output/fields.ts';
-import { commonField, typeField } from '../vocabulary/fields.ts';
+import { commonField, fieldNamed, typeField } from '../vocabulary/fields.ts';
 import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CATEGORY_RELATIONS } from '../vocabulary/relations.ts';
-import type { FieldTest, Scalar } from './field-test.ts';
+import type { FieldTest, LeafTest, Scalar } from './field-test.ts';
 import { spanOf } from './time.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -24,7 +34,7 @@ export interface Meaning {
   readonly namespace: string | undefined;
   readonly userId: string | undefined;
   /** The strings of a parameter; throws where it has none. */
-  readonly valuesOf: (name: string, at: Condition | undefined) => readonly string[];
+  readonly valuesOf: (name: string, at: FieldCondition | undefined) => readonly string[];
 }
 
 /** How one condition is met, as EXPLAIN tells it. */
@@ -43,8 +53,8 @@ export interface Conditions {
   readonly scoreTests: readonly FieldTest[];
   /** What is searched for, all of it together; undefined: nothing. */
   readonly text: string | undefined;
-  /** Addresses or beginnings of them; each condition on `hash` is one. */
-  readonly addresses: readonly string[];
+  /** Addresses or beginnings of them: of each condition on `hash`, one of its own. */
+  readonly addresses: readonly (readonly string[])[];
   /** True when two conditions contradict each other, or one has no value left. */
   readonly nothing: boolean;
   readonly met: readonly Met[];
@@ -57,7 +67,7 @@ const OBJECT_INDEXED: ReadonlySet<CalGrainType> = new Set(['belief', 'event', 'r
 export function conditionsOf(
   recall: Recall,
   meaning: Meaning,
-  subquery: (condition: Condition) => readonly string[] | undefined,
+  subquery: Subquery,
   options: { readonly aboutAsText: boolean } = { aboutAsText: false },
 ): Conditions {
   const builder = new Builder(recall, meaning);
@@ -81,20 +91,28 @@ export function conditionsOf(
   return builder.done();
 }
 
+/** The strings that a subquery came to; undefined: it was not run. */
+type Subquery = (condition: FieldCondition) => readonly string[] | undefined;
+
+/** Of a branch that no grain can pass. */
+const NOTHING: GrainFilter = { anyOf: [{ facet: 'type', values: [] }] };
+
 class Builder {
   readonly #meaning: Meaning;
+  readonly #recall: Recall;
   readonly #type: CalGrainType | undefined;
   readonly #filter: Mutable<GrainFilter> = {};
   readonly #anyOf: { facet: Facet; values: readonly string[] }[] = [];
   readonly #tests: FieldTest[] = [];
   readonly #scoreTests: FieldTest[] = [];
   readonly #texts: string[] = [];
-  readonly #addresses: string[] = [];
+  readonly #addressLists: (readonly string[])[] = [];
   readonly #met: Met[] = [];
   #nothing = false;
 
   constructor(recall: Recall, meaning: Meaning) {
     this.#meaning = meaning;
+    this.#recall = recall;
     this.#type = recall.grainType === undefined ? undefined : typeOfPlural(recall.grainType.word);
     if (this.#type !== undefined) {
       this.#filter.grainTypes = [this.#type];
@@ -110,7 +128,7 @@ class Builder {
       tests: this.#tests,
       scoreTests: this.#scoreTests,
       text: this.#texts.length === 0 ? undefined : this.#texts.join(' '),
-      addresses: this.#addresses,
+      addresses: this.#addressLists,
       nothing: this.#nothing,
       met: this.#met,
     };
@@ -120,7 +138,7 @@ class Builder {
     this.#met.push({ name, index, ...(filter === undefined ? {} : { filter }) });
   }
 
-  test(test: FieldTest, name: string = test.field): void {
+  test(test: LeafTest, name: string = test.field): void {
     this.#tests.push(test);
     this.#note(name, undefined);
   }
@@ -214,8 +232,131 @@ class Builder {
     this.#note(name, 'column time', { timeFromMs: fromMs, timeToMs: toMs });
   }
 
-  condition(condition: Condition, subquery: (condition: Condition) => readonly string[] | undefined): void {
-    const field = condition.field.word;
+  condition(condition: Condition, subquery: Subquery): void {
+    if (isJunction(condition)) this.#junction(condition, subquery);
+    else this.#field(condition, subquery);
+  }
+
+  /** By indexes alone where they know every branch, else as one test of opened grains. */
+  #junction(junction: Junction, subquery: Subquery): void {
+    const name = `${junction.op}(${[...new Set(fieldConditions([junction]).map(({ field }) => field.word))].join(', ')})`;
+    if (junction.op === 'or') {
+      const branches = junction.of.map((branch) => this.#branch([branch], subquery));
+      if (branches.every((branch) => branch !== undefined)) {
+        const some = branches.filter((branch) => branch !== NOTHING);
+        if (some.length === 0) this.#nothing = true;
+        this.#filter.either = [...(this.#filter.either ?? []), some];
+        this.#note(name, 'facets and columns', { either: [some] });
+        return;
+      }
+    }
+    if (junction.op === 'not') {
+      const branch = this.#branch(whereOf(junction.of), subquery);
+      if (branch !== undefined) {
+        if (branch !== NOTHING) this.#filter.except = [...(this.#filter.except ?? []), branch];
+        this.#note(name, 'facets and columns');
+        return;
+      }
+    }
+    this.#tests.push(this.#testOf(junction, subquery));
+    this.#note(name, undefined);
+  }
+
+  /** What the conditions come to in indexes; undefined: indexes alone do not know. */
+  #branch(conditions: readonly Condition[], subquery: Subquery): GrainFilter | undefined {
+    const builder = new Builder({ ...this.#recall, with: [] }, this.#meaning);
+    for (const condition of conditions) builder.condition(condition, subquery);
+    const { filter, tests, addresses, nothing, met } = builder.done();
+    if (nothing) return NOTHING;
+    return tests.length > 0 || addresses.length > 0 || met.some(({ index }) => index === undefined)
+      ? undefined
+      : filter;
+  }
+
+  #testOf(condition: Condition, subquery: Subquery): FieldTest {
+    if (!isJunction(condition)) return this.#leafOf(condition, subquery);
+    if (condition.op === 'not') return { op: 'not', of: this.#testOf(condition.of, subquery) };
+    return { op: condition.op, of: condition.of.map((one) => this.#testOf(one, subquery)) };
+  }
+
+  /** A condition as it is asked of an opened grain. */
+  #leafOf(condition: FieldCondition, subquery: Subquery): FieldTest {
+    const field = fieldNamed(condition.field.word);
+    const known = commonField(field) ?? typeField(field)?.field;
+    const bound = field === 'namespace' ? this.#meaning.namespace : undefined;
+    if (bound !== undefined) return { field, op: '=', value: bound };
+    switch (condition.op) {
+      case 'is':
+        return { field, op: 'in', values: CATEGORY_RELATIONS[condition.category] };
+      case 'include':
+      case 'exclude':
+        return { field, op: condition.op, values: this.#strings(condition.values, condition) };
+      case 'between': {
+        const [from, to] = condition.value;
+        return {
+          field,
+          op: 'between',
+          low: this.#spanOf(from, condition).startMs,
+          high: this.#spanOf(to, condition).endMs,
+        };
+      }
+      case 'in':
+      case 'not_in': {
+        if ('values' in condition && known?.type === 'temporal')
+          return this.#timesOf(field, condition.op, condition.values, condition);
+        const values = 'values' in condition ? this.#scalars(condition.values, condition) : (subquery(condition) ?? []);
+        return { field, op: condition.op, values };
+      }
+      default: {
+        if (known?.type === 'temporal')
+          return { field, op: 'between', ...this.#rangeOf(field, condition.op, condition.value, condition) };
+        const value = this.#scalar(condition.value, condition);
+        if (field === 'hash' && String(value).replace(/^sha256:/i, '').length < 64)
+          throw new CalError('CAL-E015', 'under OR and NOT a hash is written whole', { at: condition.at });
+        return { field, op: condition.op, value };
+      }
+    }
+  }
+
+  /** One of several times, or none of them. */
+  #timesOf(field: string, op: 'in' | 'not_in', values: readonly Value[], condition: FieldCondition): FieldTest {
+    const of = values.map(
+      (value): FieldTest => ({ field, op: 'between', ...this.#rangeOf(field, '=', value, condition) }),
+    );
+    if (op === 'in') return { op: 'or', of };
+    return {
+      op: 'and',
+      of: [
+        { field, op: 'present' },
+        { op: 'not', of: { op: 'or', of } },
+      ],
+    };
+  }
+
+  /** What a comparison with a time lets through, both ends included. `time = x` is everything since. */
+  #rangeOf(
+    field: string,
+    op: Comparator,
+    value: Value,
+    condition: FieldCondition,
+  ): { readonly low: number; readonly high: number } {
+    const { startMs, endMs } = this.#spanOf(value, condition);
+    switch (op) {
+      case '>':
+        return { low: endMs + 1, high: Number.POSITIVE_INFINITY };
+      case '>=':
+        return { low: startMs, high: Number.POSITIVE_INFINITY };
+      case '<':
+        return { low: Number.NEGATIVE_INFINITY, high: startMs - 1 };
+      case '<=':
+        return { low: Number.NEGATIVE_INFINITY, high: endMs };
+      default:
+        return { low: startMs, high: field === 'time' ? this.#meaning.nowMs : endMs };
+    }
+  }
+
+  #field(condition: FieldCondition, subquery: Subquery): void {
+    const field = fieldNamed(condition.field.word);
     switch (condition.op) {
       case 'is':
         this.triple('relation', CATEGORY_RELATIONS[condition.category]);
@@ -227,11 +368,19 @@ class Builder {
         else this.#tags(condition.op, values);
         return;
       }
-      case 'in': {
+      case 'in':
+      case 'not_in': {
+        const isTime = (commonField(field) ?? typeField(field)?.field)?.type === 'temporal';
+        if (isTime && 'values' in condition) {
+          this.#tests.push(this.#timesOf(field, condition.op, condition.values, condition));
+          this.#note(field, undefined);
+          return;
+        }
         const values = 'values' in condition ? this.#scalars(condition.values, condition) : subquery(condition);
         // Of a query that is only explained.
         if (values === undefined) this.#note(field, undefined);
-        else this.#oneOf(field, values);
+        else if (condition.op === 'in') this.#oneOf(field, values);
+        else this.#noneOf(field, values);
         return;
       }
       case 'between':
@@ -260,20 +409,29 @@ class Builder {
     if (field === 'subject' || field === 'relation' || field === 'object') this.triple(field, values.map(String));
     else if (field === 'user_id') this.facet('user', values.map(String), field);
     else if (field === 'session_id') this.facet('session', values.map(String), field);
+    else if (field === 'namespace' && this.#meaning.namespace !== undefined) this.namespace('');
+    else if (field === 'namespace') this.facet('namespace', values.map(String), field);
+    else if (field === 'type') this.#types(values.map(String));
+    else if (field === 'hash') this.#addressLists.push(values.map((value) => String(value).replace(/^sha256:/i, '')));
     else if (values.length === 0) this.#nothing = true;
     else if (!this.#listed(field, '=', values)) this.test({ field, op: 'in', values });
   }
 
-  #compare(field: string, op: Comparator, value: Value, condition: Condition): void {
+  #noneOf(field: string, values: readonly Scalar[]): void {
+    if (field === 'namespace' && this.#meaning.namespace !== undefined) this.namespace('');
+    else if (!this.#listed(field, '!=', values)) this.test({ field, op: 'not_in', values });
+  }
+
+  #compare(field: string, op: Comparator, value: Value, condition: FieldCondition): void {
     const known = commonField(field) ?? typeField(field)?.field;
     if (known?.search === true) {
       this.search(this.#string(value, condition), field);
       return;
     }
     if (known?.type === 'temporal') {
-      const span = this.#spanOf(value, condition);
-      if (field === 'time') this.#time(span.startMs, this.#meaning.nowMs, field);
-      else this.test({ field, op: 'between', low: span.startMs, high: span.endMs });
+      const { low, high } = this.#rangeOf(field, op, value, condition);
+      if (field === 'time') this.#time(low, high, field);
+      else this.test({ field, op: 'between', low, high });
       return;
     }
     if (op === '=' && this.#equals(field, value, condition)) return;
@@ -322,7 +480,7 @@ class Builder {
   }
 
   /** What `=` finds in an index; false: nothing has it. */
-  #equals(field: string, value: Value, condition: Condition): boolean {
+  #equals(field: string, value: Value, condition: FieldCondition): boolean {
     switch (field) {
       case 'subject':
       case 'relation':
@@ -338,16 +496,11 @@ class Builder {
       case 'session_id':
         this.facet('session', [this.#string(value, condition)], field);
         return true;
-      case 'type': {
-        const type = this.#string(value, condition);
-        const types = this.#filter.grainTypes ?? [type];
-        if (!types.includes(type)) this.#nothing = true;
-        this.#filter.grainTypes = [type];
-        this.#note(field, 'facet type', { grainTypes: [type] });
+      case 'type':
+        this.#types([this.#string(value, condition)]);
         return true;
-      }
       case 'hash':
-        this.#addresses.push(this.#string(value, condition).replace(/^sha256:/i, ''));
+        this.#addressLists.push([this.#string(value, condition).replace(/^sha256:/i, '')]);
         this.#note(field, 'address');
         return true;
       default:
@@ -355,7 +508,14 @@ class Builder {
     }
   }
 
-  #spanOf(value: Value, condition: Condition | undefined): { readonly startMs: number; readonly endMs: number } {
+  #types(wanted: readonly string[]): void {
+    const types = (this.#filter.grainTypes ?? wanted).filter((type) => wanted.includes(type));
+    if (types.length === 0) this.#nothing = true;
+    this.#filter.grainTypes = types;
+    this.#note('type', 'facet type', { grainTypes: wanted });
+  }
+
+  #spanOf(value: Value, condition: FieldCondition | undefined): { readonly startMs: number; readonly endMs: number } {
     const wanted = this.#scalar(value, condition);
     const span = typeof wanted === 'boolean' ? undefined : spanOf(wanted, this.#meaning.nowMs);
     if (span !== undefined) return span;
@@ -365,7 +525,7 @@ class Builder {
     });
   }
 
-  #scalar(value: Value, condition: Condition | undefined): Scalar {
+  #scalar(value: Value, condition: FieldCondition | undefined): Scalar {
     switch (value.kind) {
       case 'string':
       case 'number':
@@ -389,18 +549,18 @@ class Builder {
     }
   }
 
-  #string(value: Value, condition: Condition): string {
+  #string(value: Value, condition: FieldCondition): string {
     const wanted = this.#scalar(value, condition);
     if (typeof wanted === 'string') return wanted;
     throw new CalError('CAL-E020', `${condition.field.word} is compared with a string`, { at: value.at });
   }
 
-  #strings(values: readonly Value[], condition: Condition): string[] {
+  #strings(values: readonly Value[], condition: FieldCondition): string[] {
     return this.#scalars(values, condition).map(String);
   }
 
   /** Values of a list; parameters in it stand for all of theirs. */
-  #scalars(values: readonly Value[], condition: Condition): Scalar[] {
+  #scalars(values: readonly Value[], condition: FieldCondition): Scalar[] {
     return values.flatMap((value) => {
       if (value.kind === 'parameter') return [...this.#meaning.valuesOf(value.name, condition)];
       if (value.kind === 'array') return this.#scalars(value.items, condition);
@@ -419,7 +579,7 @@ export interface SearchTexts {
 export function searchTextsOf(recall: Recall): SearchTexts {
   const texts: string[] = [];
   if (recall.like !== undefined) texts.push(recall.like);
-  for (const { field, ...condition } of recall.where) {
+  for (const { field, ...condition } of fieldConditions(recall.where)) {
     const known = commonField(field.word) ?? typeField(field.word)?.field;
     if (known?.search === true && condition.op === '=' && condition.value.kind === 'string')
       texts.push(condition.value.value);

@@ -4,7 +4,7 @@ import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { ask, type Running, type Spoken, type Stand } from './asks.ts';
 import { account, bounds } from './bounds.ts';
-import type { FieldTest } from './field-test.ts';
+import { type FieldTest, mentions } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import type { Run } from './session.ts';
 
@@ -90,7 +90,7 @@ export function contradicts(grain: CalGrain, other: CalGrain): boolean {
 
 /** True where grains are asked for who speaks against them. */
 export function needsRivals(tests: readonly FieldTest[]): boolean {
-  return tests.some(({ field }) => field === 'contradicted');
+  return tests.some((test) => mentions(test, 'contradicted'));
 }
 
 /** The stands that say several things of their pair; what several partitions say counts together. */

@@ -6,6 +6,8 @@ import { GRAMMAR } from '../grammar.ebnf.ts';
 import { TEMPLATE_NAMES_RESERVED } from '../output/template.ts';
 import { PRESETS } from '../output/template-presets.ts';
 import { VARIABLES } from '../output/template-variables.ts';
+import { PRIMER } from '../primer.ts';
+import { EXTENSIONS } from '../vocabulary/extensions.ts';
 import { DOMAIN_PROFILES, type Field, fieldsOf } from '../vocabulary/fields.ts';
 import { GRAIN_TYPES, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
@@ -60,6 +62,8 @@ function infoOf(target: Describe['target'], grainType: string | undefined, run: 
         })),
         variables: [...VARIABLES],
       };
+    case 'primer':
+      return { notation: 'markdown', primer: PRIMER };
     case 'grammar':
       return { notation: 'ebnf', grammar: GRAMMAR };
     default:
@@ -102,6 +106,11 @@ function capabilities({ session }: Run): JsonObject {
     token_counter: session.tokens ?? 'estimate',
     streaming: false,
     templates: true,
+    strict: session.strict === true,
+    extensions:
+      session.strict === true
+        ? []
+        : Object.entries(EXTENSIONS).map(([name, { says, portable }]) => ({ name, says, portable })),
   };
 }
 

@@ -2,6 +2,8 @@
 // condition is asked of the index alone, and of the session's own namespace.
 import type { GrainFilter, JsonObject } from '../../calls.ts';
 import type { Explain, Recall, Stage, Statement } from '../ast.ts';
+import { EXTENSIONS } from '../vocabulary/extensions.ts';
+import { fieldNamed } from '../vocabulary/fields.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { ask, type Running } from './asks.ts';
 import { type Conditions, conditionsOf, type Met } from './conditions.ts';
@@ -13,6 +15,7 @@ const UNKNOWN = '2000-01-01';
 
 export function* runExplain({ statement }: Explain, run: Run): Running<JsonObject> {
   const plan = yield* planOf(statement, run);
+  if (run.extensions.length > 0) plan['extensions'] = run.extensions.map((name) => EXTENSIONS[name].says);
   return { type: 'explain', plan };
 }
 
@@ -49,12 +52,15 @@ function* planOf(statement: Explain['statement'] | Statement, run: Run): Running
       for (const [i, { label, from }] of statement.sources.entries()) {
         const name = label?.word ?? `s${i}`;
         sources.push(
-          from.kind === 'recall'
-            ? { label: name, ...(yield* planOf(from, run)) }
-            : { label: name, parameter: from.name },
+          from.kind === 'parameter'
+            ? { label: name, parameter: from.name }
+            : { label: name, ...(yield* planOf(from, run)) },
         );
       }
-      const { value, unit } = statement.budget ?? { value: CAL_LIMITS.budgetTokensDefault, unit: 'tokens' as const };
+      const { value, unit = 'tokens' } = statement.budget ?? {
+        value: CAL_LIMITS.budgetTokensDefault,
+        unit: 'tokens' as const,
+      };
       return { ...base, sources, budget: { total: value, unit }, limits: LIMITS, ...costOf(sources) };
     }
     case 'add':
@@ -154,6 +160,9 @@ function orderName(recall: Recall, route: string): string {
   if (recall.recent !== undefined) return 'time descending';
   if (recall.thread !== undefined) return 'time ascending';
   const order = recall.stages.find((stage) => stage.stage === 'order_by');
-  if (order !== undefined) return `${order.field.word} ${order.descending === true ? 'descending' : 'ascending'}`;
+  if (order !== undefined)
+    return [order, ...(order.next === undefined ? [] : [order.next])]
+      .map(({ field, descending }) => `${fieldNamed(field.word)} ${descending === true ? 'descending' : 'ascending'}`)
+      .join(', then ');
   return route === 'structural' ? 'hash' : 'score, then hash';
 }

@@ -7,17 +7,43 @@ import type { CalGrain } from '../output/grain.ts';
 
 export type Scalar = string | number | boolean;
 
-export type FieldTest = { readonly field: string } & (
+export type FieldTest = LeafTest | JunctionTest;
+
+export type LeafTest = { readonly field: string } & (
   | { readonly op: Comparator; readonly value: Scalar }
-  | { readonly op: 'in'; readonly values: readonly Scalar[] }
+  | { readonly op: 'in' | 'not_in'; readonly values: readonly Scalar[] }
   | { readonly op: 'include' | 'exclude'; readonly values: readonly string[] }
   /** Inclusive, in epoch ms. */
   | { readonly op: 'between'; readonly low: number; readonly high: number }
   | { readonly op: 'present' }
 );
 
-/** A field that is not there fails every test but `exclude`; that is never an error. */
+export type JunctionTest =
+  | { readonly op: 'or' | 'and'; readonly of: readonly FieldTest[] }
+  | { readonly op: 'not'; readonly of: FieldTest };
+
+/** True for a test that asks the field, wherever in it. */
+export function mentions(test: FieldTest, field: string): boolean {
+  if (test.op === 'or' || test.op === 'and') return test.of.some((one) => mentions(one, field));
+  if (test.op === 'not') return mentions(test.of, field);
+  return (test as LeafTest).field === field; // The others were just asked for.
+}
+
+/** A field that is not there fails every test but `exclude`; that is never an error. NOT lets through what its test does not. */
 export function passes(grain: CalGrain, test: FieldTest): boolean {
+  switch (test.op) {
+    case 'or':
+      return test.of.some((one) => passes(grain, one));
+    case 'and':
+      return test.of.every((one) => passes(grain, one));
+    case 'not':
+      return !passes(grain, test.of);
+    default:
+      return passesLeaf(grain, test);
+  }
+}
+
+function passesLeaf(grain: CalGrain, test: LeafTest): boolean {
   const value = fieldValue(grain, test.field);
   if (value === undefined || value === null) return test.op === 'exclude';
   switch (test.op) {
@@ -29,6 +55,8 @@ export function passes(grain: CalGrain, test: FieldTest): boolean {
       return test.values.every((one) => holds(test.field, value, one));
     case 'in':
       return test.values.some((one) => holds(test.field, value, one));
+    case 'not_in':
+      return !test.values.some((one) => holds(test.field, value, one));
     case 'between':
       return typeof value === 'number' && value >= test.low && value <= test.high;
     case '=':

@@ -80,6 +80,6 @@ export function ordered(order: Order, grains: readonly CalGrain[]): CalGrain[] {
 }
 
 /** Score descending, ties by address: how a query answers that names no order. */
-export function byScore(grains: readonly CalGrain[]): CalGrain[] {
+export function byScore<T extends Pick<CalGrain, 'hash' | 'score'>>(grains: readonly T[]): T[] {
   return grains.toSorted((a, b) => b.score - a.score || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0));
 }

@@ -1,9 +1,10 @@
 // What of the stages the store can do by itself: in which order, how many are skipped, how many are wanted. The stages that
 // are left go over the grains that come back.
-import type { Recall, Stage } from '../ast.ts';
+import { EXTRACTORS, type Recall, type Stage, type Word } from '../ast.ts';
+import { fieldNamed } from '../vocabulary/fields.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { atMost } from './cap.ts';
-import type { Order } from './order.ts';
+import type { Order, SortKey } from './order.ts';
 
 export interface Page {
   /** Undefined: by score, or by address where nothing is searched for. */
@@ -20,11 +21,15 @@ export interface Page {
 /** A stage with its parameters resolved. */
 export type PlainStage = Exclude<Stage, { stage: 'offset' }> | { readonly stage: 'offset'; readonly count: number };
 
-/** `recallMax`: what a policy lets the default be at most. */
+/**
+ * `recallMax`: what a policy lets the default be at most; `isWhole`: there is no default; `valuesOfAll`: there is none where values
+ * are taken out of the grains.
+ */
 export function pageOf(
   recall: Pick<Recall, 'recent' | 'thread'>,
   stages: readonly PlainStage[],
   recallMax: number | null,
+  { isWhole = false, valuesOfAll = false }: { readonly isWhole?: boolean; readonly valuesOfAll?: boolean } = {},
 ): Page {
   let order: Order | undefined = recall.thread === undefined ? undefined : { by: 'time', descending: false };
   let skip = 0;
@@ -48,17 +53,25 @@ export function pageOf(
     else break;
   }
   const rest = [...shows, ...stages.slice(at)];
-  const takesAll = rest.some(({ stage }) => stage === 'count' || stage === 'group_by');
+  const takesAll = rest.some(
+    ({ stage }) =>
+      stage === 'count' || stage === 'group_by' || (valuesOfAll && EXTRACTORS.some((one) => one === stage)),
+  );
   const isCut = take !== undefined || stages.some(({ stage }) => stage === 'limit' || stage === 'first');
   // The default comes after an order that is named later, and cuts no count short.
-  if (!isCut && !takesAll && !rest.some(({ stage }) => stage === 'order_by'))
+  if (!isWhole && !isCut && !takesAll && !rest.some(({ stage }) => stage === 'order_by'))
     take = atMost(recallMax, recall.thread === undefined ? CAL_LIMITS.limitDefault : CAL_LIMITS.threadLimitDefault);
   return { order, skip, take, countsOnly: stages[at]?.stage === 'count', rest };
 }
 
-export function orderOf({ field, descending }: Extract<Stage, { stage: 'order_by' }>): Order {
+export function orderOf(stage: Extract<Stage, { stage: 'order_by' }>): Order {
+  const order = sortKeyOf(stage);
+  return stage.next === undefined ? order : { ...order, next: sortKeyOf(stage.next) };
+}
+
+function sortKeyOf({ field, descending }: { readonly field: Word; readonly descending?: boolean }): SortKey {
   const isDescending = descending === true;
-  return field.word === 'time'
+  return fieldNamed(field.word) === 'time'
     ? { by: 'time', descending: isDescending }
     : { by: 'field', field: field.word, descending: isDescending };
 }

@@ -111,7 +111,17 @@ export function outcomeAnswer(
   const extra: JsonObject = outcome.about === undefined ? {} : { about: outcome.about };
   switch (outcome.kind) {
     case 'count':
-      return { payload: { type: 'count', count: outcome.count }, count: 1, tokensUsed: 0, grainsReturned: 0, extra };
+      return {
+        payload: {
+          type: 'count',
+          count: outcome.count,
+          ...(outcome.isLeast === true && { count_is_lower_bound: true }),
+        },
+        count: 1,
+        tokensUsed: 0,
+        grainsReturned: 0,
+        extra,
+      };
     case 'values':
       return {
         payload: { type: 'values', extractor: outcome.extractor, values: [...outcome.values] },
@@ -155,6 +165,7 @@ function grainsAnswer(
     type: 'grains',
     grains: grains.map((grain) => grainJson(grain, shown)),
     total,
+    ...(outcome.isLeast === true && { total_is_lower_bound: true }),
     next_cursor: null,
   };
   if (has(recall.with, 'summarize')) payload['summary'] = summaryOf(grains) ?? null;

@@ -6,19 +6,20 @@ import { type CheckedQuery, readQuery } from '../query.ts';
 const plans = new Map<string, CheckedQuery>();
 
 /** As `readQuery`, which is asked once for each text of late. Throws CalError. */
-export function planOf(source: string): CheckedQuery {
-  const known = plans.get(source);
+export function planOf(source: string, isStrict: boolean): CheckedQuery {
+  const name = `${isStrict ? 'strict' : ''}\n${source}`;
+  const known = plans.get(name);
   if (known !== undefined) {
     // Last used, last to go.
-    plans.delete(source);
-    plans.set(source, known);
+    plans.delete(name);
+    plans.set(name, known);
     return known;
   }
-  const checked = readQuery(source);
+  const checked = readQuery(source, isStrict);
   if (plans.size >= CAL_PLANS_MAX) {
     const [oldest] = plans.keys();
     if (oldest !== undefined) plans.delete(oldest);
   }
-  plans.set(source, checked);
+  plans.set(name, checked);
   return checked;
 }

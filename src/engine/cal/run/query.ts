@@ -49,8 +49,9 @@ function checkTier(statement: Statement, { session }: Run): void {
 
 function* bind({ recall, extract }: LetBinding, run: Run): Running<Bound> {
   if (extract !== undefined) return { kind: 'values', values: yield* runValues(recall, extract, run) };
-  const outcome = yield* runRecall(recall, run);
-  if (outcome.kind === 'grains') return { kind: 'grains', grains: outcome.grains };
+  const outcome = yield* runRecall(recall, run, 'operand');
+  if (outcome.kind === 'grains')
+    return { kind: 'grains', grains: outcome.grains, ...(outcome.about && { about: outcome.about }) };
   if (outcome.kind === 'values') return { kind: 'values', values: outcome.values };
   throw new CalError('CAL-E021', 'a LET is of grains or of values', { at: recall.at });
 }

@@ -1,7 +1,16 @@
 // One RECALL: conditions to the store, the rest over what comes back. A generator: what it needs of the store it yields.
 import type { GrainFilter, RecallHit } from '../../calls.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../limits.ts';
-import type { Condition, GrainReference, Recall, Stage, WithOption } from '../ast.ts';
+import {
+  EXTRACTORS,
+  type Extractor,
+  type FieldCondition,
+  fieldConditions,
+  type GrainReference,
+  type Recall,
+  type Stage,
+  type WithOption,
+} from '../ast.ts';
 import { CalError, calWarning } from '../errors.ts';
 import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
@@ -14,19 +23,28 @@ import { contested, needsRivals } from './contested.ts';
 import { passes } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import { OF_SEARCH, warnOfIdle } from './idle.ts';
-import { BY_HASH, byScore, ordered } from './order.ts';
+import { BY_HASH, byScore, type Order, ordered } from './order.ts';
 import { type Page, type PlainStage, pageOf } from './page.ts';
 import { withoutRepeats } from './repeats.ts';
 import type { Run } from './session.ts';
 import { extracted, type GrainOutcome, type Outcome, runStages } from './stages.ts';
 import { threadOf } from './thread.ts';
 
+/** What a recall is run for. */
+export type Purpose =
+  /** Its answer is the statement's, or a source's: it has a default limit. */
+  | 'answer'
+  /** Grains for another statement: all of them. */
+  | 'operand'
+  /** As `operand`, where addresses are enough. */
+  | 'addresses';
+
 /** What two queries have in common: the answer of a recall, whose subqueries ran first. */
-export function* runRecall(recall: Recall, run: Run): Running<Outcome> {
+export function* runRecall(recall: Recall, run: Run, purpose: Purpose = 'answer'): Running<Outcome> {
   checkWritten(recall, run);
-  const values = new Map<Condition, readonly string[]>();
-  for (const condition of recall.where) {
-    if (condition.op !== 'in' || !('recall' in condition)) continue;
+  const values = new Map<FieldCondition, readonly string[]>();
+  for (const condition of fieldConditions(recall.where)) {
+    if (!('recall' in condition)) continue;
     values.set(condition, yield* runValues(condition.recall, condition.extract, run));
   }
   const thread = recall.thread !== undefined && 'from' in recall.thread ? recall.thread.from : undefined;
@@ -34,16 +52,48 @@ export function* runRecall(recall: Recall, run: Run): Running<Outcome> {
   if (thread !== undefined) {
     const hash = yield* resolveReference(thread, run);
     within = hash === undefined ? undefined : yield* threadOf(hash, run);
-    if (within === undefined) return finish({ kind: 'grains', grains: [], total: 0 }, recall, run);
+    if (within === undefined) return finish({ kind: 'grains', grains: [], total: 0 }, recall, run, purpose);
   }
   const meaning = meaningOf(run);
-  const subquery = (condition: Condition) => values.get(condition);
-  const outcome = yield* match(recall, narrowed(conditionsOf(recall, meaning, subquery), within), run);
+  const subquery = (condition: FieldCondition) => values.get(condition);
+  const asked = { recall, run, purpose: isStrict(run) ? 'answer' : purpose };
+  const outcome = yield* match(narrowed(conditionsOf(recall, meaning, subquery), within), asked);
   if (recall.about === undefined) return outcome;
   if (!isEmpty(outcome)) return { ...outcome, about: 'subject' };
-  const asText = conditionsOf(recall, meaning, subquery, { aboutAsText: true });
-  const searched = yield* match(recall, narrowed(asText, within), run);
-  return { ...searched, about: 'query' };
+  const asText = narrowed(conditionsOf(recall, meaning, subquery, { aboutAsText: true }), within);
+  if (isStrict(run)) return { ...(yield* match(asText, asked)), about: 'query' };
+  const searched = yield* match(asText, { ...asked, evidenceMin: ABOUT_EVIDENCE_MIN });
+  run.spent.warnings.push(
+    calWarning(
+      'CAL-W010',
+      `nothing has the subject ${JSON.stringify(recall.about.slice(0, 80))}: ${searched.total === 0 ? 'no text holds' : 'shown are texts that hold'} its words`,
+    ),
+  );
+  return { ...searched, about: 'fallback' };
+}
+
+/**
+ * The share of the words of an ABOUT, weighed by how rare they are, that a text holds at least to stand in for a subject that
+ * nothing has. Half: a surname without its first name may do, a word that everybody says does not.
+ */
+const ABOUT_EVIDENCE_MIN = 0.5;
+
+export function isStrict({ session }: Run): boolean {
+  return session.strict === true;
+}
+
+/** Which default limits hold. */
+export function limitsOf(run: Run, purpose: Purpose = 'answer') {
+  return { isWhole: purpose !== 'answer', valuesOfAll: !isStrict(run) };
+}
+
+/** A recall under way. */
+interface Asked {
+  readonly recall: Recall;
+  readonly run: Run;
+  readonly purpose: Purpose;
+  /** Words alone count, and texts that hold at least this share of them. */
+  readonly evidenceMin?: number;
 }
 
 /** The conditions inside of a conversation. */
@@ -64,12 +114,9 @@ function isEmpty(outcome: Outcome): boolean {
 }
 
 /** The distinct strings of a recall: of a subquery, or of a LET. */
-export function* runValues(
-  recall: Recall,
-  extractor: 'subjects' | 'objects' | 'hashes',
-  run: Run,
-): Running<readonly string[]> {
-  const outcome = yield* runRecall(recall, run);
+export function* runValues(recall: Recall, extractor: Extractor, run: Run): Running<readonly string[]> {
+  const stages: Recall['stages'] = [...recall.stages, { stage: extractor }];
+  const outcome = yield* isStrict(run) ? runRecall(recall, run) : runRecall({ ...recall, stages }, run, 'operand');
   if (outcome.kind === 'grains') return extracted(outcome.grains, extractor);
   return outcome.kind === 'values' ? outcome.values : [];
 }
@@ -120,30 +167,32 @@ export function* resolveAddress(prefix: string, _run: Run): Running<string | und
   return hashes[0];
 }
 
-function* match(recall: Recall, conditions: Conditions, run: Run): Running<Outcome> {
+function* match(conditions: Conditions, asked: Asked): Running<Outcome> {
+  const { recall, run, purpose } = asked;
   const nothing: GrainOutcome = { kind: 'grains', grains: [], total: 0 };
-  if (conditions.nothing) return finish(nothing, recall, run);
-  const addresses = new Set<string>();
-  for (const prefix of conditions.addresses) {
-    const address = prefix.length === 64 ? prefix.toLowerCase() : yield* resolveAddress(prefix, run);
-    if (address === undefined) return finish(nothing, recall, run);
-    addresses.add(address);
+  if (conditions.nothing) return finish(nothing, recall, run, purpose);
+  let addresses = conditions.filter.addresses;
+  for (const prefixes of conditions.addresses) {
+    const found = new Set<string>();
+    for (const prefix of prefixes) {
+      const address = prefix.length === 64 ? prefix.toLowerCase() : yield* resolveAddress(prefix, run);
+      if (address !== undefined) found.add(address);
+    }
+    addresses = addresses === undefined ? [...found] : addresses.filter((address) => found.has(address));
   }
-  const among = conditions.filter.addresses;
-  if (addresses.size > 1 || (among !== undefined && [...addresses].some((address) => !among.includes(address))))
-    return finish(nothing, recall, run);
-  const filter = addresses.size === 0 ? conditions.filter : { ...conditions.filter, addresses: [...addresses] };
-  if (conditions.text !== undefined) return yield* search(recall, { ...conditions, filter }, conditions.text, run);
+  if (addresses !== undefined && addresses.length === 0) return finish(nothing, recall, run, purpose);
+  const filter = addresses === undefined ? conditions.filter : { ...conditions.filter, addresses };
+  if (conditions.text !== undefined) return yield* search({ ...conditions, filter }, conditions.text, asked);
   // All that structure finds has the score 1.
   warnOfIdle(recall.with, OF_SEARCH, 'nothing is searched for', run);
   const scored = { score: 1 } as CalGrain; // A test on the score looks at nothing else.
-  if (!conditions.scoreTests.every((test) => passes(scored, test))) return finish(nothing, recall, run);
-  return yield* select(recall, { filter, tests: conditions.tests }, run);
+  if (!conditions.scoreTests.every((test) => passes(scored, test))) return finish(nothing, recall, run, purpose);
+  return yield* select({ filter, tests: conditions.tests }, asked);
 }
 
-function* select(recall: Recall, selection: Selection, run: Run): Running<Outcome> {
+function* select(selection: Selection, { recall, run, purpose }: Asked): Running<Outcome> {
   const stages = plainStages(recall.stages, run);
-  const page = pageOf(recall, stages, run.recallMax);
+  const page = pageOf(recall, stages, run.recallMax, limitsOf(run, purpose));
   const repeats = dedupOf(recall.with);
   if (page.countsOnly) {
     const total = yield* countOf(selection, repeats, run);
@@ -151,19 +200,60 @@ function* select(recall: Recall, selection: Selection, run: Run): Running<Outcom
     return { kind: 'count', total, count: Math.min(left, page.take ?? left) };
   }
   const [next, ...after] = page.rest;
-  const isPlain = page.take === undefined && page.skip === 0 && page.order === undefined && repeats === undefined;
+  const isUncut = page.skip === 0 && repeats === undefined && isUnlimited(stages);
+  const isPlain = isUncut && page.take === undefined && page.order === undefined;
   if (isPlain && next?.stage === 'group_by' && after.length === 0)
     return yield* groups(selection, next.field.word, run);
+  if (isUncut && recall.recent === undefined && !isStrict(run)) {
+    const extractor = next === undefined ? undefined : EXTRACTORS.find((one) => one === next.stage);
+    const order = page.order ?? BY_HASH;
+    // What a policy caps is told of the first grains alone.
+    const isCapped = purpose === 'answer' && run.recallMax !== null;
+    if (extractor !== undefined && !isCapped) return yield* valuesIn(selection, { extractor, order, after }, run);
+    // A set has an order of its own.
+    if (purpose === 'addresses' && page.take === undefined && next === undefined)
+      return yield* valuesIn(selection, { extractor: 'hashes', order: BY_HASH, after: [] }, run);
+  }
+  const isHeld = page.take === undefined && !isStrict(run);
+  const most = isHeld ? CAL_LIMITS.grainsHeldMax : CAL_LIMITS.grainsScannedMax;
   const selected = yield* ask('select', {
     ...selection,
     ...bounds(run),
     order: page.order ?? BY_HASH,
-    take: page.take === undefined ? CAL_LIMITS.grainsScannedMax : page.skip + page.take,
+    take: page.take === undefined ? most : page.skip + page.take,
     ...(repeats === undefined ? {} : { dedup: repeats }),
   });
   account(run, selected);
+  if (isHeld && repeats === undefined && selected.total > most) warnOfCut(run, most);
   const grains = selected.grains.map((view) => calGrain(view, 1));
-  return paged({ kind: 'grains', grains, total: selected.total }, page, run);
+  return paged({ kind: 'grains', grains, total: selected.total }, page, run, purpose);
+}
+
+/** No stage says how many: a default may have been put there. */
+function isUnlimited(stages: readonly PlainStage[]): boolean {
+  return !stages.some(({ stage }) => stage === 'limit' || stage === 'first');
+}
+
+export function warnOfCut(run: Run, most: number): void {
+  run.spent.warnings.push(calWarning('CAL-W009', `there are more than ${most} grains: the first ${most} were taken`));
+}
+
+/** Values of all grains that match; of more than may be looked at, of the first of the order. */
+function* valuesIn(
+  selection: Selection,
+  { extractor, order, after }: { extractor: Extractor; order: Order; after: readonly PlainStage[] },
+  run: Run,
+): Running<Outcome> {
+  const max = CAL_LIMITS.grainsScannedMax;
+  const found = yield* ask('values', { ...selection, ...bounds(run), extractor, order, max });
+  account(run, found);
+  if (found.isCut) warnOfCut(run, max);
+  let values = found.values.map(({ value }) => value);
+  for (const stage of after) {
+    if (stage.stage === 'limit') values = values.slice(0, stage.count);
+    if (stage.stage === 'count') return { kind: 'count', total: found.total, count: values.length };
+  }
+  return { kind: 'values', total: found.total, extractor, values };
 }
 
 /** How many match; of repeats each once. */
@@ -212,36 +302,46 @@ function unrepeated(grains: readonly CalGrain[], recall: Recall): readonly CalGr
 }
 
 /** Skips and takes, and runs the stages that are left. `start` holds the beginning of the order. */
-function paged(start: GrainOutcome, page: Page, { recallMax }: Run): Outcome {
+export function paged(start: GrainOutcome, page: Page, run: Run, purpose: Purpose = 'answer'): Outcome {
   const end = page.take === undefined ? undefined : page.skip + page.take;
-  const uncut = page.take === undefined;
-  return runStages({ ...start, grains: start.grains.slice(page.skip, end) }, page.rest, { uncut, recallMax });
+  return runStages({ ...start, grains: start.grains.slice(page.skip, end) }, page.rest, {
+    uncut: page.take === undefined,
+    recallMax: run.recallMax,
+    isWhole: !isStrict(run),
+    isOperand: purpose !== 'answer',
+  });
 }
 
 /** As `paged`, of grains that are all here and in the order of a query that names none. */
-function finish(start: GrainOutcome, recall: Recall, run: Run): Outcome {
-  const page = pageOf(recall, plainStages(recall.stages, run), run.recallMax);
+function finish(start: GrainOutcome, recall: Recall, run: Run, purpose: Purpose): Outcome {
+  const page = pageOf(recall, plainStages(recall.stages, run), run.recallMax, limitsOf(run, purpose));
   const inOrder = page.order === undefined ? start.grains : ordered(page.order, start.grains);
-  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page, run);
+  return paged({ ...start, grains: unrepeated(inOrder, recall) }, page, run, purpose);
 }
 
 /** Candidates that are looked at for one hit that is wanted, and at least. */
 const CANDIDATES_A_HIT = 5;
 const CANDIDATES_MIN = 100;
 
-function* search(recall: Recall, { filter, tests, scoreTests }: Conditions, text: string, run: Run): Running<Outcome> {
-  const page = pageOf(recall, plainStages(recall.stages, run), run.recallMax);
+function* search(
+  { filter, tests, scoreTests }: Conditions,
+  text: string,
+  { recall, run, purpose, evidenceMin }: Asked,
+): Running<Outcome> {
+  const page = pageOf(recall, plainStages(recall.stages, run), run.recallMax, limitsOf(run, purpose));
+  const wordsOnly = evidenceMin !== undefined;
   const looksAtAll =
     page.order !== undefined ||
     page.take === undefined ||
     tests.length + scoreTests.length > 0 ||
+    wordsOnly ||
     recall.with.some(({ option }) => option === 'dedup' || option === 'diversity');
   const wanted = page.skip + (page.take ?? 0);
   const candidateLimit = looksAtAll
     ? CANDIDATE_LIMIT_MAX
     : Math.min(CANDIDATE_LIMIT_MAX, Math.max(CANDIDATES_MIN, CANDIDATES_A_HIT * wanted));
-  const vector = run.vectors.get(text);
-  if (vector === undefined) run.spent.withoutVector.add(text);
+  const vector = wordsOnly ? undefined : run.vectors.get(text);
+  if (vector === undefined && !wordsOnly) run.spent.withoutVector.add(text);
   const { hits, total } = yield* ask('search', {
     query: text,
     filter,
@@ -249,16 +349,22 @@ function* search(recall: Recall, { filter, tests, scoreTests }: Conditions, text
     candidateLimit,
     structural: false,
     ...(vector === undefined ? {} : { vector }),
+    ...(wordsOnly ? { wordsOnly } : {}),
   });
   run.spent.scanned += hits.length;
   checkTime(run);
-  const candidates = hits.map(hitGrain);
+  const candidates = hits.filter(({ evidence = 0 }) => !wordsOnly || evidence >= evidenceMin).map(hitGrain);
   const isAsked = needsRivals(tests);
   const grains = (isAsked ? yield* contested(candidates, run) : candidates).filter(
     (grain) => tests.every((test) => passes(grain, test)) && scoreTests.every((test) => passes(grain, test)),
   );
   const found = byScore(grains);
-  const start: GrainOutcome = { kind: 'grains', grains: found, total: looksAtAll ? found.length : total };
+  const start: GrainOutcome = {
+    kind: 'grains',
+    grains: found,
+    total: looksAtAll ? found.length : total,
+    ...(total >= candidateLimit && !isStrict(run) ? { isLeast: true } : {}),
+  };
   const inOrder = page.order === undefined ? varied(found, recall) : ordered(page.order, found);
   const unlike = unrepeated(inOrder, recall);
   // What is behind the last candidate scores no more than it: where that is enough already, nothing was missed.
@@ -269,7 +375,7 @@ function* search(recall: Recall, { filter, tests, scoreTests }: Conditions, text
     run.spent.warnings.push(
       calWarning('CAL-W006', `the best ${candidateLimit} matches alone were looked at, and more may match`),
     );
-  return paged({ ...start, grains: unlike }, page, run);
+  return paged({ ...start, grains: unlike }, page, run, purpose);
 }
 
 function varied(found: readonly CalGrain[], recall: Recall): readonly CalGrain[] {

@@ -1,5 +1,5 @@
 // The texts that a query searches for: who has an embedder makes their vectors before the query runs.
-import type { Query, Recall, Statement } from '../ast.ts';
+import { fieldConditions, type Query, type Recall, type Statement } from '../ast.ts';
 import { searchTextsOf } from './conditions.ts';
 
 export interface Searched {
@@ -38,7 +38,7 @@ function collect(statement: Statement, texts: Texts): void {
       for (const branch of statement.branches) collect(branch, texts);
       return;
     case 'assemble':
-      for (const { from } of statement.sources) if (from.kind === 'recall') collect(from, texts);
+      for (const { from } of statement.sources) if (from.kind !== 'parameter') collect(from, texts);
       return;
     case 'batch':
       for (const { statement: entry } of statement.entries) collect(entry, texts);
@@ -50,5 +50,5 @@ function collect(statement: Statement, texts: Texts): void {
 }
 
 function subqueries({ where }: Recall): Recall[] {
-  return where.flatMap((condition) => (condition.op === 'in' && 'recall' in condition ? [condition.recall] : []));
+  return fieldConditions(where).flatMap((condition) => ('recall' in condition ? [condition.recall] : []));
 }

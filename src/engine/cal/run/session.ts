@@ -3,6 +3,8 @@ import type { RecallQuery } from '../../calls.ts';
 import type { DefineTemplate } from '../ast.ts';
 import type { CalGrain } from '../output/grain.ts';
 import type { TokenCounterName } from '../output/tokenizer.ts';
+import type { ExtensionName } from '../vocabulary/extensions.ts';
+import type { Outcome } from './stages.ts';
 
 /** Plain data: it goes to the shard that runs the query. */
 export interface CalSession {
@@ -20,6 +22,8 @@ export interface CalSession {
   readonly autoToon: boolean;
   /** What budgets are counted by; absent: the estimate. */
   readonly tokens?: TokenCounterName;
+  /** Extensions are refused, and limits are those of the specification. */
+  readonly strict?: boolean;
   readonly queryTimeoutMs: number;
   readonly assembleTimeoutMs: number;
 }
@@ -40,7 +44,7 @@ export type QueryVector = NonNullable<RecallQuery['vector']>;
 /** The value of a LET. */
 export type Bound =
   | { readonly kind: 'values'; readonly values: readonly string[] }
-  | { readonly kind: 'grains'; readonly grains: readonly CalGrain[] };
+  | { readonly kind: 'grains'; readonly grains: readonly CalGrain[]; readonly about?: NonNullable<Outcome['about']> };
 
 /** A query under way. */
 export interface Run {
@@ -60,6 +64,8 @@ export interface Run {
   readonly recallMax: number | null;
   /** Vectors of search texts, by text. */
   readonly vectors: ReadonlyMap<string, QueryVector>;
+  /** Those that the query uses. */
+  readonly extensions: readonly ExtensionName[];
   /** Shared by all parts of the query. */
   readonly spent: Spent;
 }

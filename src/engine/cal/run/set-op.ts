@@ -3,47 +3,110 @@ import { unreachable } from '../../assert.ts';
 import type { Recall, SetOperation } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
-import type { Running } from './asks.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { ask, type Running } from './asks.ts';
+import { account, bounds } from './bounds.ts';
 import { checkWritten } from './cap.ts';
-import { byScore } from './order.ts';
-import { plainStages, runRecall } from './recall.ts';
+import { calGrain } from './grain-of.ts';
+import { BY_HASH, byScore } from './order.ts';
+import { pageOf } from './page.ts';
+import { isStrict, limitsOf, paged, plainStages, runRecall, warnOfCut } from './recall.ts';
 import type { Run } from './session.ts';
-import { type GrainOutcome, type Outcome, runStages } from './stages.ts';
+import { type Outcome, runStages } from './stages.ts';
 import { together } from './together.ts';
 
-/** Each operand runs by itself, under its own limits; then they are merged by address. */
+/**
+ * Each operand runs by itself, all of it; then they are merged by address. A strict server gives each operand its default limit.
+ */
 export function* runSetOperation(operation: SetOperation, run: Run): Running<Outcome> {
   checkWritten(operation, run);
-  const sets: (readonly CalGrain[])[] = [];
-  for (const ended of yield* together(operation.operands.map((operand) => runOperand(operand, run)))) {
+  const merged = yield* mergedOf(operation, run);
+  const stages = plainStages(operation.stages, run);
+  const total = merged.length;
+  const { recallMax } = run;
+  if (isStrict(run))
+    return runStages({ kind: 'grains', grains: yield* loaded(merged, run), total }, stages, {
+      uncut: false,
+      recallMax,
+    });
+  const page = pageOf({}, stages, recallMax, limitsOf(run));
+  if (page.countsOnly) {
+    const left = Math.max(0, total - page.skip);
+    return { kind: 'count', total, count: Math.min(left, page.take ?? left) };
+  }
+  const isPrefix = page.order === undefined && page.take !== undefined;
+  if (isPrefix) {
+    const grains = yield* loaded(merged.slice(0, page.skip + page.take), run);
+    return paged({ kind: 'grains', grains, total }, page, run);
+  }
+  const most = CAL_LIMITS.grainsHeldMax;
+  if (total > most) warnOfCut(run, most);
+  const grains = yield* loaded(merged.slice(0, most), run);
+  return runStages({ kind: 'grains', grains, total }, stages, { uncut: true, recallMax, isWhole: true });
+}
+
+/** A grain of a set, of which the address may be all that is known yet. */
+interface Member {
+  readonly hash: string;
+  readonly score: number;
+  readonly grain?: CalGrain;
+}
+
+/** Best first, then by address. */
+function* mergedOf({ operator, operands }: SetOperation, run: Run): Running<readonly Member[]> {
+  const sets: (readonly Member[])[] = [];
+  for (const ended of yield* together(operands.map((operand) => membersOf(operand, run)))) {
     if ('error' in ended) throw ended.error;
     sets.push(ended.value);
   }
   const [first = [], ...others] = sets;
-  const merged = byScore(others.reduce((left, right) => merge(operation.operator, left, right), first));
-  const start: GrainOutcome = { kind: 'grains', grains: merged, total: merged.length };
-  // Every operand was cut by its own limit; what is left of them is shown.
-  return runStages(start, plainStages(operation.stages, run), { uncut: false, recallMax: run.recallMax });
+  return byScore(others.reduce((left, right) => merge(operator, left, right), first));
 }
 
-function* runOperand(operand: Recall | SetOperation, run: Run): Running<readonly CalGrain[]> {
-  const outcome = operand.kind === 'recall' ? yield* runRecall(operand, run) : yield* runSetOperation(operand, run);
-  if (outcome.kind === 'grains') return outcome.grains;
+function* membersOf(operand: Recall | SetOperation, run: Run): Running<readonly Member[]> {
+  if (operand.kind === 'set_op' && operand.stages.length === 0 && !isStrict(run)) return yield* mergedOf(operand, run);
+  const outcome =
+    operand.kind === 'recall' ? yield* runRecall(operand, run, 'addresses') : yield* runSetOperation(operand, run);
+  if (outcome.kind === 'values')
+    return outcome.values.map((value) => ({ hash: value.slice('sha256:'.length), score: 1 }));
+  if (outcome.kind === 'grains')
+    return outcome.grains.map((grain) => ({ hash: grain.hash, score: grain.score, grain }));
   throw new CalError('CAL-E021', 'an operand of a set operation gives grains', { at: operand.at });
+}
+
+/** The grains of the members, in their order; one that is gone by now is left out. */
+function* loaded(members: readonly Member[], run: Run): Running<readonly CalGrain[]> {
+  const addresses = members.flatMap(({ hash, grain }) => (grain === undefined ? [hash] : []));
+  const known = new Map<string, CalGrain>();
+  if (addresses.length > 0) {
+    const selected = yield* ask('select', {
+      filter: { addresses, includeSuperseded: true },
+      tests: [],
+      ...bounds(run),
+      order: BY_HASH,
+      take: addresses.length,
+    });
+    account(run, selected);
+    for (const view of selected.grains) known.set(view.hash, calGrain(view, 1));
+  }
+  return members.flatMap(({ hash, score, grain }) => {
+    const one = grain ?? known.get(hash);
+    return one === undefined ? [] : [{ ...one, score }];
+  });
 }
 
 function merge(
   operator: SetOperation['operator'],
-  left: readonly CalGrain[],
-  right: readonly CalGrain[],
-): readonly CalGrain[] {
+  left: readonly Member[],
+  right: readonly Member[],
+): readonly Member[] {
   const scores = new Map(right.map((grain) => [grain.hash, grain.score]));
   switch (operator) {
     case 'union': {
       const known = new Set(left.map(({ hash }) => hash));
-      const both = left.map((grain) => ({
-        ...grain,
-        score: Math.max(grain.score, scores.get(grain.hash) ?? grain.score),
+      const both = left.map((member) => ({
+        ...member,
+        score: Math.max(member.score, scores.get(member.hash) ?? member.score),
       }));
       return [...both, ...right.filter(({ hash }) => !known.has(hash))];
     }

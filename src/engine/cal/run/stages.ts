@@ -19,7 +19,10 @@ export interface Group {
 export type Outcome = {
   /** Matches before any limit. */
   readonly total: number;
-  readonly about?: 'subject' | 'query';
+  /** `fallback`: nothing has that subject, and texts were searched for its words; `query`: the same, as the specification has it. */
+  readonly about?: 'subject' | 'query' | 'fallback';
+  /** True where a search looked at its best candidates alone: `total` and `count` are the least that there is. */
+  readonly isLeast?: boolean;
   /** Fields that are shown; undefined: all. */
   readonly select?: readonly string[];
   readonly project?: readonly ProjectPart[];
@@ -32,6 +35,15 @@ export type Outcome = {
 
 export type GrainOutcome = Extract<Outcome, { kind: 'grains' }>;
 
+export interface StageBounds {
+  readonly uncut: boolean;
+  readonly recallMax: number | null;
+  /** Values are taken out of all grains, whatever the default limit. */
+  readonly isWhole?: boolean;
+  /** The grains go into another statement, which has a limit of its own. */
+  readonly isOperand?: boolean;
+}
+
 /**
  * Runs the stages in their order; the reader has seen to it that each can take what the one before gives. `uncut`: no limit
  * has been applied. No more than `recallMax` grains are given, or shown of groups, or have their values told.
@@ -39,7 +51,7 @@ export type GrainOutcome = Extract<Outcome, { kind: 'grains' }>;
 export function runStages(
   start: GrainOutcome,
   stages: readonly PlainStage[],
-  { uncut, recallMax }: { readonly uncut: boolean; readonly recallMax: number | null },
+  { uncut, recallMax, isWhole = false, isOperand = false }: StageBounds,
 ): Outcome {
   let outcome = start as Outcome; // Later ones are of other kinds.
   let isCut = !uncut;
@@ -47,6 +59,8 @@ export function runStages(
     if (outcome.kind !== 'grains') {
       if (stage.stage === 'limit' && outcome.kind === 'values')
         outcome = { ...outcome, values: outcome.values.slice(0, stage.count) };
+      if (stage.stage === 'count' && outcome.kind === 'values')
+        outcome = { kind: 'count', total: outcome.total, count: outcome.values.length };
       continue;
     }
     const { grains } = outcome;
@@ -72,7 +86,12 @@ export function runStages(
         outcome = { ...outcome, project: stage.parts };
         break;
       case 'count':
-        outcome = { kind: 'count', total: outcome.total, count: grains.length };
+        outcome = {
+          kind: 'count',
+          total: outcome.total,
+          count: grains.length,
+          ...(outcome.isLeast === true && { isLeast: true }),
+        };
         break;
       case 'group_by':
         outcome = {
@@ -85,7 +104,8 @@ export function runStages(
       case 'subjects':
       case 'objects':
       case 'hashes': {
-        const source = grains.slice(0, atMost(recallMax, isCut ? grains.length : CAL_LIMITS.limitDefault));
+        const isAll = isCut || isWhole;
+        const source = grains.slice(0, atMost(recallMax, isAll ? grains.length : CAL_LIMITS.limitDefault));
         outcome = {
           kind: 'values',
           total: outcome.total,
@@ -99,7 +119,7 @@ export function runStages(
     }
   }
   if (outcome.kind !== 'grains') return outcome;
-  const most = atMost(recallMax, isCut ? outcome.grains.length : CAL_LIMITS.limitDefault);
+  const most = atMost(recallMax, isCut || isOperand ? outcome.grains.length : CAL_LIMITS.limitDefault);
   return outcome.grains.length > most ? { ...outcome, grains: outcome.grains.slice(0, most) } : outcome;
 }
 
@@ -107,13 +127,17 @@ export function runStages(
 export function extracted(grains: readonly CalGrain[], extractor: Extractor): string[] {
   const values = new Set<string>();
   for (const grain of grains) {
-    const value =
-      extractor === 'hashes'
-        ? `sha256:${grain.hash}`
-        : fieldValue(grain, extractor === 'subjects' ? 'subject' : 'object');
-    if (typeof value === 'string') values.add(value);
+    const value = extractedFrom(grain, extractor);
+    if (value !== undefined) values.add(value);
   }
   return [...values];
+}
+
+/** What an extractor takes out of a grain. */
+export function extractedFrom(grain: CalGrain, extractor: Extractor): string | undefined {
+  if (extractor === 'hashes') return `sha256:${grain.hash}`;
+  const value = fieldValue(grain, extractor === 'subjects' ? 'subject' : 'object');
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** By key in the order of code points; grains without the field are in no group. Each group shows its first grains. */

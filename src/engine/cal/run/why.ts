@@ -1,5 +1,5 @@
 // Why a grain is among the answers, by the names of the clauses that let it in; the same for every grain of a statement.
-import type { Recall } from '../ast.ts';
+import { fieldConditions, type Recall } from '../ast.ts';
 
 export function whyOf(recall: Recall): string {
   const reasons: string[] = [];
@@ -10,7 +10,7 @@ export function whyOf(recall: Recall): string {
   if (recall.since !== undefined || recall.between !== undefined) reasons.push('is of the time that was asked for');
   if (recall.thread !== undefined) reasons.push('belongs to the conversation');
   if (recall.contradictions === true) reasons.push('is contested');
-  const fields = [...new Set(recall.where.map(({ field }) => field.word))];
+  const fields = [...new Set(fieldConditions(recall.where).map(({ field }) => field.word))];
   if (fields.length > 0) reasons.push(`meets the conditions on ${fields.join(', ')}`);
   if (recall.recent !== undefined) reasons.push('is among the newest');
   return reasons.length === 0 ? 'nothing was asked of it' : reasons.join('; ');

@@ -1,7 +1,7 @@
 // Recalls for property tests.
 import fc, { type Arbitrary } from 'fast-check';
-import type { Condition, Recall, Stage, Value } from '../ast.ts';
-import { fieldsOf } from '../vocabulary/fields.ts';
+import { type Condition, fieldConditions, type Recall, type Stage, type Value } from '../ast.ts';
+import { fieldNamed, fieldsOf } from '../vocabulary/fields.ts';
 import { type CalGrainType, pluralOf, SINGULARS } from '../vocabulary/grain-types.ts';
 import {
   conditionsOn,
@@ -82,7 +82,8 @@ export function keepsGrains({ stage }: Stage): boolean {
 /** The recall without the clauses that the rules refuse beside others of its own. */
 function withoutConflicts(recall: Recall, type: CalGrainType | undefined): Recall {
   const { about, like, since, between, thread, recent, format, ...rest } = recall;
-  const has = (name: string): boolean => rest.where.some(({ field }) => field.word === name);
+  const has = (name: string): boolean =>
+    fieldConditions(rest.where).some(({ field }) => fieldNamed(field.word) === name);
   const orders = rest.stages.some(({ stage }) => stage === 'order_by' || stage === 'limit');
   const threads =
     (type === undefined || type === 'event') &&

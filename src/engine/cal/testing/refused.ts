@@ -2,10 +2,10 @@
 import { CalError } from '../errors.ts';
 import { readQuery } from '../query.ts';
 
-/** The error that refuses `source`; undefined: it is read. Anything else that is thrown goes on. */
-export function refusal(source: string): CalError | undefined {
+/** The error that refuses `source`, by default of a strict server; undefined: it is read. Anything else that is thrown goes on. */
+export function refusal(source: string, isStrict = true): CalError | undefined {
   try {
-    readQuery(source);
+    readQuery(source, isStrict);
     return undefined;
   } catch (error) {
     if (error instanceof CalError) return error;

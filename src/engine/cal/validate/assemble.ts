@@ -8,6 +8,7 @@ import { checkFormat } from './formats.ts';
 import { checkOptions } from './options.ts';
 import { checkRecall, typeOf } from './recall.ts';
 import type { Scope } from './scope.ts';
+import { checkSetOperation } from './sets.ts';
 import { expectGrains } from './stages.ts';
 
 export function checkAssemble(assemble: Assemble, scope: Scope): void {
@@ -26,9 +27,15 @@ export function checkAssemble(assemble: Assemble, scope: Scope): void {
   checkLabels(assemble);
   for (const { from, at } of sources) {
     if (from.kind === 'parameter') scope.expect(from, ['grains'], 'a source gives grains');
-    else expectGrains(checkRecall(from, scope), 'a source gives grains', at);
+    else if (from.kind === 'set_op') {
+      scope.extensions.use('set_source', from.at);
+      expectGrains(checkSetOperation(from, scope), 'a source gives grains', at);
+    } else expectGrains(checkRecall(from, scope), 'a source gives grains', at);
   }
-  if (budget !== undefined) checkBudget(budget);
+  if (budget !== undefined) {
+    if (budget.unit === undefined) scope.extensions.use('budget_unit', budget.at);
+    checkBudget(budget);
+  }
   if (format !== undefined) checkFormat(format);
   if (stream !== undefined) checkStream(stream);
   // A source that a LET bound may be of any type: its fields are refused here only when no source could have them.
@@ -66,7 +73,7 @@ function checkLabels(assemble: Assemble): void {
   }
 }
 
-function checkBudget({ value, unit, at }: NonNullable<Assemble['budget']>): void {
+function checkBudget({ value, unit = 'tokens', at }: NonNullable<Assemble['budget']>): void {
   const most = unit === 'tokens' ? CAL_LIMITS.budgetTokensMax : CAL_LIMITS.budgetGrainsMax;
   if (Number.isInteger(value) && value >= 1 && value <= most) return;
   throw new CalError('CAL-E033', `BUDGET is from 1 to ${most} ${unit}, not ${value}`, { at });

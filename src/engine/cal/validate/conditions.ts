@@ -1,8 +1,18 @@
 // WHERE: each condition's field, operator and values, and what the conditions say together.
-import type { Condition, Extractor, Recall, Value } from '../ast.ts';
+import {
+  type Condition,
+  type Extractor,
+  type FieldCondition,
+  fieldConditions,
+  isJunction,
+  type Recall,
+  type Value,
+  type Word,
+} from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { didYouMean, joined } from '../parser/spelling.ts';
-import { DOMAIN_PROFILES, type Field, type Operator } from '../vocabulary/fields.ts';
+import type { ExtensionName } from '../vocabulary/extensions.ts';
+import { DOMAIN_PROFILES, type Field, fieldNamed, type Operator, TIME_ALIAS } from '../vocabulary/fields.ts';
 import type { CalGrainType } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { KNOWN_RELATIONS } from '../vocabulary/relations.ts';
@@ -19,28 +29,63 @@ interface Place {
 
 export function checkConditions(conditions: readonly Condition[], place: Place): void {
   const prefixes = new Set<string>();
-  for (const condition of conditions) {
-    const field = resolveField(condition.field, place.type);
+  const all = fieldConditions(conditions);
+  checkJunctions(conditions, all.length, place.scope);
+  const alone = new Set<Condition>(conditions);
+  for (const condition of all) {
+    const field = resolveField(aliased(condition.field, place.scope), place.type);
     if (field.type === 'domain') prefixes.add(field.prefix);
+    if (!alone.has(condition)) checkInJunction(condition, field);
     checkCondition(condition, field, place);
   }
   for (const prefix of prefixes) warnOfProfile(prefix, conditions, place.scope);
 }
 
-function checkCondition(condition: Condition, field: Field | DomainField, { scope, subquery }: Place): void {
+/** Conditions that may stand under OR, NOT and parentheses: each may open grains. */
+const JUNCTION_CONDITIONS_MAX = 64;
+
+/** Throws E002 for more of them than may be joined so. */
+function checkJunctions(conditions: readonly Condition[], count: number, scope: Scope): void {
+  const first = conditions.find(isJunction);
+  if (first === undefined) return;
+  scope.extensions.use('boolean', first.at);
+  if (count > JUNCTION_CONDITIONS_MAX)
+    throw new CalError(
+      'CAL-E002',
+      `${count} conditions are joined with OR and NOT, and ${JUNCTION_CONDITIONS_MAX} are the most`,
+      {
+        at: first.at,
+        suggestion: 'Write several values of one field as IN ( … ).',
+      },
+    );
+}
+
+/** The field that a condition or an order means, noted where it is another name for it. */
+export function aliased(word: Word, scope: Scope): Word {
+  if (word.word !== TIME_ALIAS) return word;
+  scope.extensions.use('created_at', word.at);
+  return { ...word, word: fieldNamed(word.word) };
+}
+
+/** Throws E020 for what ranks grains: that is asked of all that is found, not of one branch. */
+function checkInJunction({ at }: FieldCondition, field: Field | DomainField): void {
+  if (field.name !== 'score' && !('search' in field && field.search === true)) return;
+  const name = field.name === 'query' ? 'query' : field.name;
+  throw new CalError('CAL-E020', `${name} ranks what is found, and cannot stand under OR or NOT`, {
+    at,
+    suggestion: `Join it by AND, outside of parentheses, or search each alternative with UNION.`,
+  });
+}
+
+function checkCondition(condition: FieldCondition, field: Field | DomainField, { scope, subquery }: Place): void {
   const { at } = condition;
   if (condition.op === 'is' && field.name !== 'relation')
     throw new CalError('CAL-E002', `IS compares relations with categories, and ${field.name} is no relation`, {
       at,
       expected: field.operators,
     });
-  const operator = condition.op.toUpperCase() as Operator; // The tree's words are those of the tables, in lower case.
-  if (!field.operators.includes(operator))
-    throw new CalError('CAL-E020', `${field.name} does not take ${operator}`, {
-      at,
-      suggestion: `${field.name} takes ${joined(field.operators)}.`,
-      validValues: field.operators,
-    });
+  const operator = condition.op.toUpperCase().replace('_', ' ') as Operator; // The tree's words are those of the tables.
+  if (!field.operators.includes(operator)) checkExtended(condition, field, scope);
   switch (condition.op) {
     case 'is':
       return;
@@ -48,7 +93,10 @@ function checkCondition(condition: Condition, field: Field | DomainField, { scop
       for (const value of condition.value) checkLiteral(field, value, { scope });
       return;
     case 'in':
+    case 'not_in':
       if ('recall' in condition) {
+        if (field.type === 'temporal' || field.type === 'number' || field.type === 'boolean')
+          throw new CalError('CAL-E020', `${field.name} takes ${field.type}s, and a subquery gives texts`, { at });
         subquery(condition.recall, condition.extract);
         return;
       }
@@ -72,7 +120,42 @@ function checkCondition(condition: Condition, field: Field | DomainField, { scop
   }
 }
 
-function checkCount(count: number, { at }: Condition): void {
+/** Notes an operator that the tables do not have and this server takes. Throws E020 for any other. */
+function checkExtended(condition: FieldCondition, field: Field | DomainField, scope: Scope): void {
+  const { op, at } = condition;
+  const used = scope.extensions.isStrict && op !== 'not_in' ? [] : extensionsOf(condition, field);
+  for (const name of used) scope.extensions.use(name, at);
+  if (used.length > 0) return;
+  const suggestion = extendedHint(condition, field);
+  throw new CalError('CAL-E020', `${field.name} does not take ${op.toUpperCase().replace('_', ' ')}`, {
+    at,
+    suggestion: suggestion ?? `${field.name} takes ${joined(field.operators)}.`,
+    validValues: field.operators,
+  });
+}
+
+/** The extensions that make an operator readable; none: nothing does. */
+function extensionsOf({ op }: FieldCondition, field: Field | DomainField): readonly ExtensionName[] {
+  const takesEquals = field.operators.includes('=') && !('search' in field && field.search === true);
+  if (op === 'in') return takesEquals ? ['in_any'] : [];
+  if (op === 'not_in' && takesEquals) return field.operators.includes('IN') ? ['not_in'] : ['not_in', 'in_any'];
+  return field.type === 'temporal' && (op === '<' || op === '<=' || op === '>' || op === '>=') ? ['time_order'] : [];
+}
+
+function extendedHint(
+  { op }: FieldCondition,
+  { name, type, operators, ...field }: Field | DomainField,
+): string | undefined {
+  if (type === 'array')
+    return `Write ${name} INCLUDE ["a"]${operators.includes('EXCLUDE') ? `, or ${name} EXCLUDE ["a"]` : ''}.`;
+  if ('search' in field && field.search === true)
+    return `Write ${name} = "words" to search, or LIKE "words" beside WHERE.`;
+  if (op === '!=' && operators.includes('=')) return `Write NOT ${name} = …`;
+  if (op === 'between' && type === 'number') return `Write ${name} >= 0.5 AND ${name} <= 0.9.`;
+  return undefined;
+}
+
+function checkCount(count: number, { at }: FieldCondition): void {
   if (count === 0) throw new CalError('CAL-E002', 'IN of nothing', { at, expected: ['a value'] });
   if (count > CAL_LIMITS.inValuesMax)
     throw new CalError('CAL-E011', `the list has ${count} values, and ${CAL_LIMITS.inValuesMax} are the most`, { at });
@@ -91,7 +174,7 @@ function warnOfRelations(field: Field | DomainField, values: readonly Value[], s
 /** W002: data of a domain carries the tag of its profile. */
 function warnOfProfile(prefix: string, conditions: readonly Condition[], scope: Scope): void {
   const tag = `profile:${DOMAIN_PROFILES.get(prefix)!}`;
-  const asked = conditions.some(
+  const asked = fieldConditions(conditions).some(
     (condition) =>
       condition.field.word === 'tags' &&
       condition.op === 'include' &&

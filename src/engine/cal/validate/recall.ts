@@ -1,6 +1,7 @@
 // RECALL: its clauses one by one, and those that contradict each other.
-import type { Extractor, Recall, Span } from '../ast.ts';
+import { type Extractor, fieldConditions, type Recall, type Span } from '../ast.ts';
 import { CalError } from '../errors.ts';
+import { fieldNamed } from '../vocabulary/fields.ts';
 import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { checkConditions } from './conditions.ts';
@@ -50,7 +51,7 @@ export function typeOf(recall: Recall): CalGrainType | undefined {
 
 function checkShortcuts(recall: Recall, type: CalGrainType | undefined, scope: Scope): void {
   const { about, like, since, between, thread, recent, places = {} } = recall;
-  const fields = new Set(recall.where.map((condition) => condition.field.word));
+  const fields = new Set(fieldConditions(recall.where).map(({ field }) => fieldNamed(field.word)));
   const ordered = recall.stages.some((stage) => stage.stage === 'order_by');
   const limited = recall.stages.some((stage) => stage.stage === 'limit');
   const conflict = (first: string, second: string, at: Span | undefined): never => {

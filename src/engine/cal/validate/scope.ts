@@ -2,6 +2,7 @@
 import type { Extractor, ParameterValue } from '../ast.ts';
 import { CalError, type CalWarningCode, calWarning } from '../errors.ts';
 import { didYouMean, joined } from '../parser/spelling.ts';
+import { Extensions } from '../vocabulary/extensions.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { CURRENT_USER_PARAMETER } from '../vocabulary/words.ts';
 
@@ -12,6 +13,12 @@ export class Scope {
   readonly #bound = new Map<string, Bound>([[CURRENT_USER_PARAMETER, 'user']]);
   readonly #used = new Set<string>();
   readonly #warnings = new Set<string>();
+
+  readonly extensions: Extensions;
+
+  constructor(extensions = new Extensions()) {
+    this.extensions = extensions;
+  }
 
   get warnings(): readonly string[] {
     return [...this.#warnings];

@@ -5,6 +5,7 @@ import { joined } from '../parser/spelling.ts';
 import { type Field, fieldsOf } from '../vocabulary/fields.ts';
 import type { CalGrainType } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { aliased } from './conditions.ts';
 import { type DomainField, resolveField } from './fields.ts';
 import type { Scope } from './scope.ts';
 
@@ -30,6 +31,11 @@ export function checkStages(stages: readonly Stage[], place: Place): Outcome {
     });
   let outcome: Outcome = 'grains';
   for (const stage of stages) {
+    if (outcome === 'values' && (stage.stage === 'count' || stage.stage === 'limit')) {
+      place.scope.extensions.use('values_stage', stage.at);
+      outcome = checkStage(stage, place) === 'number' ? 'number' : 'values';
+      continue;
+    }
     expectGrains(outcome, `${nameOf(stage)} takes grains`, stage.at);
     outcome = checkStage(stage, place);
   }
@@ -55,7 +61,11 @@ function checkStage(stage: Stage, { type, scope }: Place): Outcome {
       for (const word of stage.fields) checkAble(word, type, 'projectable');
       return 'grains';
     case 'order_by':
-      checkAble(stage.field, type, 'sortable');
+      checkAble(aliased(stage.field, scope), type, 'sortable');
+      if (stage.next !== undefined) {
+        scope.extensions.use('sort_keys', stage.next.field.at);
+        checkAble(aliased(stage.next.field, scope), type, 'sortable');
+      }
       return 'grains';
     case 'limit':
       checkLimit('LIMIT', stage.count, stage.at);

@@ -130,6 +130,13 @@ const byType = new Map<string, { readonly field: Field; readonly type: CalGrainT
 for (const [type, fields] of Object.entries(TYPE_FIELDS))
   for (const one of fields) byType.set(one.name, { field: one, type: type as CalGrainType }); // Keys of the table above.
 
+/** The field that a name stands for: `created_at` is read as `time` in conditions and orders. */
+export function fieldNamed(name: string): string {
+  return name === TIME_ALIAS ? 'time' : name;
+}
+
+export const TIME_ALIAS = 'created_at';
+
 export function commonField(name: string): Field | undefined {
   return common.get(name);
 }

@@ -38,6 +38,8 @@ export const CAL_LIMITS = {
   assembleTimeoutMs: 10_000,
   sourceTimeoutMs: 5_000,
   grainsScannedMax: 100_000,
+  /** Whole grains that a LET or a set is put together from: a budget of tokens has room for no more. */
+  grainsHeldMax: 16_000,
   historyVersionsMax: 100,
   addsPerMinute: 20,
   supersedesPerMinute: 10,

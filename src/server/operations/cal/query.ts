@@ -106,7 +106,7 @@ interface Told {
 
 async function answer(query: string, context: Context): Promise<Told> {
   try {
-    return await answerChecked(query, planOf(query), context);
+    return await answerChecked(query, planOf(query, context.services.config.calStrict), context);
   } catch (error) {
     if (error instanceof CalError) return { reply: refusal(error.located(query)), warnings: [] };
     throw error;
@@ -201,6 +201,7 @@ function sessionOf(query: string, context: Context): CalSession {
     ...(embedder === undefined ? {} : { embedder }),
     autoToon: config.calAutoToon,
     tokens: config.calTokens,
+    ...(config.calStrict ? { strict: true } : {}),
     queryTimeoutMs: config.calTimeoutMs,
     assembleTimeoutMs: 2 * config.calTimeoutMs,
   };
