@@ -6,6 +6,10 @@ import { assert } from './assert.ts';
 export const BLOB_BYTES_MAX = 1_048_576;
 /** Nesting of a payload: the payload map is 1. */
 export const GRAIN_DEPTH_MAX = 32;
+/** Schemas inside of one another in the definition of a tool. */
+export const TOOL_SCHEMA_DEPTH_MAX = 16;
+/** Characters of a `pattern` there. */
+export const TOOL_PATTERN_CHARS_MAX = 1_024;
 /** What an import option may raise the blob limit to. */
 export const BLOB_BYTES_CEILING = 16 * 1_048_576;
 /** Combining marks in a row in one string; beyond: ERR_TOO_LARGE, since normalizing them takes quadratic time. */

@@ -17,11 +17,21 @@ import { CalMemory, type Told } from './memory.ts';
 const ODD: readonly AddItem[] = [
   {
     grainType: 'action',
-    fields: { tool_name: 'plan', action_phase: 'definition', tool_description: 'plans', input_schema: { a: 1 } },
+    fields: {
+      tool_name: 'plan',
+      action_phase: 'definition',
+      tool_description: 'plans',
+      input_schema: { type: 'object' },
+    },
   },
   {
     grainType: 'action',
-    fields: { tool_name: 'plan', kind: 'definition', tool_description: 'plans a day', input_schema: {} },
+    fields: {
+      tool_name: 'plan',
+      kind: 'definition',
+      tool_description: 'plans a day',
+      input_schema: { type: 'object' },
+    },
   },
   {
     grainType: 'action',

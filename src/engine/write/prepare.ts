@@ -3,8 +3,9 @@
 import type { JsonObject } from '../calls.ts';
 import { DEFAULT_PURPOSE } from '../govern/consent.ts';
 import { checkPii, type PiiNeeds } from '../govern/pii-needs.ts';
+import { checkToolDefinition, isToolDefinition } from '../govern/tool-schema.ts';
 import { addressOf } from '../grain/address.ts';
-import { fromApi } from '../grain/api-input.ts';
+import { fromApi, grainTypeOf } from '../grain/api-input.ts';
 import { decodeGrain, encodeGrain } from '../grain/blob.ts';
 import { GrainError, refuse, toEngineError } from '../grain/error.ts';
 import type { Address, Grain } from '../grain/grain.ts';
@@ -40,6 +41,8 @@ export function prepareGrain(
   nowMs: number,
   purpose: string = DEFAULT_PURPOSE,
 ): PreparedGrain {
+  // Before anything else is said of it: a schema that is too deep has no grain.
+  if (grainTypeOf(grainType) === 'action' && isToolDefinition(given)) checkToolDefinition(given);
   const api = fromApi(grainType, given, { nowMs });
   if (api.type === 'consent') checkConsentFields(api.fields);
   const { rules, sealHash } = memory.governed.policy;
@@ -98,6 +101,7 @@ export function prepareBlob(
 
 function assemble(memory: Memory, made: Omit<PreparedGrain, 'indexed' | 'userId'>): PreparedGrain {
   const { grain, blob, address, verification, warnings, policySeal, pii } = made;
+  if (grain.type === 'action' && isToolDefinition(grain.fields)) checkToolDefinition(grain.fields);
   const indexed = indexedOf(memory, grain, blob, address);
   return { blob, address, grain, userId: indexed.user, verification, warnings, policySeal, pii, indexed };
 }
