@@ -1,9 +1,9 @@
 // The door of one shard's engine. Reads answer at once from published state; writes queue into groups; long calls take
 // their own time in slices. `shards/` calls it, from a worker thread or directly.
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallContext, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { makeFolder } from './durable-file.ts';
 import { EngineError } from './errors.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { CorruptBlock } from './index/section.ts';
@@ -123,7 +123,7 @@ export class Engine {
 
   /** Opens the shard from disk: environment, keys, segments, then the log's end into the tails. STO-E001 with the reason. */
   static async open(options: EngineOptions): Promise<Engine> {
-    mkdirSync(options.directory, { recursive: true });
+    makeFolder(options.directory);
     const { shard, shards } = options;
     const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards };
     // Keys are made for a log that is there: a new one in its place would be an empty shard that says nothing of a loss.

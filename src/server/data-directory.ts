@@ -1,7 +1,7 @@
 // What a data directory says of itself: its format and its number of shards, fixed when it was made.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../engine/durable-file.ts';
+import { makeFolder, replaceFile } from '../engine/durable-file.ts';
 import { EngineError } from '../engine/errors.ts';
 import { SHARDS_MAX } from '../engine/limits.ts';
 
@@ -26,6 +26,7 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
   if (existsSync(join(directory, RESTORE_FOLDER, RESTORE_READY_FILE)))
     throw new EngineError('STO-E001', `a restore into ${directory} was cut off: granary restore finishes it`);
   if (existsSync(path)) {
+    makeFolder(join(directory, 'keys'));
     const shards = read(path);
     if (wanted !== undefined && wanted !== shards)
       throw new EngineError('VAL-E001', `--shards ${wanted}: ${directory} was made with ${shards}, which is fixed`);
@@ -34,7 +35,7 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
   }
   if (existsSync(join(directory, 'control')))
     throw new EngineError('STO-E001', `${directory} holds data and no ${LAYOUT_FILE}`);
-  mkdirSync(join(directory, 'keys'), { recursive: true, mode: 0o700 });
+  makeFolder(join(directory, 'keys'));
   const shards = wanted ?? fallback;
   replaceFile(path, Buffer.from(`${JSON.stringify({ format: FORMAT, shards })}\n`));
   return { shards, isNew: true };

@@ -72,6 +72,8 @@ export interface ServerDeps {
   readonly repeats?: boolean;
   /** How embedders are opened, in place of what the configuration says. Tests and benchmarks alone. */
   readonly openers?: Openers;
+  /** False where the caller tells the warnings of the start itself. */
+  readonly logsWarnings?: boolean;
   /** The lock of the data directory, where the caller has taken it. The server gives it back. */
   readonly lock?: DirectoryLock;
 }
@@ -122,7 +124,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);
-    log.warn(text);
+    if (deps.logsWarnings !== false) log.warn(text);
   };
 
   loadTokenCounter(config);

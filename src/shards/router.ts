@@ -134,7 +134,7 @@ export class Router {
     const copies = await this.#eachShard(async (shard) => {
       const dataDirectory = join(directory, 'data', `shard-${shard}`);
       const keysDirectory = join(directory, 'keys', `shard-${shard}`);
-      await mkdir(dataDirectory, { recursive: true });
+      await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
       await mkdir(keysDirectory, { recursive: true, mode: 0o700 });
       return this.callShard(shard, 'backup', { dataDirectory, keysDirectory });
     });

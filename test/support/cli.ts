@@ -9,6 +9,9 @@ import { text } from 'node:stream/consumers';
 import { after, before } from 'node:test';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
+/** Where commands run unless a test says otherwise. A server's data in the directory of the tests would be found. */
+const EMPTY = mkdtempSync(join(tmpdir(), 'granary-cwd-'));
+process.on('exit', () => rmSync(EMPTY, { recursive: true, force: true }));
 /** A command that takes longer hangs. */
 const RUN_MS_MAX = 300_000;
 
@@ -30,7 +33,7 @@ export async function granary(
 ): Promise<Ran> {
   const child = spawn(process.execPath, [MAIN, ...words], {
     env: environment(options.env),
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    cwd: options.cwd ?? EMPTY,
     timeout: RUN_MS_MAX,
   });
   // A command that does not read its input has closed it.

@@ -6,14 +6,13 @@ import {
   existsSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isFileError, replaceFile, syncDirectory } from '../../engine/durable-file.ts';
+import { isFileError, makeFolder, replaceFile, syncDirectory } from '../../engine/durable-file.ts';
 import { LAYOUT_FILE, openLayout, RESTORE_FOLDER, RESTORE_READY_FILE } from '../../server/data-directory.ts';
 import { LOCK_FILE } from '../../server/directory-lock.ts';
 import { Failure } from '../failure.ts';
@@ -35,7 +34,7 @@ export function fill(staging: string, { data, keys }: { readonly data: string; r
   if (!existsSync(join(data, LAYOUT_FILE))) throw new Failure('FILE', `${data} is no backup: it has no ${LAYOUT_FILE}`);
   if (!existsSync(join(keys, 'control.key'))) throw new Failure('FILE', `${keys} holds no keys of a backup`);
   rmSync(staging, { recursive: true, force: true });
-  mkdirSync(staging, { recursive: true, mode: 0o700 });
+  makeFolder(staging);
   try {
     copyFolder(data, staging);
     copyFolder(keys, join(staging, 'keys'));
@@ -47,7 +46,7 @@ export function fill(staging: string, { data, keys }: { readonly data: string; r
 
 /** Files are written to the disk before the folder that names them. */
 export function copyFolder(from: string, to: string): void {
-  mkdirSync(to, { recursive: true, mode: 0o700 });
+  makeFolder(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const target = join(to, entry.name);
     if (entry.isDirectory()) copyFolder(join(from, entry.name), target);
@@ -95,7 +94,7 @@ export function takePlace(dataDirectory: string): void {
 
 /** Entry by entry: the folder of the keys may be on a disk of its own. Files that the backup does not have stay. */
 function moveKeys(from: string, to: string): void {
-  mkdirSync(to, { recursive: true, mode: 0o700 });
+  makeFolder(to);
   for (const name of readdirSync(from)) move(join(from, name), join(to, name));
   syncDirectory(to);
 }

@@ -4,9 +4,9 @@
 //   0  magic, 8 bytes            8  version, u32 little-endian
 //   12 SHA-256 of what follows   44 the ONNX model
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../../engine/durable-file.ts';
+import { makeFolder, replaceFile } from '../../engine/durable-file.ts';
 import { encoderGraph } from './graph.ts';
 import { Weights } from './weights.ts';
 
@@ -34,8 +34,8 @@ export function loadModel(encoderFolder: string, cacheFolder: string | undefined
   const onnx = encoderGraph(new Weights(encoderFolder));
   if (cacheFolder === undefined || path === undefined) return { onnx };
   try {
-    mkdirSync(cacheFolder, { recursive: true });
-    replaceFile(path, Buffer.concat([header(onnx), onnx]), 0o644);
+    makeFolder(cacheFolder);
+    replaceFile(path, Buffer.concat([header(onnx), onnx]));
     return { onnx };
   } catch (error) {
     return { onnx, notice: `the encoder is not kept in ${FILE}: ${error instanceof Error ? error.message : error}` };

@@ -88,7 +88,7 @@ export class SegmentWriter {
   /** Creates the file; it must not exist. */
   constructor(path: string) {
     this.path = path;
-    this.#fd = openSync(path, 'wx');
+    this.#fd = openSync(path, 'wx', 0o600);
     this.chunk = new ChunkWriter((bytes) => this.#append(bytes));
     const header = Buffer.alloc(HEADER_BYTES);
     MAGIC.copy(header);

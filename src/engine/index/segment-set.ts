@@ -1,7 +1,7 @@
 // The live segment files of a shard: opened by their manifest, changed by edits that become true with a transaction.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFileError, storageError, syncDirectory } from '../durable-file.ts';
+import { isFileError, makeFolder, storageError, syncDirectory } from '../durable-file.ts';
 import { EngineError } from '../errors.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import {
@@ -53,7 +53,7 @@ export class SegmentSet {
    * is to be replayed, which makes the segments again. So it does for a file of an older format, which is no problem.
    */
   static open(directory: string, log: Pick<Log, 'getState'>): SegmentSet {
-    mkdirSync(directory, { recursive: true });
+    makeFolder(directory);
     const set = new SegmentSet(directory);
     const manifest = set.#readManifest(log);
     set.#nextFileId = manifest.nextFileId;

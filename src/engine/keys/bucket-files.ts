@@ -1,18 +1,9 @@
 // The bucket files of one key store: a bucket number, give me its bytes; bytes, make them durable.
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, fdatasyncSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   isFileError,
+  makeFolder,
   replaceFile,
   storageError,
   syncDirectory,
@@ -46,7 +37,7 @@ export class BucketFiles {
   constructor(directory: string, name: string) {
     this.directory = directory;
     this.name = name;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     for (const file of readdirSync(directory)) {
       if (file.endsWith(TEMPORARY_SUFFIX)) rmSync(join(directory, file), { force: true });
       const match = FILE_NAME.exec(file);
@@ -157,7 +148,7 @@ export class BucketFiles {
 
   /** Copies every bucket into `directory` (made if need be), durably. Returns how many. */
   copyTo(directory: string): number {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     let copied = 0;
     for (let bucket = 0; bucket <= this.newest; bucket++) {
       const bytes = this.read(bucket);

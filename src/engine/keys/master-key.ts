@@ -4,11 +4,11 @@
 // by value) the master keys that the stored keys are wrapped under. A start with other keys is refused by that name.
 // While a rotation is under way the check names two, and both must be given.
 import { hash, type KeyObject, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from '../assert.ts';
 import { KEY_BYTES, open, seal, sealKey } from '../crypto/envelope.ts';
-import { isFileError, replaceFile } from '../durable-file.ts';
+import { isFileError, makeFolder, replaceFile } from '../durable-file.ts';
 import { EngineError } from '../errors.ts';
 import { bucketFileName } from './bucket-files.ts';
 
@@ -144,7 +144,7 @@ export function loadMasterKey(options: MasterKeyOptions): LoadedMasterKey {
     );
   const expected = readCheck(directory);
   if (expected === undefined) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     writeCheck(directory, [found.key.id]);
     return { ...found, rotating: false };
   }
@@ -165,7 +165,7 @@ function findMasterKey(directory: string, options: MasterKeyOptions): Omit<Loade
       'AUT-E003',
       `no master key: ${path} is gone, and none was given. Nothing can be opened without it`,
     );
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory);
   const key = MasterKey.random();
   replaceFile(path, Buffer.from(key.toText()));
   options.warn?.(

@@ -1,7 +1,7 @@
-import { copyFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
+import { copyFileSync, linkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { ShardWideCalls } from '../calls.ts';
-import { isFileError, storageError } from '../durable-file.ts';
+import { isFileError, makeFolder, storageError } from '../durable-file.ts';
 import type { Store } from '../store/store.ts';
 import type { Housekeeper } from './housekeeper.ts';
 import { inSlices } from './slices.ts';
@@ -18,13 +18,13 @@ export async function backup(
 ): Promise<ShardWideCalls['backup']['output']> {
   await housekeeper.pause();
   try {
-    mkdirSync(join(dataDirectory, 'log'), { recursive: true });
+    makeFolder(join(dataDirectory, 'log'));
     let bytes = 0;
     await inSlices(store.vectors.seal());
     for (const file of [...store.index.files(), ...store.vectors.paths()]) {
       // The folder's name says which rebuild made it, as the log does.
       const folder = join(dataDirectory, basename(dirname(file)));
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
       copyOrLink(file, join(folder, basename(file)));
       bytes += statSync(file).size;
     }

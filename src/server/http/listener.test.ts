@@ -42,7 +42,7 @@ async function neverRequests(listen: Listen, bodyTimeoutMs?: number): Promise<vo
 suite('connections that never become a request are closed', () => {
   test('node:http', { timeout: TIMEOUT_MS }, () => neverRequests(listenNode, 100));
   // Its time is fixed in the library.
-  const slow = process.env['GRANARY_SLOW_TESTS'] === undefined && 'takes half a minute; GRANARY_SLOW_TESTS=1 runs it';
+  const slow = process.env['SLOW_TESTS'] === undefined && 'takes half a minute; SLOW_TESTS=1 runs it';
   test('uWebSockets.js', { timeout: TIMEOUT_MS, skip: noUws || slow }, () => neverRequests(listenUws));
 });
 

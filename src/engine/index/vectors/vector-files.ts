@@ -4,9 +4,9 @@
 // all (written beside its name, synced, renamed), so that after a crash either the old entries count or the new one. A file
 // goes when none of its entries counts and nobody needs it to say what it replaces. If a file turns out damaged, the
 // older ones that are still there count again, and what nobody has is a gap in what is covered.
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { storageError, syncDirectory, TEMPORARY_SUFFIX } from '../../durable-file.ts';
+import { makeFolder, storageError, syncDirectory, TEMPORARY_SUFFIX } from '../../durable-file.ts';
 import { INDEX_PROBLEMS_MAX, MERGE_FANOUT } from '../../limits.ts';
 import { tierOf } from '../merge-plan.ts';
 import { CorruptBlock } from '../section.ts';
@@ -79,7 +79,7 @@ export class VectorFiles {
   static open(directory: string, lastOrdinal = Number.POSITIVE_INFINITY): VectorFiles {
     const files = new VectorFiles(directory);
     try {
-      mkdirSync(directory, { recursive: true });
+      makeFolder(directory);
       for (const name of readdirSync(directory).sort()) files.#meet(name);
       for (const { file } of files.#held.values()) files.#believe(file);
       files.#cull();

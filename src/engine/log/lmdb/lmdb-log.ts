@@ -13,10 +13,10 @@
 // readers see a commit before it is durable. One append is in flight at a time, so nothing is won by that here:
 // measured the same.) Environments of one thread do overlap: each has its own writer job in libuv's pool, of
 // UV_THREADPOOL_SIZE threads for the whole process.
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fchmodSync, fsyncSync, openSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../assert.ts';
-import { storageError, syncDirectory } from '../../durable-file.ts';
+import { makeFolder, storageError, syncDirectory } from '../../durable-file.ts';
 import { EngineError } from '../../errors.ts';
 import {
   APPEND_ITEMS_MAX,
@@ -73,7 +73,7 @@ const openDirectories = new Set<string>();
  * number of shards, or no log that can be read.
  */
 export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory);
   const path = realpathSync(directory);
   assert(!openDirectories.has(path), 'a log is opened once');
   const fresh = checkBeforeOpen(path);
@@ -399,6 +399,8 @@ class LmdbEnvironmentLog implements LmdbLog {
       await this.#root.backup(directory, true);
       const descriptor = openSync(copy, 'r+');
       try {
+        // LMDB makes it readable to others.
+        fchmodSync(descriptor, 0o600);
         fsyncSync(descriptor);
       } finally {
         closeSync(descriptor);

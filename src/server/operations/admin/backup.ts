@@ -47,7 +47,7 @@ export const backup = defineOperation({
 /** Resolves to the bytes of the shards. Rejects with EngineError or the system's error. */
 async function copyAll(path: string, services: Services): Promise<number> {
   const control = join(path, 'data', 'control');
-  await mkdir(control, { recursive: true });
+  await mkdir(control, { recursive: true, mode: 0o700 });
   // Keys of shards wrapped under one master key beside another master key would be of no use.
   const bytes = await services.masterKeys.whileStill(async () => {
     // Shards first: a memory made meanwhile is then in the control log only, and is attached when it is opened.
@@ -58,7 +58,7 @@ async function copyAll(path: string, services: Services): Promise<number> {
     return copied;
   });
   const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
-  await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`);
+  await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`, { mode: 0o600 });
   return bytes;
 }
 
