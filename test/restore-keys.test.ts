@@ -16,12 +16,14 @@ test('keys of the backup work again, keys made since are gone, revoked ones and 
   t.after(() => first.stop());
   const bootstrap = readFileSync(join(data, 'keys', 'bootstrap.key'), 'utf8').trim();
   const by = { http: first.http, key: bootstrap };
-  const makeKey = async (name: string): Promise<{ raw: string; id: string }> => {
-    const { body } = await ask(by, 'POST', '/auth/keys', { name, scopes: ['read'] });
+  const makeKey = async (name: string, more: object = {}): Promise<{ raw: string; id: string }> => {
+    const { body } = await ask(by, 'POST', '/auth/keys', { name, scopes: ['read'], ...more });
     return { raw: body.raw_key, id: body.key_id };
   };
   const kept = await makeKey('kept');
   const revoked = await makeKey('revoked');
+  const erased = await makeKey("ann's", { memory_id: 'default', user_id: 'ann' });
+  const everywhere = await makeKey("ann's", { user_id: 'ann' });
   for (const user of ['ann', 'bob'])
     await ask(by, 'POST', '/memories/default/add', { subject: user, relation: 'likes', object: 'tea', user_id: user });
   await granaryJson(here('backup', copy));
@@ -31,12 +33,16 @@ test('keys of the backup work again, keys made since are gone, revoked ones and 
   assert.equal(await first.stop(), 0);
 
   const report = await granaryJson(here('restore', copy, '--yes'));
-  assert.deepEqual([report['kept_erased_users'], report['kept_revoked_keys'], report['warnings']], [1, 1, []]);
+  assert.deepEqual([report['kept_erased_users'], report['kept_revoked_keys'], report['warnings']], [1, 3, []]);
   const again = await serve(data);
   t.after(() => again.stop());
   const status = async (key: string): Promise<number> =>
     (await ask({ http: again.http, key }, 'GET', '/memories/default/stats')).status;
   assert.deepEqual(await Promise.all([bootstrap, kept.raw, later.raw, revoked.raw].map(status)), [200, 200, 401, 401]);
+  // The backup knew whose they were.
+  assert.deepEqual(await Promise.all([erased.raw, everywhere.raw].map(status)), [401, 401]);
+  const { keys } = (await ask({ http: again.http, key: bootstrap }, 'GET', '/auth/keys')).body;
+  assert.ok(keys.length > 3 && !JSON.stringify(keys).includes('ann'), JSON.stringify(keys));
   const { results } = (
     await ask({ http: again.http, key: bootstrap }, 'POST', '/memories/default/recall', { query: 'tea' })
   ).body;

@@ -52,6 +52,37 @@ for (const [listener, partitions] of [
     };
 
     for (const [name, ask] of Object.entries(WAYS))
+      test(`${name}: keys of the person end and name nobody, those of others go on`, async () => {
+        const id = await newId();
+        const user = `ann of ${id}`;
+        const makeKey = async (more: object): Promise<{ readonly id: string; readonly raw: string }> => {
+          const { key_id, raw_key } = await http.post('/auth/keys', { name: `for ${user}`, scopes: ['read'], ...more });
+          return { id: key_id, raw: raw_key };
+        };
+        const bound = await makeKey({ memory_id: id, user_id: user });
+        const everywhere = await makeKey({ user_id: user });
+        const other = await makeKey({ memory_id: id, user_id: 'bea' });
+        const admin = await makeKey({ memory_id: id, scopes: ['admin'] });
+        const statusOf = async ({ raw }: { readonly raw: string }): Promise<number> =>
+          (await http.ask('GET', `/memories/${id}/grains?limit=1`, { key: raw })).status;
+        const statuses = () => Promise.all([bound, everywhere, other].map(statusOf));
+        await believe(id, user, 'umbrellas', { user_id: user });
+        assert.deepEqual(await statuses(), [200, 200, 200]);
+        // An admin of this memory ends what is bound to it, and not what is the deployment's.
+        await http.call('POST', `/memories/${id}/forget`, { json: { user_id: user }, key: admin.raw });
+        assert.deepEqual(await statuses(), [401, 200, 200]);
+        await ask(id, user);
+        assert.deepEqual(await statuses(), [401, 401, 200]);
+        const { keys } = await http.get('/auth/keys?limit=1000');
+        const told = keys.filter(({ key_id }: Told) => [bound.id, everywhere.id].includes(key_id));
+        assert.equal(told.length, 2);
+        for (const key of told) {
+          assert.deepEqual([key.name, key.principal, key.user_id], ['erased', `key:${key.key_id}`, undefined]);
+          assert.ok(key.revoked_at > 0);
+        }
+      });
+
+    for (const [name, ask] of Object.entries(WAYS))
       test(`${name}: grains and words are gone, the proof is repeated, others stay`, async () => {
         const id = await newId();
         const gone: string[] = [];

@@ -12,7 +12,7 @@ import { type Held, heldSince } from '../../engine/maintain/held.ts';
 import type { Config } from '../../server/config.ts';
 import { openControlKey } from '../../server/control/control-key.ts';
 import { heldControl } from '../../server/control/held.ts';
-import { Keys } from '../../server/control/keys.ts';
+import { eraseKey, Keys } from '../../server/control/keys.ts';
 import { openControl } from '../../server/control/open.ts';
 import { LAYOUT_FILE, openLayout } from '../../server/data-directory.ts';
 import { Failure, failureOf } from '../failure.ts';
@@ -67,10 +67,12 @@ export async function holdingOf(
     }
     const deletedMemories = control?.held.memories ?? [];
     const revokedKeys = control?.held.keys ?? [];
+    const erasedKeys = control?.held.erasedKeys ?? [];
     const nowMs = systemClock.nowMs();
     await copy.control.commit((change) => {
       for (const memory of deletedMemories) change.put('memory', { ...memory, deleting: true });
       for (const key of revokedKeys) change.put('key', { ...key, revokedAtMs: nowMs });
+      for (const key of erasedKeys) eraseKey(change, key, { actor: 'system', nowMs });
     });
     const idOf = new Map<number, string>();
     for (const memory of copy.control.values('memory'))
@@ -93,7 +95,7 @@ export async function holdingOf(
         return id === undefined ? [] : [{ memory: id, hashes }];
       }),
       deletedMemories: deletedMemories.length,
-      revokedKeys: revokedKeys.length,
+      revokedKeys: revokedKeys.length + erasedKeys.length,
       doubts,
       key: { id: key.keyId, raw },
     };
@@ -126,7 +128,7 @@ async function todaysControl(dataDirectory: string, config: Config, copy: Deploy
   const now = openDeployment(dataDirectory, config);
   try {
     if (now.shards !== copy.shards || !now.controlKey.equals(copy.controlKey))
-      return { isOther: true, held: { memories: [], keys: [] } };
+      return { isOther: true, held: { memories: [], keys: [], erasedKeys: [] } };
     return { isOther: false, held: heldControl(copy.control, now.control) };
   } finally {
     await now.control.close();

@@ -8,6 +8,8 @@ export interface HeldControl {
   readonly memories: readonly MemoryRecord[];
   /** Keys of the copy that were revoked since. */
   readonly keys: readonly KeyRecord[];
+  /** Keys of the copy whose person was erased since: their records name nobody any more. */
+  readonly erasedKeys: readonly KeyRecord[];
 }
 
 /** The audit chain tells which memories the two have in common, and the one of now which were deleted. */
@@ -26,8 +28,10 @@ export function heldControl(copy: ControlStore, now: ControlStore): HeldControl 
     if (event === 'instance.created') shared.add(memoryIn(details));
     if (event === 'auth.key_created') sharedKeys.add(membersOf(details)['key_id']);
   }
-  const isRevoked = ({ keyId, revokedAtMs }: KeyRecord): boolean => {
-    if (revokedAtMs !== undefined) return false;
+  const isErased = ({ keyId, erased }: KeyRecord): boolean => erased !== true && now.get('key', keyId)?.erased === true;
+  const isRevoked = (key: KeyRecord): boolean => {
+    const { keyId, revokedAtMs } = key;
+    if (revokedAtMs !== undefined || isErased(key)) return false;
     const today = now.get('key', keyId);
     // A first key goes without a trace when another takes its place.
     return today === undefined ? sharedKeys.has(keyId) : today.revokedAtMs !== undefined;
@@ -35,6 +39,7 @@ export function heldControl(copy: ControlStore, now: ControlStore): HeldControl 
   return {
     memories: [...copy.values('memory')].filter(({ number }) => shared.has(number) && deleted.has(number)),
     keys: [...copy.values('key')].filter(isRevoked),
+    erasedKeys: [...copy.values('key')].filter(isErased),
   };
 }
 

@@ -203,7 +203,9 @@ export class Erasures {
       const memory = [...this.#control.values('memory')].find((one) => one.number === number);
       if (memory === undefined) return;
       const by = { actor, nowMs: this.#clock.nowMs() };
-      eraseKeys(change, this.#control.values('key'), { userId, memoryId: memory.id, everywhere }, by);
+      // A copy is told by itself which keys for every memory have ended.
+      const person = { userId, memoryId: memory.id, everywhere: everywhere && !this.#repeats };
+      eraseKeys(change, this.#control.values('key'), person, by);
     });
   }
 
