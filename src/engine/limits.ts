@@ -132,6 +132,11 @@ export const PENDING_ITEMS_MAX = 20_000;
 export const PENDING_BYTES_MAX = 64 * 1_048_576;
 /** Batches sent to a worker that it has not run yet; what is asked meanwhile gathers in the next. Two gained nothing. */
 export const BATCHES_OUT_MAX = 1;
+/** A worker runs what was sent to it for so long before it looks whether something else came. */
+export const BATCH_TURN_MS = 20;
+/** Replies of a worker that the main thread has not looked at; beyond: nothing more is run. Smaller messages are not counted. */
+export const REPLY_BYTES_OUT_MAX = 32 * 1_048_576;
+export const REPLY_COUNTED_BYTES_MIN = 65_536;
 /** A worker that died is started again after this long, doubled by each death that follows, up to the second. */
 export const RESTART_DELAY_MIN_MS = 100;
 export const RESTART_DELAY_MAX_MS = 10_000;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../engine/errors.ts';
+import { REPLY_BYTES_OUT_MAX } from '../engine/limits.ts';
 import { BatchRunner } from './batch-runner.ts';
 import type { ShardCodec } from './codec.ts';
 import { batchesRun, type PackedReply, RequestWriter, readReplies } from './pack.ts';
@@ -149,4 +150,74 @@ test('what only a bug can throw in a write names its call', async () => {
     messages.flatMap(({ replies }) => replies),
     [],
   );
+});
+
+test('a batch that takes longer than a turn lets a look at health in between, and says that it was run at its end', async () => {
+  const scheduled: (() => void)[] = [];
+  const engine = new FakeEngine(0);
+  await engine.write('attachMemory', CONTEXT, { settings: SETTINGS });
+  const answered: number[][] = [];
+  let turns = 0;
+  const runner = new BatchRunner({
+    engines: new Map([[0, engine]]),
+    codecs: {},
+    send: (message) => answered.push([batchesRun(message, 'read'), ...ids([...readReplies(message)])]),
+    onBug: (error) => assert.fail(String(error)),
+    ran: () => {
+      turns += 1;
+    },
+    turnMs: 0,
+    schedule: (run) => scheduled.push(run),
+  });
+  const reads = new RequestWriter('read');
+  for (const id of [1, 2, 3]) reads.append({ id, shard: 0 }, 'locate', CONTEXT, { hashes: [] });
+  runner.run(reads.take());
+  const probe = new RequestWriter('probe');
+  probe.append({ id: 9, shard: 0 }, 'health', CONTEXT, {});
+  runner.run(probe.take());
+  for (let run = scheduled.shift(); run !== undefined; run = scheduled.shift()) run();
+  // The first read was run at once and leaves with what is next; the last message says that the batch was run.
+  assert.deepEqual(
+    answered.flatMap((told) => told.slice(1)),
+    [1, 9, 2, 3],
+  );
+  assert.deepEqual(
+    answered.map(([batches]) => batches),
+    [0, 1],
+  );
+  assert.ok(turns >= 4);
+});
+
+test('nothing more is run while too many bytes of answers were not taken', async () => {
+  const scheduled: (() => void)[] = [];
+  const large: ShardCodec = {
+    reads: true,
+    decode: () => ({
+      call: { method: 'locate', input: { hashes: [] } },
+      encode: () => ({ bytes: new Uint8Array(REPLY_BYTES_OUT_MAX / 2), notes: '' }),
+    }),
+  };
+  const engine = new FakeEngine(0);
+  await engine.write('attachMemory', CONTEXT, { settings: SETTINGS });
+  const sent: number[] = [];
+  const runner = new BatchRunner({
+    engines: new Map([[0, engine]]),
+    codecs: { 1: large },
+    send: (message) => sent.push(message.byteLength),
+    onBug: (error) => assert.fail(String(error)),
+    turnMs: 60_000,
+    schedule: (run) => scheduled.push(run),
+  });
+  const batch = new RequestWriter('read');
+  for (const id of [1, 2, 3, 4, 5]) batch.appendRaw({ id, shard: 0 }, 1, CONTEXT, new Uint8Array(0));
+  runner.run(batch.take());
+  assert.equal(sent.length, 2);
+  assert.equal(scheduled.length, 0);
+  runner.taken(sent[0]!);
+  scheduled.shift()?.();
+  assert.equal(sent.length, 3);
+  runner.taken(sent[1]!);
+  runner.taken(sent[2]!);
+  scheduled.shift()?.();
+  assert.equal(sent.filter((bytes) => bytes > 1_000).length, 5);
 });

@@ -67,6 +67,15 @@ function newWay(lane: Lane): Way {
   return { writer: new RequestWriter(lane), items: [], waiting: [], batchesOut: 0 };
 }
 
+function newWays(): Record<Lane, Way> {
+  return { probe: newWay('probe'), read: newWay('read'), write: newWay('write') };
+}
+
+function laneOf(method: Method): Lane {
+  if (method === 'health') return 'probe';
+  return isRead(method) ? 'read' : 'write';
+}
+
 export class ShardClient {
   readonly #send: (message: ArrayBuffer) => void;
   readonly #clock: Clock;
@@ -75,7 +84,7 @@ export class ShardClient {
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
   #nextId = 0;
-  #ways: Record<Lane, Way> = { read: newWay('read'), write: newWay('write') };
+  #ways: Record<Lane, Way> = newWays();
   #scheduled = false;
   #refusal: EngineError | undefined;
   #drained: (() => void)[] = [];
@@ -102,7 +111,7 @@ export class ShardClient {
     return {
       call: <M extends Method>(method: M, context: CallContext, input: Input<M>) =>
         this.#call(
-          isRead(method) ? 'read' : 'write',
+          laneOf(method),
           context,
           (writer, id) => writer.append({ id, shard }, method, context, input),
           // The worker answers a method with that method's output.
@@ -238,7 +247,7 @@ export class ShardClient {
     this.#refusal = reason;
     if (culprit !== undefined) this.#settle(culprit.id)?.reject(culprit.error);
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(reason);
-    this.#ways = { read: newWay('read'), write: newWay('write') };
+    this.#ways = newWays();
   }
 
   /** Resolves when nothing is pending. */

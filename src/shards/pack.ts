@@ -24,13 +24,16 @@ const METHOD_SKIPPED = 255;
 const METHOD_RAW = 254;
 /** Where the count of a message of requests stands, and that of one of replies. */
 const REQUEST_COUNT_AT = 4;
-const REPLY_COUNT_AT = 8;
+const REPLY_COUNT_AT = 12;
 const SCRATCH_BYTES = 65_536;
 /** A scratch buffer that one message made larger than this is let go afterwards. */
 const SCRATCH_BYTES_KEPT = 4 * 1_048_576;
 
-/** Requests go in lanes, so that a read never waits for writes that came before it: each has batches of its own. */
-export const LANES = ['read', 'write'] as const;
+/**
+ * Requests go in lanes, so that a read never waits for writes that came before it, nor a look at health for either: each has
+ * batches of its own.
+ */
+export const LANES = ['probe', 'read', 'write'] as const;
 export type Lane = (typeof LANES)[number];
 
 assert(METHODS.length < METHOD_RAW, 'a method number fits a byte');

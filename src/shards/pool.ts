@@ -14,6 +14,7 @@ import {
   SHARDS_MAX,
   WORKER_NEW_OBJECTS_MB,
 } from '../engine/limits.ts';
+import { isCounted } from './batch-runner.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { EngineOptions } from './engine-door.ts';
 import type { FromWorker, ToWorker, WorkerTask } from './worker.ts';
@@ -175,8 +176,12 @@ class PoolWorker {
     return new Promise((resolve, reject) => {
       let end: { error: EngineError; culprit?: number } | undefined;
       const receive = (message: ArrayBuffer | FromWorker): void => {
-        if (message instanceof ArrayBuffer) this.client.receive(message);
-        else if (message.kind === 'ready') {
+        if (message instanceof ArrayBuffer) {
+          this.client.receive(message);
+          const taken: ToWorker = { kind: 'taken', bytes: message.byteLength };
+          // Whoever asked has the answer by then.
+          if (isCounted(message)) setImmediate(() => port.postMessage(taken));
+        } else if (message.kind === 'ready') {
           if (this.#state === 'starting') this.#serving();
           resolve();
         } else if (message.kind === 'refused') end = { error: EngineError.fromWire(message.error) };

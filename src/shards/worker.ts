@@ -22,7 +22,10 @@ export interface WorkerTask {
 }
 
 /** What is said over the port beside batches and replies, which are ArrayBuffers. */
-export type ToWorker = { readonly kind: 'close' };
+export type ToWorker =
+  | { readonly kind: 'close' }
+  /** A message of replies of so many bytes was looked at. */
+  | { readonly kind: 'taken'; readonly bytes: number };
 export type FromWorker =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly error: WireError }
@@ -63,18 +66,20 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       codecs,
       send: (message) => port.postMessage(message, [message]),
       onBug,
+      ran: () => maintenance.batchRan(),
       ...(faults ? { onFault } : {}),
     });
     let isClosing = false;
     const closed = new Promise<void>((resolve) => {
       port.on('message', (message: ArrayBuffer | ToWorker) => {
-        if (!(message instanceof ArrayBuffer)) {
-          isClosing = true;
-          resolve();
-        } else if (!isClosing) {
+        if (message instanceof ArrayBuffer) {
           // What comes after a drain that took too long is refused by the client, once this thread has ended.
-          runner.run(message);
-          maintenance.batchRan();
+          if (!isClosing) runner.run(message);
+        } else if (message.kind === 'taken') runner.taken(message.bytes);
+        else {
+          isClosing = true;
+          runner.stop();
+          resolve();
         }
       });
     });
