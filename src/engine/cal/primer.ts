@@ -1,2 +1,64 @@
 // One page for the prompt of a model that is to write queries. docs/cal-primer.md is the same text; a test holds them together.
-export const PRIMER = `TODO`;
+export const PRIMER = `# CAL in one page
+
+CAL asks a memory for grains. It reads; it cannot delete. One statement a query. Put this page into the prompt of a model that
+writes queries; \`DESCRIBE primer\` answers it.
+
+Types, in the plural after RECALL: beliefs (subject, relation, object), events (what was said: role, content, session_id), goals
+(goal_state, deadline), actions (tool_name, is_error), observations, states, workflows, reasonings, consensuses, consents.
+
+## Six templates
+
+\`\`\`cal
+RECALL beliefs ABOUT "alice"
+
+RECALL beliefs WHERE subject = "alice" AND relation = "works_at" ORDER BY time DESC LIMIT 5
+
+RECALL LIKE "what does she eat for breakfast" LIMIT 10
+
+RECALL events WHERE role = "user" SINCE "last 7 days" RECENT 20
+
+RECALL beliefs WHERE subject IN ("alice", "bob") AND confidence >= 0.8 | COUNT
+
+ASSEMBLE FOR "planning the week"
+  FROM who: (RECALL beliefs ABOUT "alice"), goals: (RECALL goals WHERE goal_state = "active"), said: (RECALL events RECENT 10)
+  BUDGET 800 tokens
+  PRIORITY goals > who > said
+  FORMAT markdown
+\`\`\`
+
+## Not SQL
+
+| not | but |
+| --- | --- |
+| \`SELECT * FROM beliefs\` | \`RECALL beliefs\` |
+| \`SELECT COUNT(*) FROM beliefs\` | \`RECALL beliefs \\| COUNT\` |
+| \`SELECT DISTINCT subject FROM beliefs\` | \`RECALL beliefs \\| SUBJECTS\` |
+| \`'alice'\` | \`"alice"\` |
+| \`object LIKE '%tea%'\` | \`RECALL beliefs LIKE "tea"\` |
+| \`tags = "food"\` | \`RECALL WHERE tags INCLUDE ["food"]\` |
+| \`relation = PREFERENCE\` | \`RECALL beliefs WHERE relation IS PREFERENCE\` |
+| \`status = "active"\` | \`RECALL goals WHERE goal_state = "active"\` |
+| \`IS NOT NULL\` | \`RECALL beliefs WHERE user_id != ""\` |
+| \`TOP 5\`, \`LAST 5\` | \`RECALL events RECENT 5\` |
+| \`WHERE created_at > NOW() - 7 days\` | \`RECALL SINCE "last 7 days"\` |
+| \`GROUP BY x HAVING …\` | \`RECALL beliefs \\| GROUP BY relation\` |
+| \`A UNION B\` | \`(RECALL beliefs ABOUT "a") UNION (RECALL beliefs ABOUT "b")\` |
+| a join | \`RECALL beliefs WHERE subject IN (RECALL beliefs WHERE object = "acme" \\| SUBJECTS)\` |
+
+## What holds without being said
+
+- 20 grains, best score first, then by hash; \`LIMIT\` to 1000. COUNT, GROUP BY, sets, LET, subqueries, SUBJECTS, OBJECTS and HASHES
+  take all that match.
+- Old versions are left out; \`WITH superseded\` brings them back.
+- A grain without a field fails every condition on it, \`!=\` too, and passes NOT.
+- ABOUT is \`subject = "…"\`, exact and in its case. Where nothing has that subject, texts that hold its words are given and a warning
+  says so. LIKE searches by words and meaning.
+- Texts are compared whole and case-sensitively. Times: \`"2026-03-01"\`, \`"today"\`, \`"last 3 days"\`, epoch seconds.
+- ASSEMBLE: 4000 tokens, sml, sources in the order of FROM.
+- Fast, by an index: type, subject, relation, object, user_id, namespace, session_id, tags, time, confidence, importance, hash,
+  contradicted, verification_status, source_type, role, model_id, tool_name, action_phase, is_error, goal_state, assigned_agent, observer_id,
+  observer_type, reasoning_type, consent_action. Other fields open what these leave, at most 100,000 grains.
+- OR, NOT, parentheses, NOT IN and \`<\` on times are extensions of this server: they work, and a warning names them.
+- An error carries \`suggestion\`, and where it can be mended \`example\`: the whole query as it works.
+`;
