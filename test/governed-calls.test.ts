@@ -66,6 +66,7 @@ const LINES: { readonly [M in MethodName]: Line } = {
   recallRecord: { nothing: 'hashes and tokens alone' },
   recallTotals: { nothing: 'counts' },
   vectorState: { nothing: 'counts' },
+  vectorLag: { nothing: 'counts' },
   namespaces: { nothing: 'names of places' },
   alike: { nothing: 'words of the vocabulary, of no grain in particular' },
   meanings: { nothing: 'numbers for hashes that a recall found' },

@@ -684,6 +684,14 @@ export interface MemoryCalls {
     input: Record<never, never>;
     output: { serving: readonly EmbedderStamp[]; lag: number; loading?: true };
   };
+  /**
+   * Grains up to some places of the log that have no vectors yet, though they are to have some. Places by partition; without
+   * any, up to now: which is what the answer tells.
+   */
+  vectorLag: {
+    input: { upTo?: readonly number[] };
+    output: { waiting: number; upTo: readonly number[] };
+  };
   /** Namespaces of grains that the filter lets through, old versions too, in any order. */
   namespaces: { input: { filter: GrainFilter }; output: { namespaces: readonly string[] } };
   /** Words of the memory that may be meant by those of a query, at most `limit` for each; in the order of `words`. */

@@ -449,6 +449,8 @@ export const FOLLOW_REST_MS = 1_000;
 /** An embedder that failed is left alone: at first so long, twice as long after each failure in a row. */
 export const FOLLOW_RETRY_MIN_MS = 1_000;
 export const FOLLOW_RETRY_MAX_MS = 60_000;
+/** A read waits so long at most until vectors cover what was written before it. */
+export const INDEX_WAIT_MS_MAX = 30_000;
 /** Memories that a shard looks at for one page to embed. */
 export const EMBED_MEMORIES_LOOKED_AT = 256;
 /** A recall waits for its query's vector so long, then it goes by words. */

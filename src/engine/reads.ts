@@ -18,7 +18,7 @@ import { policyJson } from './govern/policy/seal.ts';
 import { consentsOf, restrictionsOf } from './govern/told.ts';
 import type { JsonObject } from './grain/api-json.ts';
 import { RECALL_HELD_BYTES_MAX } from './limits.ts';
-import { embedPages, vectorState } from './maintain/embed.ts';
+import { embedPages, vectorLag, vectorState } from './maintain/embed.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
 import { hasSeenGrain, isBound } from './maintain/users.ts';
@@ -116,6 +116,10 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
         lag,
         ...(isLoading(store, number) ? { loading: true as const } : {}),
       };
+    },
+    vectorLag: (context: CallContext, { upTo }: In<'vectorLag'>): Out<'vectorLag'> => {
+      const last = upTo?.[context.partition] ?? store.index.publishedSequence;
+      return { waiting: vectorLag(store, store.memory(context.memory).number, last), upTo: [last] };
     },
     cal: (context: CallContext, input: In<'cal'>): Out<'cal'> => cal(store, readable(store, context), context, input),
     calRead: (context: CallContext, input: In<'calRead'>): Out<'calRead'> =>

@@ -8,6 +8,7 @@ import type { Keys } from './control/keys.ts';
 import type { Memories, MemoryRecord } from './control/memories.ts';
 import type { ControlStore } from './control/store.ts';
 import type { Embedders } from './embedding/embedders.ts';
+import type { IndexWaits } from './embedding/index-waits.ts';
 import type { QueryVectors } from './embedding/query-vector.ts';
 import type { Erasures } from './jobs/erasures.ts';
 import type { Extractions } from './jobs/extractions.ts';
@@ -44,6 +45,8 @@ export interface Services {
   readonly embedders: Pick<Embedders, 'of' | 'status' | 'check' | 'nameOf'>;
   /** What makes the vectors of questions. */
   readonly queryVectors: Pick<QueryVectors, 'of' | 'isSettled'>;
+  /** Reads that wait for vectors. */
+  readonly indexWaits: Pick<IndexWaits, 'wait'>;
   /** What a recall may ask of models. */
   readonly models: RecallModels;
   /** Cursors that tell nothing of what others do. */
@@ -75,6 +78,8 @@ export interface Context {
   readonly strict: boolean;
   /** True when the caller wants to know what the call would do (`x-dry-run`). */
   readonly dryRun: boolean;
+  /** How long the call is to wait for indexes (`x-wait-for-index-ms`); undefined: not at all. */
+  readonly waitForIndexMs: number | undefined;
   /** What the request brought beside what its row knows; they are told already. */
   readonly unknown: UnknownMember[];
   /** Warnings of the answer beside those in its output. Operations add to them. */

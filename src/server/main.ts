@@ -26,6 +26,7 @@ import { DiskWatch } from './disk-watch.ts';
 import { leavingForVectors, outsideBackends } from './embedding/egress.ts';
 import { Embedders, type Openers } from './embedding/embedders.ts';
 import { Followers } from './embedding/followers.ts';
+import { IndexWaits } from './embedding/index-waits.ts';
 import { openersOf } from './embedding/openers.ts';
 import { QueryVectors } from './embedding/query-vector.ts';
 import { shardBacklog } from './embedding/shard-backlog.ts';
@@ -177,6 +178,16 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
 
   const embedders = new Embedders(config.embedder, deps.openers ?? openersOf(config, log), { log });
   lifecycle.opened('embedders', () => embedders.close());
+  const indexWaits = new IndexWaits({
+    lagOf: (memory, upTo) =>
+      router.call('vectorLag', { memory, actor: 'system', requestId: 'system' }, upTo === undefined ? {} : { upTo }),
+    isFollowed: (memory) => {
+      const backend = embedders.nameOf(memory.vectorBackend ?? '');
+      if (backend === 'none' || embedders.status(memory.vectorBackend ?? '').state === 'failed') return false;
+      return backend !== 'remote' || leavingForVectors(memory, config) !== undefined;
+    },
+    wake: () => followers.wake(),
+  });
   const followers = new Followers({
     backlogs: Array.from({ length: pool.shards }, (_, shard) => shardBacklog(router, shard, outsideBackends(config))),
     embedders,
@@ -186,6 +197,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
       return memory !== undefined && leavingForVectors(memory, config) !== undefined;
     },
     log,
+    progressed: () => indexWaits.progressed(),
   });
   lifecycle.opened('embedding', () => followers.close());
   followers.start();
@@ -229,6 +241,7 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
       stateOf: (memory) => router.call('vectorState', { memory, actor: 'system', requestId: 'system' }, {}),
       leaving: (memory) => leavingForVectors(memory, config),
     }),
+    indexWaits,
     models: recallModels(config),
     httpListener: () => listener.kind,
     grpcPort: () => ports?.grpc,

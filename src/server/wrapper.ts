@@ -4,7 +4,12 @@
 import { hash } from 'node:crypto';
 import { assert } from '../engine/assert.ts';
 import { EngineError } from '../engine/errors.ts';
-import { IDEMPOTENCY_KEY_CHARS_MAX, JSON_PARSED_HERE_BYTES_MAX, SLOW_REQUEST_MS } from '../engine/limits.ts';
+import {
+  IDEMPOTENCY_KEY_CHARS_MAX,
+  INDEX_WAIT_MS_MAX,
+  JSON_PARSED_HERE_BYTES_MAX,
+  SLOW_REQUEST_MS,
+} from '../engine/limits.ts';
 import type { RawReply } from '../shards/codec.ts';
 import type { Input, MemoryCalls, Output } from '../shards/protocol.ts';
 import { type Authenticator, narrowed } from './auth/authenticate.ts';
@@ -146,7 +151,8 @@ export class Wrapper {
     try {
       const admitted = this.#admit(arrival, headers);
       const { forward } = face;
-      if (forward !== undefined) {
+      // A worker cannot wait for its own vectors.
+      if (forward !== undefined && waitHeader(arrival) === undefined) {
         const sent = forward.bytes();
         const body = sent instanceof Promise ? await sent : sent;
         if (forward.staysHere?.(body, this.#services) !== true) {
@@ -276,6 +282,7 @@ export class Wrapper {
       idempotency,
       strict: asked.strict,
       dryRun: flagHeader(arrival, 'x-dry-run'),
+      waitForIndexMs: waitHeader(arrival),
       unknown: [],
       told: [],
       get memory() {
@@ -411,6 +418,15 @@ function requireScope(principal: Principal, scope: Scope): void {
 /** The caller's request id when it is sane, else one of ours. */
 export function requestIdOf(given: string | undefined): string {
   return given !== undefined && REQUEST_ID_PATTERN.test(given) ? given : randomId('req');
+}
+
+function waitHeader(arrival: Arrival): number | undefined {
+  const value = arrival.header('x-wait-for-index-ms') ?? '';
+  if (value === '') return undefined;
+  if (/^\d{1,5}$/.test(value) && Number(value) <= INDEX_WAIT_MS_MAX) return Number(value);
+  throw new EngineError('VAL-E001', `\`x-wait-for-index-ms\` is 0 to ${INDEX_WAIT_MS_MAX} milliseconds`, {
+    details: [{ field: 'x-wait-for-index-ms', issue: `not 0 to ${INDEX_WAIT_MS_MAX}` }],
+  });
 }
 
 /** A header that says yes or no. VAL-E001 for anything else. */

@@ -123,6 +123,10 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
       ...(isLoading ? { loading: true as const } : {}),
     };
   },
+  vectorLag: async (fan, input) => {
+    const answers = await fan.all('vectorLag', input);
+    return { waiting: sumOf(answers, 'waiting'), upTo: answers.flatMap(({ upTo }) => upTo) };
+  },
   statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
   verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),
   auditPage: gatherAuditPage,

@@ -111,6 +111,7 @@ export const METHOD_KINDS = {
   keepVectors: 'write',
   fault: 'host',
   vectorState: 'read',
+  vectorLag: 'read',
   alike: 'read',
   meanings: 'read',
   auditPage: 'long',

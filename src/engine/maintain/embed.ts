@@ -207,14 +207,25 @@ export function vectorState(store: Store, memory: number): VectorState {
   return { lag, ...(serving === undefined ? {} : { serving }) };
 }
 
+/** Grains of a memory up to `upTo` that its embedder has still to look at; all of them while it is not known which that is. */
+export function vectorLag(store: Store, memory: number, upTo: Ordinal): number {
+  const { vectors, vectorsBehind } = store;
+  const backend = vectorsBehind.has(memory) ? backendOf(store, memory) : undefined;
+  if (backend === undefined || backend === NO_VECTORS) return 0;
+  const embedder = store.embedders.get(backend);
+  return grainsAfter(store, memory, embedder === undefined ? 0 : vectors.embeddedUpTo(memory, embedder), upTo);
+}
+
 /** Grains of a memory above an ordinal, without removed ones. */
-function grainsAfter(store: Store, memory: number, after: Ordinal): number {
+function grainsAfter(store: Store, memory: number, after: Ordinal, upTo = Number.MAX_SAFE_INTEGER): number {
   const { removed } = store.index;
   let count = 0;
   for (const { ordinals, docCount } of store.parts(memory)) {
     const from = lowerBound(ordinals, after + 1, 0, docCount);
-    if (removed.count === 0) count += docCount - from;
-    else for (let doc = from; doc < docCount; doc++) if (!removed.get(ordinals[doc]!)) count += 1;
+    const to =
+      docCount === 0 || ordinals[docCount - 1]! <= upTo ? docCount : lowerBound(ordinals, upTo + 1, 0, docCount);
+    if (removed.count === 0) count += Math.max(0, to - from);
+    else for (let doc = from; doc < to; doc++) if (!removed.get(ordinals[doc]!)) count += 1;
   }
   return count;
 }

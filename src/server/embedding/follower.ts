@@ -19,6 +19,8 @@ export interface FollowerOptions {
   /** Whether a memory's texts may be handed to it; without it all may. Pages of others wait. */
   readonly mayEmbed?: (memory: number) => boolean;
   readonly log: Pick<Logger, 'warn' | 'info'>;
+  /** Told when vectors were given back, or nothing waits. */
+  readonly progressed?: () => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
   /** Calls back once after so many milliseconds; the result takes that back. */
@@ -77,6 +79,11 @@ export class Follower {
     this.#running ??= this.#follow();
   }
 
+  /** Somebody waits: the rest is over. */
+  wake(): void {
+    this.#endRest();
+  }
+
   /** Begins nothing more; resolves when nothing is under way. */
   async close(): Promise<void> {
     this.#stop.abort();
@@ -95,6 +102,7 @@ export class Follower {
         worked ||= hasWorked;
       }
       if (worked || this.#stop.signal.aborted) continue;
+      this.#options.progressed?.();
       await this.#rest();
       for (const shard of this.#shards) shard.restsUntilMs = 0;
     }
@@ -147,6 +155,7 @@ export class Follower {
     try {
       const { stored, passedOver } = await keeper.finish();
       if (isWhole) suspects.clear(page);
+      this.#options.progressed?.();
       this.#embedded += stored;
       this.#passedOver += passedOver.length;
       for (const { ordinal, error } of passedOver)

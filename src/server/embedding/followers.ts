@@ -14,12 +14,14 @@ export interface FollowersOptions {
   /** Whether texts of the memory may be sent to the embedding service. */
   readonly mayLeave: (memory: number) => boolean;
   readonly log: Pick<Logger, 'warn' | 'info'>;
+  /** Told when one has given vectors back, or nothing waits for it. */
+  readonly progressed?: () => void;
 }
 
 export class Followers {
   readonly #followers: readonly Follower[];
 
-  constructor({ backlogs, embedders, isChosen, mayLeave, log }: FollowersOptions) {
+  constructor({ backlogs, embedders, isChosen, mayLeave, log, progressed }: FollowersOptions) {
     this.#followers = embedders.choices().map(
       (backends) =>
         new Follower({
@@ -28,6 +30,7 @@ export class Followers {
           embedder: () => (backends.some(isChosen) ? embedders.of(backends[0] ?? '') : undefined),
           ...(backends.includes('remote') ? { mayEmbed: mayLeave } : {}),
           log,
+          ...(progressed === undefined ? {} : { progressed }),
         }),
     );
   }
@@ -44,6 +47,11 @@ export class Followers {
 
   start(): void {
     for (const follower of this.#followers) follower.start();
+  }
+
+  /** Ends their rest: somebody waits. */
+  wake(): void {
+    for (const follower of this.#followers) follower.wake();
   }
 
   /** Resolves when nothing is under way. */

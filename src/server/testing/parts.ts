@@ -118,6 +118,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
       stateOf: () => Promise.resolve({ serving: [], lag: 0 }),
       leaving: () => undefined,
     }),
+    indexWaits: { wait: () => Promise.resolve(undefined) },
     models: recallModels(config),
     httpListener: () => 'node',
     grpcPort: () => undefined,

@@ -203,6 +203,8 @@ export class FakeEngine implements EngineDoor {
         return { hashes: call.input.names.map(() => '') };
       case 'embedPages':
         return { pages: [], looked: 0, waiting: 0 };
+      case 'vectorLag':
+        return { waiting: 0, upTo: [0] };
       case 'vectorState':
         return { serving: [], lag: 0 };
       default:

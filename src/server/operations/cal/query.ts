@@ -15,6 +15,7 @@ import type { Context } from '../../context.ts';
 import { CalQueryRequest, CalQueryResponse } from '../../gen/memory/v1/memory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { WaitForIndexMs, waitForIndex } from '../grains/index-wait.ts';
 import { auditQuery } from './audit.ts';
 
 const Output = Type.Object({
@@ -67,7 +68,7 @@ export const calQuery = defineOperation({
   onUnknown: 'warn',
   // What a query changes they keep; what it tells is nobody's to keep, as an erasure would not find it.
   keptByShards: true,
-  input: Type.Object({ query: Type.String() }),
+  input: Type.Object({ query: Type.String(), waitForIndexMs: WaitForIndexMs }),
   output: Output,
   errors: ['CAL-E002', 'CAL-E044', 'CAL-E046', 'CAL-E101'],
   exec: { command: 'cal' },
@@ -82,9 +83,10 @@ export const calQuery = defineOperation({
       return { ...output, resultJson };
     },
   }),
-  async run({ query }, context) {
+  async run({ query, waitForIndexMs }, context) {
     const startedMs = performance.now();
     context.services.cal.requireOn();
+    await waitForIndex(context, waitForIndexMs);
     const { reply, warnings } = await answer(query, context);
     const durationMs = Math.round(performance.now() - startedMs);
     const queryHash = hashOf(query);

@@ -1,6 +1,8 @@
 import Type from 'typebox';
+import { INDEX_WAIT_MS_MAX } from '../../../engine/limits.ts';
 import { FlushRequest, FlushResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 
 export const flush = defineOperation({
   name: 'flush',
@@ -10,7 +12,8 @@ export const flush = defineOperation({
   reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
-  input: Type.Object({}),
+  // Vectors are waited for on request, as they take their time.
+  input: Type.Object({ vectors: Type.Optional(Type.Boolean()), waitForIndexMs: WaitForIndexMs }),
   output: Type.Object({ flushed: Type.Integer(), pending: Type.Integer() }),
   grpc: rpc({ rpc: 'Flush', request: FlushRequest, response: FlushResponse }),
   http: [
@@ -20,8 +23,9 @@ export const flush = defineOperation({
       write: ({ flushed, pending }) => ({ flushed, pending, status: 'flushed' }),
     },
   ],
-  run: (_, context) =>
+  run: ({ vectors = false, waitForIndexMs }, context) =>
     context.once(async () => {
+      await waitForIndex(context, waitForIndexMs ?? (vectors ? INDEX_WAIT_MS_MAX : undefined));
       const { flushed, pending } = await context.call('flush', {});
       await context.call('note', { event: 'memory.flushed', details: { flushed } });
       return { flushed, pending };

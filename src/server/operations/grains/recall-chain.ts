@@ -18,6 +18,7 @@ import { defineOperation, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { bodyOf, missing } from './fields.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
+import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 import { cutWarnings, QUERY_CUT } from './recall-cuts.ts';
 import { idleFieldWarnings, RecallInput } from './recall-fields.ts';
 import { givesVector, recallQuery, refuseDuration, stagedQuery } from './recall-query.ts';
@@ -30,6 +31,7 @@ const Input = Type.Object({
   ),
   /** What each of the recalls is asked with, but for its query. */
   params: Type.Optional(RecallInput),
+  waitForIndexMs: WaitForIndexMs,
 });
 
 const BODY = outsideSchema(
@@ -37,6 +39,7 @@ const BODY = outsideSchema(
     question: Input.properties.query,
     maxSubQueries: Input.properties.maxSubQueries,
     params: Input.properties.params,
+    waitForIndexMs: Input.properties.waitForIndexMs,
   }),
 );
 
@@ -86,7 +89,8 @@ export const recallChain = defineOperation({
       },
     },
   ],
-  async run({ query: question, maxSubQueries = 0, params = {} }, context) {
+  async run({ query: question, maxSubQueries = 0, params = {}, waitForIndexMs }, context) {
+    await waitForIndex(context, waitForIndexMs);
     const plan = planChain(question, maxSubQueries === 0 ? CHAIN_QUERIES_DEFAULT : maxSubQueries);
     // The whole question decides nothing of a part; what the parameters ask for holds in each.
     const asked = stagedQuery({ ...params, query: '' });

@@ -7,6 +7,7 @@ import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf, outsideSchema } from '../names.ts';
 import { HitOutput, hitMessage, hitOutput, truncatedWarning } from './hit-output.ts';
+import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 import { besideOf, unpackBeside } from './recall-beside.ts';
 import { cutWarnings, vectorCut } from './recall-cuts.ts';
 import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './recall-fields.ts';
@@ -45,6 +46,11 @@ const Output = Type.Object({
 });
 type Output = Static<typeof Output>;
 
+/** Over HTTP a body may say how long to wait; it is none of the sixty fields. */
+const BodyInput = Type.Object({ ...RecallInput.properties, waitForIndexMs: WaitForIndexMs });
+type BodyInput = Static<typeof BodyInput>;
+const WAIT = 'wait_for_index_ms';
+
 const VECTORS_PARTLY = 'a part of the memory has no vectors yet, and is ranked as if it were of usual likeness';
 
 export const recall = defineCall({
@@ -53,7 +59,7 @@ export const recall = defineCall({
   needs: 'read',
   reach: 'binding',
   mutates: false,
-  input: RecallInput,
+  input: BodyInput,
   output: Output,
   errors: ['VAL-E001', 'MEM-E005'],
   grpc: rpc({
@@ -81,11 +87,13 @@ export const recall = defineCall({
       verb: 'POST',
       path: 'M/recall',
       beside: besideOf(glanceAtJson),
-      bodySchema: outsideSchema(RecallInput),
+      staysHere: (body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(WAIT),
+      bodySchema: outsideSchema(BodyInput),
       takesQuery: true,
       read: (parts) => {
-        const input = mechanicalInput(nodeOf(RecallInput), parts);
-        if (isMembers(input)) refuseDuration(input);
+        const input = mechanicalInput(nodeOf(BodyInput), parts);
+        if (!isMembers(input)) return input;
+        refuseDuration(input);
         return input;
       },
     },
@@ -93,6 +101,7 @@ export const recall = defineCall({
   call: {
     method: 'recall',
     around: async (input, context, perform) => {
+      await waitForIndex(context, (input as BodyInput).waitForIndexMs);
       const text = input.query?.trim() ?? '';
       if (text === '') return perform(input);
       const { asked, warnings } = await embedded(input, text, context);
