@@ -303,7 +303,8 @@ test('a server that ends finishes what it has answered for', async () => {
     const client = new HttpClient(first.http, first.key);
     // A server that ends waits so long and no longer: the thread that reads is there before that begins.
     await client.post('/memories/default/remember', { text: 'Nothing is said here.', extract_mode: 'sync' });
-    const texts = Array.from({ length: 30 }, (_, at) => `I live in Paris. This is note ${at}.`);
+    // Each states another fact: one that is known already has the source that it was first read from.
+    const texts = Array.from({ length: 30 }, (_, at) => `I love ${'abcdefghijklmnopqrstuvwxyzABCD'[at]}xy tea.`);
     const sources = await Promise.all(
       texts.map(async (text) => (await client.post('/memories/default/remember', { text })).source_hash),
     );

@@ -40,10 +40,33 @@ export function grainRoutes(client: () => HttpClient): void {
       assert.deepEqual(again, { blob_hash: flat.blob_hash, status: 'added', duplicate: true });
     });
 
-    test('H1 refuses other types, pointing to batch-add, and names the member that is missing or mistyped', async () => {
+    test('H1 takes every type in the shape of an item of batch-add', async () => {
       const [http, M] = [client(), await place()];
-      const other = await refused(http.post(`${M}/add`, { grain_type: 'event', fields: { content: 'x' } }), 'MEM-E005');
-      assert.match(other.message, /batch-add/);
+      const fields = { content: 'x', role: 'user' };
+      const added = await http.post(`${M}/add`, {
+        grain_type: 'event',
+        fields,
+        tags: ['t'],
+        created_at: 1_700_000_000,
+      });
+      const grain = await http.get(`${M}/grains/${added.blob_hash}`);
+      assert.deepEqual(
+        [grain.grain_type, grain.fields.content, grain.fields.role, grain.fields.tags, grain.created_at],
+        ['event', 'x', 'user', ['t'], 1_700_000_000],
+      );
+      const goal = await http.post(`${M}/add`, { grain_type: 'goal', fields: { description: 'rest' } });
+      const batch = await http.post(`${M}/batch-add`, {
+        grains: [{ grain_type: 'goal', fields: { description: 'rest' } }],
+      });
+      assert.deepEqual(batch.duplicates, [{ index: 0, blob_hash: goal.blob_hash }]);
+      await refused(http.post(`${M}/add`, { grain_type: 'event', content: 'x' }), 'VAL-E003');
+      await refused(http.post(`${M}/add`, { grain_type: 'nothing', fields: {} }), 'MEM-E005');
+      const wanting = await refused(http.post(`${M}/add`, { grain_type: 'goal', fields: {} }), 'VAL-E003');
+      assert.ok(wanting.message.includes('description'), wanting.message);
+    });
+
+    test('H1 names the member of a belief that is missing or mistyped', async () => {
+      const [http, M] = [client(), await place()];
       for (const name of ['subject', 'relation', 'object']) {
         const { [name]: _, ...rest } = BELIEF as Record<string, unknown>;
         const missing = await refused(http.post(`${M}/add`, rest), 'VAL-E003');

@@ -3,7 +3,8 @@ import type { AddItem, CallContext } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { treeOf } from '../govern/scope-tree.ts';
 import { tripleForm } from '../grain/api-text.ts';
-import { type Doc, type IndexPart, pairKey } from '../index/part.ts';
+import { intersect } from '../index/docset.ts';
+import { type Doc, type IndexPart, type Ordinal, pairKey } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
@@ -38,7 +39,9 @@ export function planAdd(
   allowWrite(group, memory, context, prepared);
   checkScope(memory, prepared);
   if (event === 'memory.extracted') checkSource(group, memory, prepared);
-  const duplicate = findDuplicate(group, memory, prepared);
+  const duplicate =
+    findDuplicate(group, memory, prepared) ??
+    (event === 'memory.extracted' ? findKnownFact(group, memory, prepared) : undefined);
   const warnings = prepared.grain.type === 'consent' ? [...prepared.warnings, GRANTS_NOTHING] : prepared.warnings;
   if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings };
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
@@ -123,6 +126,55 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
   return undefined;
 }
 
+/**
+ * What a text states is known when a current belief of the same person and namespace states it: its source, session and tags
+ * tell where it was said, not another fact. One that says when it began to hold is another where that differs.
+ * Where a new object takes the place of the old one, a text that states two objects in turn would replace both each time that
+ * it is told: so what was replaced counts as known to the very text that it came from.
+ */
+function findKnownFact(group: Group, memory: Memory, prepared: PreparedGrain): string | undefined {
+  const { dedup } = memory.settings;
+  if (dedup === 'none') return undefined;
+  const { fields } = prepared.grain;
+  let source: string | undefined;
+  for (const known of factsLike(group, memory, prepared)) {
+    if (fields['valid_from'] !== undefined && fields['valid_from'] !== known.grain.fields['valid_from']) continue;
+    if (!group.isSuperseded(memory, known.ordinal)) return known.address;
+    if (dedup !== 'upsert') continue;
+    source ??= sourceText(group, memory, prepared.grain);
+    if (source !== undefined && sourceText(group, memory, known.grain) === source) return known.address;
+  }
+  return undefined;
+}
+
+/** Beliefs of the same subject, relation, object, namespace and user, superseded ones too, newest first. */
+function factsLike(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] {
+  const { subject, relation, object, type } = prepared.indexed;
+  if (type !== 'belief' || subject === undefined || relation === undefined || object === undefined) return [];
+  const ordinals = group
+    .plannedWith(memory, subject, relation)
+    .map((planned) => planned.ordinal)
+    .reverse();
+  const parts = group.store.parts(memory.number);
+  const pair = pairKey(subject, relation);
+  for (let i = parts.length - 1; i >= 0 && ordinals.length < RIVALS_MAX; i--) {
+    const part = parts[i]!;
+    const [withPair, withObject] = [part.facet('pair', pair), part.facet('object', object)];
+    if (withPair === undefined || withObject === undefined) continue;
+    const docs = intersect([withPair, withObject]);
+    for (let j = docs.length - 1; j >= 0 && ordinals.length < RIVALS_MAX; j--) ordinals.push(part.ordinals[docs[j]!]!);
+  }
+  return readRivals(group, memory, prepared, ordinals).filter((rival) => objectOf(rival) === object);
+}
+
+/** The words of the grain that this was read from, where it is here and has some. */
+function sourceText(group: Group, memory: Memory, { fields }: Pick<Rival['grain'], 'fields'>): string | undefined {
+  const [source] = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
+  const ordinal = typeof source === 'string' ? group.findOrdinal(memory, source) : undefined;
+  const content = ordinal === undefined ? undefined : group.read(memory, ordinal)?.grain.fields['content'];
+  return typeof content === 'string' ? content : undefined;
+}
+
 /** What has expired is gone for every caller: nothing that is added is a duplicate of it. */
 function isGone(group: Group, memory: Memory, part: IndexPart, doc: Doc): boolean {
   if (memory.governed.hidesNothing) return (part.numbers('expiresAtMs')?.[doc] ?? Number.NaN) <= group.nowMs;
@@ -132,7 +184,7 @@ function isGone(group: Group, memory: Memory, part: IndexPart, doc: Doc): boolea
 
 /** Current beliefs of the same subject, relation, namespace and user, newest first. */
 function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] {
-  const { subject, relation, namespace, user, type } = prepared.indexed;
+  const { subject, relation, type } = prepared.indexed;
   if (type !== 'belief' || subject === undefined || relation === undefined) return [];
   const { store } = group;
   const pair = pairKey(subject, relation);
@@ -146,9 +198,20 @@ function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] 
     const docs = part.facet('pair', pair) ?? [];
     for (let j = docs.length - 1; j >= 0 && ordinals.length < RIVALS_MAX; j--) ordinals.push(part.ordinals[docs[j]!]!);
   }
+  return readRivals(
+    group,
+    memory,
+    prepared,
+    ordinals.filter((ordinal) => !group.isSuperseded(memory, ordinal)),
+  );
+}
+
+/** Those of them that are there and are beliefs of the same namespace and user. */
+function readRivals(group: Group, memory: Memory, prepared: PreparedGrain, ordinals: readonly Ordinal[]): Rival[] {
+  const { namespace, user } = prepared.indexed;
   const found: Rival[] = [];
   for (const ordinal of ordinals) {
-    if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) continue;
+    if (group.store.index.removed.get(ordinal)) continue;
     const stored = group.read(memory, ordinal);
     if (stored === undefined || hasExpired(memory, stored.grain, group.nowMs)) continue;
     const { fields, type: storedType } = stored.grain;

@@ -11,7 +11,7 @@ import {
 import { makeLog } from '../log.ts';
 import { Extractions, type Marker } from './extractions.ts';
 
-const DONE: Marker = { status: 'done', hashes: ['h'], sourceForgotten: false, warnings: [] };
+const DONE: Marker = { status: 'done', hashes: ['h'], duplicates: [], sourceForgotten: false, warnings: [] };
 
 function made() {
   const lines: string[] = [];

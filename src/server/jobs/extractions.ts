@@ -16,6 +16,8 @@ export interface Marker {
   readonly status: 'pending' | 'done' | 'failed';
   /** Of what was extracted, once it is done. */
   readonly hashes: readonly string[];
+  /** Those of them that were there already. */
+  readonly duplicates: readonly string[];
   readonly sourceForgotten: boolean;
   readonly warnings: readonly string[];
 }
@@ -36,8 +38,8 @@ interface Job {
   readonly work: ExtractionWork;
 }
 
-const PENDING: Marker = { status: 'pending', hashes: [], sourceForgotten: false, warnings: [] };
-export const FAILED: Marker = { status: 'failed', hashes: [], sourceForgotten: false, warnings: [] };
+const PENDING: Marker = { status: 'pending', hashes: [], duplicates: [], sourceForgotten: false, warnings: [] };
+export const FAILED: Marker = { status: 'failed', hashes: [], duplicates: [], sourceForgotten: false, warnings: [] };
 
 export class Extractions {
   readonly #log: Logger;

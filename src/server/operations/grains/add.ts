@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { EngineError } from '../../../engine/errors.ts';
+import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
+import type { JsonObject } from '../../../shards/protocol.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
 import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
@@ -39,19 +40,13 @@ const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
 /** What a belief of /add must bring; the shard checks the rest. */
 const BELIEF_FIELDS = ['subject', 'relation', 'object'] as const;
 
-function readBelief(json: unknown): unknown {
+/** A belief flat or nested; a grain of another type in the shape of batch-add's items, with `fields`. */
+function readGrain(json: unknown): unknown {
   const body = bodyOf(json);
-  const grainType = textMember(body, 'grain_type') ?? 'belief';
-  if (grainType !== 'belief') {
-    checkedGrainType(grainType);
-    throw new EngineError('MEM-E005', `add takes beliefs only; send a ${grainType} with batch-add`);
-  }
+  const grainType = checkedGrainType(textMember(body, 'grain_type') ?? 'belief');
+  if (grainType !== 'belief' && (body['fields'] === undefined || body['fields'] === null)) throw missing('fields');
   const fields = fieldsOf(body, ENVELOPE);
-  for (const name of BELIEF_FIELDS) {
-    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (value === undefined || value === null) throw missing(name);
-    if (typeof value !== 'string') throw mistyped(name, 'string');
-  }
+  if (grainType === 'belief') checkBelief(fields);
   const { options, purpose } = body;
   const rest: Members = {};
   if (options !== undefined && options !== null) rest['options'] = inward(nodeOf(AddOptionsInput), options);
@@ -59,10 +54,19 @@ function readBelief(json: unknown): unknown {
   return { grainType, fields, ...rest };
 }
 
+function checkBelief(fields: JsonObject): void {
+  for (const name of BELIEF_FIELDS) {
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (value === undefined || value === null) throw missing(name);
+    if (typeof value !== 'string') throw mistyped(name, 'string');
+  }
+}
+
 const BODY: Members = {
   type: 'object',
   additionalProperties: true,
-  description: 'Flat: the fields of a belief. Nested: grain_type, fields and common fields; the outer value wins.',
+  description:
+    'Flat: the fields of a belief. Nested, for every type: grain_type, fields and common fields; the outer value wins.',
   properties: {
     subject: { type: 'string' },
     relation: { type: 'string' },
@@ -70,7 +74,7 @@ const BODY: Members = {
     confidence: { type: 'number', minimum: 0, maximum: 1 },
     namespace: { type: 'string' },
     tags: { type: 'array', items: { type: 'string' } },
-    grain_type: { const: 'belief' },
+    grain_type: { enum: [...GRAIN_TYPE_NAMES] },
     fields: { type: 'object' },
     options: outsideSchema(AddOptionsInput),
     purpose: { type: 'string' },
@@ -100,7 +104,7 @@ export const add = defineCall({
       path: 'M/add',
       bodySchema: BODY,
       findUnknown: unknownBesideFields(ENVELOPE),
-      read: ({ json }) => readBelief(json),
+      read: ({ json }) => readGrain(json),
       staysHere: jsonAsks,
       write: ({ hash, duplicate, warnings, extractedCount }) => ({
         blob_hash: hash,

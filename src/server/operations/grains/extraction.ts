@@ -17,6 +17,8 @@ export interface Source {
 export interface Extracted {
   /** Distinct, in the order of the texts: of what was stored, and of what was there already. */
   readonly hashes: readonly string[];
+  /** Those of them that were there already. */
+  readonly duplicates: readonly string[];
   readonly warnings: readonly string[];
   /** True when some text was not read, or some belief not stored. */
   readonly failed: boolean;
@@ -127,6 +129,7 @@ export async function extractFrom(
   { readUntilMs, extras }: Pace,
 ): Promise<Extracted> {
   const hashes = new Set<string>();
+  const duplicates = new Set<string>();
   const problems = new Problems();
   let items: AddItem[] = [];
   const store = async (): Promise<void> => {
@@ -137,7 +140,10 @@ export async function extractFrom(
       const { outcomes } = await context.call('addBatch', { items: storing }, extras());
       for (const outcome of outcomes) {
         if ('error' in outcome) problems.note(outcome.error.message);
-        else hashes.add(outcome.hash);
+        else {
+          if (outcome.duplicate && !hashes.has(outcome.hash)) duplicates.add(outcome.hash);
+          hashes.add(outcome.hash);
+        }
       }
     });
   };
@@ -161,7 +167,7 @@ export async function extractFrom(
     if (items.length >= EXTRACTED_BATCH_MAX) await store();
   }
   await store();
-  return { hashes: [...hashes], warnings: problems.warnings, failed: problems.any };
+  return { hashes: [...hashes], duplicates: [...duplicates], warnings: problems.warnings, failed: problems.any };
 }
 
 function inherited({ fields }: Source): JsonObject {

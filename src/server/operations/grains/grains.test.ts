@@ -64,7 +64,7 @@ test('what is missing or mistyped is named as the caller wrote it', async () => 
     ['add', [], 'VAL-E003', 'invalid type'],
     ['add', undefined, 'VAL-E002', 'JSON'],
     ['add', { ...BELIEF, options: { sync: 'yes' } }, 'VAL-E003', 'options.sync'],
-    ['add', { grain_type: 'event', fields: { content: 'x' } }, 'MEM-E005', 'batch-add'],
+    ['add', { grain_type: 'event', content: 'x' }, 'VAL-E003', 'missing field `fields`'],
     ['add', { grain_type: 'nothing', fields: {} }, 'MEM-E005', 'unknown grain type'],
     ['batch-add', {}, 'VAL-E003', 'missing field `grains`'],
     ['batch-add', { grains: {} }, 'VAL-E003', 'invalid type'],
