@@ -1,3 +1,3 @@
-export const PUBLISHED: Readonly<Record<string, string>>;
+export const DIGESTS: Readonly<Record<string, { readonly published: string; readonly patched?: string }>>;
 export function patchElf(bytes: Uint8Array): Buffer;
 export function needsPatch(): boolean;

@@ -13,17 +13,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** SHA-256 of each published Linux binary of the version that package.json pins. */
-export const PUBLISHED = {
-  'uws_linux_arm64_115.node': '6bdbc8ff976b4371af1906175e9025804bacc38a414969f4f02314e6b99f206c',
-  'uws_linux_arm64_127.node': '82b79bd18d1e3563de336156005bd01b7f39fc387b65173d69a29da4ee79f895',
-  'uws_linux_arm64_137.node': '88618b30ddf6b2b62310db89f40a701616676352aac5e0f6184dd8ef876199ce',
-  'uws_linux_arm64_141.node': '81d0186dd1549ed6a7f47e68e323573fc27d69d2920527654ce2dd993af2b0ec',
-  'uws_linux_x64_115.node': '5b126ee00bf754b02e97e4c27090365a8562c5820c93f93918ac2212d4503e91',
-  'uws_linux_x64_127.node': '4b55b1f2cb7a7913febbb65a89496412b96af77e838552980092ba6b33723aac',
-  'uws_linux_x64_137.node': '98128405dba2fb608448e921a979530f70c946a2cc9889c15f2fa70c2d00ab05',
-  'uws_linux_x64_141.node': '813d788b347c6fd76b779d8932311ec05a044e612b4b83af220f16e6ea789683',
-};
+/**
+ * SHA-256 of each binary of the version that package.json pins, as it was published and as it is patched. The server loads
+ * no other.
+ */
+export const DIGESTS = createRequire(import.meta.url)('./uws-digests.json');
 
 const NEWER = 'GLIBC_2.38';
 const PREFIX = '__isoc23_';
@@ -124,21 +118,26 @@ export function needsPatch() {
   return major === 2 && minor < 38;
 }
 
+function sha256(bytes) {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
 function main() {
   if (!needsPatch()) return;
   const published = dirname(createRequire(import.meta.url).resolve('uWebSockets.js'));
   const cache = join(published, '..', '.cache', 'granary');
-  for (const [name, digest] of Object.entries(PUBLISHED)) {
+  for (const [name, { published: asPublished, patched: asPatched }] of Object.entries(DIGESTS)) {
     const source = join(published, name);
     if (!name.startsWith(`uws_linux_${process.arch}_`) || !existsSync(source)) continue;
     const bytes = readFileSync(source);
-    if (createHash('sha256').update(bytes).digest('hex') !== digest) {
+    const patched = sha256(bytes) === asPublished ? patchElf(bytes) : undefined;
+    if (patched === undefined || sha256(patched) !== asPatched) {
       console.warn(`granary: ${name} is not the file that was expected, so it is not patched`);
       continue;
     }
     mkdirSync(cache, { recursive: true });
     const target = join(cache, name);
-    writeFileSync(`${target}.tmp`, patchElf(bytes), { mode: 0o755 });
+    writeFileSync(`${target}.tmp`, patched, { mode: 0o755 });
     renameSync(`${target}.tmp`, target);
   }
 }

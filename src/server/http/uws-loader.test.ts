@@ -1,21 +1,38 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { needsPatch, PUBLISHED, patchElf } from '../../../scripts/patch-uws.mjs';
-import { loadUws } from './uws-loader.ts';
+import { DIGESTS, needsPatch, patchElf } from '../../../scripts/patch-uws.mjs';
+import { loadUws, loadUwsFrom } from './uws-loader.ts';
 
 const require = createRequire(import.meta.url);
 const FOLDER = dirname(require.resolve('uWebSockets.js'));
 
-test('every published binary is the one that is known, and its patch changes seven bytes at most', () => {
-  for (const [name, digest] of Object.entries(PUBLISHED)) {
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+test('every binary is the one that is known, and a patch changes seven bytes at most', () => {
+  const there = readdirSync(FOLDER).filter((name) => name.endsWith('.node'));
+  assert.deepEqual(Object.keys(DIGESTS), there.sort());
+  for (const [name, { published: digest, patched: asPatched }] of Object.entries(DIGESTS)) {
     const published = readFileSync(join(FOLDER, name));
-    assert.equal(createHash('sha256').update(published).digest('hex'), digest, name);
+    assert.equal(sha256(published), digest, name);
+    assert.equal(asPatched !== undefined, name.includes('_linux_'), name);
+    if (asPatched === undefined) continue;
     const patched = patchElf(published);
+    assert.equal(sha256(patched), asPatched, name);
     assert.equal(patched.length, published.length);
     let changed = 0;
     for (let at = 0; at < published.length; at += 4_096) {
@@ -56,4 +73,33 @@ test('the loader gives the module or says why not, once', () => {
   if ('uws' in found) assert.equal(typeof found.uws.SSLApp, 'function');
   else assert.match(found.reason, /^uWebSockets\.js /);
   assert.equal(loadUws(), found);
+});
+
+test('a binary that is not the expected file is not loaded, though it would load', (t) => {
+  const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+  const installed = [join(FOLDER, '..', '.cache', 'granary', name), join(FOLDER, name)].find((path) =>
+    existsSync(path),
+  );
+  if (installed === undefined) return t.skip(`there is no ${name}`);
+  const root = mkdtempSync(join(tmpdir(), 'granary-uws-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const [folder, cache] = [join(root, 'uWebSockets.js'), join(root, '.cache', 'granary')];
+  for (const path of [folder, cache]) mkdirSync(path, { recursive: true });
+  const entry = join(folder, 'uws.js');
+  copyFileSync(join(FOLDER, name), join(folder, name));
+  const isPatched = installed.includes('.cache');
+  const target = isPatched ? join(cache, name) : join(folder, name);
+  // A byte behind the end, which nothing reads.
+  writeFileSync(target, Buffer.concat([readFileSync(installed), Buffer.of(0)]));
+  // In a process of its own: the library does not stand being loaded twice in one.
+  const loads = spawnSync(process.execPath, ['-p', `typeof require(${JSON.stringify(target)}).App`], {
+    encoding: 'utf8',
+  });
+  assert.equal(loads.stdout.trim(), 'function', loads.stderr);
+  const refused = loadUwsFrom(entry);
+  assert.ok('reason' in refused);
+  assert.match(
+    refused.reason,
+    /^uWebSockets\.js is not loaded: .* is not the expected file \(its SHA-256 is [0-9a-f]{64}\)$/,
+  );
 });

@@ -1,8 +1,9 @@
 // Finds the uWebSockets.js binary that loads here, or says why none does. On an older C library that is the patched
-// copy that scripts/patch-uws.mjs made; nothing is written here.
+// copy that scripts/patch-uws.mjs made. Whichever it is, its digest is checked before it runs. Nothing is written here.
 
 import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
-import { existsSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { HEADER_BYTES_MAX } from '../../engine/limits.ts';
@@ -30,28 +31,41 @@ export interface UwsApp {
   close(): UwsApp;
 }
 
+/** Of a binary: SHA-256 in hex, as scripts/patch-uws.mjs has it. */
+interface Digests {
+  readonly published: string;
+  readonly patched?: string;
+}
+
 export type LoadedUws = { readonly uws: UwsModule } | { readonly reason: string };
 
 let loaded: LoadedUws | undefined;
 
 /** The native module, or one line for the log about why there is none. The same answer for the process's life. */
 export function loadUws(): LoadedUws {
-  loaded ??= load();
+  loaded ??= loadUwsFrom(createRequire(import.meta.url).resolve('uWebSockets.js'));
   return loaded;
 }
 
-function load(): LoadedUws {
+/** The same for the package whose entry is `entry`. A binary is code: one that is not the expected file is not loaded. */
+export function loadUwsFrom(entry: string): LoadedUws {
   const require = createRequire(import.meta.url);
   // The library reads its header limit (4 KiB unless told, too little for a long bearer token) while it loads.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BYTES_MAX);
   try {
-    const folder = dirname(require.resolve('uWebSockets.js'));
     const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-    const published = join(folder, name);
+    const published = join(dirname(entry), name);
     if (!existsSync(published)) return { reason: `uWebSockets.js has no ${name}` };
-    const patched = join(folder, '..', '.cache', 'granary', name);
+    const patched = join(dirname(entry), '..', '.cache', 'granary', name);
+    const isPatched = existsSync(patched);
+    const path = isPatched ? patched : published;
+    const digests: Readonly<Record<string, Digests>> = require('../../../scripts/uws-digests.json');
+    const expected = isPatched ? digests[name]?.patched : digests[name]?.published;
+    const found = hash('sha256', readFileSync(path), 'hex');
+    if (found !== expected)
+      return { reason: `uWebSockets.js is not loaded: ${path} is not the expected file (its SHA-256 is ${found})` };
     // The binary itself, not the package's entry: that one knows only the published files.
-    const uws: UwsModule = require(existsSync(patched) ? patched : published);
+    const uws: UwsModule = require(path);
     return { uws };
   } catch (error) {
     const words = error instanceof Error ? error.message.split('\n')[0] : String(error);
