@@ -49,14 +49,14 @@ const COMMON: Fields = {
   valid_from: THEN - 86_400,
   valid_to: THEN + 86_400,
   source_type: 'agent',
-  context: { page: 3, note: 'naïve café ☕' },
-  of_my_own: { nested: [1, 2.5, true, 'x'] },
 };
+/** A consent has none of these. */
+const FREE: Fields = { context: { page: 3, note: 'naïve café ☕' }, of_my_own: { nested: [1, 2.5, true, 'x'] } };
 
 const types: readonly Case[] = TEN_TYPES.map(([type, fields]) => ({
   name: `a ${type} comes back with every field that was sent`,
   async run(memory) {
-    const sent = { ...COMMON, ...fields };
+    const sent = { ...COMMON, ...(type === 'consent' ? {} : FREE), ...fields };
     const { hash } = await memory.add(type, sent);
     assert.match(hash, /^[0-9a-f]{64}$/);
     const grain = await memory.get(hash);
@@ -70,6 +70,8 @@ const types: readonly Case[] = TEN_TYPES.map(([type, fields]) => ({
 /** A refusal of an add: type, fields, code. */
 const REFUSED: readonly (readonly [what: string, type: string, fields: Fields, ...codes: string[]])[] = [
   ['an unknown type', 'nonsense', { subject: 'a' }, 'MEM-E005'],
+  ['a consent with a context', 'consent', { user_id: 'ada', scope: 'storage', context: { note: 'x' } }, 'VAL-E001'],
+  ['a consent with a field of its own', 'consent', { user_id: 'ada', scope: 'storage', note: 'x' }, 'VAL-E001'],
   ['a belief without an object', 'belief', { subject: 'a', relation: 'b' }, 'VAL-E003'],
   ['an object that is a number', 'belief', { subject: 'a', relation: 'b', object: 7 }, 'VAL-E003'],
   ['an event without content', 'event', {}, 'VAL-E003'],
