@@ -1,75 +1,110 @@
-// Whose words statistics count: all that is live of a memory, and for a caller who is bound to a namespace or a user what lies
-// inside of that alone. How rare a word is elsewhere would move scores, and so tell of grains that are not there for such a caller.
+// Whose words statistics count: what the caller may see of a memory. How rare a word is elsewhere would move scores, and so tell of
+// grains outside a caller's binding, and of what a restriction, a consent or a time to live hides.
 import type { CallContext } from '../calls.ts';
-import type { IndexPart } from '../index/part.ts';
+import type { Doc, IndexPart } from '../index/part.ts';
 import { countedLength } from '../index/text/bm25.ts';
 import { type CountedDocs, docBits, type SearchPart } from '../index/text/search.ts';
 import { COUNTED_BINDINGS_MAX } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import { docsWithin } from './filter.ts';
+import { type HiddenReason, type HidingNow, hidingIn } from './hidden.ts';
 import { removedDocs } from './removed.ts';
 
-type Binding = Pick<CallContext, 'namespace' | 'userId'>;
-
 /** The parts as statistics see them. */
-export function countedParts(store: Store, parts: readonly IndexPart[], context: Binding): SearchPart[] {
-  const isBound = context.namespace !== undefined || context.userId !== undefined;
+export function countedParts(store: Store, parts: readonly IndexPart[], context: CallContext): SearchPart[] {
   return parts.map((part) => ({
     text: part.text,
     removed: undefined,
     allowed: undefined,
     removedDocs: removedDocs(store, part),
-    counted: isBound ? countedIn(store, part, context) : undefined,
+    counted: seenIn(store, part, context).counted,
   }));
 }
 
-const NOTHING = new Uint32Array(0);
+export type HiddenCounts = Readonly<Partial<Record<HiddenReason, number>>>;
+
+/** How many docs within the caller's binding are hidden, whatever is asked. */
+export function hiddenCounts(store: Store, parts: readonly IndexPart[], context: CallContext): HiddenCounts {
+  const sums: Partial<Record<HiddenReason, number>> = {};
+  for (const part of parts)
+    for (const [reason, count] of Object.entries(seenIn(store, part, context).hidden) as [HiddenReason, number][])
+      sums[reason] = (sums[reason] ?? 0) + count;
+  return sums;
+}
+
+/** What a caller sees of a part. */
+interface Seen {
+  /** Undefined where that is all that is live: then the part's own sums are right. */
+  readonly counted: CountedDocs | undefined;
+  readonly hidden: HiddenCounts;
+  /** In milliseconds; another doc is hidden from then on. */
+  readonly untilMs: number;
+}
+
+const ALL: Seen = { counted: undefined, hidden: {}, untilMs: Number.POSITIVE_INFINITY };
 
 interface Known {
   readonly version: number;
   readonly docCount: number;
-  /** By binding, the last used last. */
-  readonly bindings: Map<string, CountedDocs | undefined>;
+  /** By binding and what is hidden, the last used last. */
+  readonly callers: Map<string, Seen>;
 }
 
-/** Adding lengths up walks a list, so what the last callers see of a part is kept until something is removed or added. */
+/** Adding lengths up walks a list, so what the last callers see of a part is kept until something is removed, added or hidden. */
 const known = new WeakMap<IndexPart, Known>();
 
-/** Undefined where the caller sees all that is live of the part: then its own sums are right. */
-function countedIn(store: Store, part: IndexPart, binding: Binding): CountedDocs | undefined {
+function seenIn(store: Store, part: IndexPart, context: CallContext): Seen {
+  const { namespace, userId } = context;
+  const hiding = hidingIn(store, part, context);
+  if (hiding === undefined && namespace === undefined && userId === undefined) return ALL;
   const { docCount } = part;
   const version = store.index.removed.count;
   let last = known.get(part);
   if (last === undefined || last.version !== version || last.docCount !== docCount) {
-    last = { version, docCount, bindings: new Map() };
+    last = { version, docCount, callers: new Map() };
     known.set(part, last);
   }
-  const { bindings } = last;
-  const name = JSON.stringify([binding.namespace, binding.userId]);
-  const isKnown = bindings.has(name);
-  const counted = isKnown ? bindings.get(name) : count(store, part, docsWithin(part, binding) ?? NOTHING);
-  bindings.delete(name);
-  bindings.set(name, counted);
-  if (bindings.size > COUNTED_BINDINGS_MAX) bindings.delete(bindings.keys().next().value ?? name);
-  return counted;
+  const { callers } = last;
+  const name = JSON.stringify([namespace, userId, hiding?.key]);
+  const kept = callers.get(name);
+  const isGood = kept !== undefined && store.clock.nowMs() < kept.untilMs;
+  const seen = isGood ? kept : look(store, part, docsWithin(part, context), hiding);
+  callers.delete(name);
+  callers.set(name, seen);
+  if (callers.size > COUNTED_BINDINGS_MAX) callers.delete(callers.keys().next().value ?? name);
+  return seen;
 }
 
-function count(store: Store, part: IndexPart, within: Uint32Array): CountedDocs | undefined {
+/** `within`: the docs of the caller's binding; undefined: all. */
+function look(store: Store, part: IndexPart, within: Uint32Array | undefined, hiding: HidingNow | undefined): Seen {
   const { docCount, ordinals } = part;
-  if (within.length === docCount) return undefined;
+  if (within?.length === docCount && hiding === undefined) return ALL;
   const { removed } = store.index;
   const { lengths } = part.text;
+  const nowMs = store.clock.nowMs();
   const mayBeGone = removedDocs(store, part).length > 0;
-  const docs = new Uint32Array(within.length);
+  const count = within?.length ?? docCount;
+  const docs = new Uint32Array(count);
+  const hidden: Partial<Record<HiddenReason, number>> = {};
+  let untilMs = hiding?.untilMs ?? Number.POSITIVE_INFINITY;
   let live = 0;
   let totalLength = 0;
-  for (let i = 0; i < within.length; i++) {
-    const doc = within[i]!;
+  for (let i = 0; i < count; i++) {
+    const doc: Doc = within === undefined ? i : within[i]!;
     if (mayBeGone && removed.get(ordinals[doc]!)) continue;
+    if (hiding !== undefined) {
+      const reason = hiding.reasons.find(({ hides }) => hides(doc))?.reason;
+      if (reason !== undefined) {
+        hidden[reason] = (hidden[reason] ?? 0) + 1;
+        continue;
+      }
+      const endMs = hiding.endOf(doc);
+      if (endMs > nowMs && endMs < untilMs) untilMs = endMs;
+    }
     docs[live++] = doc;
     totalLength += countedLength(lengths[doc]!);
   }
   const isDense = 32 * live > docCount;
   const list = docs.subarray(0, live);
-  return { count: live, docs: isDense ? docBits(list, docCount) : list, totalLength };
+  return { counted: { count: live, docs: isDense ? docBits(list, docCount) : list, totalLength }, hidden, untilMs };
 }

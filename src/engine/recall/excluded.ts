@@ -1,14 +1,14 @@
 // Which candidates the conditions of a recall kept out, and by which of them. The legs never see these (that is what makes
 // `limit` results mean `limit` results), so for who wants to know they search once more without the conditions.
 import type { CallContext, GrainFilter, RecallQuery } from '../calls.ts';
-import { DocSet } from '../index/docset.ts';
 import type { Doc, IndexPart } from '../index/part.ts';
 import type { TextQuery } from '../index/text/query.ts';
 import { docBits, searchText, type TextStatistics } from '../index/text/search.ts';
 import type { Store } from '../store/store.ts';
 import { placesIn } from './candidates.ts';
+import { hiddenCounts } from './counted.ts';
 import { filterPart, visibleIn } from './filter.ts';
-import { hiddenIn, hiddenReasons } from './hidden.ts';
+import type { HiddenReason } from './hidden.ts';
 import type { NameTest } from './named.ts';
 import { inOrder } from './ordered.ts';
 import { type Excluded, type ExclusionReason, Exclusions } from './stages/excluded.ts';
@@ -26,14 +26,17 @@ export interface ExclusionSearch {
   readonly vectors: VectorLeg | undefined;
 }
 
-/** Within what the caller may see: what lies outside of that is nobody's business here. */
+/**
+ * Within what the caller may see: what lies outside of that is nobody's business here. What a policy or a time to live hides is
+ * counted as a whole and never named: that a query meets it would tell what it says.
+ */
 export function excludedByConditions(search: ExclusionSearch): Excluded {
-  const { store, context, parts, query } = search;
-  const everything = { ...query, filter: { includeSuperseded: true } };
-  // What has expired, and what a policy keeps back, is hidden from everybody; it is looked for here alone.
-  const seen = parts.map((part) => visibleOrHidden(store, part, everything.filter, context));
+  const { store, context, parts } = search;
+  const seen = parts.map((part) => visibleIn(store, part, { includeSuperseded: true }, context));
   const reasons = parts.map((part) => reasonsIn(search, part));
   const excluded = new Exclusions();
+  for (const [reason, count] of Object.entries(hiddenCounts(store, parts, context)))
+    excluded.count(reason as HiddenReason, count); // a key of those counts
   const met = new Set<number>();
   const meet = (part: number, doc: Doc): void => {
     const ordinal = parts[part]!.ordinals[doc]!;
@@ -93,28 +96,11 @@ function listOf(store: Store, part: IndexPart, filter: GrainFilter): Uint32Array
   return filterPart(store, part, filter, NOBODY).docs;
 }
 
-function visibleOrHidden(
-  store: Store,
-  part: IndexPart,
-  filter: GrainFilter,
-  context: CallContext,
-): (doc: Doc) => boolean {
-  const visible = visibleIn(store, part, filter, context);
-  const hidden = hiddenIn(store, part, context);
-  if (hidden === undefined) return visible;
-  const { removed } = store.index;
-  const within = filterPart(store, part, {}, context).docs;
-  const set = within === undefined ? undefined : DocSet.of(part.docCount, within);
-  return (doc) =>
-    visible(doc) || (hidden(doc) && !removed.get(part.ordinals[doc]!) && (set === undefined || set.has(doc)));
-}
-
 /** Why a doc that the caller may see is kept out: the first condition that it fails, in the contract's order. */
 function reasonsIn(
-  { store, context, query, facets }: ExclusionSearch,
+  { store, query, facets }: ExclusionSearch,
   part: IndexPart,
 ): (doc: Doc) => ExclusionReason | undefined {
-  const hiding = hiddenReasons(store, part, context);
   const conditions = conditionsOf(query.filter, facets).map(({ reason, filter, terms }) => {
     const { docs, test } = filterPart(store, part, { includeSuperseded: true, ...filter }, NOBODY, terms);
     const bits = docs === undefined ? undefined : docBits(docs, part.docCount);
@@ -124,8 +110,6 @@ function reasonsIn(
   });
   const { superseded } = store.index;
   return (doc) => {
-    const hidden = hiding.find(({ hides }) => hides(doc));
-    if (hidden !== undefined) return hidden.reason;
     const failed = conditions.find(({ holds }) => !holds(doc));
     if (failed !== undefined) return failed.reason;
     return query.filter.includeSuperseded !== true && superseded.get(part.ordinals[doc]!) ? 'superseded' : undefined;

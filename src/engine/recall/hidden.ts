@@ -3,7 +3,7 @@
 import type { CallContext } from '../calls.ts';
 import { DEFAULT_PURPOSE } from '../govern/consent.ts';
 import type { Governed } from '../govern/governed.ts';
-import { namespaceTtlDays } from '../govern/policy/retention.ts';
+import { keepsForever, namespaceTtlDays } from '../govern/policy/retention.ts';
 import type { Rules } from '../govern/policy/rules.ts';
 import { DocSet } from '../index/docset.ts';
 import type { Doc, IndexPart } from '../index/part.ts';
@@ -32,12 +32,6 @@ export function shownIn(store: Store, part: IndexPart, context: CallContext): re
   return tests;
 }
 
-/** Whether a doc is hidden, as one test; undefined when nothing of the part is. */
-export function hiddenIn(store: Store, part: IndexPart, context: CallContext): Test | undefined {
-  const tests = shownIn(store, part, context);
-  return tests.length === 0 ? undefined : (doc) => !tests.every((test) => test(doc));
-}
-
 /** Undefined where nothing is hidden, and for a call that is about no memory (`memory` 0). */
 function governedIn(store: Store, { memory }: CallContext): Governed | undefined {
   const governed = store.holds(memory) ? store.memory(memory).governed : undefined;
@@ -46,25 +40,78 @@ function governedIn(store: Store, { memory }: CallContext): Governed | undefined
 
 interface Hiding {
   readonly reason: HiddenReason;
-  readonly hides: (doc: Doc) => boolean;
+  readonly hides: Test;
 }
 
-/** In the order in which they are told. */
-export function hiddenReasons(store: Store, part: IndexPart, context: CallContext): readonly Hiding[] {
-  const hiding: Hiding[] = [];
+/** What hides docs of a part from a caller now. At least one is hidden. */
+export interface HidingNow {
+  /** Another one where other people are hidden, or for another purpose. */
+  readonly key: string;
+  /** In the order in which they are told. */
+  readonly reasons: readonly Hiding[];
+  /** When the time of a doc is over, in milliseconds; infinite: never. */
+  readonly endOf: (doc: Doc) => number;
+  /** The moment, in milliseconds, up to which the people stay the same. */
+  readonly untilMs: number;
+}
+
+/** Undefined when nothing of the part is hidden. */
+export function hidingIn(store: Store, part: IndexPart, context: CallContext): HidingNow | undefined {
   const nowMs = store.clock.nowMs();
   const governed = governedIn(store, context);
-  if (governed !== undefined) {
-    const people = peopleIn(part, governed, context.purpose ?? DEFAULT_PURPOSE, nowMs);
-    const { restricted, withdrawn } = people;
-    if (restricted !== undefined) hiding.push({ reason: 'processing_restricted', hides: (doc) => restricted.has(doc) });
-    if (withdrawn !== undefined) hiding.push({ reason: 'consent_revoked', hides: (doc) => withdrawn.has(doc) });
-    const outlived = outlivedIn(part, governed, nowMs);
-    if (outlived !== undefined) hiding.push({ reason: 'ttl_expired', hides: outlived });
+  const purpose = context.purpose ?? DEFAULT_PURPOSE;
+  const people = governed === undefined ? undefined : peopleIn(part, governed, purpose, nowMs);
+  const outlived = governed === undefined ? undefined : outlivedIn(part, governed, nowMs);
+  const expires = earliestEnd(part) <= nowMs ? part.numbers('expiresAtMs') : undefined;
+  const { restricted, withdrawn } = people ?? {};
+  const reasons: Hiding[] = [];
+  if (restricted !== undefined) reasons.push({ reason: 'processing_restricted', hides: (doc) => restricted.has(doc) });
+  if (withdrawn !== undefined) reasons.push({ reason: 'consent_revoked', hides: (doc) => withdrawn.has(doc) });
+  if (outlived !== undefined) reasons.push({ reason: 'ttl_expired', hides: outlived });
+  if (expires !== undefined) reasons.push({ reason: 'ttl_expired', hides: (doc) => expires[doc]! <= nowMs });
+  if (reasons.length === 0) return undefined;
+  const key = governed === undefined ? '' : `${idOf(governed)}.${governed.stamp}.${purpose}`;
+  return { key, reasons, endOf: endsIn(part, governed), untilMs: people?.untilMs ?? Number.POSITIVE_INFINITY };
+}
+
+const ids = new WeakMap<Governed, number>();
+let lastId = 0;
+
+/** A memory that is opened again counts its changes from the beginning. */
+function idOf(governed: Governed): number {
+  let id = ids.get(governed);
+  if (id === undefined) {
+    lastId += 1;
+    id = lastId;
+    ids.set(governed, id);
   }
+  return id;
+}
+
+function endsIn(part: IndexPart, governed: Governed | undefined): (doc: Doc) => number {
+  const { createdAtMs } = part;
   const expires = part.numbers('expiresAtMs');
-  if (expires !== undefined) hiding.push({ reason: 'ttl_expired', hides: (doc) => expires[doc]! <= nowMs });
-  return hiding;
+  const ttlMs = governed === undefined || keepsForever(governed.rules) ? undefined : timesToLive(part, governed);
+  return (doc) => {
+    const own = expires?.[doc] ?? Number.NaN;
+    const byPolicy = ttlMs === undefined ? Number.POSITIVE_INFINITY : createdAtMs[doc]! + ttlMs[doc]!;
+    return Number.isNaN(own) ? byPolicy : Math.min(own, byPolicy);
+  };
+}
+
+const knownEnds = new WeakMap<IndexPart, { readonly docCount: number; readonly atMs: number }>();
+
+/** When the first doc of the part ends by its own `expires_at`, in milliseconds; infinite: none does. */
+function earliestEnd(part: IndexPart): number {
+  const expires = part.numbers('expiresAtMs');
+  if (expires === undefined) return Number.POSITIVE_INFINITY;
+  const { docCount } = part;
+  const last = knownEnds.get(part);
+  if (last?.docCount === docCount) return last.atMs;
+  let atMs = Number.POSITIVE_INFINITY;
+  for (let doc = 0; doc < docCount; doc++) if (expires[doc]! < atMs) atMs = expires[doc]!;
+  knownEnds.set(part, { docCount, atMs });
+  return atMs;
 }
 
 interface People {

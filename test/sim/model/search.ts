@@ -88,8 +88,8 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
     scored.set(held, one);
     return one;
   };
-  // How rare a word is elsewhere is none of the caller's business.
-  const seen = memory.live.filter((held) => isWithin(bound, held));
+  // How rare a word is elsewhere, or among what has expired, is none of the caller's business.
+  const seen = memory.live.filter((held) => isWithin(bound, held) && !isExpired(held, now.nowMs));
   const words = text === undefined ? undefined : new Words(seen, text);
   if (text !== undefined && words !== undefined) {
     const mayMatch = (held: Held): boolean =>
@@ -125,7 +125,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
   return { hits, total: candidates.length, coverage };
 }
 
-/** BM25 of words and pairs over every live grain that the caller may see. */
+/** BM25 of words and pairs over every grain that the caller may see. */
 class Words {
   readonly #live: readonly Held[];
   readonly #text: TextQuery;
