@@ -76,6 +76,8 @@ const VARYING: ReadonlySet<string> = new Set([
     'audit_entry_hash',
     'prev_hash',
     ...['next_cursor', 'flushed'],
+    // Enciphered under keys of the memory's own.
+    ...['grain', 'old_grain', 'prior_grain', 'salt'],
   ],
 ]);
 const NEAR_SECONDS = 3_600;
