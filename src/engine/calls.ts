@@ -229,6 +229,8 @@ export interface RecallBreakdown {
 
 export interface RecallHit {
   readonly grain: GrainView;
+  /** What the trail calls the grain, for the record of a recall; absent where partitions were gathered. */
+  readonly name?: string;
   readonly score: number;
   readonly breakdown: RecallBreakdown;
   /**

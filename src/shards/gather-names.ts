@@ -1,6 +1,6 @@
 // What the trail calls grains that lie in several partitions, and back: the first partition keeps the records of recalls, and
 // only the partition that holds a grain has the keys of its name.
-import { nameAtHome, nameIn, parseName } from '../engine/record/grain-name.ts';
+import { isPlainHash, nameAtHome, nameIn, parseName } from '../engine/record/grain-name.ts';
 import type { Fan } from './fan.ts';
 import type { Input, Output, RecallAccount, RecallRecordView } from './protocol.ts';
 
@@ -8,7 +8,8 @@ import type { Input, Output, RecallAccount, RecallRecordView } from './protocol.
 const KEEPER = 0;
 
 export async function keepRecallWithNames(fan: Fan, account: RecallAccount): Promise<Output<'keepRecall'>> {
-  const hashes = [...new Set([...account.results, ...account.excluded.named].map(({ hash }) => hash))];
+  const told = [...account.results, ...account.excluded.named].map(({ hash }) => hash);
+  const hashes = [...new Set(told)].filter(isPlainHash);
   const { names } = await gatherNames(fan, { hashes });
   return fan.one(KEEPER, 'keepRecall', {
     ...account,

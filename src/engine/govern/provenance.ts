@@ -38,6 +38,7 @@ const DIGITS = 1e6;
 
 /** A grain among what was found, with its score. */
 export interface FoundResult {
+  /** The grain's hash, or what the trail calls it. */
   readonly hash: string;
   /** Pairs of a field's place in BREAKDOWN_FIELDS and its value, in millionths; a rank as it is. Those of 0 are left out. */
   readonly score: readonly number[];

@@ -63,7 +63,7 @@ function snake(name: string): string {
 }
 
 export function keptResult(hit: RecallHit, query: Pick<RecallQuery, 'query' | 'structural'>): FoundResult {
-  const { grain, score, breakdown, bm25Rank, cosine, stage } = hit;
+  const { grain, name, score, breakdown, bm25Rank, cosine, stage } = hit;
   const byRanks = stage?.byRanks ?? (query.query === undefined || query.structural || !inText(breakdown));
   const { changes = {} } = stage ?? {};
   const account = new ScoreNumbers()
@@ -88,7 +88,7 @@ export function keptResult(hit: RecallHit, query: Pick<RecallQuery, 'query' | 's
     .next(breakdown.time)
     .next(breakdown.vector)
     .next(cosine);
-  return { hash: grain.hash, score: account.numbers };
+  return { hash: name ?? grain.hash, score: account.numbers };
 }
 
 function inText(breakdown: RecallHit['breakdown']): boolean {

@@ -150,6 +150,7 @@ export function recall(
     evidence.push(known);
     hits.push({
       grain: viewGrain(store, memory, stored),
+      ...(query.tellBeyond === true ? { name: stored.name } : {}),
       superseded: store.index.superseded.get(candidate.ordinal),
       score,
       rrfScore,
@@ -168,7 +169,7 @@ export function recall(
     ...(isTruncated ? { truncated: true as const } : {}),
     ...(excluded === undefined ? {} : { excluded }),
     ...(query.tellBeyond === true
-      ? { beyond: beyondLimit(candidates, fused, ({ ordinal }) => store.addressHint(ordinal)) }
+      ? { beyond: beyondLimit(candidates, fused, ({ ordinal }) => store.nameHint(ordinal)) }
       : {}),
   };
 }
@@ -177,7 +178,7 @@ function cutsOf(text: TextQuery | undefined, legCut: boolean): { readonly queryC
   return { ...(text?.truncated === true ? { queryCut: true } : {}), ...(legCut ? { legCut: true } : {}) };
 }
 
-/** Hashes of candidates that are not among the hits, as many as a record names. */
+/** Names or hashes of candidates that are not among the hits, as many as a record names. */
 export function beyondLimit<C extends Candidate>(
   candidates: readonly C[],
   hits: readonly Fused[],

@@ -26,8 +26,9 @@ import {
   type SettingRecord,
   type StandingRecord,
 } from '../record/record.ts';
-import { AddressMemo, type KnownAddress } from './address-memo.ts';
+
 import { Memory } from './memory.ts';
+import { NameMemo } from './name-memo.ts';
 import { RecentMap } from './recent-map.ts';
 
 /**
@@ -139,7 +140,7 @@ export class Store {
   readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
   readonly #settings = new Map<number, Sequence>();
   readonly #auditHeads = new Map<number, AuditHead>();
-  readonly #addresses = new AddressMemo();
+  readonly #names = new NameMemo();
 
   constructor(log: Log, keys: KeyStore, clock: Clock) {
     this.log = log;
@@ -302,12 +303,8 @@ export class Store {
 
   /** What the trail calls the grain with that address; undefined when it is not here, or not any more. */
   nameOfHash(memory: Memory, address: string): string | undefined {
-    const known = this.#addresses.find(address);
-    if (known !== undefined && known.memory === memory.number && !this.index.removed.get(known.ordinal))
-      return grainName({ keys: { user: known.userKey, scope: known.scopeKey }, enciphered: known.enciphered });
     const ordinal = this.findOrdinal(memory.number, address);
-    const head = ordinal === undefined ? undefined : this.#headAt(ordinal);
-    return head === undefined || this.isErased(head) ? undefined : this.nameOf(head);
+    return ordinal === undefined ? undefined : this.nameHint(ordinal) || undefined;
   }
 
   /** The hash of the grain that the trail calls so, while it is here: what is gone is not to be guessed by a hash. */
@@ -323,15 +320,15 @@ export class Store {
     return record?.kind === 'grain' ? this.addressOf(record) : undefined;
   }
 
-  /** The same, unchecked: a damaged record may give a wrong one. '' where there is none. */
-  addressHint(ordinal: Ordinal): string {
-    const known = this.#addresses.address(ordinal);
+  /** What the trail calls the grain, unchecked: a damaged record may give a wrong name. '' where there is none. */
+  nameHint(ordinal: Ordinal): string {
+    const known = this.#names.get(ordinal);
     if (known !== undefined) return known;
     const head = this.#headAt(ordinal);
-    const found = head === undefined ? undefined : this.#known(head);
-    if (found === undefined) return '';
-    this.#addresses.set(ordinal, found);
-    return found.address;
+    if (head === undefined || this.isErased(head)) return '';
+    const name = this.nameOf(head);
+    this.#names.set(ordinal, name);
+    return name;
   }
 
   #headAt(ordinal: Ordinal): GrainHead | undefined {
@@ -339,22 +336,6 @@ export class Store {
     if (log.peek !== undefined) return log.peek(ordinal, peekedHead);
     const bytes = this.#readRecord(ordinal);
     return bytes === undefined ? undefined : peekedHead(Buffer.from(bytes));
-  }
-
-  /** Of a record of an older build the name is made now: once, as it is remembered. */
-  #known(head: GrainHead): KnownAddress | undefined {
-    const address = this.addressOf(head);
-    if (address === undefined || this.isErased(head)) return undefined;
-    const { memory, scopeKey } = head;
-    if (head.userKey !== undefined) return { memory, userKey: head.userKey, scopeKey, enciphered: head.bound, address };
-    const userKey = this.keys.kind(head.key) === 'user' ? head.key : 0;
-    const cipher = this.memory(memory).trail.cipher({ user: userKey, scope: scopeKey });
-    return { memory, userKey, scopeKey, enciphered: cipher.encipher(address), address };
-  }
-
-  /** After keys were destroyed: nothing that only they could tell is kept. */
-  forgetAddresses(): void {
-    this.#addresses.clear();
   }
 
   /**

@@ -447,10 +447,7 @@ export class Group {
 
   /** After the append: keys that were to go are destroyed, then everything becomes visible in log order. */
   publish(): void {
-    if (this.#destroyKeys.length > 0) {
-      this.store.keys.destroy(this.#destroyKeys, this.nowMs);
-      this.store.forgetAddresses();
-    }
+    if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
     for (const step of this.#publish) step();
   }
 }

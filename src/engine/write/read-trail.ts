@@ -8,7 +8,7 @@ import type { AuditDraft } from '../govern/audit.ts';
 import { type KeptNames, type KeptRecall, type KeptResult, recallIds } from '../govern/provenance.ts';
 import { encodeNames, encodeRecall } from '../govern/provenance-codec.ts';
 import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../limits.ts';
-import { NO_NAME } from '../record/grain-name.ts';
+import { isPlainHash, NO_NAME } from '../record/grain-name.ts';
 import { recallKey } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -111,11 +111,13 @@ export class ReadTrail {
     const atMs = this.#store.clock.nowMs();
     const names = namesOf(memory, account, user);
     const { text_sha256: _, ...query } = account.query;
-    const called = (hash: string): string =>
-      (account.names === undefined ? this.#store.nameOfHash(memory, hash) : account.names[hash]) || NO_NAME;
+    const called = (hash: string): string => {
+      if (!isPlainHash(hash)) return hash === '' ? NO_NAME : hash;
+      return (account.names === undefined ? this.#store.nameOfHash(memory, hash) : account.names[hash]) || NO_NAME;
+    };
     const kept: KeptRecall = {
       candidateCount: account.candidateCount,
-      excluded: account.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason })),
+      excluded: onceEach(account.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason }))),
       excludedCounts: account.excluded.counts,
       mode: account.mode,
       nonce: this.#nonce++,
@@ -216,6 +218,16 @@ function namesOf(memory: Memory, account: RecallAccount, user: string | undefine
     salt: randomBytes(SALT_BYTES).toString('hex'),
     ...(user === undefined || text === undefined ? {} : { text_sha256: text }),
   };
+}
+
+/** A stage tells of a grain by its hash, the limit by its name: each is told once, for the first reason. */
+function onceEach(excluded: KeptRecall['excluded']): KeptRecall['excluded'] {
+  const told = new Set<string>();
+  return excluded.filter(({ grain }) => {
+    const isNew = grain === NO_NAME || !told.has(grain);
+    told.add(grain);
+    return isNew;
+  });
 }
 
 /** What an answer of CAL seems to name and is no grain of this memory is left out: its text was looked through for hashes. */

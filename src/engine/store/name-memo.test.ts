@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import { grainName } from '../record/grain-name.ts';
+import { NameMemo } from './name-memo.ts';
+
+/** Names of every length that there is. */
+const nameOf = (ordinal: number): string =>
+  grainName({
+    keys: { user: ordinal % 3, scope: ordinal % 2 },
+    enciphered: hash('sha256', String(ordinal), 'buffer'),
+  });
+
+test('a name that is kept is that of its own ordinal, whatever shares its slot', () => {
+  const memo = new NameMemo();
+  assert.equal(memo.get(7), undefined);
+  const ordinals = Array.from({ length: 300 }, (_, i) => 1 + ((i * 2_654_435_761) % 2 ** 32));
+  const sharing = [7, 7 + 65_536, 7 + 2 * 65_536];
+  for (const ordinal of [...ordinals, ...sharing]) memo.set(ordinal, nameOf(ordinal));
+  for (const ordinal of ordinals) assert.ok([undefined, nameOf(ordinal)].includes(memo.get(ordinal)));
+  assert.deepEqual(
+    sharing.map((ordinal) => memo.get(ordinal)),
+    [undefined, undefined, nameOf(sharing[2]!)],
+  );
+  assert.ok(ordinals.some((ordinal) => memo.get(ordinal) === nameOf(ordinal)));
+});

@@ -1,0 +1,34 @@
+// Names of grains that were looked up lately, by ordinal. An ordinal is never given again and its grain keeps its name, so nothing
+// here grows stale; what shares a slot takes the place of what was there.
+import { assert } from '../assert.ts';
+import type { Ordinal } from '../index/part.ts';
+
+/** A power of two. With their names 50 bytes each, which a shard takes when one is first looked up. */
+const SLOTS = 65_536;
+/** A byte with the length, then the name of a grain in its own partition. */
+const ENTRY_BYTES = 46;
+
+export class NameMemo {
+  #ordinals: Uint32Array | undefined;
+  #names = Buffer.alloc(0);
+
+  /** The name as hex, or undefined where none is kept. Ordinals begin at 1. */
+  get(ordinal: Ordinal): string | undefined {
+    const slot = ordinal & (SLOTS - 1);
+    if (this.#ordinals?.[slot] !== ordinal) return undefined;
+    const at = slot * ENTRY_BYTES;
+    return this.#names.toString('hex', at + 1, at + 1 + this.#names[at]!);
+  }
+
+  set(ordinal: Ordinal, name: string): void {
+    if (this.#ordinals === undefined) {
+      this.#ordinals = new Uint32Array(SLOTS);
+      this.#names = Buffer.alloc(SLOTS * ENTRY_BYTES);
+    }
+    assert(name.length / 2 < ENTRY_BYTES, 'a name fits its entry');
+    const slot = ordinal & (SLOTS - 1);
+    const at = slot * ENTRY_BYTES;
+    this.#names[at] = this.#names.write(name, at + 1, 'hex');
+    this.#ordinals[slot] = ordinal;
+  }
+}
