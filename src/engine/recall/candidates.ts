@@ -65,7 +65,7 @@ export class LocalCandidate implements Candidate {
   }
 
   get hash(): string {
-    this.#hash ??= this.#store.addressAt(this.ordinal) ?? '';
+    this.#hash ??= this.#store.addressOfLive(this.ordinal);
     return this.#hash;
   }
 }

@@ -46,7 +46,7 @@ export function list(
 }
 
 function placeOf(store: Store, part: IndexPart, doc: Doc): { createdAtMs: number; hash: string } {
-  return { createdAtMs: part.createdAtMs[doc]!, hash: store.addressAt(part.ordinals[doc]!) ?? '' };
+  return { createdAtMs: part.createdAtMs[doc]!, hash: store.addressOfLive(part.ordinals[doc]!) };
 }
 
 function countPassing(docCount: number, { docs, test }: PartFilter): number {

@@ -29,7 +29,7 @@ export function inOrder(
     const ordinal = parts[part]!.ordinals[doc]!;
     let known = addresses.get(ordinal);
     if (known === undefined) {
-      known = store.addressAt(ordinal) ?? '';
+      known = store.addressOfLive(ordinal);
       addresses.set(ordinal, known);
     }
     return known;

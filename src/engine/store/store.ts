@@ -27,6 +27,7 @@ import {
   type StandingRecord,
 } from '../record/record.ts';
 
+import { AddressMemo } from './address-memo.ts';
 import { Memory } from './memory.ts';
 import { NameMemo } from './name-memo.ts';
 import { RecentMap } from './recent-map.ts';
@@ -140,6 +141,7 @@ export class Store {
   readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
   readonly #settings = new Map<number, Sequence>();
   readonly #auditHeads = new Map<number, AuditHead>();
+  readonly #addresses = new AddressMemo();
   readonly #names = new NameMemo();
 
   constructor(log: Log, keys: KeyStore, clock: Clock) {
@@ -318,6 +320,16 @@ export class Store {
     const bytes = this.#readRecord(ordinal);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     return record?.kind === 'grain' ? this.addressOf(record) : undefined;
+  }
+
+  /** The address of a grain that is not removed, remembered: ties and orders ask for the same ones again. '' where there is none. */
+  addressOfLive(ordinal: Ordinal): string {
+    const known = this.#addresses.get(ordinal);
+    if (known !== undefined) return known;
+    const address = this.addressAt(ordinal);
+    if (address === undefined) return '';
+    this.#addresses.set(ordinal, address);
+    return address;
   }
 
   /** What the trail calls the grain, unchecked: a damaged record may give a wrong name. '' where there is none. */

@@ -1,0 +1,30 @@
+// Addresses of grains that were looked up lately, by ordinal. An ordinal is never given again and its grain keeps its
+// address, so nothing here grows stale; what shares a slot takes the place of what was there.
+import type { Ordinal } from '../index/part.ts';
+
+/** A power of two. With their addresses 36 bytes each, which a shard takes when one is first looked up. */
+const SLOTS = 65_536;
+const ADDRESS_BYTES = 32;
+
+export class AddressMemo {
+  #ordinals: Uint32Array | undefined;
+  #addresses = Buffer.alloc(0);
+
+  /** 64 hex, or undefined where none is kept. Ordinals begin at 1. */
+  get(ordinal: Ordinal): string | undefined {
+    const slot = ordinal & (SLOTS - 1);
+    if (this.#ordinals?.[slot] !== ordinal) return undefined;
+    return this.#addresses.toString('hex', slot * ADDRESS_BYTES, (slot + 1) * ADDRESS_BYTES);
+  }
+
+  /** `address`: 64 hex. */
+  set(ordinal: Ordinal, address: string): void {
+    if (this.#ordinals === undefined) {
+      this.#ordinals = new Uint32Array(SLOTS);
+      this.#addresses = Buffer.alloc(SLOTS * ADDRESS_BYTES);
+    }
+    const slot = ordinal & (SLOTS - 1);
+    this.#addresses.write(address, slot * ADDRESS_BYTES, 'hex');
+    this.#ordinals[slot] = ordinal;
+  }
+}
