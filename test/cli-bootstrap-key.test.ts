@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { lockDirectory } from '../src/server/directory-lock.ts';
 import { granary, servedForFile } from './support/cli.ts';
+import { startServerProcess } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
 const { directory, server, here } = servedForFile();
@@ -21,7 +22,7 @@ interface Stranger {
 }
 
 /** Somebody else's HTTP server, which writes down what it is sent. */
-async function httpStranger(t: TestContext, answer: RequestListener): Promise<Stranger> {
+async function httpStranger(t: TestContext, answer: RequestListener, port = 0): Promise<Stranger> {
   const heard: IncomingHttpHeaders[] = [];
   const listener = createHttp((request, response) => {
     heard.push(request.headers);
@@ -31,7 +32,7 @@ async function httpStranger(t: TestContext, answer: RequestListener): Promise<St
     heard.push(request.headers);
     socket.destroy();
   });
-  await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
+  await new Promise<void>((done) => listener.listen(port, '127.0.0.1', done));
   t.after(() => listener.close());
   return { address: `127.0.0.1:${(listener.address() as AddressInfo).port}`, heard };
 }
@@ -121,6 +122,18 @@ test('what answers at an address of server.json and did not write it gets no key
   const named = await run({ http: `http://${http.address}` }, 'memories', '--url', `http://${http.address}`);
   assert.match(named.stderr, /^granary: AUT-E005: /);
   assertNoKey(http);
+});
+
+test('who has the port of a killed server hears nothing, and the command opens the directory itself', async (t) => {
+  const data = join(temporaryDirectory(t), 'data');
+  const killed = await startServerProcess({ directory: data, flags: ['--shards', '2', '--workers', '1'] });
+  await killed.kill();
+  assert.equal(JSON.parse(readFileSync(join(data, 'server.json'), 'utf8')).http, killed.http);
+  const stranger = await httpStranger(t, refuse, Number(new URL(killed.http).port));
+  const { code, stdout, stderr } = await granary(['memories', '--data-dir', data, '--json']);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /"default"/);
+  assert.deepEqual(stranger.heard, []);
 });
 
 test('no proxy of the environment comes between, and no redirect is followed', async (t) => {
