@@ -92,12 +92,15 @@ function grainsOf(c: (where: string) => string): { grain_type: string; fields: R
     user_id: c('user id'),
     session_id: c('session id'),
     tags: [c('tag'), `prefix/${c('tag part')}`],
+  });
+  /** A consent has none of these. */
+  const free = () => ({
     context: { [c('context name')]: c('context value') },
     [c('extra field')]: { nested: [c('extra value')] },
   });
   const of = (grain_type: string, fields: Record<string, unknown>) => ({
     grain_type,
-    fields: { ...common(), ...fields },
+    fields: { ...common(), ...(grain_type === 'consent' ? { basis: c('basis') } : free()), ...fields },
   });
   const node = c('node');
   return [
