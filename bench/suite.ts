@@ -29,6 +29,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   govern: () => import('./scenarios/govern.ts'),
   compliance: () => import('./scenarios/compliance.ts'),
   erase: () => import('./scenarios/erase.ts'),
+  hostile: () => import('./scenarios/hostile.ts'),
   'cal-parse': () => import('./scenarios/cal-parse.ts'),
   handoff: () => import('./scenarios/handoff.ts'),
   transport: () => import('./scenarios/transport.ts'),

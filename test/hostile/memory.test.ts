@@ -1,0 +1,177 @@
+// Floods: many who send and do not end, who ask and do not take, and whose bytes cost more than they are. The server's memory
+// stays below the figure that docs/limits.md names, and it goes on answering.
+import assert from 'node:assert/strict';
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { HttpClient } from '../conformance/http-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { startVictim, type Victim } from './victim.ts';
+import { pathOf } from './worst.ts';
+
+const MIB = 1_048_576;
+/** docs/limits.md: what is held under attack, with the options' defaults and little data. */
+const RESIDENT_BYTES_MAX = 1_536 * MIB;
+
+for (const listener of ['uws', 'node'])
+  describe(`floods, ${listener}`, { timeout: 120_000 }, () => {
+    let victim: Victim;
+    let http: HttpClient;
+    let sockets: Socket[] = [];
+    let sessions: ClientHttp2Session[] = [];
+
+    before(async () => {
+      victim = await startVictim({ http: listener });
+      http = new HttpClient(victim.http, victim.key);
+      for (let at = 0; at < 2; at += 1) {
+        const grains = Array.from({ length: 10 }, (_, i) => ({
+          grain_type: 'event',
+          fields: { content: `apple ${at} ${i}`, session_id: `s${at} ${i}`, body: 'x'.repeat(0.9 * MIB) },
+        }));
+        await http.post('/memories/default/batch-add', { grains });
+      }
+    });
+    after(() => victim.close());
+
+    /** A connection that sends this and reads nothing of what comes. */
+    function sent(...pieces: readonly (string | Uint8Array)[]): Socket {
+      const socket = connect(victim.httpPort, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.pause();
+      for (const piece of pieces) socket.write(piece);
+      sockets.push(socket);
+      return socket;
+    }
+
+    function requestHead(method: string, path: string, headers: Readonly<Record<string, string | number>>): string {
+      const all = {
+        host: 'localhost',
+        authorization: `Bearer ${victim.key}`,
+        'content-type': 'application/json',
+        ...headers,
+      };
+      const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+      return `${method} /api/memories/default/${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+    }
+
+    function session(): ClientHttp2Session {
+      const opened = connectHttp2(`http://${victim.grpc}`);
+      opened.on('error', () => undefined);
+      sessions.push(opened);
+      return opened;
+    }
+
+    function rpc(on: ClientHttp2Session, name: string, headers: Readonly<Record<string, string>> = {}) {
+      const stream = on.request({
+        ':method': 'POST',
+        ':path': pathOf(name),
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        authorization: `Bearer ${victim.key}`,
+        ...headers,
+      });
+      stream.on('error', () => undefined);
+      return stream;
+    }
+
+    /** It answers while the flood lasts, takes what others bring once it is over, and was never too large. */
+    async function holds(): Promise<void> {
+      assert.equal((await http.ask('GET', '/health')).status, 200);
+      for (const socket of sockets) socket.destroy();
+      for (const opened of sessions) opened.destroy();
+      [sockets, sessions] = [[], []];
+      const belief = { subject: 'it', relation: 'lives', object: 'on' };
+      await eventually(
+        'it takes a belief',
+        async () => (await http.ask('POST', '/memories/default/add', { json: belief })).status === 200,
+      );
+      const peak = victim.peakBytes();
+      if (peak === undefined) return;
+      assert.ok(peak < RESIDENT_BYTES_MAX, `${Math.round(peak / MIB)} MiB were resident`);
+    }
+
+    test('uploads that stall just before their end', async () => {
+      const body = Buffer.alloc(MIB, ' ');
+      const head = requestHead('POST', 'add', { 'content-length': 16 * MIB });
+      const stalled = Array.from({ length: 100 }, () => sent(head, ...Array.from({ length: 15 }, () => body)));
+      await eventually(
+        'all that is read was sent',
+        () => stalled.filter((socket) => socket.writableLength === 0).length > 10,
+      );
+      await holds();
+    });
+
+    test('files that stall just before their end', async () => {
+      const body = Buffer.alloc(MIB, 'x');
+      const head = requestHead('POST', 'import-file', {
+        'content-type': 'multipart/form-data; boundary=x',
+        'content-length': 50 * MIB,
+      });
+      const stalled = Array.from({ length: 12 }, () => sent(head, ...Array.from({ length: 45 }, () => body)));
+      await eventually('some were sent', () => stalled.filter((socket) => socket.writableLength === 0).length > 3);
+      await holds();
+    });
+
+    test('bodies in chunks of one byte', async () => {
+      const head = requestHead('POST', 'add', { 'transfer-encoding': 'chunked' });
+      const chunks = Buffer.alloc(6 * 100_000, '1\r\n \r\n');
+      const tiny = Array.from({ length: 20 }, () => sent(head, chunks));
+      for (const socket of tiny) socket.resume();
+      await eventually('their connections are closed', () => tiny.every(({ destroyed }) => destroyed));
+      await holds();
+    });
+
+    test('gRPC messages that stall before their end', async () => {
+      const half = Buffer.concat([Buffer.of(0, 0, 0xff, 0xff, 0xff), Buffer.alloc(1.5 * MIB)]);
+      for (let at = 0; at < 10; at += 1) {
+        const on = session();
+        for (let i = 0; i < 50; i += 1) rpc(on, 'Add').write(half);
+      }
+      await eventually(
+        'the server has read what it reads',
+        async () => (await http.ask('GET', '/health')).status === 200,
+      );
+      await holds();
+    });
+
+    test('compressed gRPC messages that grow to the limit, and beyond', async () => {
+      const framed = (bytes: Buffer): Buffer => {
+        const frame = Buffer.alloc(5);
+        frame[0] = 1;
+        frame.writeUInt32BE(bytes.length, 1);
+        return Buffer.concat([frame, bytes]);
+      };
+      const bombs = [gzipSync(Buffer.alloc(15 * MIB)), gzipSync(Buffer.alloc(64 * MIB))].map(framed);
+      const on = session();
+      let ended = 0;
+      for (let i = 0; i < 16; i += 1) {
+        const stream = rpc(on, 'Get', { 'grpc-encoding': 'gzip' });
+        stream.on('close', () => {
+          ended += 1;
+        });
+        stream.resume();
+        stream.end(bombs[i % 2]);
+      }
+      await eventually('all are answered', () => ended === 16);
+      await holds();
+    });
+
+    test('callers who ask for large answers and take nothing', async () => {
+      const body = '{"query":"apple","limit":500}';
+      for (let at = 0; at < 7; at += 1) {
+        sent(`${requestHead('POST', 'recall', { 'content-length': body.length })}${body}`);
+        sent(requestHead('GET', 'grains?limit=500', {}));
+      }
+      const on = connectHttp2(`http://${victim.grpc}`, { settings: { initialWindowSize: 1_000 } });
+      on.on('error', () => undefined);
+      sessions.push(on);
+      const message = Buffer.from('\x0a\x05apple\x60\xf4\x03', 'latin1');
+      const frame = Buffer.concat([Buffer.of(0, 0, 0, 0, message.length), message]);
+      for (let i = 0; i < 7; i += 1) rpc(on, 'Recall').end(frame);
+      // Its turn comes behind theirs.
+      const found = await http.post('/memories/default/recall', { query: 'apple', limit: 1 });
+      assert.equal(found.count, 1);
+      await holds();
+    });
+  });
