@@ -1,6 +1,7 @@
 // HTTP as a stranger speaks it: requests out, replies in, and every error body held to the contract.
 import assert from 'node:assert/strict';
 import { checkHttpStatus, Refusal, type RefusalDetail } from './contract.ts';
+import { checkAgainstOpenApi } from './openapi-answers.ts';
 
 export interface Asking {
   readonly json?: unknown;
@@ -49,6 +50,7 @@ export class HttpClient {
     const bytes = new Uint8Array(await response.arrayBuffer());
     const text = new TextDecoder().decode(bytes);
     const reply = { status: response.status, headers: response.headers, bytes, text, json: parsed(text) };
+    checkAgainstOpenApi(method, path, reply);
     // A preflight is the browser's own: nobody asked for it.
     if (method !== 'OPTIONS') assert.ok(reply.headers.get('x-request-id'), `${method} ${path} says no request id`);
     return reply;

@@ -59,20 +59,38 @@ export type HttpReply =
 
 export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
-export type HttpFace<Out> = HttpReading & {
-  readonly verb: Verb;
-  /** Relative to /api; a leading `M` is `/memories/{id}`. */
-  readonly path: string;
-  /** The body that the route takes; by default JSON for all but GET. */
-  readonly body?: 'json' | 'file' | 'none';
-  /** From the output to the JSON body; without it the mechanical rules. */
-  readonly write?: (output: Out) => unknown;
-  readonly successStatus?: number | ((output: Out) => number);
-  readonly staysHere?: StaysHere;
-  readonly beside?: Beside | undefined;
-  /** For answers that are not JSON. `parts` is the request that asked. */
-  readonly reply?: (output: Out, parts: HttpParts) => HttpReply;
-};
+export type HttpFace<Out> = HttpReading &
+  HttpWriting<Out> & {
+    readonly verb: Verb;
+    /** Relative to /api; a leading `M` is `/memories/{id}`. */
+    readonly path: string;
+    /** The body that the route takes; by default JSON for all but GET. */
+    readonly body?: 'json' | 'file' | 'none';
+    readonly successStatus?: number | ((output: Out) => number);
+    /** Other statuses that are no error of the contract, and what they mean; with the body of a success, but for 304. */
+    readonly otherStatuses?: Readonly<Record<number, string>>;
+    readonly staysHere?: StaysHere;
+    readonly beside?: Beside | undefined;
+  };
+
+/** How the output becomes the answer, and what OpenAPI says of that. */
+type HttpWriting<Out> =
+  /** The output under the mechanical rules; `answer` tells more of it than its own schema, which leaves members open. */
+  | { readonly write?: undefined; readonly reply?: undefined; readonly answer?: Members }
+  | {
+      /** From the output to the JSON body. */
+      readonly write: (output: Out) => unknown;
+      /** The body under its outside names. */
+      readonly answer: Members;
+      readonly reply?: undefined;
+    }
+  | {
+      /** For answers that are not JSON, or not only. `parts` is the request that asked. */
+      readonly reply: (output: Out, parts: HttpParts) => HttpReply;
+      /** By content type. */
+      readonly answers: Readonly<Record<string, Members>>;
+      readonly write?: undefined;
+    };
 
 /** Of a body that has no members of its own. */
 export const NO_MEMBERS: Members = { type: 'object', properties: {} };
@@ -272,9 +290,10 @@ export interface HttpRow {
   readonly path: string;
   readonly body: 'json' | 'file' | 'none';
   readonly bodySchema: Members | undefined;
-  readonly customWrite: boolean;
-  readonly answersBytes: boolean;
+  /** What OpenAPI says of the answer, by content type; undefined: JSON of the output's own schema. */
+  readonly answers: Readonly<Record<string, Members>> | undefined;
   readonly successStatus: number;
+  readonly otherStatuses: Readonly<Record<number, string>>;
   readonly staysHere: StaysHere;
   readonly beside: Beside | undefined;
   /** Members and parameters that are not known go into `unknown`. */
@@ -387,9 +406,9 @@ function httpRow<Out>(
     path: face.path,
     body,
     bodySchema: face.bodySchema,
-    customWrite: face.write !== undefined,
-    answersBytes: face.reply !== undefined,
+    answers: answersOf(face),
     successStatus: typeof status === 'number' ? status : 200,
+    otherStatuses: face.otherStatuses ?? {},
     staysHere: face.staysHere,
     beside: face.beside,
     read: (parts, unknown) => {
@@ -405,6 +424,11 @@ function httpRow<Out>(
       return { kind: 'json', status: typeof status === 'number' ? status : status(output), value: warned(json, told) };
     },
   };
+}
+
+function answersOf<Out>(face: HttpFace<Out>): HttpRow['answers'] {
+  if (face.reply !== undefined) return face.answers;
+  return face.answer === undefined ? undefined : { 'application/json': face.answer };
 }
 
 /** What of a request the face does not know. */

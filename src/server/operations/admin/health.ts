@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { HealthRequest, HealthResponse } from '../../gen/memory/v1/memory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation, type HttpFace, rpc } from '../define.ts';
+import { objectOf, oneOf, TEXT, TEXTS } from '../json-schema.ts';
 
 const Output = Type.Object({
   status: Type.Enum(['ok', 'unavailable']),
@@ -52,7 +53,9 @@ function healthFace(path: string): HttpFace<Static<typeof Output>> {
     verb: 'GET',
     path,
     write: ({ status, version, reasons }) => ({ status, version, ...(reasons.length === 0 ? {} : { reasons }) }),
+    answer: objectOf({ status: oneOf('ok', 'unavailable'), version: TEXT }, { reasons: TEXTS }),
     successStatus: ({ status }) => (status === 'ok' ? 200 : 503),
+    otherStatuses: { 503: 'Requests should go elsewhere, for these reasons.' },
   };
 }
 

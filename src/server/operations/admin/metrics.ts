@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { Metrics } from '../../metrics.ts';
 import { defineOperation, type Operation } from '../define.ts';
+import { TEXT } from '../json-schema.ts';
 
 /** The row of GET /metrics: the counters of this process as Prometheus reads them. Not of the contract's /api. */
 export function metricsOperation(metrics: Metrics): Operation {
@@ -17,6 +18,7 @@ export function metricsOperation(metrics: Metrics): Operation {
       {
         verb: 'GET',
         path: '/metrics',
+        answers: { 'text/plain': TEXT },
         reply: ({ contentType, text }) => ({
           kind: 'bytes',
           status: 200,

@@ -3,7 +3,8 @@ import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import type { MemoryRecord } from '../../control/memories.ts';
 import { StatsRequest, StatsResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
-import { type Members, nodeOf, outward } from '../names.ts';
+import { renamed } from '../json-schema.ts';
+import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
 
 const Counts = Type.Unsafe<Record<string, number>>({ type: 'object' });
 
@@ -50,6 +51,7 @@ export const stats = defineOperation({
     {
       verb: 'GET',
       path: 'M/stats',
+      answer: renamed(outsideSchema(Output), 'user_count', 'users'),
       write: (output) => {
         const { user_count: users, ...rest } = outward(nodeOf(Output), output) as Members; // an object schema
         return { ...rest, users };

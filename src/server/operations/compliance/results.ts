@@ -10,7 +10,10 @@ import { fullRun, keptRun, type Run, shownCheck, tallyOf } from '../../complianc
 import { CHECKS, checkOf, SEVERITIES } from '../../compliance/table.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
-import { Citation } from './verify-run.ts';
+import { POLICY } from '../govern/policy-schema.ts';
+import { FIELDS, HASH, listOf, objectOf, oneOf, orNull, TEXT, TEXTS, TIME, withMembers } from '../json-schema.ts';
+import { outsideSchema } from '../names.ts';
+import { Citation, VerifyResult } from './verify-run.ts';
 
 const Counts = Type.Object({
   total: Type.Integer(),
@@ -21,6 +24,29 @@ const Counts = Type.Object({
 });
 const CountsByName = Type.Unsafe<Record<string, JsonObject>>({ type: 'object' });
 
+const Figures = Type.Object({
+  runId: Type.String(),
+  ...Counts.properties,
+  passRate: Type.Number(),
+  byGroup: CountsByName,
+  byRegulation: CountsByName,
+  lastRunAt: Type.Integer(),
+});
+
+const COUNTS_BY_NAME = { type: 'object', additionalProperties: outsideSchema(Counts) };
+const FIGURES = withMembers(outsideSchema(Figures), { by_group: COUNTS_BY_NAME, by_regulation: COUNTS_BY_NAME });
+
+const ASSESSMENT = objectOf({
+  framework: TEXT,
+  reference: TEXT,
+  status: oneOf('complete', 'incomplete', 'overdue', 'not_required'),
+  risk_class: TEXT,
+  answers: FIELDS,
+  gaps: TEXTS,
+  last_reviewed_at: orNull(TIME),
+  next_review_at: orNull(TIME),
+});
+
 export const complianceMetrics = defineOperation({
   name: 'compliance_metrics',
   summary: 'Counts of the last full run of the checks, which is made now if there was none.',
@@ -30,16 +56,9 @@ export const complianceMetrics = defineOperation({
   mutates: false,
   slow: true,
   input: Type.Object({}),
-  output: Type.Object({
-    runId: Type.String(),
-    ...Counts.properties,
-    passRate: Type.Number(),
-    byGroup: CountsByName,
-    byRegulation: CountsByName,
-    lastRunAt: Type.Integer(),
-  }),
+  output: Figures,
   errors: ['AUT-E001'],
-  http: [{ verb: 'GET', path: 'M/compliance/metrics' }],
+  http: [{ verb: 'GET', path: 'M/compliance/metrics', answer: FIGURES }],
   async run(_, context) {
     const run = await fullRun(context);
     return {
@@ -130,7 +149,7 @@ export const complianceImpact = defineOperation({
   input: Type.Object({ framework: Type.Optional(Type.String()) }),
   output: Type.Object({ assessments: Type.Array(Type.Unsafe<JsonObject>({ type: 'object' })) }),
   errors: ['VAL-E001', 'AUT-E001'],
-  http: [{ verb: 'GET', path: 'M/compliance/impact' }],
+  http: [{ verb: 'GET', path: 'M/compliance/impact', answer: objectOf({ assessments: listOf(ASSESSMENT) }) }],
   async run({ framework }, context) {
     const named = framework?.toLowerCase().replaceAll('-', '_');
     if (named !== undefined && !FRAMEWORKS.some((name) => name === named)) throw unknown('framework', named);
@@ -149,6 +168,19 @@ const FORMATS = {
   csv: { type: 'text/csv; charset=utf-8', write: csvReport },
 } as const;
 
+const NOTED = orNull({ type: 'object', additionalProperties: true });
+
+const REPORT = withMembers(outsideSchema(VerifyResult), {
+  memory_id: TEXT,
+  policy: POLICY,
+  impact: listOf(ASSESSMENT),
+  record_of_processing: NOTED,
+  technical_documentation: NOTED,
+  erasure_log: listOf(
+    objectOf({ timestamp: TIME, event_type: TEXT, subject: TEXT, details: FIELDS, audit_entry_hash: HASH }),
+  ),
+});
+
 export const complianceExport = defineOperation({
   name: 'compliance_export',
   summary: 'The report of a run: policy, checks, impact, record of processing and log of erasures.',
@@ -164,6 +196,7 @@ export const complianceExport = defineOperation({
     {
       verb: 'GET',
       path: 'M/compliance/export',
+      answers: { 'application/json': REPORT, 'text/plain': TEXT, 'text/csv': TEXT },
       reply: ({ contentType, body }) => ({
         kind: 'bytes',
         status: 200,

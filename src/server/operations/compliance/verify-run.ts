@@ -17,7 +17,7 @@ const Check = Type.Object({
   detail: Type.String(),
 });
 
-const VerifyResult = Type.Object({
+export const VerifyResult = Type.Object({
   total: Type.Integer(),
   pass: Type.Integer(),
   fail: Type.Integer(),

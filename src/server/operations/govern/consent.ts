@@ -7,6 +7,8 @@ import type { Context } from '../../context.ts';
 import { ConsentRequest, ConsentResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { missing } from '../grains/fields.ts';
+import { renamed } from '../json-schema.ts';
+import { outsideSchema } from '../names.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
 import { ConsentRecord, consentRecords } from './consent-record.ts';
 import { seconds } from './seconds.ts';
@@ -31,6 +33,7 @@ const said = ({ userId, purpose, granted, hash, atMs }: ConsentFact): Static<typ
 });
 
 /** HTTP calls the hash of a grain by its other name. */
+const SAID_BY_HTTP = renamed(outsideSchema(Said), 'hash', 'blob_hash');
 const toHttp = ({ userId, purpose, status, hash, timestamp }: Static<typeof Said>) => ({
   user_id: userId,
   purpose,
@@ -91,7 +94,7 @@ export const consentGrant = defineOperation({
   output: Said,
   errors: ['POL-E008'],
   grpc: face('GrantConsent'),
-  http: [{ verb: 'POST', path: 'M/consent/grant', write: toHttp }],
+  http: [{ verb: 'POST', path: 'M/consent/grant', answer: SAID_BY_HTTP, write: toHttp }],
   run: (input, context) => say(context, { ...input, granted: true }),
 });
 
@@ -106,7 +109,7 @@ export const consentRevoke = defineOperation({
   input: Type.Object({ userId: UserId, purpose: Purpose, reason: Type.Optional(Type.String()) }),
   output: Said,
   grpc: face('RevokeConsent'),
-  http: [{ verb: 'POST', path: 'M/consent/revoke', write: toHttp }],
+  http: [{ verb: 'POST', path: 'M/consent/revoke', answer: SAID_BY_HTTP, write: toHttp }],
   run: ({ reason = undefined, ...input }, context) => {
     const why = reason ?? context.reason;
     return say(context, { ...input, granted: false, ...(why === undefined ? {} : { reason: why }) });

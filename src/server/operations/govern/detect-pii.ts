@@ -12,6 +12,8 @@ import {
 } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { bodyOf, missing, textMember } from '../grains/fields.ts';
+import { either } from '../json-schema.ts';
+import { outsideSchema } from '../names.ts';
 
 const Input = Type.Object({ text: Type.String() });
 const Simple = Type.Object({ detections: Type.Array(Type.String()) });
@@ -72,6 +74,7 @@ export const detectPii = defineOperation({
         required: ['text'],
         properties: { text: { type: 'string' }, content: { type: 'string' }, detailed: { type: 'boolean' } },
       },
+      answer: either(outsideSchema(Simple), outsideSchema(Detailed)),
       write: (output) =>
         'detections' in output
           ? output

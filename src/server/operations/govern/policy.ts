@@ -9,6 +9,7 @@ import type { Context } from '../../context.ts';
 import { GetPolicyResolvedRequest, GetPolicyResolvedResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { affectedChecks } from './affected-checks.ts';
+import { POLICY, POLICY_CHANGED, SIMULATED } from './policy-schema.ts';
 
 const Open = Type.Unsafe<JsonObject>({ type: 'object' });
 const Presets = Type.Array(Type.String(), { maxItems: POLICY_LIST_MAX });
@@ -33,7 +34,7 @@ export const policyGet = defineOperation({
   input: Type.Object({ version: Type.Optional(Type.Integer({ minimum: 0 })) }),
   output: Open,
   errors: ['VAL-E001'],
-  http: [{ verb: 'GET', path: 'M/policy', write: asItIs }],
+  http: [{ verb: 'GET', path: 'M/policy', answer: POLICY, write: asItIs }],
   async run({ version }, context) {
     const { policy } = await context.call('policy', version === undefined ? {} : { version });
     if (policy === null)
@@ -90,7 +91,7 @@ export const policyPut = defineOperation({
   input: Change,
   output: Open,
   errors: ['POL-E009', 'POL-E010', 'VAL-E001'],
-  http: [{ verb: 'PUT', path: 'M/policy', write: asItIs }],
+  http: [{ verb: 'PUT', path: 'M/policy', answer: POLICY_CHANGED, write: asItIs }],
   async run(input, context) {
     const { memories } = context.services;
     await memories.beginSealing(context.memory);
@@ -117,7 +118,7 @@ export const policySimulate = defineOperation({
   input: Change,
   output: Open,
   errors: ['POL-E009', 'VAL-E001'],
-  http: [{ verb: 'POST', path: 'M/policy/simulate', write: asItIs }],
+  http: [{ verb: 'POST', path: 'M/policy/simulate', answer: SIMULATED, write: asItIs }],
   async run(input, context) {
     const isAdmin = includesScope(context.principal.scope, 'admin');
     const { decision } = await context.call('simulatePolicy', { change: changeOf(input, context), isAdmin });

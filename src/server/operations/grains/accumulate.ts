@@ -2,7 +2,8 @@ import Type from 'typebox';
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { AccumulateRequest, AccumulateResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
-import { type Members, nodeOf, outward } from '../names.ts';
+import { HASH, oneOf, withMembers } from '../json-schema.ts';
+import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
 import { Fields, missing, mistyped } from './fields.ts';
 import { HASH_NAMES, hashAlias } from './hash-alias.ts';
 import { Hash } from './view.ts';
@@ -56,6 +57,7 @@ export const accumulate = defineOperation({
       bodySchema: BODY,
       otherNames: HASH_NAMES,
       read: ({ json }) => hashAlias(nodeOf(Input), json),
+      answer: withMembers(outsideSchema(Output), { blob_hash: HASH, status: oneOf('accumulated') }),
       write: (output) => ({
         blob_hash: output.newHash,
         ...(outward(nodeOf(Output), output) as object), // an object schema gives an object

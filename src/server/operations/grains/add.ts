@@ -3,6 +3,7 @@ import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
+import { COUNT, HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { addAsks, jsonAsks } from './asks-extraction.ts';
 import { withRelated } from './auto-relate.ts';
@@ -67,6 +68,7 @@ const BODY: Members = {
   additionalProperties: true,
   description:
     'Flat: the fields of a belief. Nested, for every type: grain_type, fields and common fields; the outer value wins.',
+  anyOf: [{ required: ['subject', 'relation', 'object'] }, { required: ['fields'] }],
   properties: {
     subject: { type: 'string' },
     relation: { type: 'string' },
@@ -106,6 +108,10 @@ export const add = defineCall({
       findUnknown: unknownBesideFields(ENVELOPE),
       read: ({ json }) => readGrain(json),
       staysHere: jsonAsks,
+      answer: objectOf(
+        { blob_hash: HASH, status: oneOf('added') },
+        { duplicate: oneOf(true), extracted_count: COUNT, warnings: TEXTS },
+      ),
       write: ({ hash, duplicate, warnings, extractedCount }) => ({
         blob_hash: hash,
         status: 'added',

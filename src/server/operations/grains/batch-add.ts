@@ -28,7 +28,7 @@ const Input = Type.Object({
 const Added = Type.Object({ index: Type.Integer(), blobHash: Type.String(), grainType: Type.String() });
 const Failed = Type.Object({
   index: Type.Integer(),
-  grainType: Type.String(),
+  grainType: Type.String({ description: 'As it was sent.' }),
   code: Type.Unsafe<ErrorCode>({ type: 'string' }),
   error: Type.String(),
 });

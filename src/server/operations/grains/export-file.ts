@@ -32,6 +32,7 @@ export const exportFile = defineOperation({
     {
       verb: 'GET',
       path: 'M/export-file',
+      answers: { 'application/octet-stream': { type: 'string', format: 'binary' } },
       reply: ({ fileName, bytes }) => ({
         kind: 'stream',
         status: 200,

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { INDEX_WAIT_MS_MAX } from '../../../engine/limits.ts';
 import { FlushRequest, FlushResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { COUNT, objectOf, oneOf } from '../json-schema.ts';
 import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 
 export const flush = defineOperation({
@@ -20,6 +21,7 @@ export const flush = defineOperation({
     {
       verb: 'POST',
       path: 'M/flush',
+      answer: objectOf({ flushed: COUNT, pending: COUNT, status: oneOf('flushed') }),
       write: ({ flushed, pending }) => ({ flushed, pending, status: 'flushed' }),
     },
   ],

@@ -5,6 +5,7 @@ import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { DryRun, isDryRun, Preview, previewOf } from '../erasure/dry-run.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
+import { either } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
 import { missing } from './fields.ts';
 import { HASH_NAMES, hashAlias } from './hash-alias.ts';
@@ -70,6 +71,7 @@ export const forget = defineOperation({
       bodySchema: outsideSchema(Input),
       otherNames: HASH_NAMES,
       read: ({ json }) => hashAlias(nodeOf(Input), json),
+      answer: either(...Object.values(SHAPES).map((shape) => outsideSchema(shape))),
       write: (output): Members => outward(nodeOf(SHAPES[output.status]), output) as Members, // an object schema
     },
   ],

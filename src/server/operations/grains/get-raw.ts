@@ -16,6 +16,8 @@ export const getRaw = defineOperation({
     {
       verb: 'GET',
       path: 'M/grains/{hash}/raw',
+      answers: { 'application/octet-stream': { type: 'string', format: 'binary' } },
+      otherStatuses: { 304: 'The caller has these bytes already.' },
       reply: ({ hash, blob }, { ifNoneMatch }) => {
         const etag = `"${hash}"`;
         const known = ifNoneMatch?.split(',').some((tag) => isMatch(tag.trim(), etag)) ?? false;

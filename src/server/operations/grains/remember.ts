@@ -8,6 +8,7 @@ import { randomId } from '../../control/ids.ts';
 import { RememberRequest, RememberResponse } from '../../gen/memory/v1/memory.ts';
 import { FAILED, type Marker } from '../../jobs/extractions.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { HASH, oneOf, withMembers } from '../json-schema.ts';
 import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { withRelated } from './auto-relate.ts';
 import {
@@ -137,6 +138,12 @@ export const remember = defineOperation({
       path: 'M/remember',
       bodySchema: BODY,
       read: ({ json }) => readBody(json),
+      answer: withMembers(outsideSchema(Output), {
+        blob_hash: HASH,
+        mode: oneOf('async', 'sync'),
+        marker_status: oneOf('pending', 'done', 'failed'),
+        status: oneOf('remembered'),
+      }),
       write: (output) => ({
         source_hash: output.sourceHash,
         blob_hash: output.sourceHash,

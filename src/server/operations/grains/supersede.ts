@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { SupersedeRequest, SupersedeResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { isMembers, type Members, parsedJson } from '../names.ts';
 import { bodyOf, Fields, fieldsOf, findInFields, missing, mistyped, unknownBesideFields } from './fields.ts';
 import { Hash } from './view.ts';
@@ -70,6 +71,10 @@ export const supersede = defineOperation({
       bodySchema: BODY,
       findUnknown: unknownBesideFields(ENVELOPE),
       read: ({ json }) => readBody(json),
+      answer: objectOf(
+        { blob_hash: HASH, new_hash: HASH, superseded: HASH, status: oneOf('superseded') },
+        { warnings: TEXTS },
+      ),
       write: ({ oldHash, newHash, warnings }) => ({
         blob_hash: newHash,
         new_hash: newHash,

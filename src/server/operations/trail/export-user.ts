@@ -8,7 +8,7 @@ import { ExportRequest, ExportResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { missing } from '../grains/fields.ts';
 import type { Members } from '../names.ts';
-import { personHead, personJson } from './person-export.ts';
+import { PERSON, personHead, personJson } from './person-export.ts';
 
 const UserId = Type.String({ minLength: 1 });
 const Whole = Type.Object({ json: Type.String() });
@@ -102,6 +102,7 @@ export const exportUserFile = defineOperation({
     {
       verb: 'GET',
       path: 'M/export/{user_id}',
+      answers: { 'application/json': PERSON },
       reply: ({ bytes }) => ({
         kind: 'stream',
         status: 200,

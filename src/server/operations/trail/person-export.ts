@@ -4,9 +4,10 @@ import { stringifyJson } from '../../../engine/grain/api-json.ts';
 import { TRANSFER_BYTES } from '../../../engine/limits.ts';
 import type { Output } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
-import { consentRecords } from '../govern/consent-record.ts';
+import { ConsentRecord, consentRecords } from '../govern/consent-record.ts';
 import { GrainOutput, grainOutput } from '../grains/view.ts';
-import { type Members, nodeOf, outward, toSnake } from '../names.ts';
+import { COUNT, listOf, objectOf, oneOf, TEXT, TIME, withMembers } from '../json-schema.ts';
+import { type Members, nodeOf, outsideSchema, outward, toSnake } from '../names.ts';
 
 /** An export goes on as long as its reader takes it; what tells of it does not wait for the request's end. */
 const NOTE_MS = 30_000;
@@ -31,6 +32,22 @@ export async function personHead(context: Context, userId: string, portability: 
     provenance_count: records.total,
   };
 }
+
+/** The whole, as OpenAPI tells it. */
+export const PERSON: Members = objectOf(
+  {
+    user_id: TEXT,
+    exported_at: TIME,
+    consents: listOf(outsideSchema(ConsentRecord)),
+    provenance_count: COUNT,
+    grains: listOf(withMembers(outsideSchema(GrainOutput), {}, { blob_base64: TEXT })),
+    count: COUNT,
+  },
+  {
+    format: oneOf(PORTABLE_FORMAT),
+    restriction: objectOf({ user_id: TEXT, reason: TEXT, restricted_at: TIME, restricted_by: TEXT }),
+  },
+);
 
 /** Names of a flat object as the wire has them. */
 function outside(value: object): Members {

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { GetProvenanceRequest, GetProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { Hash } from '../grains/view.ts';
-import { explained, Record } from './recall-record.ts';
+import { explained, RECORD, Record } from './recall-record.ts';
 
 export const provenanceGet = defineOperation({
   name: 'get_provenance',
@@ -14,7 +14,7 @@ export const provenanceGet = defineOperation({
   input: Type.Object({ recallId: Hash, explain: Type.Optional(Type.Boolean()) }),
   output: Record,
   errors: ['PRV-E001'],
-  http: [{ verb: 'GET', path: 'M/provenance/{recall_id}' }],
+  http: [{ verb: 'GET', path: 'M/provenance/{recall_id}', answer: RECORD }],
   grpc: rpc({
     rpc: 'GetProvenance',
     request: GetProvenanceRequest,

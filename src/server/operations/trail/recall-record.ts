@@ -3,6 +3,8 @@ import Type from 'typebox';
 import { explain } from '../../../engine/recall/stages/explain.ts';
 import { CHANGES, type Change, TEXT_TERMS, type TextTerm } from '../../../engine/recall/stages/hit.ts';
 import type { JsonObject, RecallRecordView } from '../../../shards/protocol.ts';
+import { COUNT, listOf, objectOf, TEXT, withMembers } from '../json-schema.ts';
+import { outsideSchema } from '../names.ts';
 
 const JsonObjectOf = Type.Unsafe<JsonObject>({ type: 'object' });
 
@@ -28,6 +30,24 @@ export const Record = Type.Object({
   auditEntryHash: Type.String(),
   verified: Type.Boolean(),
   redacted: Type.Boolean(),
+});
+
+/** A grain by what the trail calls it, or by its hash in a record of an older build; nothing of an erased person's. */
+const NAMED = { grain: TEXT, hash: { type: 'string', pattern: '^([0-9a-f]{64})?$' } };
+
+/** With what the lists hold. */
+export const RECORD = withMembers(outsideSchema(Record), {
+  results: listOf(
+    objectOf(
+      { rank: COUNT },
+      {
+        ...NAMED,
+        score_breakdown: { type: 'object', additionalProperties: { type: 'number' } },
+        explanation: TEXT,
+      },
+    ),
+  ),
+  excluded: listOf(objectOf({ reason: TEXT }, { ...NAMED, explanation: TEXT })),
 });
 
 /** The record with a sentence for each result and each exclusion. */

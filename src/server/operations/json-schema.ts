@@ -1,0 +1,60 @@
+// JSON Schemas of answers, written short: for bodies that a face writes itself, under their outside names.
+import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
+import type { Members } from './names.ts';
+
+export const TEXT: Members = { type: 'string' };
+export const TEXTS: Members = { type: 'array', items: TEXT };
+export const FLAG: Members = { type: 'boolean' };
+export const COUNT: Members = { type: 'integer', minimum: 0 };
+/** Seconds since 1970; some are before. */
+export const TIME: Members = { type: 'integer' };
+export const HASH: Members = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+export const HASHES: Members = { type: 'array', items: HASH };
+export const GRAIN_TYPE: Members = { enum: [...GRAIN_TYPE_NAMES] };
+/** An object whose members are a grain's own. */
+export const FIELDS: Members = { type: 'object', additionalProperties: true };
+export const COUNTS: Members = { type: 'object', additionalProperties: COUNT };
+
+export function objectOf(required: Members, optional: Members = {}): Members {
+  return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
+}
+
+export function listOf(items: Members): Members {
+  return { type: 'array', items };
+}
+
+export function oneOf(...values: readonly (string | boolean)[]): Members {
+  return values.length === 1 ? { const: values[0] } : { enum: [...values] };
+}
+
+export function orNull(schema: Members): Members {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+export function either(...schemas: readonly Members[]): Members {
+  return { anyOf: [...schemas] };
+}
+
+/** Of `schema`, an object, the member `from` under the name `to`. */
+export function renamed(schema: Members, from: string, to: string): Members {
+  const rename = (name: string): string => (name === from ? to : name);
+  const { properties, required } = schema as { readonly properties: Members; readonly required?: readonly string[] };
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [rename(name), one])),
+    ...(required === undefined ? {} : { required: required.map(rename) }),
+  };
+}
+
+/** `schema`, an object, with more members, or others of the same names. */
+export function withMembers(schema: Members, required: Members, optional: Members = {}): Members {
+  const { properties, required: known = [] } = schema as {
+    readonly properties: Members;
+    readonly required?: readonly string[];
+  };
+  return {
+    ...schema,
+    properties: { ...properties, ...required, ...optional },
+    required: [...new Set([...known, ...Object.keys(required)])],
+  };
+}

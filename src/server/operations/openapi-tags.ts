@@ -1,0 +1,64 @@
+// The groups that OpenAPI shows operations in, by their names in the table.
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+  readonly operations: readonly string[];
+}
+
+export const TAGS: readonly Tag[] = [
+  {
+    name: 'grains',
+    description: 'Grains, one by one and in files.',
+    operations: [
+      ...['add', 'batch_add', 'get', 'get_raw', 'list_grains', 'supersede', 'accumulate', 'remember', 'flush'],
+      ...['forget', 'import_file', 'export_file'],
+    ],
+  },
+  {
+    name: 'recall',
+    description: 'Finding grains, and records of what was found.',
+    operations: [...['recall', 'recall_chain', 'search', 'list_provenance', 'provenance_summary', 'get_provenance']],
+  },
+  {
+    name: 'governance',
+    description: 'Policy, consent, retention, personal data and scopes of a memory.',
+    operations: [
+      ...['policy', 'set_policy', 'simulate_policy', 'grant_consent', 'grant_consents', 'revoke_consent'],
+      ...['consent_status', 'retention_status', 'enforce_retention', 'detect_pii', 'scope_tree', 'set_scope_tree'],
+      ...['delete_scope_tree', 'scope_erase', 'audit', 'export_user_file'],
+    ],
+  },
+  {
+    name: 'compliance',
+    description: 'Checks of a memory and what they found.',
+    operations: [
+      ...['verify_compliance', 'verify_latest', 'compliance_metrics', 'compliance_violations', 'compliance_impact'],
+      'compliance_export',
+    ],
+  },
+  {
+    name: 'memories',
+    description: 'Memories, what they hold, and commands on them.',
+    operations: [
+      ...['list_memories', 'create_memory', 'get_memory', 'delete_memory', 'stats', 'stats_history', 'tier_info'],
+      'exec',
+    ],
+  },
+  {
+    name: 'deployment',
+    description: 'The server itself: health, configuration, API keys.',
+    operations: [
+      ...['health', 'health_live', 'health_ready', 'config', 'ner_status', 'openapi', 'list_keys', 'create_key'],
+      'revoke_key',
+    ],
+  },
+];
+
+const TAG_OF: ReadonlyMap<string, string> = new Map(
+  TAGS.flatMap(({ name, operations }) => operations.map((operation) => [operation, name] as const)),
+);
+
+/** What is in no group is of the deployment; a test finds it. */
+export function tagOf(operation: string): string {
+  return TAG_OF.get(operation) ?? 'deployment';
+}

@@ -1,0 +1,290 @@
+// The OpenAPI document: what linters ask of one, and that every operation answers as it says.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { TAGS } from '../../src/server/operations/openapi-tags.ts';
+import { faultsIn } from '../support/json-schema.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { HttpClient, type Reply } from './http-client.ts';
+import { CHECKED, DOCUMENT } from './openapi-answers.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of JSON, looked into member by member
+type Json = any;
+const document: Json = DOCUMENT;
+
+interface Place {
+  readonly where: string;
+  readonly path: string;
+  readonly verb: string;
+  readonly operation: Json;
+}
+
+const PLACES: readonly Place[] = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+  Object.entries<Json>(item).map(([verb, operation]) => ({ where: `${verb} ${path}`, path, verb, operation })),
+);
+
+/** Every schema of the document, with where it stands. */
+function schemasIn(node: Json, where: string, isSchema = false): { readonly where: string; readonly schema: Json }[] {
+  if (node === null || typeof node !== 'object') return [];
+  const own = isSchema && !Array.isArray(node) ? [{ where, schema: node }] : [];
+  return [
+    ...own,
+    ...Object.entries<Json>(node).flatMap(([name, child]) => {
+      if (name === 'schema' || name === 'items' || name === 'additionalProperties')
+        return schemasIn(child, `${where}.${name}`, true);
+      if (['properties', 'schemas', 'patternProperties'].includes(name))
+        return Object.entries<Json>(child).flatMap(([member, one]) => schemasIn(one, `${where}.${member}`, true));
+      if (name === 'anyOf') return child.flatMap((one: Json) => schemasIn(one, where, true));
+      return schemasIn(child, `${where}.${name}`);
+    }),
+  ];
+}
+
+test('the document says who made it, where it is served, how to get in', () => {
+  const { info, servers, tags, components, security } = document;
+  for (const member of ['title', 'version', 'description', 'contact', 'license']) assert.ok(info[member], member);
+  assert.ok(servers.length > 0 && servers.every(({ url }: Json) => typeof url === 'string' && url !== ''));
+  for (const { url, variables = {} } of servers)
+    for (const [, name] of url.matchAll(/\{(\w+)\}/g)) assert.ok(variables[name]?.default, `variable ${name}`);
+  for (const scheme of security)
+    for (const name of Object.keys(scheme)) assert.ok(components.securitySchemes[name], `security ${name}`);
+  const names = tags.map(({ name }: Json) => name);
+  assert.equal(new Set(names).size, names.length);
+  for (const { name, description } of tags) assert.ok(name !== '' && description !== '');
+});
+
+test('each operation has an id, words, one declared tag, and success and failure with schemas', () => {
+  const ids = PLACES.map(({ operation }) => operation.operationId);
+  assert.equal(new Set(ids).size, ids.length, 'ids are their own');
+  const tagged = TAGS.flatMap(({ operations }) => operations);
+  assert.deepEqual(tagged.toSorted(), ids.toSorted(), 'every operation is in one group, and no group has another');
+  const declared = new Set(document.tags.map(({ name }: Json) => name));
+  for (const { where, path, verb, operation } of PLACES) {
+    assert.match(operation.operationId, /^[a-z][a-z_]*$/, where);
+    assert.ok(operation.summary.length > 5 && operation.description.length > 5, where);
+    assert.ok(operation.tags.length === 1 && declared.has(operation.tags[0]), where);
+    const statuses = Object.keys(operation.responses);
+    for (const group of [/^2\d\d$/, /^4\d\d$/])
+      assert.ok(
+        statuses.some((one) => group.test(one)),
+        `${where}: ${group}`,
+      );
+    assert.equal(statuses.includes('401'), operation.security === undefined, `${where}: 401 where a key is wanted`);
+    for (const [status, { description, content = {} }] of Object.entries<Json>(operation.responses)) {
+      assert.ok(description.length > 3, where);
+      assert.ok(status === '304' || Object.keys(content).length > 0, `${where}: ${status} has no content`);
+      for (const { schema } of Object.values<Json>(content))
+        assert.ok(Object.keys(schema).length > 0, `${where}: ${status}`);
+    }
+    if (verb === 'get') assert.equal(operation.requestBody, undefined, where);
+    const inPath = operation.parameters.filter((one: Json) => one.in === 'path');
+    assert.deepEqual(
+      inPath.map(({ name }: Json) => name).toSorted(),
+      [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).toSorted(),
+      where,
+    );
+    for (const { name, description, required } of inPath)
+      assert.ok(required === true && description !== '', `${where} ${name}`);
+    const keys = operation.parameters.map((one: Json) => `${one.in} ${one.name}`);
+    assert.equal(new Set(keys).size, keys.length, `${where}: parameters`);
+  }
+});
+
+test('no two paths are one, and none ends in a slash or has a query', () => {
+  const paths = Object.keys(document.paths);
+  for (const path of paths) assert.match(path, /^(\/([a-z.-]+|\{[a-z_]+\}))+$/, path);
+  const shapes = paths.map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
+  assert.equal(new Set(shapes).size, shapes.length);
+});
+
+test('every schema says what it is, and every component is used', () => {
+  const schemas = schemasIn(document, '$');
+  assert.ok(schemas.length > 500);
+  for (const { where, schema } of schemas) {
+    const { type, properties = {}, required = [], items } = schema;
+    if (type === 'array') assert.ok(items !== undefined, `${where}: items`);
+    if (Object.keys(properties).length > 0)
+      for (const name of required)
+        assert.ok(properties[name] !== undefined, `${where}: ${name} is wanted and not described`);
+    if (schema.enum !== undefined) assert.equal(new Set(schema.enum).size, schema.enum.length, where);
+    if (type === 'object' && schema.properties === undefined && where.includes('responses'))
+      assert.notDeepEqual(schema, { type }, `${where}: an answer says what members it has, or that they are open`);
+  }
+  const text = JSON.stringify(document);
+  for (const [kind, named] of Object.entries<Json>(document.components))
+    for (const name of Object.keys(named))
+      assert.ok(
+        kind === 'securitySchemes' || text.includes(`"#/components/${kind}/${name}"`),
+        `${kind} ${name} is not used`,
+      );
+});
+
+test('the checker of schemas finds what is wrong', () => {
+  const schema = {
+    type: 'object',
+    required: ['a'],
+    properties: { a: { type: 'integer', minimum: 1 }, b: { enum: ['x'] } },
+  };
+  assert.deepEqual(faultsIn({}, schema, { a: 1, b: 'x' }), []);
+  for (const wrong of [{}, { a: 0 }, { a: 1.5 }, { a: 1, b: 'y' }, { a: 1, c: 1 }, [], null, 'a'])
+    assert.notDeepEqual(faultsIn({}, schema, wrong), [], JSON.stringify(wrong));
+  assert.notDeepEqual(faultsIn({}, { ...schema, oneOf: [] }, { a: 1 }), [], 'a keyword that it does not know');
+});
+
+const M = '/memories/default';
+
+/** One request that each operation takes, in an order in which all succeed. */
+const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, known: Known) => Promise<Reply>])[] = [
+  ['health', (http) => http.ask('GET', '/health')],
+  ['health_live', (http) => http.ask('GET', '/health/live')],
+  ['health_ready', (http) => http.ask('GET', '/health/ready')],
+  ['config', (http) => http.ask('GET', '/config')],
+  ['openapi', (http) => http.ask('GET', '/openapi.json')],
+  ['ner_status', (http) => http.ask('GET', '/settings/ner/status')],
+  ['create_memory', (http) => http.ask('POST', '/memories', { json: { id: 'second', name: 'Second' } })],
+  ['list_memories', (http) => http.ask('GET', '/memories')],
+  ['get_memory', (http) => http.ask('GET', '/memories/second')],
+  ['create_key', (http) => http.ask('POST', '/auth/keys', { json: { scopes: ['read'] } })],
+  ['list_keys', (http) => http.ask('GET', '/auth/keys')],
+  ['revoke_key', (http, { key_id: id }) => http.ask('DELETE', `/auth/keys/${id}`)],
+  ['add', (http) => http.ask('POST', `${M}/add`, { json: { ...BELIEF, user_id: 'u1', namespace: 'notes' } })],
+  ['add', (http) => http.ask('POST', `${M}/add`, { json: { ...BELIEF, user_id: 'u1', namespace: 'notes' } })],
+  ['get', (http, { blob_hash: hash }) => http.ask('GET', `${M}/grains/${hash}`)],
+  ['get_raw', (http, { blob_hash: hash }) => http.ask('GET', `${M}/grains/${hash}/raw`)],
+  [
+    'batch_add',
+    (http) =>
+      http.ask('POST', `${M}/batch-add`, { json: { grains: [EVENT, EVENT, { grain_type: 'no', fields: {} }] } }),
+  ],
+  ['list_grains', (http) => http.ask('GET', `${M}/grains?limit=1`)],
+  [
+    'recall',
+    (http) =>
+      http.ask('POST', `${M}/recall`, {
+        json: { query: 'tea', score_breakdown: true, explanation: true, include_sources: true },
+      }),
+  ],
+  ['get_provenance', (http, { recall_id: id }) => http.ask('GET', `${M}/provenance/${id}?explain=true`)],
+  ['list_provenance', (http) => http.ask('GET', `${M}/provenance`)],
+  ['provenance_summary', (http) => http.ask('GET', `${M}/provenance/summary`)],
+  ['recall_chain', (http) => http.ask('POST', `${M}/recall-chain`, { json: { question: 'What does Ann drink?' } })],
+  ['search', (http) => http.ask('POST', `${M}/search`, { json: { query: 'tea' } })],
+  ['remember', (http) => http.ask('POST', `${M}/remember`, { json: { text: 'Ann likes tea.', extract_mode: 'sync' } })],
+  [
+    'remember',
+    (http) => http.ask('POST', `${M}/remember`, { json: { messages: [{ role: 'user', content: 'Bob likes mate.' }] } }),
+  ],
+  ['add', (http) => http.ask('POST', `${M}/add`, { json: EVENT })],
+  [
+    'supersede',
+    (http, { blob_hash: hash }) => http.ask('POST', `${M}/supersede`, { json: { blob_hash: hash, object: 'mate' } }),
+  ],
+  [
+    'accumulate',
+    (http, { new_hash: hash }) => http.ask('POST', `${M}/accumulate`, { json: { blob_hash: hash, deltas: { n: 1 } } }),
+  ],
+  ['flush', (http) => http.ask('POST', `${M}/flush`, { json: {} })],
+  ['export_file', (http) => http.ask('GET', `${M}/export-file`)],
+  ['import_file', (http, known) => http.ask('POST', '/memories/second/import-file', { body: formOf(known.file) })],
+  ['grant_consent', (http) => http.ask('POST', `${M}/consent/grant`, { json: { user_id: 'u1', purpose: 'storage' } })],
+  [
+    'grant_consents',
+    (http) =>
+      http.ask('POST', `${M}/consent/grant-bulk`, { json: { consents: [{ user_id: 'u2', purpose: 'storage' }] } }),
+  ],
+  [
+    'revoke_consent',
+    (http) => http.ask('POST', `${M}/consent/revoke`, { json: { user_id: 'u2', purpose: 'storage' } }),
+  ],
+  ['consent_status', (http) => http.ask('GET', `${M}/consent/status?user_id=u1`)],
+  ['policy', (http) => http.ask('GET', `${M}/policy`)],
+  ['simulate_policy', (http) => http.ask('POST', `${M}/policy/simulate`, { json: { add_policies: ['gdpr'] } })],
+  [
+    'set_policy',
+    (http) => http.ask('PUT', '/memories/second/policy', { json: { add_policies: ['gdpr'], reason: 'the law' } }),
+  ],
+  [
+    'simulate_policy',
+    (http) => http.ask('POST', '/memories/second/policy/simulate', { json: { remove_policies: ['gdpr'] } }),
+  ],
+  ['retention_status', (http) => http.ask('GET', `${M}/retention/status`)],
+  ['enforce_retention', (http) => http.ask('POST', `${M}/retention/enforce`, { json: {} })],
+  ['detect_pii', (http) => http.ask('POST', `${M}/detect-pii`, { json: { text: 'Mail ann@example.com' } })],
+  [
+    'detect_pii',
+    (http) => http.ask('POST', `${M}/detect-pii`, { json: { text: 'Mail ann@example.com', detailed: true } }),
+  ],
+  ['set_scope_tree', (http) => http.ask('PUT', `${M}/scope-tree`, { json: TREE })],
+  ['scope_tree', (http) => http.ask('GET', `${M}/scope-tree`)],
+  ['scope_erase', (http) => http.ask('POST', `${M}/scope-erase`, { json: { scope_path: 'a/b', dry_run: true } })],
+  ['scope_erase', (http) => http.ask('POST', `${M}/scope-erase`, { json: { scope_path: 'a/b', reason: 'over' } })],
+  ['delete_scope_tree', (http) => http.ask('DELETE', `${M}/scope-tree`)],
+  ['stats', (http) => http.ask('GET', `${M}/stats`)],
+  ['stats_history', (http) => http.ask('GET', `${M}/stats/history`)],
+  ['tier_info', (http) => http.ask('GET', `${M}/tier-info`)],
+  ['audit', (http) => http.ask('GET', `${M}/audit?verify=true`)],
+  ['verify_compliance', (http) => http.ask('POST', `${M}/verify/run`, { json: {} })],
+  ['verify_latest', (http) => http.ask('GET', `${M}/verify/latest`)],
+  ['compliance_metrics', (http) => http.ask('GET', `${M}/compliance/metrics`)],
+  ['compliance_violations', (http) => http.ask('GET', `${M}/compliance/violations`)],
+  ['compliance_impact', (http) => http.ask('GET', `${M}/compliance/impact`)],
+  ...['json', 'csv', 'text'].map(
+    (format) =>
+      ['compliance_export', (http: HttpClient) => http.ask('GET', `${M}/compliance/export?format=${format}`)] as const,
+  ),
+  ['export_user_file', (http) => http.ask('GET', `${M}/export/u1`)],
+  ['export_user_file', (http) => http.ask('GET', `${M}/export/u1?portability=true`)],
+  ['exec', (http) => http.ask('POST', `${M}/app/exec`, { json: { command: 'help' } })],
+  [
+    'forget',
+    (http, { blob_hash: hash }) => http.ask('POST', `${M}/forget`, { json: { blob_hash: hash, dry_run: true } }),
+  ],
+  [
+    'forget',
+    (http, { blob_hash: hash }) => http.ask('POST', `${M}/forget`, { json: { blob_hash: hash, reason: 'asked' } }),
+  ],
+  ['forget', (http) => http.ask('POST', `${M}/forget`, { json: { user_id: 'u1', reason: 'asked' } })],
+  ['delete_memory', (http) => http.ask('DELETE', '/memories/second?dry_run=true')],
+  ['delete_memory', (http) => http.ask('DELETE', '/memories/second?confirm=true')],
+];
+
+const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
+const EVENT = { grain_type: 'event', fields: { content: 'Ann had tea.' } };
+const TREE = { name: 'root', children: [{ name: 'a', children: [{ name: 'b' }] }] };
+
+/** What earlier answers named: the first of each is kept. */
+type Known = Readonly<Record<string, unknown>> & { readonly file?: Uint8Array };
+
+function formOf(file: Uint8Array | undefined): FormData {
+  const form = new FormData();
+  form.append('file', new Blob([Uint8Array.from(file ?? [])]), 'memory.mg');
+  return form;
+}
+
+for (const listener of ['uws', 'node'])
+  describe(`answers are as the document has them (${listener})`, () => {
+    let server: TestServer;
+    before(async () => {
+      server = await startTestServer({ http: listener });
+    });
+    after(async () => {
+      await server.close();
+      assert.deepEqual(server.errors, []);
+    });
+
+    test('of every operation', async () => {
+      const http = new HttpClient(server.http, server.key);
+      let known: Known = {};
+      CHECKED.clear();
+      for (const [operation, ask] of REQUESTS) {
+        const reply = await ask(http, known);
+        assert.ok(reply.status < 300, `${operation}: ${reply.status} ${reply.text.slice(0, 300)}`);
+        assert.ok(CHECKED.has(operation), `${operation} was asked, and its answer checked`);
+        known = { ...reply.json, ...(operation === 'export_file' ? { file: reply.bytes } : {}), ...known };
+      }
+      assert.deepEqual(
+        [...CHECKED].toSorted(),
+        PLACES.map(({ operation }) => operation.operationId).toSorted(),
+        'every operation of the document was asked',
+      );
+    });
+  });
