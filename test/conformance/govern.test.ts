@@ -303,7 +303,7 @@ test('a consent carries what a consent is made of, whatever way it comes in', as
     'VAL-E001',
   );
   const query = 'ADD consent SET user_id = "u1" SET note = "a story" REASON "r"';
-  await assert.rejects(http.post(`${M}/app/exec`, { command: 'cal', args: { query } }));
+  await refused(http.post(`${M}/app/exec`, { command: 'cal', args: { query } }), 'CAL-E051');
   await refused(
     http.post(`${M}/consent/revoke`, { user_id: 'u1', purpose: 'x', reason: 'r'.repeat(2000) }),
     'VAL-E001',
@@ -342,6 +342,21 @@ test('personal data is kept out of every field that a request can fill', async (
   assert.equal((await http.get(`${M}/grains`)).total, 0);
   const { blob_hash } = await http.post(`${M}/add`, belief({ user_id: 'ann@example.org', session_id: 's1' }));
   assert.ok(blob_hash);
+});
+
+test('a guardrail is held against what looks like it, and against names of fields', async () => {
+  const M = `/memories/${await newMemory(http, 1, { guardrail_patterns: ['Project X'], guardrail_mode: 'contains' })}`;
+  const disguised: Fields[] = [
+    { object: 'all of prоject-х' }, // Cyrillic о, х
+    { object: 'p̷r̷o̷j̷e̷c̷t̷ x' },
+    { object: 'PR0JECT_X' },
+    { tags: ['project.x'] },
+    { projectX: 1 },
+    { note: { project_x: 1 } },
+  ];
+  for (const fields of disguised) await refused(http.post(`${M}/add`, belief(fields)), 'POL-E012');
+  await http.post(`${M}/add`, belief({ object: 'another project' }));
+  assert.equal((await http.get(`${M}/grains`)).total, 1);
 });
 
 test('many consents are granted at once, and each that is not tells why', async () => {
