@@ -14,9 +14,9 @@ import { Failure, usage } from './failure.ts';
 import type { ServerOptions } from './options.ts';
 import { printNote } from './output.ts';
 
-const WAIT_MS = 100;
-/** Ten seconds for a server that has the directory to say where it listens, or to give it back. */
-const TRIES_MAX = 100;
+const LOOK_MS = 100;
+/** For a server that has the directory to say where it listens, or to give it back. */
+const WAIT_MS_MAX = 10_000;
 /** One is a file that a killed server left, in the moment before the next server removes it. */
 const STRANGERS_MAX = 5;
 
@@ -59,15 +59,18 @@ export async function placeOf(options: ServerOptions, connect: ConnectOptions, d
       `no server runs and there is no data in ${dataDir}: start one (granary serve), or name one with --data-dir or --url`,
     );
   let doubt: Doubt = { reason: 'it has not said where it listens' };
-  for (let tries = 0, strangers = 0; tries < TRIES_MAX && strangers < STRANGERS_MAX; tries += 1) {
+  const endMs = performance.now() + WAIT_MS_MAX;
+  for (let strangers = 0; strangers < STRANGERS_MAX && performance.now() < endMs; ) {
     const lock = tryLockDirectory(dataDir);
     if (lock !== undefined) return ownServer(options, connect, lock);
     const file = readServerFile(dataDir);
-    const found = file === undefined ? doubt : await doubtOf(file);
-    if (file !== undefined && found === undefined) return localPlace(file, options);
-    doubt = found ?? doubt;
-    if (doubt.isStranger === true) strangers += 1;
-    await sleep(WAIT_MS);
+    if (file !== undefined) {
+      const found = await doubtOf(file);
+      if (found === undefined) return localPlace(file, options);
+      doubt = found;
+      if (found.isStranger === true) strangers += 1;
+    }
+    await sleep(LOOK_MS);
   }
   throw new Failure(
     'NO-SERVER',
