@@ -24,8 +24,11 @@ test('keys of the backup work again, keys made since are gone, revoked ones and 
   const revoked = await makeKey('revoked');
   const erased = await makeKey("ann's", { memory_id: 'default', user_id: 'ann' });
   const everywhere = await makeKey("ann's", { user_id: 'ann' });
-  for (const user of ['ann', 'bob'])
-    await ask(by, 'POST', '/memories/default/add', { subject: user, relation: 'likes', object: 'tea', user_id: user });
+  const hashes: string[] = [];
+  for (const user of ['ann', 'bob']) {
+    const json = { subject: user, relation: 'likes', object: 'tea', user_id: user };
+    hashes.push((await ask(by, 'POST', '/memories/default/add', json)).body.blob_hash);
+  }
   await granaryJson(here('backup', copy));
   const later = await makeKey('made since');
   assert.ok((await ask(by, 'DELETE', `/auth/keys/${revoked.id}`)).status < 300);
@@ -39,6 +42,11 @@ test('keys of the backup work again, keys made since are gone, revoked ones and 
   const status = async (key: string): Promise<number> =>
     (await ask({ http: again.http, key }, 'GET', '/memories/default/stats')).status;
   assert.deepEqual(await Promise.all([bootstrap, kept.raw, later.raw, revoked.raw].map(status)), [200, 200, 401, 401]);
+  // The chain goes on where the backup ended, and says nothing that could be guessed.
+  const trail = (await ask({ http: again.http, key: bootstrap }, 'GET', '/memories/default/audit?verify=true')).body;
+  assert.equal(trail.chain_valid, true);
+  assert.ok(trail.entries.some(({ event_type }: { event_type: string }) => event_type === 'user.erased'));
+  assert.ok(!JSON.stringify(trail).includes(hashes[0]!) && JSON.stringify(trail).includes(hashes[1]!));
   // The backup knew whose they were.
   assert.deepEqual(await Promise.all([erased.raw, everywhere.raw].map(status)), [401, 401]);
   const { keys } = (await ask({ http: again.http, key: bootstrap }, 'GET', '/auth/keys')).body;

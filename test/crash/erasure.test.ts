@@ -144,6 +144,11 @@ test('a killed server completes an erasure over four partitions by itself', { ti
       },
     }));
     await say('POST', `${M}/batch-add`, { grains });
+    const bound = { name: "ann's", scopes: ['read'], memory_id: `m${round}`, user_id: 'ann' };
+    const key: string = (await say('POST', '/auth/keys', bound)).raw_key;
+    const keyStatus = async (): Promise<number> =>
+      (await ask({ http: server.http, key }, 'GET', `${M}/grains?limit=1`)).status;
+    assert.equal(await keyStatus(), 200);
     const erasing = ask(server, 'POST', `${M}/forget`, { user_id: 'ann' }).catch(() => undefined);
     // As long as so many other answers take.
     for (let other = 0; other < 2 + round * 8; other++) await ask(server, 'GET', '/health');
@@ -155,12 +160,17 @@ test('a killed server completes an erasure over four partitions by itself', { ti
     assert.ok(before === 0 || before === 120, `round ${round}: ${before} are left`);
     if (told !== undefined && told.status < 300) assert.equal(before, 0, `round ${round}: it was answered`);
     if (before === 0) completed += 1;
+    // The start went on with what was begun, before it served.
+    assert.equal(await keyStatus(), before === 0 ? 401 : 200, `round ${round}: the person's key`);
     const proof = await say('POST', `${M}/forget`, { user_id: 'ann' });
     assert.equal(proof.count, before);
+    assert.equal(await keyStatus(), 401);
+    assert.ok(!JSON.stringify(await say('GET', '/auth/keys')).includes("ann's"));
     assert.match(proof.key_fingerprint, /^[0-9a-f]{16}$/);
     assert.equal((await say('GET', `${M}/grains?subject=ann&limit=1`)).total, 0);
     assert.equal((await say('GET', `${M}/grains?subject=erased:${proof.key_fingerprint}&limit=1`)).total, 40);
     assert.equal((await say('POST', `${M}/app/exec`, { command: 'verify_audit_chain', args: {} })).result.valid, true);
   }
+  assert.equal((await say('POST', '/memories/m0/app/exec', { command: 'verify', args: {} })).result.finding_count, 0);
   t.diagnostic(`${completed} were complete before they were asked for again`);
 });
