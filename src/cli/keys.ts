@@ -27,7 +27,7 @@ export function registerKeys(program: Command): void {
       .option('--name <text>', 'name for people')
       .option(
         '--scope <scope>',
-        'read, write or admin; may be given several times (default: those of your key)',
+        'read, write, admin or metrics (/metrics alone); may be given several times (default: those of your key)',
         gather,
       )
       .option('-m, --memory <id>', 'the key works in this memory only')

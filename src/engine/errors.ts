@@ -41,6 +41,7 @@ export const ERROR_MEANINGS = {
   'AUT-E004': 'token not recognised, revoked or expired',
   'AUT-E005': 'credentials missing',
   'AUT-E006': 'route is read-only or absent on this deployment',
+  'AUT-E007': 'no such key',
   'POL-E001': 'deletion requires a reason',
   'POL-E002': 'consent required',
   'POL-E003': 'deletion forbidden',

@@ -1,7 +1,7 @@
 // What an operation gets beside its input: who asks, of which memory, and the parts of the server that it may use.
 import type { Clock } from '../engine/clock.ts';
 import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol.ts';
-import type { Principal } from './auth/principal.ts';
+import type { Principal, Scope } from './auth/principal.ts';
 import type { CalGate } from './cal-gate.ts';
 import type { Config } from './config.ts';
 import type { Keys } from './control/keys.ts';
@@ -94,5 +94,5 @@ export interface Context {
    */
   once<T>(work: () => Promise<T>): Promise<T>;
   /** Throws AUT-E001 unless the caller has this scope too. */
-  require(scope: 'read' | 'write' | 'admin'): void;
+  require(scope: Scope): void;
 }

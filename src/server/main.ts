@@ -9,6 +9,7 @@ import { DRAIN_MS, KEY_USE_WRITE_MS } from '../engine/limits.ts';
 import { ShardPool } from '../shards/pool.ts';
 import { Router } from '../shards/router.ts';
 import { Authenticator } from './auth/authenticate.ts';
+import { includesScope } from './auth/principal.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
 import { answerBudget, requestBudget } from './byte-budget.ts';
 import { CalGate } from './cal-gate.ts';
@@ -312,11 +313,12 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
         checkCaller: (header) =>
           pages?.check({ method: 'POST', authority: header(':authority') ?? header('host'), header }),
         allowReflection: (header, remoteAddress) => {
-          authenticator.authenticate({
+          const caller = authenticator.authenticate({
             authorization: header('authorization'),
             apiKey: header('x-api-key'),
             remoteAddress,
           });
+          if (!includesScope(caller, 'read')) throw new EngineError('AUT-E001', 'this needs scope read');
         },
       },
       grpcHandler(wrapper, () => ports?.http),

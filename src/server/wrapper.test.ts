@@ -43,7 +43,7 @@ test('an unknown, revoked or expired key is AUT-E004, in each place a key may st
   const keyId = parts.services.keys.authenticate(other)?.keyId ?? '';
   assert.equal((await ask(parts, 'DELETE', `/auth/keys/${keyId}`, { key: ADMIN })).body['revoked'], true);
   assert.equal((await ask(parts, 'GET', '/auth/keys', { key: other })).body['code'], 'AUT-E004');
-  assert.equal((await ask(parts, 'DELETE', '/auth/keys/key_none', { key: ADMIN })).body['code'], 'SYS-E003');
+  assert.equal((await ask(parts, 'DELETE', '/auth/keys/key_none', { key: ADMIN })).body['code'], 'AUT-E007');
 });
 
 test('each scope does what it may and nothing more', async () => {

@@ -202,7 +202,8 @@ export class Wrapper {
     });
     this.#limit(principal, arrival.remoteAddress, headers);
     const mayCreate = operation.orMayCreateMemories && principal.createsMemories === true;
-    if (operation.needs !== 'key' && !mayCreate) requireScope(principal, operation.needs);
+    // Any key has at least the scope read, but for those that open the metrics alone.
+    if (!mayCreate) requireScope(principal, operation.needs === 'key' ? 'read' : operation.needs);
     const memory = operation.on === 'memory' ? this.#memoryOf(principal, arrival.memoryId) : undefined;
     const namespace = narrowed(principal.namespace, nameHeader(arrival, 'x-namespace'), 'namespace');
     const userId = narrowed(principal.userId, nameHeader(arrival, 'x-user-id'), 'user');
@@ -411,7 +412,7 @@ function withBindings(principal: Principal, namespace: string | undefined, userI
 const PUBLIC: Principal = { actor: 'anonymous', scope: 'read' };
 
 function requireScope(principal: Principal, scope: Scope): void {
-  if (!includesScope(principal.scope, scope))
+  if (!includesScope(principal, scope))
     throw new EngineError('AUT-E001', `this needs scope ${scope}`, { details: [{ field: 'scope', issue: scope }] });
 }
 

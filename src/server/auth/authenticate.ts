@@ -3,7 +3,7 @@ import type { Clock } from '../../engine/clock.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { AUTH_FAILURES_PER_MINUTE } from '../../engine/limits.ts';
 import type { KeyRecord, Keys } from '../control/keys.ts';
-import { highestScope, type Principal } from './principal.ts';
+import { heldBy, type Principal } from './principal.ts';
 import { RateLimiter } from './rate-limit.ts';
 
 export interface Credentials {
@@ -79,7 +79,7 @@ function principalOf(key: KeyRecord): Principal {
   return {
     actor: key.principal,
     keyId: key.keyId,
-    scope: highestScope(key.scopes),
+    ...heldBy(key.scopes),
     ...(key.memoryId === undefined ? {} : { memoryId: key.memoryId }),
     ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
     ...(key.userId === undefined ? {} : { userId: key.userId }),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { NAME_CHARS_MAX, NAMESPACE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
-import { includesScope, RESERVED_ACTOR, SCOPES, type Scope } from '../../auth/principal.ts';
+import { includesScope, type Principal, RESERVED_ACTOR, SCOPES, type Scope } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 import { secondsToMs } from '../grains/recall-query.ts';
 import { plainText } from '../text.ts';
@@ -39,9 +39,13 @@ export const keysCreate = defineOperation({
     if (!isWithin(bound, principal))
       throw new EngineError('AUT-E001', 'a bound or narrowed call makes only keys bound like itself');
     if (bound.memoryId !== undefined) services.memories.get(bound.memoryId);
-    const scopes = [...new Set<Scope>(input.scopes ?? SCOPES.filter((scope) => includesScope(principal.scope, scope)))];
-    if (!scopes.every((scope) => includesScope(principal.scope, scope)))
+    const scopes = [...new Set<Scope>(input.scopes ?? ownLevels(principal))];
+    if (!scopes.every((scope) => includesScope(principal, scope)))
       throw new EngineError('AUT-E001', 'a key cannot be given more than its maker has');
+    if (scopes.includes('metrics') && Object.keys(bound).length > 0)
+      throw new EngineError('VAL-E001', 'counters are of the whole process: a key for them is bound to nothing', {
+        details: [{ field: 'scopes', issue: 'metrics beside a binding' }],
+      });
     if (input.principal !== undefined && RESERVED_ACTOR.test(input.principal))
       throw new EngineError('VAL-E001', `principal must not be ${input.principal}`, {
         details: [{ field: 'principal', issue: 'reserved' }],
@@ -64,6 +68,11 @@ export const keysCreate = defineOperation({
     return { ...keyOutput(key, services.keys), rawKey: raw };
   },
 });
+
+/** What a key has that is made without a word on its scopes. */
+function ownLevels(principal: Principal): Scope[] {
+  return SCOPES.filter((scope) => scope !== 'metrics' && includesScope(principal, scope));
+}
 
 /** `{ [name]: value }`, or nothing when there is no value. */
 function pick<Name extends string, T>(name: Name, value: T | undefined): { [K in Name]?: T } {

@@ -13,10 +13,11 @@ export const keysRevoke = defineOperation({
   onUnknown: 'refuse',
   input: Type.Object({ keyId: Type.String() }),
   output: Type.Object({ revoked: Type.Literal(true), keyId: Type.String() }),
+  errors: ['AUT-E007'],
   http: [{ verb: 'DELETE', path: '/auth/keys/{key_id}' }],
   async run({ keyId }, { services, principal }) {
     const key = services.keys.find(keyId);
-    if (key === undefined || !isWithin(key, principal)) throw new EngineError('SYS-E003', 'no such key');
+    if (key === undefined || !isWithin(key, principal)) throw new EngineError('AUT-E007', 'no such key');
     await services.keys.revoke(keyId, principal.actor);
     return { revoked: true as const, keyId };
   },

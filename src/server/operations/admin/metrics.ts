@@ -8,7 +8,7 @@ export function metricsOperation(metrics: Metrics): Operation {
   return defineOperation({
     name: 'metrics',
     summary: 'Counters of this process in the Prometheus text form.',
-    needs: 'admin',
+    needs: 'metrics',
     on: 'deployment',
     reach: 'deployment',
     mutates: false,

@@ -190,13 +190,13 @@ async function vectorsOf(texts: readonly string[], context: Context): Promise<ty
 function sessionOf(query: string, context: Context): CalSession {
   const { config, cal, embedders } = context.services;
   const { tierOneEnabled } = cal.switches;
-  const { scope } = context.principal;
+  const { principal } = context;
   const embedder = embedders.of(context.memory.vectorBackend ?? '')?.name;
   return {
-    tier: tierOneEnabled && includesScope(scope, 'write') ? 1 : 0,
+    tier: tierOneEnabled && includesScope(principal, 'write') ? 1 : 0,
     tierOneEnabled,
     // A template is its namespace's, or the memory's: it is not for one user to define.
-    mayDefine: includesScope(scope, 'admin') && context.userId === undefined,
+    mayDefine: includesScope(principal, 'admin') && context.userId === undefined,
     // Only for those who name them.
     templates: /template/i.test(query) ? cal.templatesOf(context.memory.number, context.namespace) : {},
     server: { name: 'granary', version: VERSION },

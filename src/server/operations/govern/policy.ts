@@ -120,7 +120,7 @@ export const policySimulate = defineOperation({
   errors: ['POL-E009', 'VAL-E001'],
   http: [{ verb: 'POST', path: 'M/policy/simulate', answer: SIMULATED, write: asItIs }],
   async run(input, context) {
-    const isAdmin = includesScope(context.principal.scope, 'admin');
+    const isAdmin = includesScope(context.principal, 'admin');
     const { decision } = await context.call('simulatePolicy', { change: changeOf(input, context), isAdmin });
     const { rules, paths } = partsOf(decision);
     const impact = await context.call('policyImpact', { rules });
