@@ -250,6 +250,16 @@ for (const [name, binding, outside] of BINDINGS)
       before(async () => {
         pair = await pairOf(partitions, binding, outside);
       });
+      test('get_provenance of an own record', async () => {
+        const records = pair.twins.map(async (twin) => {
+          const asked = { query: 'tea weather', ...EVERYTHING };
+          const { recall_id: id } = await twin.post('/recall', asked, { 'x-request-id': 'req_twin' });
+          return twin.told(get(`/provenance/${id}?explain=true`));
+        });
+        const [lone, crowded] = await Promise.all(records);
+        assert.match(lone!, /^200 /);
+        assert.equal(crowded, lone);
+      });
       for (const [row, questions] of [...Object.entries(READS), ...Object.entries(WRITES)])
         test(row, async () => {
           // Entries of the trail have no namespace, so who is bound to one sees none of them.

@@ -145,7 +145,9 @@ for (const how of ['restricted', 'withdrawn', 'expired'] as const)
               const { recall_id: id } = await twin.post('/recall', asked, { 'x-request-id': 'req_twin' });
               const record = await twin.get(`/provenance/${id}?explain=true`);
               counts.push(record.excluded_counts);
-              return twin.told(get(`/provenance/${id}?explain=true`));
+              const told = await twin.told(get(`/provenance/${id}?explain=true`));
+              // Enciphered under keys of the memory's own.
+              return told.replace(/"grain": "[0-9a-f]{66,84}"/g, 'a name');
             }),
           );
           assert.equal(one, other, query);

@@ -75,9 +75,7 @@ const VARYING: ReadonlySet<string> = new Set([
     'elapsed_ms',
     'audit_entry_hash',
     'prev_hash',
-    ...['next_cursor', 'flushed'],
-    // Enciphered under keys of the memory's own.
-    ...['grain', 'old_grain', 'prior_grain', 'salt'],
+    ...['next_cursor', 'flushed', 'salt'],
   ],
 ]);
 const NEAR_SECONDS = 3_600;

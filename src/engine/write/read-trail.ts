@@ -36,14 +36,14 @@ interface LeftRecall {
   readonly found: boolean;
 }
 
+const NONCES = 2 ** 40;
+
 export class ReadTrail {
   readonly #store: Store;
   #left: Left[] = [];
   #oldestMs = 0;
   /** A group that is being committed holds some. */
   #isInFlight = false;
-  /** Begins anywhere, so that it does not begin again with a restart. */
-  #nonce = randomInt(2 ** 40);
   /** Entries that were lost, as the log took nothing for too long. */
   lost = 0;
 
@@ -120,7 +120,8 @@ export class ReadTrail {
       excluded: onceEach(account.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason }))),
       excludedCounts: account.excluded.counts,
       mode: account.mode,
-      nonce: this.#nonce++,
+      // Drawn, not counted: what others ask in between is nothing for who sees two of them.
+      nonce: randomInt(NONCES),
       namespace: account.namespace === '' ? (context.namespace ?? '') : account.namespace,
       principal: auditActor(memory, context.actor),
       // With the person concerned goes what that person asked.
@@ -264,6 +265,8 @@ function writeRecall(group: Group, memory: Memory, recall: LeftRecall, auditHash
  * partition gets a key here; of one whom it does not know at all, or not any more, no name is kept (undefined).
  */
 function keyOf(group: Group, memory: Memory, user: string, found: boolean): number | undefined {
+  const planned = group.peek(memory)?.userKeys.get(user);
+  if (planned !== undefined) return planned;
   const known = group.store.userKey(memory, user);
   if (known !== undefined) return known.live ? known.key : undefined;
   return found ? group.keyOfUser(memory, user) : undefined;

@@ -68,11 +68,16 @@ export const audit = defineOperation({
   },
 });
 
+/** To a caller that sees some entries without what counts the others: their numbers, and names of grains that hold ids of keys. */
 function shownTo({ userId }: Context, entry: AuditView): Omit<AuditView, 'seq'> & Partial<Pick<AuditView, 'seq'>> {
   if (userId === undefined) return entry;
-  const { seq: _, ...shown } = entry;
-  return shown;
+  const { seq: _, details, ...shown } = entry;
+  const isName = (value: unknown): boolean => typeof value === 'string' && GRAIN_NAME.test(value);
+  return { ...shown, details: Object.fromEntries(Object.entries(details).filter(([, value]) => !isName(value))) };
 }
+
+/** As the log names grains: no hash, which has 64 digits. */
+const GRAIN_NAME = /^[0-9a-f]{66,84}$/;
 
 function filterOf(input: Static<typeof Input>): AuditFilter {
   const { user, eventType, grainHash, actor, since, until } = input;

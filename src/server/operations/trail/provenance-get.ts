@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { JsonObject } from '../../../shards/protocol.ts';
 import { GetProvenanceRequest, GetProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { Hash } from '../grains/view.ts';
@@ -29,6 +30,13 @@ export const provenanceGet = defineOperation({
   async run({ recallId, explain }, context) {
     const record = await context.call('recallRecord', { recallId });
     const { results, excluded, ...shown } = explain === true ? explained(record) : record;
-    return { ...shown, results: [...results], excluded: [...excluded] };
+    const isBound = context.namespace !== undefined || context.userId !== undefined;
+    const told = (grains: readonly JsonObject[]) => (isBound ? grains.map(withoutName) : [...grains]);
+    return { ...shown, results: told(results), excluded: told(excluded) };
   },
 });
+
+/** The log's names of grains hold ids of keys, which count what others do. */
+function withoutName({ grain: _, ...shown }: JsonObject): JsonObject {
+  return shown;
+}
