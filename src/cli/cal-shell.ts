@@ -154,12 +154,13 @@ function tell(error: unknown, query: string): void {
   const { code, text } = failureOf(error);
   printNote(`${code}: ${text}`);
   if (!(error instanceof Failure)) return;
-  const { position, suggestion } = error.more;
+  const { position, suggestion, example } = error.more;
   const place = position as { readonly line?: number; readonly col?: number } | undefined; // As the contract has it.
   const line = place?.line === undefined ? undefined : query.split('\n')[place.line - 1];
   if (line !== undefined && place?.col !== undefined)
     printNote(`  ${line}\n  ${' '.repeat(Math.max(0, place.col - 1))}^`);
   if (typeof suggestion === 'string') printNote(suggestion);
+  if (typeof example === 'string') printNote(`Try: ${example}`);
 }
 
 function historyPath(): string {

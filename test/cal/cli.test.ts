@@ -57,7 +57,10 @@ test('the shell reads queries over several lines, its own words, and goes on aft
   assert.equal(ran.code, 0, ran.stderr);
   assert.match(ran.stdout, /count:\n1\nkinds:\n/);
   assert.match(ran.stdout, /consensuses/);
-  assert.match(ran.stderr, /CAL-E003: unknown grain type facts\n {2}RECALL facts;\n {9}\^\nDid you mean beliefs\?/);
+  assert.match(
+    ran.stderr,
+    /CAL-E003: unknown grain type facts\n {2}RECALL facts;\n {9}\^\nDid you mean beliefs\?\nTry: RECALL beliefs;?\n/,
+  );
   assert.match(ran.stdout, /timing is on\nNothing was found\.\n\d+ ms/);
   assert.match(ran.stdout, /goal_state/);
 });

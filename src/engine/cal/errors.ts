@@ -198,6 +198,19 @@ export class CalError extends Error {
     this.validValues = details.validValues;
   }
 
+  /** The same error with a query that works: the one that was refused, mended. */
+  withExample(example: string): CalError {
+    const { suggestion, at, position, expected, validValues } = this;
+    return new CalError(this.code, this.message, {
+      suggestion,
+      at,
+      ...(position && { position }),
+      ...(expected && { expected }),
+      example,
+      ...(validValues && { validValues }),
+    });
+  }
+
   /** The same error with the position of `at` in `source`; itself when it has a position already or none at all. */
   located(source: string): CalError {
     if (this.at === undefined || this.position !== undefined) return this;

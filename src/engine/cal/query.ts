@@ -4,6 +4,7 @@ import type { Query } from './ast.ts';
 import { CalError } from './errors.ts';
 import { readJson } from './json/read.ts';
 import { checkSource } from './lexer.ts';
+import { mended } from './mend/mend.ts';
 import { parseText } from './parse.ts';
 import { validate } from './validate.ts';
 import { type ExtensionName, Extensions } from './vocabulary/extensions.ts';
@@ -23,6 +24,16 @@ export interface CheckedQuery {
  * be decided without data; `isStrict` refuses extensions. Throws `CalError`, with its position where the form is text.
  */
 export function readQuery(source: string, isStrict = false): CheckedQuery {
+  try {
+    return readOnce(source, isStrict);
+  } catch (error) {
+    if (!(error instanceof CalError) || error.position === undefined) throw error;
+    const example = mended(source, error, (text) => readOnce(text, isStrict));
+    throw example === undefined ? error : error.withExample(example);
+  }
+}
+
+function readOnce(source: string, isStrict: boolean): CheckedQuery {
   try {
     const extensions = new Extensions(isStrict);
     checkSource(source);

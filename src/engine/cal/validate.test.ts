@@ -63,6 +63,7 @@ test('an error goes over the wire with all that is known of it', () => {
       message: 'goal_state is never "done"',
       suggestion: 'Use active, completed, abandoned, blocked, satisfied, failed or suspended.',
       position: { start: 32, end: 38, line: 1, col: 33 },
+      example: 'RECALL goals WHERE goal_state = "completed"',
       valid_values: ['active', 'completed', 'abandoned', 'blocked', 'satisfied', 'failed', 'suspended'],
     },
   });
