@@ -146,6 +146,16 @@ export function guards(client: () => HttpClient): void {
         ).catch((error: Error) => {
           throw new Error(`${type}: ${error.message}`);
         });
+      // Bytes go out without a type; a request without a body needs none.
+      for (const [method, path] of [
+        ['POST', `${M}/add`],
+        ['POST', `${M}/recall`],
+        ['POST', `${M}/forget`],
+        ['POST', `${M}/app/exec`],
+        ['PUT', `${M}/policy`],
+      ] as const)
+        await refused(http.call(method, path, { body: new TextEncoder().encode('{"query":"x"}') }), 'VAL-E006');
+      assert.equal((await http.ask('POST', `${M}/flush`)).status, 200);
       const gzip = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
       await refused(http.call('POST', `${M}/add`, { body: '{}', headers: gzip }), 'VAL-E006');
       for (const type of ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON'])
