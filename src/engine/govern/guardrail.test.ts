@@ -99,6 +99,7 @@ test('names of own fields and keys, numbers and bytes are texts too; what the fo
   assert.equal(contains({ projectX: 1 }, 'project x'), 'projectX');
   assert.equal(contains({ data: { deep: { projectX: 1 } } }, 'project x'), 'data');
   assert.equal(contains({ note: 4471 }, '4471'), 'note');
+  assert.equal(contains({ input: 4471 }, '4471'), 'input');
   assert.equal(contains({ note: Buffer.from('project x') }, 'project x'), 'note');
   assert.equal(contains({ object: 'tea', subject: 'ann', extra_fields: {} }, 'object'), undefined);
   assert.equal(contains({ extra_fields: { object: 1 } }, 'object'), 'extra_fields');

@@ -31,9 +31,10 @@ export function matchesGuardrail(
   for (const [name, value] of Object.entries(fields)) {
     const isOwn = !isKnownName(type, name);
     if (isOwn && namesOf(name).some(matches)) return name;
-    // Numbers of the contract's fields are none of a writer's texts.
-    if (!isOwn && typeof value === 'number') continue;
-    for (const text of textsOf(value, fieldByName(name, type)?.kind)) if (matches(text)) return name;
+    const known = fieldByName(name, type);
+    // A number of the contract that the format does not know: a time, a ratio.
+    if (!isOwn && known === undefined && typeof value === 'number') continue;
+    for (const text of textsOf(value, known?.kind)) if (matches(text)) return name;
   }
   return undefined;
 }

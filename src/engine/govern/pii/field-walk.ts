@@ -55,7 +55,8 @@ export function walkFields(
     walk.field = name;
     const known = fieldByName(name, type);
     const isOwn = !isKnownName(type, name);
-    if (!isOwn && typeof value === 'number') continue;
+    // A number of the contract that the format does not know: a time, a ratio.
+    if (!isOwn && known === undefined && typeof value === 'number') continue;
     const key = isOwn ? walkKey(walk, name, `${name}#key`) : name;
     const newName = freeKey(key, name, { map: fields, walked: changed ?? {}, numbers });
     const walked = walkValue(walk, value, { kind: known?.kind, path: name, label: labelOf(walk, name, isOwn, fields) });

@@ -254,10 +254,13 @@ test('a number is read by its key, its check digit or its shape', () => {
   assert.deepEqual(numbers({ zip_code: 90210 }), ['pii:zip_code']);
   assert.deepEqual(numbers({ account_number: 55779911 }), ['pii:account_number']);
   assert.deepEqual(numbers({ 'extra name': -219099998 }), ['pii:ssn']);
-  for (const key of ['size_bytes', 'order_id', 'totalViews', 'created_at', 'duration_ms'])
+  for (const key of ['size_bytes', 'order_id', 'totalViews', 'created_at', 'duration_ms', 'followers', 'revenueUsd'])
     assert.deepEqual(numbers({ [key]: 219099998 }), [], key);
   assert.deepEqual(numbers({ a: 4111111111111112, b: 0.219099998, c: 12, d: 1_760_000_000_000 }), []);
   assert.deepEqual(applyTo('state', { context: { n: 219099998 } }, policy('redact')).fields['context'], { n: '[SSN]' });
+  assert.deepEqual(applyTo('action', { content: 4111111111111111 }, policy('flag')).tags, ['pii:credit_card']);
+  assert.deepEqual(applyTo('action', { input: 219099998 }, policy('flag')).tags, ['pii:ssn']);
+  assert.deepEqual(applyTo('belief', { expires_at: 219099998 }, policy('flag')).tags, [], 'a time is a time');
   assert.deepEqual(applyTo('belief', { success_count: 219099998 }, policy('flag')).tags, [], 'a count is a count');
 });
 
