@@ -371,6 +371,9 @@ export const RATE_BUCKETS_MAX = 100_000;
 export const SLOW_REQUEST_MS = 3_600_000;
 /** Bytes of blobs that one call of an import sends, and that one page of an export wants. */
 export const TRANSFER_BYTES = 512 * 1_024;
+/** Hashes that the answer of an import tells, and errors and warnings each; of more it tells how many they are. */
+export const IMPORT_HASHES_TOLD_MAX = 200_000;
+export const IMPORT_TOLD_MAX = 10_000;
 /** Grains of one call of an import. */
 export const TRANSFER_GRAINS_MAX = 500;
 /** A server that ends waits this long for each of: its listeners, the requests under way, its shards. */

@@ -4,8 +4,7 @@ import { type ImportOutcome, readImportedFile } from './read-import.ts';
 
 export default function readInThread(bytes: Uint8Array): ImportOutcome {
   try {
-    const { blobs, ...rest } = readImportedFile(bytes);
-    return { ...rest, joined: Buffer.concat(blobs), lengths: blobs.map(({ length }) => length) };
+    return { file: readImportedFile(bytes) };
   } catch (error) {
     if (error instanceof EngineError) return { error: error.toWire() };
     throw error;

@@ -1,19 +1,42 @@
 // A file that somebody uploads, give me its grains. Every grain of it is decoded and checked before any is stored,
 // which takes seconds for the largest files: those go to a thread of their own, small ones do not pay for one.
+import { deserialize, serialize } from 'node:v8';
 import { Piscina } from 'piscina';
 import { EngineError } from '../../engine/errors.ts';
 import { readImport } from '../../engine/grain/container.ts';
 import { GrainError, toEngineError } from '../../engine/grain/error.ts';
+import { IMPORT_TOLD_MAX, TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from '../../engine/limits.ts';
 import type { ManifestEntry } from '../../shards/protocol.ts';
 import { threadEntry } from '../thread-entry.ts';
 
 /** The grains of a file, ready for a shard. */
 export interface ImportedFile {
-  readonly blobs: readonly Uint8Array[];
-  readonly hashes: readonly string[];
-  /** What the file claims of grains that are in it. */
-  readonly manifest: readonly ManifestEntry[];
+  /** In the order of the file, as many as one call takes in each. */
+  readonly chunks: readonly ImportedChunk[];
   readonly warnings: readonly string[];
+}
+
+/** A stretch of a file. It stays in few pieces until it is read: a file may have a million grains. */
+export interface ImportedChunk {
+  /** Place of the first in the file. */
+  readonly from: number;
+  readonly lengths: Uint32Array;
+  /** Its blobs end to end. */
+  readonly joined: Uint8Array;
+  /** What the manifest says of its grains, and of earlier ones that its grains replace; packed. */
+  readonly entries: Uint8Array;
+}
+
+export function blobsOf({ joined, lengths }: ImportedChunk): Uint8Array[] {
+  let offset = 0;
+  return Array.from(lengths, (length) => {
+    offset += length;
+    return joined.subarray(offset - length, offset);
+  });
+}
+
+export function entriesOf({ entries }: ImportedChunk): readonly ManifestEntry[] {
+  return entries.length === 0 ? [] : (deserialize(entries) as ManifestEntry[]); // packed by `chunkOf`
 }
 
 /** Files up to this size are read where they arrive: some milliseconds of this thread. */
@@ -23,17 +46,15 @@ const INLINE_BYTES_MAX = 128 * 1024;
 export function readImportedFile(bytes: Uint8Array): ImportedFile {
   try {
     const { grains, manifest, warnings } = readImport(bytes);
-    return {
-      blobs: grains.map(({ blob }) => blob),
-      hashes: grains.map(({ address }) => address),
-      manifest: [...manifest].map(([hash, standing]) => ({
+    const entries = [...manifest].map(
+      ([hash, standing]): ManifestEntry => ({
         hash,
         ...(standing.supersededBy === undefined ? {} : { supersededBy: standing.supersededBy }),
         ...(standing.systemValidTo === undefined ? {} : { systemValidToMs: standing.systemValidTo }),
         ...(standing.verificationStatus === undefined ? {} : { verificationStatus: standing.verificationStatus }),
-      })),
-      warnings,
-    };
+      }),
+    );
+    return { chunks: [...chunksOf(grains, entries)], warnings: firstOf(warnings) };
   } catch (error) {
     if (error instanceof GrainError) throw toEngineError(error, 'import');
     throw error;
@@ -55,14 +76,7 @@ export class ImportReader {
     if (this.#thread.queueSize >= 16) throw new EngineError('LIM-E001', 'too many imports wait');
     const outcome: ImportOutcome = await this.#thread.run(bytes);
     if ('error' in outcome) throw EngineError.fromWire(outcome.error);
-    const joined = Buffer.from(outcome.joined.buffer, outcome.joined.byteOffset, outcome.joined.byteLength);
-    const blobs: Buffer[] = [];
-    let offset = 0;
-    for (const length of outcome.lengths) {
-      blobs.push(joined.subarray(offset, offset + length));
-      offset += length;
-    }
-    return { blobs, hashes: outcome.hashes, manifest: outcome.manifest, warnings: outcome.warnings };
+    return outcome.file;
   }
 
   async close(): Promise<void> {
@@ -70,7 +84,54 @@ export class ImportReader {
   }
 }
 
-/** What the thread answers: blobs end to end, so that they cross as one buffer. */
-export type ImportOutcome =
-  | (Omit<ImportedFile, 'blobs'> & { readonly joined: Uint8Array; readonly lengths: readonly number[] })
-  | { readonly error: ReturnType<EngineError['toWire']> };
+/** What the thread answers. */
+export type ImportOutcome = { readonly file: ImportedFile } | { readonly error: ReturnType<EngineError['toWire']> };
+
+interface Read {
+  readonly blob: Uint8Array;
+  readonly address: string;
+}
+
+function* chunksOf(grains: readonly Read[], manifest: readonly ManifestEntry[]): Generator<ImportedChunk> {
+  const placeOf = new Map(grains.map(({ address }, at) => [address, at]));
+  const lastPlace = ({ hash, supersededBy = hash }: ManifestEntry): number =>
+    Math.max(placeOf.get(hash) ?? 0, placeOf.get(supersededBy) ?? 0);
+  const waiting = [...manifest].sort((one, other) => lastPlace(one) - lastPlace(other));
+  let next = 0;
+  for (const { from, to } of stretchesOf(grains)) {
+    const first = next;
+    while (next < waiting.length && lastPlace(waiting[next]!) < to) next += 1;
+    yield chunkOf(from, grains.slice(from, to), waiting.slice(first, next));
+  }
+}
+
+function chunkOf(from: number, grains: readonly Read[], entries: readonly ManifestEntry[]): ImportedChunk {
+  const blobs = grains.map(({ blob }) => blob);
+  return {
+    from,
+    lengths: Uint32Array.from(blobs, ({ length }) => length),
+    joined: Buffer.concat(blobs),
+    entries: entries.length === 0 ? new Uint8Array(0) : serialize(entries),
+  };
+}
+
+/** Stretches of the file that one call takes. */
+function* stretchesOf(grains: readonly Read[]): Generator<{ readonly from: number; readonly to: number }> {
+  let from = 0;
+  let bytes = 0;
+  for (const [at, { blob }] of grains.entries()) {
+    if (at > from && (at - from >= TRANSFER_GRAINS_MAX || bytes + blob.length > TRANSFER_BYTES)) {
+      yield { from, to: at };
+      from = at;
+      bytes = 0;
+    }
+    bytes += blob.length;
+  }
+  if (from < grains.length) yield { from, to: grains.length };
+}
+
+/** As many as an answer tells. */
+function firstOf(warnings: readonly string[]): string[] {
+  const more = warnings.length - IMPORT_TOLD_MAX;
+  return more <= 0 ? [...warnings] : [...warnings.slice(0, IMPORT_TOLD_MAX), `${more} more warnings of the file`];
+}

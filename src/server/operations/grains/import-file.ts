@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { ErrorCode } from '../../../engine/errors.ts';
-import { TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from '../../../engine/limits.ts';
-import type { ImportedFile } from '../../jobs/read-import.ts';
+import { IMPORT_HASHES_TOLD_MAX, IMPORT_TOLD_MAX } from '../../../engine/limits.ts';
+import { blobsOf, entriesOf } from '../../jobs/read-import.ts';
 import { defineOperation, NO_MEMBERS } from '../define.ts';
 import { missing } from './fields.ts';
 
@@ -43,30 +43,40 @@ export const importFile = defineOperation({
   ],
   async run({ bytes }, context) {
     const file = await context.services.readImport(bytes);
-    const errors: { index: number; code: ErrorCode; error: string }[] = [];
     const hashes: string[] = [];
+    const errors: { index: number; code: ErrorCode; error: string }[] = [];
     const warnings = [...file.warnings];
     const accepted = new Set<string>();
-    let duplicates = 0;
-    for (const { from, to, entries } of chunksOf(file)) {
+    let [stored, duplicates, untold] = [0, 0, 0];
+    const warn = (text: string): void => {
+      if (warnings.length < IMPORT_TOLD_MAX) warnings.push(text);
+      else untold += 1;
+    };
+    for (const part of file.chunks) {
+      const entries = entriesOf(part);
       const earlier = entries.flatMap(({ hash }) => (accepted.has(hash) ? [hash] : []));
-      const chunk = { blobs: file.blobs.slice(from, to), manifest: entries, accepted: earlier };
+      const chunk = { blobs: blobsOf(part), manifest: entries, accepted: earlier };
       const { outcomes, refused } = await context.call('importBlobs', chunk);
       for (const [at, outcome] of outcomes.entries()) {
-        const index = from + at;
-        if ('error' in outcome) errors.push({ index, code: outcome.error.code, error: outcome.error.message });
-        else {
-          hashes.push(outcome.hash);
-          accepted.add(outcome.hash);
-          if (outcome.duplicate) duplicates += 1;
-          for (const warning of outcome.warnings) warnings.push(`grain ${index}: ${warning}`);
+        const index = part.from + at;
+        if ('error' in outcome) {
+          const { code, message } = outcome.error;
+          if (errors.length < IMPORT_TOLD_MAX) errors.push({ index, code, error: message });
+          else untold += 1;
+          continue;
         }
+        stored += 1;
+        accepted.add(outcome.hash);
+        if (hashes.length < IMPORT_HASHES_TOLD_MAX) hashes.push(outcome.hash);
+        if (outcome.duplicate) duplicates += 1;
+        for (const warning of outcome.warnings) warn(`grain ${index}: ${warning}`);
       }
-      for (const { hash, error } of refused)
-        warnings.push(`what the manifest says of ${hash} does not count: ${error.message}`);
+      for (const { hash, error } of refused) warn(`what the manifest says of ${hash} does not count: ${error.message}`);
     }
+    if (hashes.length < stored) warnings.push(`the hashes of the first ${hashes.length} grains are told`);
+    if (untold > 0) warnings.push(`${untold} more errors and warnings are not told`);
     return {
-      imported: hashes.length - duplicates,
+      imported: stored - duplicates,
       duplicates,
       errors,
       hashes,
@@ -74,38 +84,3 @@ export const importFile = defineOperation({
     };
   },
 });
-
-interface Chunk {
-  readonly from: number;
-  readonly to: number;
-  /** What the manifest says of its grains, and of earlier ones that its grains replace. */
-  readonly entries: ImportedFile['manifest'];
-}
-
-/** Stretches of the file that one call takes. */
-function* chunksOf({ blobs, hashes, manifest }: ImportedFile): Generator<Chunk> {
-  const placeOf = new Map(hashes.map((hash, at) => [hash, at]));
-  const lastPlace = ({ hash, supersededBy = hash }: ImportedFile['manifest'][number]): number =>
-    Math.max(placeOf.get(hash) ?? 0, placeOf.get(supersededBy) ?? 0);
-  const waiting = [...manifest].sort((one, other) => lastPlace(one) - lastPlace(other));
-  let next = 0;
-  for (const { from, to } of stretchesOf(blobs)) {
-    const first = next;
-    while (next < waiting.length && lastPlace(waiting[next]!) < to) next += 1;
-    yield { from, to, entries: waiting.slice(first, next) };
-  }
-}
-
-function* stretchesOf(blobs: readonly Uint8Array[]): Generator<{ readonly from: number; readonly to: number }> {
-  let from = 0;
-  let bytes = 0;
-  for (const [at, blob] of blobs.entries()) {
-    if (at > from && (at - from >= TRANSFER_GRAINS_MAX || bytes + blob.length > TRANSFER_BYTES)) {
-      yield { from, to: at };
-      from = at;
-      bytes = 0;
-    }
-    bytes += blob.length;
-  }
-  if (from < blobs.length) yield { from, to: blobs.length };
-}

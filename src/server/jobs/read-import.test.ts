@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encodeGrain } from '../../engine/grain/blob.ts';
+import { writeContainer } from '../../engine/grain/container-writer.ts';
+import { TRANSFER_GRAINS_MAX } from '../../engine/limits.ts';
+import { blobsOf, entriesOf, ImportReader } from './read-import.ts';
+
+const GRAINS = 3 * TRANSFER_GRAINS_MAX + 7;
+
+test('a file of many grains comes in chunks that are a few pieces each, read one by one', async () => {
+  const grains = Array.from({ length: GRAINS }, (_, at) =>
+    encodeGrain('event', { content: `grain ${at} ${'x'.repeat(100)}`, created_at: 1_700_000_000_000n, namespace: 'n' }),
+  );
+  const replaced = grains[3]!;
+  const manifest = new Map([
+    [replaced.address, { supersededBy: grains.at(-1)!.address, systemValidTo: 1_700_000_000_000 }],
+  ]);
+  const file = writeContainer(
+    grains.map(({ blob }) => blob),
+    { sorted: false, deduplicated: false, manifest },
+  );
+  const reader = new ImportReader();
+  const { chunks } = await reader.read(file);
+  await reader.close();
+  assert.deepEqual(
+    chunks.map(({ from, lengths }) => [from, lengths.length]),
+    [0, 1, 2, 3].map((at) => [at * TRANSFER_GRAINS_MAX, at === 3 ? 7 : TRANSFER_GRAINS_MAX]),
+  );
+  assert.deepEqual(
+    chunks.flatMap(blobsOf).map((blob) => Buffer.from(blob).toString('hex')),
+    grains.map(({ blob }) => Buffer.from(blob).toString('hex')),
+  );
+  // What is said of a grain comes with the one that replaces it.
+  assert.deepEqual(
+    chunks.map((chunk) => entriesOf(chunk).map(({ hash }) => hash)),
+    [[], [], [], [replaced.address]],
+  );
+});
