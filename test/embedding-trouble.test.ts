@@ -150,7 +150,8 @@ test('questions of every kind are answered', async (t) => {
   ]) {
     const found = await recall(server, query);
     assert.ok(Array.isArray(found['results']), query);
-    assert.deepEqual(warningsOf(found), [], query);
+    const cut = query.length > 8_000 ? ['the vector of the query is of its beginning, about 100 words'] : [];
+    assert.deepEqual(warningsOf(found), cut, query);
   }
   assert.deepEqual(objectsOf(await recall(server, 'שלום'))[0], 'שלום עולם');
   const long = await fetch(`${server.http}/api/memories/default/recall`, {

@@ -887,6 +887,8 @@ export interface ShardWideCalls {
       grainsMax: number;
       /** Backends whose embedders are services outside: texts are given for them as each memory's policy lets them leave. */
       outside?: readonly string[];
+      /** True: what was just written and is short, ahead of what waits before it. */
+      fresh?: true;
     };
     output: {
       pages: readonly {
@@ -894,6 +896,8 @@ export interface ShardWideCalls {
         readonly backend: string;
         readonly after: number;
         readonly upTo: number;
+        /** Of a fresh page: how far the memory was embedded when it was made. */
+        readonly aheadOf?: number;
         readonly grains: readonly { readonly ordinal: number; readonly text: string }[];
       }[];
       looked: number;
@@ -907,6 +911,8 @@ export interface ShardWideCalls {
       embedder: EmbedderStamp;
       after: number;
       upTo: number;
+      /** As `embedPages` gave it. */
+      aheadOf?: number;
       grains: readonly { readonly ordinal: number; readonly vectors: Uint8Array }[];
     };
     output: { kept: number };

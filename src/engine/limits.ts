@@ -432,9 +432,16 @@ assert(BATCH_GRAINS_MAX <= TAIL_GRAINS_SEAL, 'a batch fits a tail');
 assert(VECTORS_SEAL < VECTORS_UNSEALED_MAX, 'vectors are sealed before adding them ends');
 assert(RECALL_LIMIT_DEFAULT <= RECALL_LIMIT_MAX && RECALL_LIMIT_MAX <= CANDIDATE_LIMIT_MAX, 'limits nest');
 
-/** Grains that the follower takes from a shard at once, to be embedded, and characters of their texts at which it is enough. */
+/** Grains that the follower takes from a shard at once, to be embedded. */
 export const FOLLOW_PAGE_GRAINS = 128;
-export const EMBED_PAGE_CHARS = 131_072;
+/** Characters of texts that end a memory's turn: some 55 windows. A service outside answers many at a time. */
+export const EMBED_PAGE_CHARS = 32_768;
+export const EMBED_OUTSIDE_PAGE_CHARS = 131_072;
+/** Grains and characters of what is embedded before its turn: the newest of a memory, as long as they are short. */
+export const EMBED_FRESH_GRAINS = 8;
+export const EMBED_FRESH_CHARS = 2_048;
+/** Rounds of fresh grains that a call of the backlog lets go before it, at most. */
+export const FOLLOW_FRESH_ROUNDS_MAX = 4;
 /** The same where personal data has to be taken out first: some 0.3 to 3 µs a character. */
 export const EMBED_REDACTED_PAGE_CHARS = 8_192;
 /** Grains, or vectors, of such a page at which those that were made are handed to the shard. */

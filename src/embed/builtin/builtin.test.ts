@@ -6,6 +6,8 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import {
+  ENCODER_BACKLOG_BATCHES_OUT_MAX,
+  ENCODER_BATCH_TEXTS_MAX,
   ENCODER_QUERY_TEXTS_MAX,
   ENCODER_SILENCE_MS,
   RESTART_DELAY_MAX_MS,
@@ -96,6 +98,18 @@ test('a query waits for one text of the backlog at most', async (t) => {
   openGate(gate);
   assert.deepEqual((await Promise.all(queries)).map(numbers), [[1], [2, 3]]);
   assert.deepEqual(numbers(await backlog), [0, ...Array.from({ length: 99 }, (_, i) => i + 4)]);
+});
+
+test('a short call of the backlog goes before what waits of a long one', async (t) => {
+  const { embedder, gate } = open(t, { begun: 0 });
+  const long = embedder.embed(Array.from({ length: 200 }, (_, i) => `long ${i}`));
+  await cameTo(gate, 1);
+  const short = embedder.embed(['a note']);
+  openGate(gate);
+  const [place] = numbers(await short);
+  // Behind the batches that the thread had already.
+  assert.equal(place, ENCODER_BATCH_TEXTS_MAX * ENCODER_BACKLOG_BATCHES_OUT_MAX);
+  assert.equal((await long).length, 200);
 });
 
 test('a call that is given up rejects with its reason, and what it has not begun is not done', async (t) => {

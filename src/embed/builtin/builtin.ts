@@ -189,12 +189,12 @@ export class BuiltinEmbedder implements Embedder {
     return undefined;
   }
 
-  /** Gives the thread what it may have, in the order it came. */
+  /** Gives the thread what it may have, short calls first: a note does not wait behind a long text. */
   #pump(): void {
     if (this.#lanes.query.calls.size + this.#lanes.backlog.calls.size > 0) this.#start();
     for (const priority of ['query', 'backlog'] as const) {
       const { calls, out, outMax } = this.#lanes[priority];
-      for (const call of calls) {
+      for (const call of shortestFirst(calls)) {
         while (this.#thread !== undefined && out.size < outMax && call.sent < call.texts.length) {
           const texts = call.texts.slice(call.sent, call.sent + ENCODER_BATCH_TEXTS_MAX);
           const batch = this.#batches++;
@@ -364,4 +364,9 @@ function timer(run: () => void, ms: number): () => void {
 /** The thread's entry beside this module: TypeScript here, JavaScript once built. */
 function entry(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
+}
+
+/** In the order they came where they are of one length. */
+function shortestFirst(calls: ReadonlySet<Call>): Iterable<Call> {
+  return calls.size < 2 ? calls : [...calls].sort((one, other) => one.texts.length - other.texts.length);
 }

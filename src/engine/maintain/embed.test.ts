@@ -7,7 +7,7 @@ import { embedAll, embedSome, LETTERS, lettersOf, nearest } from '../../../test/
 import { contextOf, openShard, settingsOf, until } from '../../../test/support/shard.ts';
 import type { Engine } from '../engine.ts';
 import { packVectors, unpackVectors } from '../index/vectors/transfer.ts';
-import { EMBED_PAGE_CHARS, VECTORS_LOADED_AT_ONCE_MAX } from '../limits.ts';
+import { EMBED_FRESH_CHARS, EMBED_FRESH_GRAINS, EMBED_PAGE_CHARS, VECTORS_LOADED_AT_ONCE_MAX } from '../limits.ts';
 
 async function open(t: TestContext, memories = 1) {
   const root = mkdtempSync(join(tmpdir(), 'granary-embed-'));
@@ -366,4 +366,85 @@ test('vectors cross threads as they are', () => {
   assert.deepEqual(unpackVectors(shifted.subarray(3), 26), vectors);
   assert.deepEqual(unpackVectors(Buffer.from(shifted.buffer, 3), 26), vectors);
   assert.deepEqual(unpackVectors(packVectors([]), 26), []);
+});
+
+/** What is given ahead of its turn: embedded and kept. Its texts. */
+async function embedFresh(engine: Engine): Promise<string[]> {
+  const embedders = { '': LETTERS };
+  const { pages } = engine.read('embedPages', contextOf(0), { embedders, grainsMax: 128, fresh: true });
+  const texts: string[] = [];
+  for (const { backend: _, ...page } of pages) {
+    texts.push(...page.grains.map(({ text }) => text));
+    const grains = page.grains.map(({ ordinal, text }) => ({ ordinal, vectors: packVectors([lettersOf(text)]) }));
+    await engine.write('keepVectors', contextOf(0), { ...page, embedder: LETTERS, grains });
+  }
+  return texts;
+}
+
+const lagOf = (engine: Engine, memory: number) =>
+  engine.read('vectorLag', contextOf(memory), { upTo: [engine.store.index.publishedSequence] }).waiting;
+
+test('a short note goes ahead of the backlog of its memory and of others, and nothing is embedded twice', async (t) => {
+  const { shard, reopen } = await open(t, 2);
+  let { engine } = shard;
+  for (let at = 0; at < 40; at++) await add(engine, `aaaa ${at} ${'word '.repeat(100)}`);
+  await embedSome(engine);
+  const own = await add(engine, 'qqqq');
+  const other = await add(engine, 'zzzz', { memory: 2 });
+  const fresh = await embedFresh(engine);
+  // Beside it what is as new and still short enough.
+  assert.ok(fresh.includes('it is qqqq') && fresh.includes('it is zzzz'), fresh.join());
+  assert.ok(fresh.length <= EMBED_FRESH_GRAINS * 2 && fresh.join('').length <= EMBED_FRESH_CHARS * 2);
+  assert.deepEqual([nearest(engine, 1, 'qqqq'), nearest(engine, 2, 'zzzz')], [own, other]);
+  assert.deepEqual(await embedFresh(engine), [], 'nothing was written since');
+  assert.equal(lagOf(engine, 1), 41 - 3 - (fresh.length - 1));
+  // What is ahead outlives a stop, and is not embedded again in its turn.
+  engine = await reopen('close');
+  assert.equal(nearest(engine, 1, 'qqqq'), own);
+  const rest = await embedAll(engine);
+  assert.equal(rest.length, 41 - 3 - (fresh.length - 1));
+  assert.ok(!rest.includes('it is qqqq'));
+  assert.deepEqual([lagOf(engine, 1), lagOf(engine, 2)], [0, 0]);
+  assert.equal(engine.read('statistics', contextOf(1), {}).vectors, 41);
+});
+
+test('what was just written and is long waits for its turn', async (t) => {
+  const { shard } = await open(t);
+  const { engine } = shard;
+  await add(engine, 'aaaa');
+  await add(engine, `b${'b'.repeat(EMBED_FRESH_CHARS)}`);
+  assert.deepEqual(await embedFresh(engine), []);
+  assert.equal((await embedAll(engine)).length, 2);
+});
+
+test('a turn of the backlog that is under way while a note goes ahead of it loses nothing', async (t) => {
+  const { shard } = await open(t);
+  const { engine } = shard;
+  for (let at = 0; at < 6; at++) await add(engine, `${'abcdef'[at]?.repeat(4)}`);
+  const { pages } = engine.read('embedPages', contextOf(0), { embedders: { '': LETTERS }, grainsMax: 4 });
+  await add(engine, 'zzzz');
+  await embedFresh(engine);
+  for (const { backend: _, ...page } of pages) {
+    const grains = page.grains.map(({ ordinal, text }) => ({ ordinal, vectors: packVectors([lettersOf(text)]) }));
+    await engine.write('keepVectors', contextOf(0), { ...page, embedder: LETTERS, grains });
+  }
+  await embedAll(engine);
+  assert.deepEqual([lagOf(engine, 1), engine.read('statistics', contextOf(1), {}).vectors], [0, 7]);
+});
+
+test('a note that was taken before its memory was to be embedded anew is not kept', async (t) => {
+  const { shard } = await open(t);
+  const { engine } = shard;
+  await add(engine, 'aaaa');
+  await embedAll(engine);
+  await add(engine, 'bbbb');
+  const embedders = { '': LETTERS };
+  const [late] = engine.read('embedPages', contextOf(0), { embedders, grainsMax: 9, fresh: true }).pages;
+  assert.ok(late !== undefined);
+  await engine.write('rebuildIndexes', contextOf(1), {});
+  const grains = late.grains.map(({ ordinal, text }) => ({ ordinal, vectors: packVectors([lettersOf(text)]) }));
+  assert.deepEqual(await engine.write('keepVectors', contextOf(0), { ...late, embedder: LETTERS, grains }), {
+    kept: 0,
+  });
+  assert.equal((await embedAll(engine)).length, 2);
 });

@@ -8,11 +8,15 @@ import type { EgressAction } from '../govern/policy/rules.ts';
 import { searchText } from '../grain/api-text.ts';
 import type { Ordinal } from '../index/part.ts';
 import { lowerBound } from '../index/text/tail.ts';
+import type { Range } from '../index/vectors/coverage.ts';
 import { isSameStamp } from '../index/vectors/memory-vectors.ts';
 import { unpackVectors } from '../index/vectors/transfer.ts';
 import { isUnitVector } from '../index/vectors/vector-index.ts';
 import {
+  EMBED_FRESH_CHARS,
+  EMBED_FRESH_GRAINS,
   EMBED_MEMORIES_LOOKED_AT,
+  EMBED_OUTSIDE_PAGE_CHARS,
   EMBED_PAGE_CHARS,
   EMBED_REDACTED_PAGE_CHARS,
   VECTOR_DIMENSIONS_MAX,
@@ -34,10 +38,11 @@ const NO_VECTORS = 'none';
  */
 export function embedPages(
   store: Store,
-  { embedders, grainsMax, outside = [] }: Calls<'embedPages'>['input'],
+  { embedders, grainsMax, outside = [], fresh }: Calls<'embedPages'>['input'],
 ): Calls<'embedPages'>['output'] {
   const { vectors, vectorsBehind } = store;
   takeEmbedders(store, embedders);
+  if (fresh === true) return { pages: freshPages(store, { embedders, grainsMax, outside }), looked: 0, waiting: 0 };
   const pages: Calls<'embedPages'>['output']['pages'][number][] = [];
   let left = grainsMax;
   const lookedMax = Math.min(EMBED_MEMORIES_LOOKED_AT, vectorsBehind.size);
@@ -65,11 +70,18 @@ export function embedPages(
       continue;
     }
     vectors.use(memory, embedder);
-    const page = pageOf(store, memory, left, action === 'redact');
+    const charsMax =
+      action === 'redact'
+        ? EMBED_REDACTED_PAGE_CHARS
+        : outside.includes(backend)
+          ? EMBED_OUTSIDE_PAGE_CHARS
+          : EMBED_PAGE_CHARS;
+    const page = pageOf(store, memory, { grainsMax: left, charsMax, redacts: action === 'redact' });
     if (page === undefined) continue;
     vectorsBehind.add(memory);
     if (page === 'loading') continue;
     left -= page.grains.length;
+    store.vectorsHandedOut.set(memory, page.upTo);
     pages.push({ ...page, backend });
   }
   return { pages, looked, waiting: vectorsBehind.size };
@@ -112,9 +124,16 @@ function backendOf(store: Store, memory: number): string | undefined {
 }
 
 /** Undefined when nothing waits; `loading` while many vectors have to be brought to heap before one can be added. */
-function pageOf(store: Store, number: number, grainsMax: number, redacts: boolean) {
+function pageOf(
+  store: Store,
+  number: number,
+  {
+    grainsMax,
+    charsMax,
+    redacts,
+  }: { readonly grainsMax: number; readonly charsMax: number; readonly redacts: boolean },
+) {
   const { vectors, index } = store;
-  const charsMax = redacts ? EMBED_REDACTED_PAGE_CHARS : EMBED_PAGE_CHARS;
   try {
     const memory = store.memory(number);
     const categories = egressCategories(memory.governed.rules);
@@ -146,6 +165,85 @@ function pageOf(store: Store, number: number, grainsMax: number, redacts: boolea
   }
 }
 
+/**
+ * The newest grains of memories that were just written to, as far as they are short. A memory behind whose backlog they lie gets them
+ * ahead of it; so does one whose turn would come late. Each memory is looked at once for all that was written to it.
+ */
+function freshPages(
+  store: Store,
+  { embedders, grainsMax, outside = [] }: Omit<Calls<'embedPages'>['input'], 'fresh'>,
+): Page[] {
+  const { vectors, vectorsFresh } = store;
+  const pages: Page[] = [];
+  let left = grainsMax;
+  let looked = 0;
+  for (const memory of [...vectorsFresh]) {
+    if (left <= 0 || looked >= EMBED_MEMORIES_LOOKED_AT || vectors.unsealed >= VECTORS_SEAL * 2) break;
+    const backend = store.holds(memory) ? backendOf(store, memory) : NO_VECTORS;
+    // Of another embedder, whose follower asks for itself.
+    if (backend !== undefined && backend !== NO_VECTORS && embedders[backend] === undefined) continue;
+    looked += 1;
+    vectorsFresh.delete(memory);
+    const embedder = backend === undefined ? undefined : store.embedders.get(backend);
+    if (backend === undefined || backend === NO_VECTORS || embedder === undefined) continue;
+    const action = outside.includes(backend) ? egressOf(store, memory) : 'allow';
+    if (action === undefined || action === 'block') continue;
+    vectors.use(memory, embedder);
+    const page = freshPageOf(store, memory, action === 'redact');
+    if (page === undefined) continue;
+    left -= page.grains.length;
+    pages.push({ ...page, backend });
+  }
+  return pages;
+}
+
+type Page = Calls<'embedPages'>['output']['pages'][number];
+
+/** Undefined where nothing short was just written, or there is nothing before it that it would have to wait for. */
+function freshPageOf(store: Store, number: number, redacts: boolean): Omit<Page, 'backend'> | undefined {
+  const { vectors, index } = store;
+  try {
+    const memory = store.memory(number);
+    // Another embedder's vectors serve until this one has come as far, in order; many are brought to heap first.
+    if (vectors.hasOthers(number) || vectors.rowsToAdd(number) > VECTORS_LOADED_AT_ONCE_MAX) return undefined;
+    const published = index.publishedSequence;
+    const cursor = vectors.embeddedUpTo(number);
+    const last = vectors.covered(number).at(-1)?.upTo ?? 0;
+    const categories = egressCategories(memory.governed.rules);
+    const grains: { ordinal: Ordinal; text: string }[] = [];
+    // The range begins behind the newest grain that is not taken.
+    let after = Math.max(cursor, last, store.vectorsHandedOut.get(number) ?? 0);
+    let chars = 0;
+    for (const ordinal of newestFirst(store, number, after)) {
+      const text = textOf(store, memory, ordinal);
+      chars += text.length;
+      if (grains.length >= EMBED_FRESH_GRAINS || chars > EMBED_FRESH_CHARS) {
+        after = ordinal;
+        break;
+      }
+      if (text !== '') grains.push({ ordinal, text: redacts ? withoutPii(text, categories) : text });
+    }
+    if (grains.length === 0) return undefined;
+    return { memory: number, after, upTo: published, aheadOf: cursor, grains: grains.reverse() };
+  } catch (error) {
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  }
+}
+
+/** Ordinals of a memory above `after`, the newest first, without removed ones. */
+function* newestFirst(store: Store, memory: number, after: Ordinal): Generator<Ordinal, void, void> {
+  const parts = store.parts(memory);
+  for (let at = parts.length - 1; at >= 0; at--) {
+    const { ordinals, docCount } = parts[at]!;
+    for (let doc = docCount - 1; doc >= 0; doc--) {
+      const ordinal = ordinals[doc]!;
+      if (ordinal <= after) return;
+      if (!store.index.removed.get(ordinal)) yield ordinal;
+    }
+  }
+}
+
 function textOf(store: Store, memory: ReturnType<Store['memory']>, ordinal: Ordinal): string {
   const stored = store.readGrain(memory, ordinal);
   return stored === undefined ? '' : searchText(stored.grain);
@@ -173,7 +271,7 @@ export function keepVectors(store: Store, page: Calls<'keepVectors'>['input']): 
   const isCurrent =
     store.holds(memory) &&
     isSameStamp(vectors.embedderOf(memory), embedder) &&
-    vectors.embeddedUpTo(memory) === after &&
+    isNext(store, page) &&
     upTo <= index.publishedSequence;
   if (!isCurrent) return { kept: 0 };
   let kept = 0;
@@ -185,8 +283,15 @@ export function keepVectors(store: Store, page: Calls<'keepVectors'>['input']): 
     vectors.add(memory, ordinal, own);
     kept += 1;
   }
-  vectors.advance(memory, upTo);
+  vectors.cover(memory, { after, upTo });
   return { kept };
+}
+
+/** True where embedding of the memory goes on: behind the first range that is covered, or ahead of all that is. */
+function isNext(store: Store, { memory, after, aheadOf }: Calls<'keepVectors'>['input']): boolean {
+  const cursor = store.vectors.embeddedUpTo(memory);
+  if (aheadOf === undefined || cursor < aheadOf) return cursor === after;
+  return after >= (store.vectors.covered(memory).at(-1)?.upTo ?? 0);
 }
 
 export interface VectorState {
@@ -203,7 +308,10 @@ export function vectorState(store: Store, memory: number): VectorState {
   const backend = vectorsBehind.has(memory) ? backendOf(store, memory) : undefined;
   const isFollowed = backend !== undefined && backend !== NO_VECTORS;
   const embedder = isFollowed ? (store.embedders.get(backend) ?? vectors.embedderOf(memory)) : undefined;
-  const lag = embedder === undefined ? 0 : grainsAfter(store, memory, vectors.embeddedUpTo(memory, embedder));
+  const lag =
+    embedder === undefined
+      ? 0
+      : grainsOutside(store, memory, vectors.covered(memory, embedder), store.index.publishedSequence);
   return { lag, ...(serving === undefined ? {} : { serving }) };
 }
 
@@ -213,17 +321,23 @@ export function vectorLag(store: Store, memory: number, upTo: Ordinal): number {
   const backend = vectorsBehind.has(memory) ? backendOf(store, memory) : undefined;
   if (backend === undefined || backend === NO_VECTORS) return 0;
   const embedder = store.embedders.get(backend);
-  return grainsAfter(store, memory, embedder === undefined ? 0 : vectors.embeddedUpTo(memory, embedder), upTo);
+  return grainsOutside(store, memory, embedder === undefined ? [] : vectors.covered(memory, embedder), upTo);
 }
 
-/** Grains of a memory above an ordinal, without removed ones. */
-function grainsAfter(store: Store, memory: number, after: Ordinal, upTo = Number.MAX_SAFE_INTEGER): number {
+/** Grains of a memory up to `upTo` that lie in none of the ranges, without removed ones. */
+function grainsOutside(store: Store, memory: number, ranges: readonly Range[], upTo: Ordinal): number {
+  let outside = grainsIn(store, memory, { after: 0, upTo });
+  for (const range of ranges)
+    outside -= grainsIn(store, memory, { after: range.after, upTo: Math.min(range.upTo, upTo) });
+  return outside;
+}
+
+function grainsIn(store: Store, memory: number, { after, upTo }: Range): number {
   const { removed } = store.index;
   let count = 0;
   for (const { ordinals, docCount } of store.parts(memory)) {
     const from = lowerBound(ordinals, after + 1, 0, docCount);
-    const to =
-      docCount === 0 || ordinals[docCount - 1]! <= upTo ? docCount : lowerBound(ordinals, upTo + 1, 0, docCount);
+    const to = lowerBound(ordinals, upTo + 1, 0, docCount);
     if (removed.count === 0) count += Math.max(0, to - from);
     else for (let doc = from; doc < to; doc++) if (!removed.get(ordinals[doc]!)) count += 1;
   }

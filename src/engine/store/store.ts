@@ -115,6 +115,10 @@ export class Store {
   vectors!: VectorIndex;
   /** Memories that may hold grains without vectors, those looked at longest ago first. */
   readonly vectorsBehind = new Set<number>();
+  /** Those of them that were written to since their newest grains were looked at. */
+  readonly vectorsFresh = new Set<number>();
+  /** How far each of them was given out in its turn: what lies before is under way, or waits for its turn. */
+  readonly vectorsHandedOut = new Map<number, number>();
   /** Who makes vectors, by what memories call them ('' where they name none). Empty until somebody embeds. */
   readonly embedders = new Map<string, EmbedderStamp>();
   /** Records that could not be read: ordinal to reason. */

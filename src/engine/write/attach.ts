@@ -123,6 +123,8 @@ function dropKeyed(
     store.dropPending.add(number);
     store.vectors.dropMemory(number);
     store.vectorsBehind.delete(number);
+    store.vectorsFresh.delete(number);
+    store.vectorsHandedOut.delete(number);
   });
   return { keyFingerprint };
 }

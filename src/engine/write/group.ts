@@ -204,6 +204,7 @@ export class Group {
     this.#publish.push(() => {
       this.store.index.publish(memory.number, indexed);
       this.store.vectorsBehind.add(memory.number);
+      this.store.vectorsFresh.add(memory.number);
     });
     if (prepared.verification !== '') this.setVerification(memory, ordinal, prepared.verification);
     return planned;

@@ -9,6 +9,8 @@ export interface BacklogPage {
   readonly backend: string;
   readonly after: number;
   readonly upTo: number;
+  /** Of what is taken ahead of its turn: how far the memory was embedded when it was taken. */
+  readonly aheadOf?: number;
   /** The stretch's grains that have words, ordinals ascending. A stretch may have none: then it is only to be noted. */
   readonly grains: readonly { readonly ordinal: number; readonly text: string }[];
 }
@@ -19,6 +21,7 @@ export interface EmbeddedPage {
   readonly embedder: { readonly name: string; readonly dimensions: number };
   readonly after: number;
   readonly upTo: number;
+  readonly aheadOf?: number;
   readonly grains: readonly { readonly ordinal: number; readonly vectors: readonly Float32Array[] }[];
 }
 
@@ -29,6 +32,8 @@ export interface Backlog {
    * moment: its memories are left out.
    */
   pages(stampOf: StampOf, grainsMax: number): Promise<readonly BacklogPage[]>;
+  /** What was just written and is short, of memories that were not asked about since: it goes ahead of what waits. Absent where nothing does. */
+  fresh?(stampOf: StampOf, grainsMax: number): Promise<readonly BacklogPage[]>;
   /** Keeps vectors. A grain that was removed meanwhile is passed over. */
   store(page: EmbeddedPage): Promise<void>;
 }

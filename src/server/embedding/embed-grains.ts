@@ -17,13 +17,15 @@ interface Window {
 /**
  * Calls `done` for each text in order with the vectors of its windows, in order; windows without words have none. Rejects
  * with EmbedError, also for what is no unit vector of the embedder's dimensions, or with the reason of the signal; then
- * nothing of it is under way, and `done` was called for the texts before.
+ * nothing of it is under way, and `done` was called for the texts before. `between` runs between two calls of the embedder, while
+ * the one before is under way; the next waits for it.
  */
 export async function embedGrains(
   embedder: Embedder,
   texts: readonly string[],
   signal: AbortSignal,
   done: (vectors: readonly Float32Array[]) => void,
+  between?: () => Promise<unknown>,
 ): Promise<void> {
   const made = texts.map((): Float32Array[] => []);
   let told = 0;
@@ -48,7 +50,9 @@ export async function embedGrains(
   const given = AbortSignal.any([signal, failed.signal]);
   let last = Promise.resolve();
   try {
+    let calls = 0;
     for await (const windows of callsOf(texts, signal)) {
+      if (calls++ > 0) await between?.();
       const before = last;
       last = call(windows, before, given);
       // Its failure is met where it is awaited.

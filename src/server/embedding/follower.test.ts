@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
 import { openBuiltinEmbedder } from '../../embed/builtin/builtin.ts';
 import { type Embedder, EmbedError } from '../../embed/embedder.ts';
-import { ENCODER_SILENCE_MS, FOLLOW_RETRY_MIN_MS, FOLLOW_TRIES_ALONE } from '../../engine/limits.ts';
+import {
+  EMBED_CALL_WINDOWS_MAX,
+  ENCODER_SILENCE_MS,
+  FOLLOW_FRESH_ROUNDS_MAX,
+  FOLLOW_RETRY_MIN_MS,
+  FOLLOW_TRIES_ALONE,
+} from '../../engine/limits.ts';
 import { makeLog } from '../log.ts';
 import type { Backlog, BacklogPage, EmbeddedPage, StampOf } from './backlog.ts';
 import { Follower, type FollowerOptions } from './follower.ts';
@@ -262,4 +268,80 @@ test("a text that ends the encoder's thread costs itself alone", async (t) => {
   assert.deepEqual(ordinalsOf(shard), [1, 3, 5, 6]);
   assert.equal(follower.passedOver, 2);
   assert.equal(encoder.status.restarts, 2 * (1 + FOLLOW_TRIES_ALONE));
+});
+
+/** A backlog of long texts of one memory, a text a page, and notes of another memory that go ahead. */
+class NoteShard implements Backlog {
+  readonly #texts: readonly string[];
+  notes: string[] = [];
+  reached = 0;
+  readonly kept: string[] = [];
+
+  constructor(texts: readonly string[]) {
+    this.#texts = texts;
+  }
+
+  pages(): Promise<readonly BacklogPage[]> {
+    const text = this.#texts[this.reached];
+    if (text === undefined) return Promise.resolve([]);
+    const [after, upTo] = [this.reached, this.reached + 1];
+    return Promise.resolve([{ memory: 1, backend: '', after, upTo, grains: [{ ordinal: upTo, text }] }]);
+  }
+
+  fresh(): Promise<readonly BacklogPage[]> {
+    const [text] = this.notes.splice(0, 1);
+    if (text === undefined) return Promise.resolve([]);
+    return Promise.resolve([{ memory: 2, backend: '', after: 0, upTo: 1, aheadOf: 0, grains: [{ ordinal: 1, text }] }]);
+  }
+
+  store({ memory, upTo }: EmbeddedPage): Promise<void> {
+    if (memory === 1) this.reached = upTo;
+    this.kept.push(`${memory}`);
+    return Promise.resolve();
+  }
+}
+
+/** More windows than five calls have. */
+const LONG = 'some words that fill a window '.repeat((EMBED_CALL_WINDOWS_MAX * 5 * 100) / 6);
+
+test('a note is embedded after one more call of the backlog of another memory, whatever its shard', async () => {
+  const busy = new NoteShard([LONG, LONG]);
+  const quiet = new NoteShard([]);
+  const order: string[] = [];
+  const made = embedder('e');
+  const noting: Embedder = {
+    ...made,
+    embed(texts, options) {
+      order.push(texts[0] === 'a note' ? 'note' : 'backlog');
+      if (order.length === 2) quiet.notes.push('a note');
+      return made.embed(texts, options);
+    },
+  };
+  const follower = follow([busy, quiet], noting);
+  await until(() => busy.reached === 2);
+  await follower.close();
+  assert.ok(order.filter((who) => who === 'backlog').length >= 10, order.join());
+  assert.ok(order.indexOf('note') <= 3, order.join());
+});
+
+test('a backlog goes on however many notes come', async () => {
+  const shard = new NoteShard(['a', 'b', 'c'].map((text) => text.repeat(4)));
+  let calls = 0;
+  const made = embedder('e');
+  const endless: Embedder = {
+    ...made,
+    embed(texts, options) {
+      calls += 1;
+      shard.notes.push('another note');
+      return made.embed(texts, options);
+    },
+  };
+  shard.notes.push('a note');
+  const follower = follow([shard], endless);
+  await until(() => shard.reached === 3);
+  await follower.close();
+  // Up to the last page of the backlog.
+  const before = shard.kept.slice(0, shard.kept.lastIndexOf('1'));
+  const notes = before.filter((memory) => memory === '2').length;
+  assert.ok(notes >= 3 && notes <= FOLLOW_FRESH_ROUNDS_MAX * 3, `${notes} notes in ${calls} calls`);
 });

@@ -2,7 +2,13 @@
 // it embedded, and gives the vectors back. Nobody waits for it, and what it was doing when the process ended it does again.
 
 import type { Embedder } from '../../embed/embedder.ts';
-import { FOLLOW_PAGE_GRAINS, FOLLOW_REST_MS, FOLLOW_RETRY_MAX_MS, FOLLOW_RETRY_MIN_MS } from '../../engine/limits.ts';
+import {
+  FOLLOW_FRESH_ROUNDS_MAX,
+  FOLLOW_PAGE_GRAINS,
+  FOLLOW_REST_MS,
+  FOLLOW_RETRY_MAX_MS,
+  FOLLOW_RETRY_MIN_MS,
+} from '../../engine/limits.ts';
 import type { Logger } from '../log.ts';
 import type { Backlog, BacklogPage, StampOf } from './backlog.ts';
 import { embedGrains } from './embed-grains.ts';
@@ -124,29 +130,62 @@ export class Follower {
     if (embedder === undefined) return false;
     const { name, dimensions } = embedder;
     const stampOf: StampOf = (backend) => (this.#options.backends.includes(backend) ? { name, dimensions } : undefined);
-    let pages: readonly BacklogPage[];
-    try {
-      pages = await shard.backlog.pages(stampOf, FOLLOW_PAGE_GRAINS);
-    } catch (error) {
-      // A shard that is starting again, or a disk that is full: the next round asks anew.
-      this.#options.log.warn({ err: error }, 'what is to be embedded could not be read');
-      return false;
-    }
-    let worked = false;
-    for (const page of pages) {
+    let worked = await this.#freshen(embedder, stampOf);
+    const pages = await this.#taken(() => shard.backlog.pages(stampOf, FOLLOW_PAGE_GRAINS));
+    for (const [at, page] of pages.entries()) {
+      if (at > 0) worked = (await this.#freshen(embedder, stampOf)) || worked;
       if (this.#stop.signal.aborted || this.isOut) return worked;
       if (this.#options.mayEmbed?.(page.memory) === false) continue;
-      worked = (await this.#page(shard, page, embedder)) || worked;
+      worked = (await this.#page(shard, page, embedder, () => this.#freshen(embedder, stampOf))) || worked;
     }
     return worked;
   }
 
-  async #page({ backlog, suspects }: Shard, page: BacklogPage, embedder: Embedder): Promise<boolean> {
+  async #taken(take: () => Promise<readonly BacklogPage[]>): Promise<readonly BacklogPage[]> {
+    try {
+      return await take();
+    } catch (error) {
+      // A shard that is starting again, or a disk that is full: the next round asks anew.
+      this.#options.log.warn({ err: error }, 'what is to be embedded could not be read');
+      return [];
+    }
+  }
+
+  /**
+   * What was just written and is short, of all shards, ahead of the page whose turn it is: a note does not wait for the backlog of
+   * others, or of its own memory. Some rounds at most, so that the backlog goes on while much is written. True when something was embedded.
+   */
+  async #freshen(embedder: Embedder, stampOf: StampOf): Promise<boolean> {
+    let worked = false;
+    for (let round = 0; round < FOLLOW_FRESH_ROUNDS_MAX; round++) {
+      let found = 0;
+      for (const shard of this.#shards) {
+        if (this.#stop.signal.aborted || this.isOut) return worked;
+        const pages = await this.#taken(async () => (await shard.backlog.fresh?.(stampOf, FOLLOW_PAGE_GRAINS)) ?? []);
+        for (const page of pages) {
+          if (this.#stop.signal.aborted || this.isOut) return worked;
+          if (this.#options.mayEmbed?.(page.memory) === false) continue;
+          found += 1;
+          worked = (await this.#page(shard, page, embedder, undefined)) || worked;
+        }
+      }
+      if (found === 0) return worked;
+    }
+    return worked;
+  }
+
+  /** `between` runs between two calls of the embedder. */
+  async #page(
+    { backlog, suspects }: Shard,
+    page: BacklogPage,
+    embedder: Embedder,
+    between: (() => Promise<unknown>) | undefined,
+  ): Promise<boolean> {
     const { memory } = page;
     const keeper = new PageKeeper(backlog, page, embedder);
     let isWhole = true;
     try {
-      await this.#embed(suspects, page, embedder, keeper);
+      await this.#embed(suspects, page, { embedder, keeper, between });
       this.#outage = undefined;
     } catch (error) {
       isWhole = false;
@@ -171,12 +210,24 @@ export class Follower {
   }
 
   /** The page as a whole, or grain by grain where that failed. */
-  async #embed(suspects: Suspects, page: BacklogPage, embedder: Embedder, keeper: PageKeeper): Promise<void> {
+  async #embed(
+    suspects: Suspects,
+    page: BacklogPage,
+    {
+      embedder,
+      keeper,
+      between,
+    }: {
+      readonly embedder: Embedder;
+      readonly keeper: PageKeeper;
+      readonly between: (() => Promise<unknown>) | undefined;
+    },
+  ): Promise<void> {
     const { signal } = this.#stop;
     if (!suspects.has(page)) {
       const texts = page.grains.map(({ text }) => text);
       try {
-        return await embedGrains(embedder, texts, signal, (vectors) => keeper.add(vectors));
+        return await embedGrains(embedder, texts, signal, (vectors) => keeper.add(vectors), between);
       } catch (error) {
         signal.throwIfAborted();
         suspects.add(page);

@@ -73,9 +73,10 @@ export class PageKeeper {
     this.#waiting = [];
     this.#waitingVectors = 0;
     this.#after = upTo;
-    const { memory } = this.#page;
+    const { memory, aheadOf } = this.#page;
+    const ahead = aheadOf === undefined ? {} : { aheadOf };
     this.#storing = this.#storing.then(async () => {
-      await this.#backlog.store({ memory, embedder: this.#embedder, after, upTo, grains });
+      await this.#backlog.store({ memory, embedder: this.#embedder, after, upTo, ...ahead, grains });
       this.#stored += grains.length;
     });
     // A failure is met by whoever finishes.

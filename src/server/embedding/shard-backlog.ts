@@ -2,7 +2,7 @@
 import type { EmbedderStamp } from '../../engine/calls.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Router } from '../../shards/router.ts';
-import type { Backlog } from './backlog.ts';
+import type { Backlog, StampOf } from './backlog.ts';
 import { VECTOR_BACKENDS } from './embedders.ts';
 
 /** The backlog of the shard with that index. `outside`: backends whose embedders are no part of this machine. */
@@ -12,12 +12,12 @@ export function shardBacklog(
   outside: readonly string[] = [],
 ): Backlog {
   return {
+    async fresh(stampOf, grainsMax) {
+      const embedders = embeddersOf(stampOf);
+      return (await router.callShard(shard, 'embedPages', { embedders, grainsMax, outside, fresh: true })).pages;
+    },
     async pages(stampOf, grainsMax) {
-      const embedders: Record<string, EmbedderStamp> = {};
-      for (const backend of ['', ...VECTOR_BACKENDS]) {
-        const stamp = stampOf(backend);
-        if (stamp !== undefined) embedders[backend] = stamp;
-      }
+      const embedders = embeddersOf(stampOf);
       // A call looks at a bounded number of memories: nothing waits when it was all of them.
       for (let looked = 0; ; ) {
         const found = await router.callShard(shard, 'embedPages', { embedders, grainsMax, outside });
@@ -30,4 +30,13 @@ export function shardBacklog(
       await router.callShard(shard, 'keepVectors', { ...page, grains: packed });
     },
   };
+}
+
+function embeddersOf(stampOf: StampOf): Record<string, EmbedderStamp> {
+  const embedders: Record<string, EmbedderStamp> = {};
+  for (const backend of ['', ...VECTOR_BACKENDS]) {
+    const stamp = stampOf(backend);
+    if (stamp !== undefined) embedders[backend] = stamp;
+  }
+  return embedders;
 }

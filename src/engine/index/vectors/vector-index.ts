@@ -159,6 +159,17 @@ export class VectorIndex {
     this.#wasAdded(memory);
   }
 
+  /** The same of a range that may lie ahead: what is between goes on being embedded in its turn. */
+  cover(memory: number, range: Range): void {
+    this.#memories.get(memory).generation(this.embedderOf(memory)).coverage.add(range);
+    this.#wasAdded(memory);
+  }
+
+  /** Ranges that the memory's embedder (or the one that is named) has been over, ascending. */
+  covered(memory: number, embedder: EmbedderStamp = this.embedderOf(memory)): readonly Range[] {
+    return this.#memories.coverageOf(memory, embedder).ranges;
+  }
+
   /** Up to which ordinal the memory is embedded by the embedder (or the one that is named), without a gap; 0 for nothing. */
   embeddedUpTo(memory: number, embedder: EmbedderStamp = this.embedderOf(memory)): number {
     return this.#memories.coverageOf(memory, embedder).cursor;
