@@ -45,6 +45,8 @@ test('a log that moved under its server refuses writes, health and the log say s
     assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
     assert.match(refused.body.error.message, /was written by another process/);
   }
+  const rotated = await ask(server, 'POST', '/memories/default/app/exec', { command: 'rotate_keys', args: {} });
+  assert.notEqual(rotated.status, 200, JSON.stringify(rotated.body));
   assert.ok(keys.equals(readFileSync(bucket)), 'no key was written over');
   assert.equal((await ask(server, 'GET', `/memories/default/grains/${first.body.blob_hash}`)).status, 200);
   const health = await ask(server, 'GET', '/health');
@@ -62,5 +64,5 @@ test('the control log is guarded in the same way', async (t) => {
   assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
   const health = await ask(server, 'GET', '/health');
   assert.equal(health.status, 503);
-  assert.match(health.body.reasons.join(), /control log: the log in .* was written by another process/);
+  assert.match(health.body.reasons.join(), /control log: writes are refused: the log in .* was written by another process/);
 });

@@ -33,7 +33,7 @@ export interface Log {
    */
   append(append: Append): Promise<Sequence>;
   /**
-   * For what must reach the disk before an append: throws STO-E001, and poisons the log, when another process has written
+   * For what reaches the disk beside an append, as keys do: throws STO-E001, and poisons the log, when another process has written
    * to it since. Every append asks the same in its transaction. Absent where nobody else could write.
    */
   checkOwner?(): void;

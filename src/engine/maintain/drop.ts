@@ -18,6 +18,7 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
   const ids = Buffer.from(store.log.getState(key) ?? []);
   const doomed: number[] = [];
   for (let at = 0; at + 4 <= ids.length; at += 4) doomed.push(ids.readUInt32BE(at));
+  if (doomed.length > 0) store.log.checkOwner?.();
   store.keys.destroy(doomed, store.clock.nowMs());
   let sequences: Sequence[] = [];
   for (const item of store.log.scan(store.momentary.get(memory) ?? 1)) {

@@ -198,6 +198,7 @@ export class Housekeeper {
           ...store.vectors.keysInUse(memory),
         ]);
         const done = noted.filter((id) => !inUse.has(id));
+        if (done.length > 0) store.log.checkOwner?.();
         store.keys.destroy(done, store.clock.nowMs());
         if (done.length > 0) await this.#queue.commitState(done.map((id) => [purgeState(memory, id), null]));
         if (store.purgePending.get(memory) === upTo) store.purgePending.delete(memory);

@@ -41,6 +41,7 @@ export async function resealBlobs(
   if (left > 0) return resealed;
   if (!isNamed) await queue.commitState([[namedState(number), Uint8Array.of(1)]]);
   if (old.length === 0) return resealed;
+  store.log.checkOwner?.();
   const prints = store.keys.destroy(old, store.clock.nowMs());
   store.memory(number).dropKeys();
   for (const { fingerprint } of prints)

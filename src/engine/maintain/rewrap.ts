@@ -8,5 +8,7 @@ export async function rewrapKeys(
   store: Store,
   { masterKeys }: ShardWideCalls['rewrapKeys']['input'],
 ): Promise<ShardWideCalls['rewrapKeys']['output']> {
+  // Buckets are written whole: keys that another owner of the folder has put there would be gone.
+  store.log.checkOwner?.();
   return { rewrapped: await inSlices(store.keys.rewrapSlices(MasterKey.of(...masterKeys))) };
 }
