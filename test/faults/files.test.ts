@@ -47,8 +47,15 @@ const all = (outcome: Outcome): Row => ({
 const segment: Row = { deleted: { told: /\.seg/ }, 'a folder': { told: /\.seg/ } };
 /** Made by LMDB at every start. */
 const lock: Row = { emptied: 'nothing lost', 'a folder': { refused: /lock\.mdb/ } };
+/** Empty, and locked while a server runs. */
+const ownersLock: Row = {
+  emptied: 'nothing lost',
+  deleted: 'nothing lost',
+  'a folder': { refused: /directory\.lock/ },
+};
 /** By the end of a file's path. */
 const ROWS: Readonly<Record<string, Row>> = {
+  'directory.lock': ownersLock,
   'layout.json': all({ refused: /layout\.json/ }),
   'control/data.mdb': all({ refused: /control/ }),
   'control/lock.mdb': { 'a folder': { refused: /lock\.mdb/ } },

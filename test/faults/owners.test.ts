@@ -64,5 +64,8 @@ test('the control log is guarded in the same way', async (t) => {
   assert.deepEqual([refused.status, refused.code], [500, 'STO-E001']);
   const health = await ask(server, 'GET', '/health');
   assert.equal(health.status, 503);
-  assert.match(health.body.reasons.join(), /control log: writes are refused: the log in .* was written by another process/);
+  assert.match(
+    health.body.reasons.join(),
+    /control log: writes are refused: the log in .* was written by another process/,
+  );
 });
