@@ -9,7 +9,6 @@ export const COUNT: Members = { type: 'integer', minimum: 0 };
 /** Seconds since 1970; some are before. */
 export const TIME: Members = { type: 'integer' };
 export const HASH: Members = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-export const HASHES: Members = { type: 'array', items: HASH };
 export const GRAIN_TYPE: Members = { enum: [...GRAIN_TYPE_NAMES] };
 /** An object whose members are a grain's own. */
 export const FIELDS: Members = { type: 'object', additionalProperties: true };
