@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CalError } from '../../src/engine/cal/errors.ts';
-import { isRefused } from '../../src/engine/cal/run/answer.ts';
+import { drained } from '../../src/engine/cal/reads/open-each.ts';
+import { distinctValues } from '../../src/engine/cal/reads/values.ts';
+import { answerCal, isRefused } from '../../src/engine/cal/run/answer.ts';
 import type { CalAnswer, CalAsk } from '../../src/engine/cal/run/asks.ts';
 import { resolveAddress } from '../../src/engine/cal/run/recall.ts';
 import { PLAIN_SESSION, type Run } from '../../src/engine/cal/run/session.ts';
@@ -104,6 +106,11 @@ test('W006: a search says where its best matches alone were looked at, and looks
       ['CAL-W006: '],
       query,
     );
+  // How many there are is not known: a number that is the least says so.
+  const least = memory.ask(`${all} | COUNT`).told;
+  assert.deepEqual([least['count'], least['count_is_lower_bound']], [CANDIDATE_LIMIT_MAX, true]);
+  assert.equal(memory.ask(all).told['total_is_lower_bound'], true);
+  assert.equal(memory.ask(`${all} WHERE confidence < 0.5`).told['total_is_lower_bound'], undefined);
   // What was found is enough, or nothing better is behind it.
   for (const query of [all, `${all} WHERE relation != "was" LIMIT 3`, `${all} WHERE score > 2`])
     assert.deepEqual(memory.ask(query).warnings, [], query);
@@ -163,4 +170,22 @@ test('runs side by side ask together, and one that fails stops no other', () => 
     ),
     ['a', 'b', 'lost'],
   );
+});
+
+test('W009: what is taken out of more grains than may be looked at says that it was cut', async (t) => {
+  const memory = await CalMemory.open(t);
+  const { store } = memory.engine;
+  const bounds = { scanMax: 100_000, untilMs: Number.POSITIVE_INFINITY };
+  const asked = { filter: {}, tests: [], order: { by: 'hash' as const }, extractor: 'hashes' as const, ...bounds };
+  const all = drained(distinctValues(store, store.memory(1), contextOf(1), { ...asked, max: 100 }));
+  const some = drained(distinctValues(store, store.memory(1), contextOf(1), { ...asked, max: 5 }));
+  assert.deepEqual([all.isCut, some.isCut, some.total], [false, true, all.total]);
+  assert.deepEqual(some.values, all.values.slice(0, 5));
+  const call = { query: 'RECALL beliefs | HASHES', session: PLAIN_SESSION, vectors: [] };
+  const running = answerCal(call, contextOf(1), { nowMs: () => NOW_MS });
+  running.next();
+  running.next({ kind: 'cap', output: { recallMax: null } });
+  const last = running.next({ kind: 'values', output: { ...some, scanned: 0 } });
+  assert.ok(last.done === true && !isRefused(last.value));
+  assert.match(last.value.warnings.join(), /^CAL-W009: there are more than 100000 grains/);
 });

@@ -193,6 +193,9 @@ test('what would hold up a shard is said to be too long, and done in slices from
     ['RECALL beliefs WHERE subject != "s0" | COUNT', { count: 733 }],
     ['RECALL beliefs WHERE object != "o3" ORDER BY object LIMIT 1', { total: 1_099 }],
     ['RECALL beliefs ORDER BY object LIMIT 1', { total: 1_100 }],
+    ['RECALL beliefs CONTRADICTIONS | COUNT', { count: 1_100 }],
+    ['RECALL beliefs WHERE subject = "s1" OR object != "o3" | COUNT', { count: 1_099 }],
+    ['RECALL beliefs | OBJECTS | COUNT', { count: 1_100 }],
   ] as const) {
     const input = { query, session: PLAIN_SESSION, vectors: [] };
     assert.deepEqual(engine.read('cal', context, input), { tooLong: true }, query);
@@ -221,5 +224,5 @@ test('what would hold up a shard is said to be too long, and done in slices from
       grains,
       grains.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)),
     );
-  assert.equal(scans, 4);
+  assert.equal(scans, 7);
 });

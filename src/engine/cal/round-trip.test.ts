@@ -7,6 +7,7 @@ import { writeJson } from './json/write.ts';
 import { parseText } from './parse.ts';
 import { printQuery } from './print.ts';
 import { anyQueries, isValid, validQueries, withoutPlaces } from './testing/arbitrary.ts';
+import { extendedQueries } from './testing/arbitrary-extended.ts';
 
 test('what is printed reads back as the same tree', () => {
   fc.assert(
@@ -35,5 +36,15 @@ test('trees that the validator passes print to queries that it passes', () => {
       assert.ok(isValid(parseText(printQuery(query)).query));
     }),
     { numRuns: runs(80) },
+  );
+});
+
+test('extensions are printed and read back as the same tree, as text and as JSON', () => {
+  fc.assert(
+    fc.property(extendedQueries, (query) => {
+      assert.deepEqual(withoutPlaces(parseText(printQuery(query)).query), query);
+      assert.deepEqual(readJson(JSON.stringify(writeJson(query))), query);
+    }),
+    { numRuns: runs(150) },
   );
 });
