@@ -1,9 +1,11 @@
 // Records of the control log that name a person lie under keys of their own: what takes the record takes the key.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { open } from '../../engine/crypto/envelope.ts';
+import { EngineError } from '../../engine/errors.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
 import { CorruptRecord } from '../../engine/log/log.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
@@ -22,7 +24,7 @@ function begun(t: TestContext) {
   const disk = new MemoryLogStore();
   const recordKeys = (master = MASTER) => new RecordKeys(directory, master, CONTROL_KEY);
   const reopened = (master = MASTER) => ControlStore.open(new MemoryLog(disk), CONTROL_KEY, clock, recordKeys(master));
-  return { disk, recordKeys, reopened };
+  return { directory, disk, recordKeys, reopened };
 }
 
 /** Records of API keys as they lie in the log. */
@@ -87,4 +89,16 @@ test('a key whose record a crash let go of is destroyed by the next start; other
   assert.equal(recordKeys(alone).isDestroyed(left), true);
   const last = reopened(alone);
   assert.equal(last.get('key', key.keyId)?.userId, 'ann');
+});
+
+test('a lost key of a record is told by its folder', async (t) => {
+  const { directory, reopened } = begun(t);
+  const store = reopened();
+  await new Keys(store, clock).create({ name: 'of ann', scopes: ['read'], userId: 'ann' }, 'system');
+  await store.close();
+  rmSync(directory, { recursive: true });
+  assert.throws(
+    () => reopened(),
+    (error) => error instanceof EngineError && error.code === 'STO-E001' && error.message.includes(directory),
+  );
 });

@@ -4,6 +4,7 @@
 import type { KeyObject } from 'node:crypto';
 import { deriveGrainKey } from '../../engine/crypto/derive.ts';
 import { sealKey } from '../../engine/crypto/envelope.ts';
+import { EngineError } from '../../engine/errors.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 
@@ -12,11 +13,13 @@ const STORE = 'control';
 export class RecordKeys {
   readonly #keys: KeyStore;
   readonly #controlKey: Buffer;
+  readonly #directory: string;
 
   /** Those in `directory`, made when it is not there. Throws as `KeyStore.open` does. */
   constructor(directory: string, master: MasterKey, controlKey: KeyObject) {
     this.#keys = KeyStore.open(directory, master, { name: STORE });
     this.#controlKey = controlKey.export();
+    this.#directory = directory;
   }
 
   /** The id of a new key. It is on disk after `flush`. */
@@ -36,10 +39,19 @@ export class RecordKeys {
 
   /** Opens nothing without the control key either. CRY-E002 when it was destroyed, STO-E001 when it is missing. */
   get(id: number): KeyObject {
-    const key = this.#keys.get(id);
+    const key = this.#read(id);
     const derived = sealKey(deriveGrainKey(key, this.#controlKey));
     key.fill(0);
     return derived;
+  }
+
+  #read(id: number): Buffer {
+    try {
+      return this.#keys.get(id);
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code === 'CRY-E002') throw error;
+      throw new EngineError('STO-E001', `${this.#directory}: ${error.message}`);
+    }
   }
 
   destroy(ids: readonly number[], nowMs: number): void {
