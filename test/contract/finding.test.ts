@@ -87,6 +87,7 @@ test('remember keeps the text as an event with what came with it, and derives be
   assert.equal(extracted_count, extracted_hashes.length);
   assert.deepEqual(others, {
     mode: 'sync',
+    duplicates: [],
     warnings: [],
     source_forgotten: false,
     marker_status: 'done',

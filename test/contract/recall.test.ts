@@ -279,7 +279,7 @@ table('words and their operators', [
   [{ query: 'euros' }, ['goal']],
   [{ query: 'grants' }, ['consent']],
   [{ query: 'zeppelin' }, ['zeppelin']],
-  [{ query: 'subject:Kettle' }, ['observation', 'action']],
+  [{ query: 'subject:Kettle' }, ['derived', 'observation', 'action']],
   [{ query: 'lives', object_contains: 'PARIS' }, set('paris', 'bobParis')],
   [{ query: 'kettle', namespace: 'chat' }, set('whistle', 'nice')],
   [{ query: 'kettle zeppelin gronk', min_score: 1 }, []],
