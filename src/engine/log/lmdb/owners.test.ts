@@ -136,6 +136,37 @@ for (const [where, openOwner] of [
   });
 }
 
+test('an owner takes its own append for its own, at whatever moment it asks', async (t) => {
+  const log = openLmdbLog(join(temporaryDirectory(t), 'log'), { stamp });
+  let asked = 0;
+  for (let i = 0; i < 50; i++) {
+    let isDone = false;
+    const append = log.append({ records: [Buffer.alloc(100)] }).finally(() => {
+      isDone = true;
+    });
+    // Over and over while the writer thread commits.
+    while (!isDone) {
+      log.checkOwner?.();
+      asked += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await append;
+  }
+  assert.ok(asked > 50, `${asked} times`);
+  // A thread that is busy hears late of a commit: this is the moment at which the count on disk is ahead.
+  const before = log.nextSequence;
+  const append = log.append({ records: [Buffer.alloc(100)] });
+  // The writer begins in a later turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const endMs = performance.now() + 60_000; log.read(before) === undefined && performance.now() < endMs; )
+    log.checkOwner?.();
+  assert.ok(log.read(before) !== undefined && log.nextSequence === before, 'it is on disk and not yet told');
+  log.checkOwner?.();
+  await append;
+  assert.equal(log.poisoned, undefined);
+  await log.close();
+});
+
 async function recordsOf(directory: string): Promise<string[]> {
   const log = openLmdbLog(directory, { stamp });
   const records = [...log.scan(1)].map((record) => {
