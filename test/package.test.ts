@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
@@ -30,6 +30,18 @@ test('the built package serves, and has every file that it names', async (t) => 
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
   const [, script = ''] = (manifest.scripts['postinstall'] ?? '').split(' ');
   assert.ok(existsSync(join(folder, script)), 'what npm runs after an install is in the package');
+
+  // Threads are started by the names of their files, which no import names.
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !file.includes('test'),
+  );
+  const threads = sources.flatMap((file) =>
+    [...readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/threadEntry\('([\w-]+)'/g)].map(([, name]) =>
+      join(dirname(file), `${name}.js`),
+    ),
+  );
+  assert.ok(threads.length >= 4, threads.join());
+  for (const file of threads) assert.ok(existsSync(join(folder, 'dist', file)), `${file} is not built`);
 
   const server = spawn(
     process.execPath,
