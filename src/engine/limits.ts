@@ -106,6 +106,9 @@ export const RECALL_LIMIT_DEFAULT = 20;
 /** Larger limits are treated as this, with a warning. */
 export const RECALL_LIMIT_MAX = 500;
 export const CANDIDATE_LIMIT_MAX = 2_500;
+/** Erased grains of a shard that are remembered as such, and of one erasure. */
+export const ERASED_REMEMBERED_MAX = 65_536;
+export const ERASED_REMEMBERED_EACH = 4_096;
 /** Namespaces and users whose docs are kept counted for each part of a memory: a bit a doc each. */
 export const COUNTED_BINDINGS_MAX = 8;
 export const PAGE_LIMIT_DEFAULT = 50;

@@ -32,6 +32,7 @@ import { recallCandidates, recallStatistics } from './recall/recall.ts';
 import { inTree } from './recall/scope.ts';
 import { isLoading, shardVectors, vectorsNote } from './recall/shard-vectors.ts';
 import { stagedRecall } from './recall/staged.ts';
+import { whyGone } from './store/gone.ts';
 import type { Memory } from './store/memory.ts';
 import { refuseRead } from './store/readable.ts';
 import { policyVersion } from './store/rules.ts';
@@ -209,10 +210,15 @@ function find(store: Store, memory: Memory, context: CallContext, hash: string):
   return refuseRead(memory, context, stored.grain, store.clock.nowMs()) === undefined ? stored : undefined;
 }
 
+/** What is wrong with a record is told to whoever sees the whole memory: its grain may lie outside of a binding. */
+function readNamed(store: Store, memory: Memory, context: CallContext, ordinal: number): StoredGrain | undefined {
+  return isBound(context) ? store.readGrain(memory, ordinal) : store.readNamed(memory, ordinal);
+}
+
 function named(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain {
   const ordinal = store.findOrdinal(memory.number, hash);
-  const stored = ordinal === undefined ? undefined : store.readNamed(memory, ordinal);
-  if (stored === undefined || !isWithin(context, stored.grain)) throw new EngineError('MEM-E001');
+  const stored = ordinal === undefined ? undefined : readNamed(store, memory, context, ordinal);
+  if (stored === undefined || !isWithin(context, stored.grain)) throw whyGone(store, memory, context, hash);
   const refusal = refuseRead(memory, context, stored.grain, store.clock.nowMs());
   if (refusal !== undefined) throw refusal;
   return stored;

@@ -4,7 +4,7 @@ import type { GrainFilter, RecallQuery } from '../../src/engine/calls.ts';
 import { EngineError } from '../../src/engine/errors.ts';
 import type { RouterContext } from '../../src/shards/fan.ts';
 import type { GrainView, Input, Output } from '../../src/shards/protocol.ts';
-import { outcomeOf, same } from './compare.ts';
+import { outcomeOf, plainCode, same } from './compare.ts';
 import { type Held, viewOf } from './model/grain.ts';
 import type { ModelMemory } from './model/memory.ts';
 import { listed, recalled } from './model/search.ts';
@@ -110,7 +110,7 @@ async function outcome<T>(call: Promise<T>) {
     return { kind: 'value', value: await call };
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    return { kind: 'error', code: error.code };
+    return { kind: 'error', code: plainCode(error.code) };
   }
 }
 

@@ -18,7 +18,7 @@ export function outcomeOf(run: () => unknown): Outcome {
   try {
     return { kind: 'value', value: run() };
   } catch (error) {
-    if (error instanceof EngineError) return { kind: 'error', code: error.code };
+    if (error instanceof EngineError) return { kind: 'error', code: plainCode(error.code) };
     throw error;
   }
 }
@@ -34,7 +34,7 @@ export function plain(method: WriteMethod, value: unknown): unknown {
       return plainOutcomes(value as Output<'addBatch'>);
     case 'importBlobs': {
       const { refused } = value as Output<'importBlobs'>;
-      const entries = refused.map(({ hash, error }) => `${hash} ${error.code}`).sort();
+      const entries = refused.map(({ hash, error }) => `${hash} ${plainCode(error.code)}`).sort();
       return { outcomes: plainOutcomes(value as Output<'importBlobs'>), refused: entries };
     }
     default:
@@ -43,7 +43,12 @@ export function plain(method: WriteMethod, value: unknown): unknown {
 }
 
 function plainOutcomes({ outcomes }: Output<'addBatch'>): unknown {
-  return outcomes.map((one) => ('error' in one ? { code: one.error.code } : one));
+  return outcomes.map((one) => ('error' in one ? { code: plainCode(one.error.code) } : one));
+}
+
+/** How long an erased grain is told from one that never was is not the model's to know. */
+export function plainCode(code: string): string {
+  return code === 'MEM-E006' ? 'MEM-E001' : code;
 }
 
 /** Compares two answers; `what` says in the message which call it was. */

@@ -1,7 +1,7 @@
 // The node under test with the models of its memories, and how a request is put to both.
 import { EngineError } from '../../src/engine/errors.ts';
 import type { MemorySettings, Output } from '../../src/shards/protocol.ts';
-import { Discrepancy, type Outcome, outcomeOf, plain, same } from './compare.ts';
+import { Discrepancy, type Outcome, outcomeOf, plain, plainCode, same } from './compare.ts';
 import type { Held } from './model/grain.ts';
 import { type ExpectedProof, ModelMemory } from './model/memory.ts';
 import { Crashed, SimNode, SteppedClock } from './node.ts';
@@ -155,7 +155,7 @@ export class World {
     } catch (error) {
       if (error instanceof Crashed) return { kind: 'crashed' };
       if (!(error instanceof EngineError)) throw error;
-      return error.code.startsWith('STO-') ? { kind: 'storage' } : { kind: 'error', code: error.code };
+      return error.code.startsWith('STO-') ? { kind: 'storage' } : { kind: 'error', code: plainCode(error.code) };
     }
   }
 

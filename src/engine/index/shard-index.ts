@@ -46,6 +46,8 @@ export interface ShardIndexOptions {
 
 export class ShardIndex {
   readonly removed = new Bitmap('removed');
+  /** Of those the ones that an erasure took; whoever asks for one is told so as long as the index holds it. */
+  readonly erased = new Bitmap('erased');
   readonly superseded = new Bitmap('superseded');
   /** By the word that was last said of a grain; one that nothing was said of is in none. */
   readonly verification: Readonly<Record<Verification, Bitmap>> = {
@@ -74,7 +76,7 @@ export class ShardIndex {
   private constructor(options: ShardIndexOptions) {
     this.#segments = SegmentSet.open(options.directory, options.log);
     this.#keys = options.keys;
-    const bitmaps = [this.removed, this.superseded, ...Object.values(this.verification)];
+    const bitmaps = [this.removed, this.erased, this.superseded, ...Object.values(this.verification)];
     for (const bitmap of bitmaps) {
       try {
         bitmap.load(options.log);
@@ -205,6 +207,12 @@ export class ShardIndex {
    */
   markRemoved(_memory: number, ordinal: Ordinal): void {
     this.removed.set(ordinal);
+  }
+
+  /** A record was removed by an erasure. */
+  markErased(memory: number, ordinal: Ordinal): void {
+    this.markRemoved(memory, ordinal);
+    this.erased.set(ordinal);
   }
 
   /**

@@ -130,6 +130,7 @@ test('a rebuild that read a page before its grains were sealed anew takes them i
     publish: (_memory: number, grain: IndexedGrain) => void taken.push(grain.ordinal),
     publishKeyed: () => assert.fail('it is a grain'),
     markRemoved: () => assert.fail('it was not removed'),
+    markErased: () => assert.fail('it was not removed'),
     markSuperseded: () => assert.fail('it is current'),
     markVerification: () => assert.fail('nothing was said of it'),
   };

@@ -20,7 +20,7 @@ export interface Replayed {
 /** What takes the records. */
 type ReplayTarget = Pick<
   ShardIndex,
-  'publish' | 'publishKeyed' | 'markRemoved' | 'markSuperseded' | 'markVerification'
+  'publish' | 'publishKeyed' | 'markRemoved' | 'markErased' | 'markSuperseded' | 'markVerification'
 >;
 
 /** One record into `index`; returns true when it was a grain that is there to be found. */
@@ -51,7 +51,9 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
       }
       return false;
     case 'removal':
-      for (const ordinal of record.ordinals) index.markRemoved(memory, ordinal);
+      for (const ordinal of record.ordinals)
+        if (record.cause === 'erased') index.markErased(memory, ordinal);
+        else index.markRemoved(memory, ordinal);
       return false;
     case 'key':
       if (record.keyKind === 'user' || record.keyKind === 'scope') {

@@ -3,6 +3,7 @@ import { assert } from '../assert.ts';
 import type { CallContext, MemoryCalls, VersionView } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { Ordinal } from '../index/part.ts';
+import { whyGone } from '../store/gone.ts';
 import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';
 import type { Store } from '../store/store.ts';
@@ -21,9 +22,11 @@ export function history(
   { hash, after }: MemoryCalls['history']['input'],
 ): MemoryCalls['history']['output'] {
   const ordinal = store.findOrdinal(memory.number, hash);
-  const named = ordinal === undefined ? undefined : store.readNamed(memory, ordinal);
+  const isBound = context.namespace !== undefined || context.userId !== undefined;
+  const read = (at: Ordinal) => (isBound ? store.readGrain(memory, at) : store.readNamed(memory, at));
+  const named = ordinal === undefined ? undefined : read(ordinal);
   if (ordinal === undefined || named === undefined || !isWithin(context, named.grain))
-    throw new EngineError('MEM-E001');
+    throw whyGone(store, memory, context, hash);
   const nowMs = store.clock.nowMs();
   const refusal = refuseRead(memory, context, named.grain, nowMs);
   if (refusal !== undefined) throw refusal;

@@ -1,4 +1,5 @@
 // A memory and an address, give me the grain: what planning a write, recalling and maintaining all read from.
+
 import { assert } from '../assert.ts';
 import type { Clock } from '../clock.ts';
 import { open } from '../crypto/envelope.ts';
@@ -26,8 +27,8 @@ import {
   type SettingRecord,
   type StandingRecord,
 } from '../record/record.ts';
-
 import { AddressMemo } from './address-memo.ts';
+import { ErasedAddresses } from './erased-addresses.ts';
 import { Memory } from './memory.ts';
 import { NameMemo } from './name-memo.ts';
 import { RecentMap } from './recent-map.ts';
@@ -131,6 +132,8 @@ export class Store {
   readonly unsound = new Map<number, string>();
   /** Memories that did not open when they were last asked for, and why. */
   readonly unopened = new Map<number, string>();
+  /** Hashes of grains that were erased since the process began. */
+  readonly erased = new ErasedAddresses();
   /** Memories whose index blocks still have to be rewritten after an erasure, each with what must be sealed before. */
   readonly purgePending = new Map<number, Sequence>();
   /** Dropped memories whose records still lie in the log, unreadable. */

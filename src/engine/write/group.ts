@@ -6,6 +6,7 @@ import { SEAL_BYTES, seal, sealInto } from '../crypto/envelope.ts';
 import { type AuditDraft, extendChain } from '../govern/audit.ts';
 import { encodeAuditBody } from '../govern/audit-codec.ts';
 import type { Ordinal } from '../index/part.ts';
+import { ERASED_REMEMBERED_EACH } from '../limits.ts';
 import type { Append, Sequence } from '../log/log.ts';
 import { grainName } from '../record/grain-name.ts';
 import {
@@ -271,8 +272,15 @@ export class Group {
     this.overlay(memory);
     this.record({ kind: 'removal', memory: memory.number, cause, ordinals: Uint32Array.from(ordinals) });
     for (const ordinal of ordinals) this.#removals.push(ordinal);
+    // Asked for now: without their keys nobody can tell them.
+    const erased =
+      cause === 'erased' ? ordinals.slice(-ERASED_REMEMBERED_EACH).map((at) => this.store.addressAt(at)) : [];
     this.#publish.push(() => {
-      for (const ordinal of ordinals) this.store.index.markRemoved(memory.number, ordinal);
+      for (const address of erased) if (address !== undefined) this.store.erased.add(memory.number, address);
+      const { index } = this.store;
+      for (const ordinal of ordinals)
+        if (cause === 'erased') index.markErased(memory.number, ordinal);
+        else index.markRemoved(memory.number, ordinal);
       this.store.vectors.remove(memory.number, ordinals);
     });
   }

@@ -7,6 +7,7 @@ import { toApi } from '../grain/api-output.ts';
 import { tripleForm } from '../grain/api-text.ts';
 import { intersect } from '../index/docset.ts';
 import { type Ordinal, pairKey } from '../index/part.ts';
+import { whyGone } from '../store/gone.ts';
 import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
@@ -27,7 +28,7 @@ export function planSupersede(
   context: CallContext,
   input: MemoryCalls['supersede']['input'],
 ): MemoryCalls['supersede']['output'] {
-  const old = versionAt(group, memory, context, group.findOrdinal(memory, input.oldHash));
+  const old = versionNamed(group, memory, context, input.oldHash);
   if (group.isSuperseded(memory, old.ordinal)) throw new EngineError('MEM-E002');
   const merged = supersedeFields(old.grain, input.fields, input.grainType);
   const { hash, warnings } = writeVersion(group, memory, context, old, merged.fields, 'memory.corrected');
@@ -43,10 +44,18 @@ export function planAccumulate(
   const { target } = input;
   const named =
     'hash' in target ? group.findOrdinal(memory, target.hash) : newestCurrent(group, memory, context, target);
+  if (named === undefined && 'hash' in target) throw whyGone(group.store, memory, context, target.hash);
   const old = versionAt(group, memory, context, named === undefined ? undefined : group.tip(memory, named));
   const { fields, applied } = accumulateFields(old.grain, input.deltas, input.set);
   const version = writeVersion(group, memory, context, old, fields, 'memory.accumulated');
   return { oldHash: old.address, newHash: version.hash, applied, fields: version.fields };
+}
+
+/** As `versionAt`; MEM-E006 for one that was erased. */
+function versionNamed(group: Group, memory: Memory, context: CallContext, hash: string): Version {
+  const ordinal = group.findOrdinal(memory, hash);
+  if (ordinal === undefined) throw whyGone(group.store, memory, context, hash);
+  return versionAt(group, memory, context, ordinal);
 }
 
 /** MEM-E001 unless there is such a grain within the caller's binding; POL-E002, POL-E008 when it may not be read. */

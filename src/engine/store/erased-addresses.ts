@@ -1,0 +1,23 @@
+// Addresses of grains that were erased since the process began, so that who asks for one is told why it is gone. In the heap alone and
+// bounded: on disk such a list would let anybody who has it hash guesses of an erased text and compare.
+import { ERASED_REMEMBERED_MAX } from '../limits.ts';
+
+/** Digits that are kept of an address: 64 bits tell a few thousand apart. */
+const DIGITS = 16;
+
+export class ErasedAddresses {
+  readonly #known = new Set<string>();
+
+  add(memory: number, address: string): void {
+    this.#known.add(nameOf(memory, address));
+    if (this.#known.size > ERASED_REMEMBERED_MAX) this.#known.delete(this.#known.values().next().value!);
+  }
+
+  has(memory: number, address: string): boolean {
+    return this.#known.size > 0 && this.#known.has(nameOf(memory, address));
+  }
+}
+
+function nameOf(memory: number, address: string): string {
+  return `${memory}/${address.slice(0, DIGITS)}`;
+}

@@ -1,0 +1,37 @@
+// Why a grain that is asked for by its hash is not here. An erased one is known as such as long as this process remembers it, or the
+// index holds it, which its purge ends. No list of erased hashes is on disk: whoever reads it could hash guesses of an erased
+// text and compare.
+import type { CallContext } from '../calls.ts';
+import { EngineError } from '../errors.ts';
+import type { Doc, IndexPart } from '../index/part.ts';
+import { lowerBound } from '../index/text/tail.ts';
+import type { Memory } from './memory.ts';
+import type { Store } from './store.ts';
+
+type Binding = Pick<CallContext, 'namespace' | 'userId'>;
+
+/** MEM-E006 for a grain within the caller's binding that an erasure took, else MEM-E001. */
+export function whyGone(store: Store, memory: Memory, binding: Binding, address: string): EngineError {
+  const isBound = binding.namespace !== undefined || binding.userId !== undefined;
+  // Whose they were is not remembered with them.
+  if (!isBound && store.erased.has(memory.number, address)) return new EngineError('MEM-E006');
+  const { erased } = store.index;
+  if (erased.count > 0)
+    for (const part of store.parts(memory.number))
+      for (const doc of part.address(address))
+        if (erased.get(part.ordinals[doc]!) && isWithin(part, doc, binding)) return new EngineError('MEM-E006');
+  return new EngineError('MEM-E001');
+}
+
+function isWithin(part: IndexPart, doc: Doc, { namespace, userId }: Binding): boolean {
+  return (
+    (namespace === undefined || holds(part.facet('namespace', namespace), doc)) &&
+    (userId === undefined || holds(part.facet('user', userId), doc))
+  );
+}
+
+function holds(docs: Uint32Array | undefined, doc: Doc): boolean {
+  if (docs === undefined) return false;
+  const at = lowerBound(docs, doc, 0, docs.length);
+  return at < docs.length && docs[at] === doc;
+}
