@@ -1,6 +1,6 @@
 // `granary audit`: the trail of a memory, the last of it for people or all of it as JSON lines.
 import type { Command } from 'commander';
-import { type JsonObject, stringifyJson } from '../engine/grain/api-json.ts';
+import { type JsonObject, type JsonValue, stringifyJson } from '../engine/grain/api-json.ts';
 import type { Connection } from './connection.ts';
 import { EXIT, usage } from './failure.ts';
 import { wholeHash } from './hash.ts';
@@ -20,6 +20,8 @@ interface Conditions extends ServerOptions {
 }
 
 const SECONDS_MAX = 9_999_999_999;
+/** Digits of a hash that are shown, and enough to ask by. */
+const HASH_DIGITS = 12;
 
 export function registerAudit(program: Command): void {
   const audit = program.command('audit').description('Look at the audit trail of a memory');
@@ -70,7 +72,7 @@ async function tailEntries(options: Conditions & { readonly limit: number; reado
   if (entries.length === 0) printLine('There is no such entry.');
   else
     printTable(
-      [{ title: 'when (UTC)' }, { title: 'seq' }, { title: 'what' }, { title: 'who' }, { title: 'details' }],
+      ['when (UTC)', 'seq', 'what', 'who', 'grain', 'details'].map((title) => ({ title })),
       entries.map((entry) => [
         utc(Number(entry['timestamp'])),
         // A caller that sees some entries is told no numbers.
@@ -79,10 +81,17 @@ async function tailEntries(options: Conditions & { readonly limit: number; reado
           : `${String(entry['partition'])}:${String(entry['seq'] ?? '')}`,
         String(entry['event_type']),
         String(entry['actor']),
-        clipped(stringifyJson(entry['details']), Math.max(20, terminalColumns() - 80)),
+        String(entry['grain_hash'] ?? '').slice(0, HASH_DIGITS),
+        clipped(stringifyJson(withoutNames(entry['details'])), Math.max(20, terminalColumns() - 94)),
       ]),
     );
   if (verify === true) printLine(isBroken ? 'The chain is broken.' : 'The chain is whole.');
+}
+
+/** Details without the enciphered names of grains: the hash stands beside them while the grain is there. */
+function withoutNames(details: JsonValue | undefined): JsonObject {
+  const { grain: _, old_grain: __, prior_grain: ___, ...rest } = (details ?? {}) as JsonObject; // the contract: an object
+  return rest;
 }
 
 async function exportEntries(options: Conditions & { readonly out?: string }): Promise<void> {
