@@ -265,9 +265,10 @@ test('over gRPC: writes, reads, history, batches, and errors with their trailers
         batches.batchAdd(
           {
             items: [
-              { grainType: 'event', fieldsJson: '{"content":"met at the station"}' },
+              // The second of an event is part of what it is.
+              { grainType: 'event', fieldsJson: '{"content":"met at the station","created_at":1760000000}' },
               { grainType: 'event', fieldsJson: '{' },
-              { grainType: 'event', fieldsJson: '{"content":"met at the station"}' },
+              { grainType: 'event', fieldsJson: '{"content":"met at the station","created_at":1760000000}' },
             ],
           },
           metadata,

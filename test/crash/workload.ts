@@ -56,7 +56,8 @@ export class Workload {
       await act();
     } catch (error) {
       this.#stopped = true;
-      if (!(error instanceof Lost)) this.problems.push(error instanceof Error ? (error.stack ?? '') : String(error));
+      if (!(error instanceof Lost))
+        this.problems.push(error instanceof Error ? error.stack || `${error.name}: ${error.message}` : String(error));
     }
   }
 
@@ -341,8 +342,8 @@ export class Workload {
         { ask: 'get', hash },
         { ask: 'word', word },
       ]);
-      // A removal may have begun while it was read.
-      if (version.state !== 'there' || wasRaced(version)) return;
+      // A removal may have begun while it was read; one of the tip alone locks the chain.
+      if (version.state !== 'there' || version.chain.locked || wasRaced(version)) return;
       if (got === undefined || !('seen' in got) || got.seen.word !== word)
         this.problems.push(`${hash} was acknowledged and read back as ${JSON.stringify(got)}`);
       if (found === undefined || !('hashes' in found) || !found.hashes.includes(hash))
