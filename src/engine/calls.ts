@@ -55,6 +55,8 @@ export interface GrainView {
   readonly userId?: string;
   readonly supersededBy?: string;
   readonly supersedes?: string;
+  /** Of a known grain that was read again: hashes of its further sources, the newest first. At least one. */
+  readonly sources?: readonly string[];
   readonly sizeBytes: number;
 }
 

@@ -32,8 +32,8 @@ import { writeTrail } from './write/read-trail.ts';
 import { writeCalls } from './writes.ts';
 
 /** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */
-export const FORMAT_VERSION = 2;
-/** The oldest version whose logs are opened: 1 named grains by their plain hashes. */
+export const FORMAT_VERSION = 3;
+/** The oldest version whose logs are opened: 1 named grains by their plain hashes, 2 had no records of further sources. */
 export const OLDEST_FORMAT = 1;
 
 export interface EngineOptions {

@@ -38,6 +38,8 @@ export const EMBEDDING_TEXT_BYTES_MAX = 8_192;
 /** A JSON body or a gRPC message; beyond: LIM-E003. */
 export const MESSAGE_BYTES_MAX = 16 * 1_048_576;
 export const BATCH_GRAINS_MAX = 1_000;
+/** Sources of a known grain that are kept beside those in its bytes; beyond: a warning. */
+export const FURTHER_SOURCES_MAX = 100;
 export const UPLOAD_BYTES_MAX = 50 * 1_048_576;
 /** A request's line and headers; beyond: 431 and the connection is closed. */
 export const HEADER_BYTES_MAX = 16_384;

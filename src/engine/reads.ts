@@ -24,6 +24,7 @@ import { memoryStatistics } from './maintain/statistics.ts';
 import { hasSeenGrain, isBound } from './maintain/users.ts';
 import { alikeWords } from './recall/alike.ts';
 import { countedParts } from './recall/counted.ts';
+import { viewWithSources } from './recall/further-sources.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
 import { packedMeanings } from './recall/meanings.ts';
@@ -37,7 +38,6 @@ import type { Memory } from './store/memory.ts';
 import { refuseRead } from './store/readable.ts';
 import { policyVersion } from './store/rules.ts';
 import type { Store, StoredGrain } from './store/store.ts';
-import { viewGrain } from './store/view.ts';
 import { isWithin } from './store/within.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
@@ -48,7 +48,7 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
   return {
     get: (context: CallContext, input: In<'get'>): Out<'get'> => {
       const memory = store.memory(context.memory);
-      return viewGrain(store, memory, named(store, memory, context, input.hash));
+      return viewWithSources(store, memory, context, named(store, memory, context, input.hash));
     },
     getRaw: (context: CallContext, input: In<'getRaw'>): Out<'getRaw'> => {
       const memory = store.memory(context.memory);
@@ -200,7 +200,7 @@ function isHeld(store: Store, memory: Memory, context: CallContext, hash: string
 
 function viewed(store: Store, memory: Memory, context: CallContext, hash: string): GrainView | null {
   const stored = find(store, memory, context, hash);
-  return stored === undefined ? null : viewGrain(store, memory, stored);
+  return stored === undefined ? null : viewWithSources(store, memory, context, stored);
 }
 
 function find(store: Store, memory: Memory, context: CallContext, hash: string): StoredGrain | undefined {

@@ -85,6 +85,20 @@ async function lifeOfAda(engine: Engine, clock: StepClock): Promise<Map<string, 
   await engine.write('restrict', { ...context, reason: 'disputes the cancer' }, { userId: 'ada', restricted: true });
   await engine.write('restrict', context, { userId: 'ada', restricted: false });
   left.set('reason of the restriction', sha256('disputes the cancer'));
+  // A fact that is read again, from another event, gains that event.
+  for (const second of [1, 2]) {
+    const from = { content: 'I have diabetes.', user_id: 'ada', created_at: Math.floor(clock.now / 1000) - second };
+    const { hash } = await engine.write('add', context, { grainType: 'event', fields: from, sync: false });
+    left.set(second === 1 ? 'source' : 'further source', hash);
+    const fields = { subject: 'ada', relation: 'suffers', object: 'diabetes', user_id: 'ada', derived_from: hash };
+    const told = await engine.write('addBatch', context, {
+      items: [{ grainType: 'belief', fields, event: 'memory.extracted' }],
+    });
+    const [fact] = told.outcomes;
+    assert.ok(fact !== undefined && 'hash' in fact && fact.duplicate === (second === 2));
+    left.set('fact', fact.hash);
+  }
+  assert.deepEqual(engine.read('get', context, { hash: left.get('fact')! }).sources, [left.get('further source')]);
   // Reads name what they read.
   engine.read('get', context, { hash: left.get('added')! });
   const { recallId } = engine.read('recall', context, {
@@ -132,6 +146,9 @@ function* textsOf({ store }: Engine, memory: Memory, record: EngineRecord): Gene
       return;
     case 'standing':
       yield memory.trail.addressNamed(record.newName) ?? '';
+      return;
+    case 'furtherSource':
+      yield `further source ${memory.trail.addressNamed(record.name) ?? ''}`;
       return;
     case 'audit':
       for (const entry of decodeAuditBody(record.body)) {
@@ -195,6 +212,7 @@ test('after an erasure nothing that is left matches a guess, in files, in record
   const before = [...readableRecords(engine)].join('\n');
   for (const what of ['added', 'superseding', 'accumulated', 'forgotten', 'consent', 'query'])
     assert.ok(before.includes(left.get(what)!), `${what} is found while the keys are there`);
+  assert.ok(before.includes(`further source ${left.get('further source')!}`));
   const told = await engine.write('auditPage', context, {
     filter: { grainHash: left.get('added')! },
     limit: 10,

@@ -60,6 +60,8 @@ export const KEYED = {
   audit: 6,
   /** first 4 bytes of a recall's id -> its record. */
   recall: 7,
+  /** ordinal of a known grain (4 bytes BE) -> records of its further sources. */
+  furtherSource: 8,
 } as const;
 export type Keyed = keyof typeof KEYED;
 

@@ -29,7 +29,16 @@ type Work = 'seal' | 'merge' | 'compact' | 'purge';
 type End = 'commit' | 'abandon' | 'giveUp';
 
 const memory = fc.nat(MEMORIES - 1);
-const kinds = fc.constantFrom<Keyed>('userKey', 'scopeKey', 'standing', 'predecessor', 'reply', 'audit');
+const kinds = fc.constantFrom<Keyed>(
+  'userKey',
+  'scopeKey',
+  'standing',
+  'predecessor',
+  'reply',
+  'audit',
+  'furtherSource',
+);
+const numericKinds: ReadonlySet<Keyed> = new Set<Keyed>(['standing', 'predecessor', 'audit', 'furtherSource']);
 const works = fc.constantFrom<Work>('seal', 'seal', 'merge', 'compact', 'purge');
 const steps = fc.option(fc.nat(60));
 const ends = fc.constantFrom<End>('commit', 'commit', 'abandon', 'giveUp');
@@ -94,7 +103,7 @@ class Driver {
         }
         return;
       case 'keyed': {
-        const numeric = step.kind === 'standing' || step.kind === 'predecessor' || step.kind === 'audit';
+        const numeric = numericKinds.has(step.kind);
         const key = numeric ? step.key : `key ${step.key}`;
         this.append({ kind: 'keyed', memory: step.memory, sequence: this.nextSequence++, name: step.kind, key });
         return;

@@ -1,8 +1,8 @@
 import type { CallContext, MemoryCalls } from '../calls.ts';
 import type { Ordinal } from '../index/part.ts';
+import { viewWithSources } from '../recall/further-sources.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { viewGrain } from '../store/view.ts';
 import { isWithin } from '../store/within.ts';
 
 type Input = MemoryCalls['personPage']['input'];
@@ -27,7 +27,7 @@ export function* personPage(
     last = ordinal;
     const stored = store.readGrain(memory, ordinal);
     if (stored === undefined || !isWithin(context, stored.grain)) continue;
-    grains.push({ view: viewGrain(store, memory, stored), blob: stored.blob });
+    grains.push({ view: viewWithSources(store, memory, undefined, stored), blob: stored.blob });
     bytes += stored.blob.length;
     yield;
   }

@@ -50,6 +50,9 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
         index.markSuperseded(record.oldOrdinal);
       }
       return false;
+    case 'furtherSource':
+      index.publishKeyed(memory, 'furtherSource', record.ordinal, sequence);
+      return false;
     case 'removal':
       for (const ordinal of record.ordinals)
         if (record.cause === 'erased') index.markErased(memory, ordinal);

@@ -4,8 +4,8 @@ import type { CallContext, GrainView, MemoryCalls } from '../calls.ts';
 import type { Doc, IndexPart } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { viewGrain } from '../store/view.ts';
 import { filterPart, type PartFilter } from './filter.ts';
+import { viewWithSources } from './further-sources.ts';
 import { inOrder } from './ordered.ts';
 
 export function list(
@@ -30,7 +30,7 @@ export function list(
     const { part, doc } = places[end]!;
     const stored = store.readGrain(memory, parts[part]!.ordinals[doc]!);
     if (stored === undefined) continue;
-    const grain = viewGrain(store, memory, stored);
+    const grain = viewWithSources(store, memory, context, stored);
     if (!room.takes(grain.fields)) break;
     grains.push(grain);
   }

@@ -11,12 +11,12 @@ import { type TextStatistics as BareStatistics, collectStatistics, type SearchPa
 import { RECALL_HELD_BYTES_MAX } from '../limits.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { viewGrain } from '../store/view.ts';
 import { type CandidateSearch, type Found, findCandidates, heldOf, plainCandidate } from './candidates.ts';
 import { countedParts } from './counted.ts';
 import { coverageOf, type Evidence, evidenceOf, termShares } from './evidence.ts';
 import { excludedByConditions } from './excluded.ts';
 import { filterPart } from './filter.ts';
+import { viewWithSources } from './further-sources.ts';
 import { type Fused, fuse } from './fuse.ts';
 import { fieldTest, type NameTest } from './named.ts';
 import { EXCLUDED_NAMED_MAX, type Excluded } from './stages/excluded.ts';
@@ -149,7 +149,7 @@ export function recall(
     const known: Evidence = { held: held[i]!, cosine: candidate.cosine };
     evidence.push(known);
     hits.push({
-      grain: viewGrain(store, memory, stored),
+      grain: viewWithSources(store, memory, context, stored),
       ...(query.tellBeyond === true ? { name: stored.name } : {}),
       superseded: store.index.superseded.get(candidate.ordinal),
       score,

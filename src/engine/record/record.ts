@@ -24,6 +24,8 @@
 //               key is HKDF(key, scope key); the enciphered hash (record/grain-name.ts) is the sealed blob's additional data.
 //  11 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | name of the new version
 //               The name is empty where new is 0.
+//  12 further source   memory u32 | grain u32 | at ms u48 | name of the source
+//               A known grain was read again, from another source than those in its bytes. One record a source.
 import { assert, unreachable } from '../assert.ts';
 import { grainName, isPlainHash } from './grain-name.ts';
 
@@ -39,6 +41,7 @@ export const RECORD_KINDS = {
   recall: 9,
   grain: 10,
   standing: 11,
+  furtherSource: 12,
 } as const;
 export type RecordKind = keyof typeof RECORD_KINDS;
 
@@ -82,6 +85,16 @@ export interface StandingRecord {
   readonly verification: VerificationState;
   /** The name of the new version, the hash itself in a record of an older build; '' when there is none. */
   readonly newName: string;
+}
+/** A source of a grain that is known already: its own `derived_from` cannot change. */
+export interface FurtherSourceRecord {
+  readonly kind: 'furtherSource';
+  readonly memory: number;
+  /** Of the known grain. */
+  readonly ordinal: number;
+  readonly atMs: number;
+  /** The name of the source, which lies in the same partition. */
+  readonly name: string;
 }
 export interface RemovalRecord {
   readonly kind: 'removal';
@@ -157,6 +170,7 @@ export type EngineRecord =
   | RecallRecord
   | GrainRecord
   | StandingRecord
+  | FurtherSourceRecord
   | RemovalRecord
   | KeyRecord
   | SettingRecord
@@ -174,6 +188,8 @@ const PLAIN_BOUND_AT = 13;
 const PLAIN_SEALED_AT = 45;
 /** Where a link between versions has the name of the new one. */
 const STANDING_NAME_AT = 20;
+/** Where a further source's record has its name. */
+const SOURCE_NAME_AT = 15;
 /** Where a key's record has its sealed name. */
 const KEY_REST_AT = 41;
 /** Where a recall's sealed names begin. */
@@ -196,6 +212,15 @@ export function encodeRecord(record: EngineRecord): Buffer {
       bytes.writeUIntBE(record.atMs, 13, 6);
       bytes[19] = VERIFICATION_STATES.indexOf(record.verification);
       bytes.write(record.newName, STANDING_NAME_AT, 'hex');
+      return bytes;
+    }
+    case 'furtherSource': {
+      assert(!isPlainHash(record.name), 'a source is written with a name');
+      const bytes = Buffer.alloc(SOURCE_NAME_AT + record.name.length / 2);
+      start(bytes, 'furtherSource', record.memory);
+      bytes.writeUInt32BE(record.ordinal, 5);
+      bytes.writeUIntBE(record.atMs, 9, 6);
+      bytes.write(record.name, SOURCE_NAME_AT, 'hex');
       return bytes;
     }
     case 'removal': {
@@ -321,6 +346,14 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
         newName: newOrdinal === 0 ? '' : buffer.toString('hex', STANDING_NAME_AT),
       };
     }
+    case RECORD_KINDS.furtherSource:
+      return {
+        kind: 'furtherSource',
+        memory,
+        ordinal: buffer.readUInt32BE(5),
+        atMs: buffer.readUIntBE(9, 6),
+        name: buffer.toString('hex', SOURCE_NAME_AT),
+      };
     case RECORD_KINDS.removal: {
       const cause = REMOVAL_CAUSE_NAMES[buffer[5]!];
       assert(cause !== undefined, 'a removal has a known cause');

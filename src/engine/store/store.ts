@@ -99,6 +99,12 @@ class OpenedGrain implements StoredGrain {
   }
 }
 
+/** A source that a known grain gained, and the record that says so. */
+export interface FurtherSource {
+  readonly sequence: Sequence;
+  readonly name: string;
+}
+
 /** The key of a user or a scope. */
 export interface NamedKey {
   readonly key: number;
@@ -425,6 +431,19 @@ export class Store {
   /** The newest verification state of a grain; '' when none was ever set. */
   verification(memory: number, ordinal: Ordinal): StandingRecord['verification'] {
     return this.#standing(memory, 'standing', ordinal, (record) => record.verification !== '')?.verification ?? '';
+  }
+
+  /** Records of the further sources of the grain at `ordinal`, in the order in which they came. */
+  furtherSources(memory: number, ordinal: Ordinal): FurtherSource[] {
+    const sources: FurtherSource[] = [];
+    for (const part of this.parts(memory))
+      for (const sequence of part.keyed('furtherSource', ordinal)) {
+        if (this.index.removed.get(sequence)) continue;
+        const bytes = this.#readRecord(sequence);
+        const record = bytes === undefined ? undefined : decodeRecord(bytes);
+        if (record?.kind === 'furtherSource') sources.push({ sequence, name: record.name });
+      }
+    return sources;
   }
 
   #standing(

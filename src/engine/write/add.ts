@@ -10,6 +10,7 @@ import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
+import { addFurtherSource } from './further-source.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { isSimilar } from './similarity.ts';
@@ -43,7 +44,14 @@ export function planAdd(
     findDuplicate(group, memory, prepared) ??
     (event === 'memory.extracted' ? findKnownFact(group, memory, prepared) : undefined);
   const warnings = prepared.grain.type === 'consent' ? [...prepared.warnings, GRANTS_NOTHING] : prepared.warnings;
-  if (duplicate !== undefined) return { hash: duplicate, duplicate: true, warnings };
+  if (duplicate !== undefined) {
+    const unlinked =
+      event === 'memory.extracted'
+        ? addFurtherSource(group, memory, context, { prepared, known: duplicate })
+        : undefined;
+    const told = unlinked === undefined ? warnings : [...warnings, unlinked];
+    return { hash: duplicate, duplicate: true, warnings: told };
+  }
   const replaced = memory.settings.dedup === 'upsert' ? replacedBy(group, memory, prepared) : undefined;
   if (replaced !== undefined) allowSupersede(group, memory, context, replaced.grain);
   const planned = group.addGrain(memory, prepared);

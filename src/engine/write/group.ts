@@ -54,6 +54,10 @@ interface Overlay {
   readonly userKeys: Map<string, number>;
   readonly scopeKeys: Map<string, number>;
   readonly replies: Map<string, StoredReply>;
+  /** Names of further sources, by the known grain. */
+  readonly furtherSources: Map<Ordinal, string[]>;
+  /** Records of further sources that are let go of. */
+  readonly droppedSources: Set<Sequence>;
   readonly audit: FollowedDraft[];
 }
 
@@ -106,6 +110,8 @@ export class Group {
         userKeys: new Map(),
         scopeKeys: new Map(),
         replies: new Map(),
+        furtherSources: new Map(),
+        droppedSources: new Set(),
         audit: [],
       };
       this.#overlays.set(memory, overlay);
@@ -267,11 +273,53 @@ export class Group {
     });
   }
 
+  /** Further sources of the grain at `ordinal`, committed ones and those of this group. */
+  furtherSources(memory: Memory, ordinal: Ordinal): { readonly sequence?: Sequence; readonly name: string }[] {
+    const overlay = this.peek(memory);
+    const committed = this.store.furtherSources(memory.number, ordinal);
+    const planned = overlay?.furtherSources.get(ordinal) ?? [];
+    return [
+      ...committed.filter(({ sequence }) => overlay?.droppedSources.has(sequence) !== true),
+      ...planned.map((name) => ({ name })),
+    ];
+  }
+
+  /** The grain at `ordinal` is known, and gains a source. */
+  addFurtherSource(memory: Memory, ordinal: Ordinal, name: string): void {
+    const sequence = this.record({
+      kind: 'furtherSource',
+      memory: memory.number,
+      ordinal,
+      atMs: this.nowMs,
+      name,
+    });
+    const { furtherSources } = this.overlay(memory);
+    furtherSources.set(ordinal, [...(furtherSources.get(ordinal) ?? []), name]);
+    this.#publish.push(() => this.store.index.publishKeyed(memory.number, 'furtherSource', ordinal, sequence));
+  }
+
+  /** Lets go of records of further sources: their values now, their places in the index with the next merge. */
+  dropFurtherSources(memory: Memory, sequences: readonly Sequence[]): void {
+    const { droppedSources } = this.overlay(memory);
+    for (const sequence of sequences) {
+      droppedSources.add(sequence);
+      this.#removals.push(sequence);
+    }
+    this.#publish.push(() => {
+      for (const sequence of sequences) this.store.index.markRemoved(memory.number, sequence);
+    });
+  }
+
   /** Removes grains: their values go in the same transaction. */
   remove(memory: Memory, ordinals: readonly Ordinal[], cause: RemovalCause): void {
     this.overlay(memory);
     this.record({ kind: 'removal', memory: memory.number, cause, ordinals: Uint32Array.from(ordinals) });
-    for (const ordinal of ordinals) this.#removals.push(ordinal);
+    const sources: Sequence[] = [];
+    for (const ordinal of ordinals) {
+      this.#removals.push(ordinal);
+      for (const { sequence } of this.store.furtherSources(memory.number, ordinal)) sources.push(sequence);
+    }
+    if (sources.length > 0) this.dropFurtherSources(memory, sources);
     // Asked for now: without their keys nobody can tell them.
     const erased =
       cause === 'erased' ? ordinals.slice(-ERASED_REMEMBERED_EACH).map((at) => this.store.addressAt(at)) : [];

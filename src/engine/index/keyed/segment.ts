@@ -23,7 +23,13 @@ const KIND_IDS: readonly number[] = Object.values(KEYED);
 const KIND_IDS_MAX = Math.max(...KIND_IDS);
 const NUMBER_KEY_BYTES = 4;
 const SEQUENCE_BYTES = 4;
-const NUMERIC_IDS: readonly number[] = [KEYED.standing, KEYED.predecessor, KEYED.audit, KEYED.recall];
+const NUMERIC_IDS: readonly number[] = [
+  KEYED.standing,
+  KEYED.predecessor,
+  KEYED.audit,
+  KEYED.recall,
+  KEYED.furtherSource,
+];
 
 /** Bytes of a kind's keys in the section. */
 export function keyBytesOf(kindId: number): number {
@@ -158,7 +164,7 @@ export class KeyedChunk {
     const known = this.#cache.get<Layout>('keyed/layout');
     if (known !== undefined) return known;
     const layout = readLayout(this.#source);
-    this.#cache.set('keyed/layout', layout, 700);
+    this.#cache.set('keyed/layout', layout, 800);
     return layout;
   }
 }

@@ -5,7 +5,7 @@ import { type StageHit, textField } from './hit.ts';
 /** Sources of one answer. */
 const SOURCES_MAX = 500;
 
-/** The grains that `derived_from` of these hits names, each once, with the score of the best hit that came from it. */
+/** The grains that `derived_from` of these hits names, and their further sources, each once, with the score of the best hit that came from it. */
 export function* sourcesOf(hits: readonly StageHit[]): Asking<StageHit[]> {
   const derived = new Map<string, StageHit>();
   for (const hit of hits) {
@@ -31,7 +31,7 @@ export function* sourcesOf(hits: readonly StageHit[]): Asking<StageHit[]> {
 
 function derivedFrom({ grain }: StageHit): readonly string[] {
   const value = Object.hasOwn(grain.fields, 'derived_from') ? grain.fields['derived_from'] : undefined;
-  const hashes = Array.isArray(value) ? value : [value];
+  const hashes = [...(Array.isArray(value) ? value : [value]), ...(grain.sources ?? [])];
   return hashes.filter((hash): hash is string => typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash));
 }
 

@@ -141,6 +141,7 @@ export async function extractFrom(
       for (const outcome of outcomes) {
         if ('error' in outcome) problems.note(outcome.error.message);
         else {
+          if (outcome.duplicate) for (const warning of outcome.warnings) problems.tell(warning);
           if (outcome.duplicate && !hashes.has(outcome.hash)) duplicates.add(outcome.hash);
           hashes.add(outcome.hash);
         }

@@ -6,6 +6,7 @@ import { scopeDepth } from '../../../engine/recall/scope.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import type { DeepPartial, SearchHit } from '../../gen/memory/v1/memory.ts';
 import { Fields } from './fields.ts';
+import { Hash } from './view.ts';
 
 const number = () => Type.Optional(Type.Number());
 
@@ -48,6 +49,8 @@ export const HitOutput = Type.Object({
   scopeDepth: Type.Optional(Type.Integer()),
   userId: Type.Optional(Type.String()),
   supersededBy: Type.Optional(Type.String()),
+  /** Further sources of a known grain, the newest first. */
+  sources: Type.Optional(Type.Array(Hash)),
   scoreBreakdown: Type.Optional(BreakdownOutput),
   explanation: Type.Optional(Type.String()),
   relativeTime: Type.Optional(Type.String()),
@@ -83,6 +86,7 @@ export function hitOutput(hit: RecallHit, shown: Shown = {}): HitOutput {
     ...(shown.scope === true ? { sourceNamespace: grain.namespace, scopeDepth: scopeDepth(grain.namespace) } : {}),
     ...(grain.userId === undefined ? {} : { userId: grain.userId }),
     ...(grain.supersededBy === undefined ? {} : { supersededBy: grain.supersededBy }),
+    ...(grain.sources === undefined ? {} : { sources: [...grain.sources] }),
     ...(shown.breakdown === true && stage !== undefined ? { scoreBreakdown: breakdownOutput(hit, stage) } : {}),
     ...(stage?.explanation === undefined ? {} : { explanation: stage.explanation }),
     ...(stage?.relativeTime === undefined ? {} : { relativeTime: stage.relativeTime }),

@@ -15,15 +15,19 @@ export const GrainOutput = Type.Object({
   userId: Type.Optional(Type.String()),
   supersededBy: Type.Optional(Type.String()),
   supersedes: Type.Optional(Type.String()),
+  /** Of a known grain that was read again: its further sources, the newest first. */
+  sources: Type.Optional(Type.Array(Hash)),
   versionStatus: Type.Enum(['current', 'superseded']),
   sizeBytes: Type.Integer(),
 });
 export type GrainOutput = Static<typeof GrainOutput>;
 
 export function grainOutput(view: GrainView): GrainOutput {
+  const { sources, ...rest } = view;
   return {
     blobHash: view.hash,
-    ...view,
+    ...rest,
+    ...(sources === undefined ? {} : { sources: [...sources] }),
     versionStatus: view.supersededBy === undefined ? 'current' : 'superseded',
   };
 }

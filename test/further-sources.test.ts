@@ -1,0 +1,162 @@
+// A known fact that is said again gains the event that says so, over HTTP: shown while the event is there, and after a seal, a
+// merge, a rebuild and a restart.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { FURTHER_SOURCES_MAX } from '../src/engine/limits.ts';
+import { HttpClient, type Reply } from './conformance/http-client.ts';
+import { startTestServer, type TestServer } from './support/server.ts';
+
+const THEN = 1_700_000_000;
+const TEXT = 'I live in Paris.';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'granary-further-sources-'));
+let server: TestServer;
+let key: string;
+
+before(async () => {
+  server = await startTestServer({ dataDir, shards: '4' });
+  key = server.key;
+});
+after(async () => {
+  await server.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function restarted(): Promise<void> {
+  await server.close();
+  server = await startTestServer({ dataDir, shards: '4' });
+}
+
+/** Every answer is held to what OpenAPI says of it. */
+const send = (verb: string, path: string, json?: unknown): Promise<Reply['json']> => {
+  const { http } = server;
+  assert.ok(http !== undefined);
+  return new HttpClient(http, key).call(verb, path, json === undefined ? {} : { json });
+};
+
+let made = 0;
+async function memory(options: object) {
+  made += 1;
+  const id = `sources${made}`;
+  await send('POST', '/memories', { id, ...options });
+  const at = (verb: string, path: string, json?: unknown) => send(verb, `/memories/${id}${path}`, json);
+  /** The event that a text became, the answer beside it. */
+  const say = async (body: object) => {
+    const told = await at('POST', '/remember', { text: TEXT, extract_mode: 'sync', user_id: 'ada', ...body });
+    return { source: told.source_hash as string, told };
+  };
+  const beliefs = async () => (await at('GET', '/grains?grain_type=belief&limit=50&include_superseded=true')).grains;
+  return { id, at, say, beliefs };
+}
+
+for (const partitions of [1, 4])
+  for (const dedup of ['exact', 'upsert', 'fuzzy'])
+    describe(`${partitions} partitions under ${dedup}`, () => {
+      test('the same text twice gives one belief with two sources, everywhere that it is shown', async () => {
+        const { at, say, beliefs } = await memory({ partitions, dedup });
+        const first = await say({ created_at: THEN });
+        const second = await say({ created_at: THEN + 60 });
+        const third = await say({ created_at: THEN + 120 });
+        // What is sent again is the same event.
+        await say({ created_at: THEN + 120 });
+        const [belief, ...more] = await beliefs();
+        assert.deepEqual(more, []);
+        const expected = [third.source, second.source];
+        assert.deepEqual([belief.fields.derived_from, belief.sources], [first.source, expected]);
+        assert.deepEqual([second.told.duplicates, second.told.warnings], [[belief.hash], []]);
+        assert.deepEqual((await at('GET', `/grains/${belief.hash}`)).sources, expected);
+        const asked = { query: 'Paris', grain_type: 'belief', include_sources: true };
+        const { results, sources } = await at('POST', '/recall', asked);
+        assert.deepEqual(
+          results.map((hit: { hash: string; sources: string[] }) => [hit.hash, hit.sources]),
+          [[belief.hash, expected]],
+        );
+        assert.deepEqual(
+          sources.map(({ hash }: { hash: string }) => hash).sort(),
+          [first.source, second.source, third.source].sort(),
+        );
+        // The event is told of in the trail, as the belief is.
+        const { entries } = await at('GET', `/audit?grain_hash=${second.source}`);
+        assert.ok(
+          entries.some((entry: Record<string, unknown>) => entry['event_type'] === 'memory.extracted'),
+          JSON.stringify(entries),
+        );
+        assert.equal((await at('GET', '/audit?verify=true')).chain_valid, true);
+      });
+
+      test('a source that is forgotten is not shown, and one that is said again is', async () => {
+        const { at, say, beliefs } = await memory({ partitions, dedup });
+        await say({ created_at: THEN });
+        const second = await say({ created_at: THEN + 60 });
+        const third = await say({ created_at: THEN + 120 });
+        await at('POST', '/forget', { hash: second.source });
+        assert.deepEqual((await beliefs())[0].sources, [third.source]);
+        await at('POST', '/forget', { hash: third.source });
+        assert.equal((await beliefs())[0].sources, undefined);
+        const fourth = await say({ created_at: THEN + 180 });
+        assert.deepEqual((await beliefs())[0].sources, [fourth.source]);
+        // A source that does not stay leaves nothing that is shown.
+        await say({ created_at: THEN + 240, keep_source: false });
+        assert.deepEqual((await beliefs())[0].sources, [fourth.source]);
+      });
+    });
+
+test('sources outlive a seal, a merge, a rebuild and a restart; an erasure takes them', async () => {
+  const { id, at, say, beliefs } = await memory({ partitions: 1, dedup: 'exact' });
+  await say({ created_at: THEN });
+  const expected: string[] = [];
+  const exec = (command: string) => at('POST', '/app/exec', { command });
+  const told = async (when: string) => assert.deepEqual((await beliefs())[0].sources, expected, when);
+  for (const seconds of [60, 120, 180]) {
+    expected.unshift((await say({ created_at: THEN + seconds })).source);
+    await at('POST', '/flush', {});
+    await told('after a seal');
+  }
+  await exec('compact');
+  await told('after a merge');
+  await exec('rebuild_indexes');
+  await told('after a rebuild');
+  await restarted();
+  await told('after a restart');
+  await send('POST', `/memories/${id}/forget`, { user_id: 'ada' });
+  assert.deepEqual(await beliefs(), []);
+});
+
+test('a source in another partition is not linked, and the answer says so', async () => {
+  const { say, beliefs } = await memory({ partitions: 4 });
+  const warnings: string[] = [];
+  for (let minute = 0; minute < 8; minute++) {
+    const text = `Ada lives in Paris.${' '.repeat(minute)}`;
+    const { told } = await say({ text, user_id: undefined, created_at: THEN + 60 * minute });
+    warnings.push(...told.warnings);
+  }
+  const [belief, ...more] = await beliefs();
+  assert.deepEqual(more, []);
+  assert.ok(warnings.length > 0 && warnings.length === 7 - (belief.sources?.length ?? 0), JSON.stringify(warnings));
+  for (const warning of warnings) assert.match(warning, /not in the partition of the fact/);
+});
+
+test(`at most ${FURTHER_SOURCES_MAX} further sources are kept, and those that are gone make room`, async () => {
+  const { at, say, beliefs } = await memory({ partitions: 1 });
+  const messages = Array.from({ length: FURTHER_SOURCES_MAX + 1 }, (_, i) => ({
+    role: 'user',
+    content: TEXT,
+    time: THEN + i,
+  }));
+  const { told } = await say({ text: undefined, messages, session_id: 's' });
+  assert.deepEqual(told.warnings, []);
+  const [full] = await beliefs();
+  assert.deepEqual(full.sources, told.source_hashes.slice(1).reverse());
+  const beyond = await say({ created_at: THEN + 1_000 });
+  assert.match(String(beyond.told.warnings), /100 further sources of a fact are kept/);
+  assert.deepEqual((await beliefs())[0].sources, full.sources);
+  await at('POST', '/forget', { hash: told.source_hashes[5] });
+  const next = await say({ created_at: THEN + 2_000 });
+  assert.deepEqual(next.told.warnings, []);
+  const { sources } = (await beliefs())[0];
+  assert.equal(sources.length, FURTHER_SOURCES_MAX);
+  assert.equal(sources[0], next.source);
+});
