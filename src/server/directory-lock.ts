@@ -16,6 +16,11 @@ import { EngineError } from '../engine/errors.ts';
 import { holderOf } from './server-file.ts';
 
 export const LOCK_FILE = 'directory.lock';
+/**
+ * A killed process gives up its files when its last thread has ended, on a busy machine some time after others see it dead or
+ * as a zombie. A start right after that waits so long for it.
+ */
+const ENDING_MS = 2_000;
 /** SQLite's code for a lock that somebody else holds. */
 const SQLITE_BUSY = 5;
 
@@ -28,9 +33,12 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/** Locks `directory` (made when absent). STO-E001 when somebody has it, with what is known of who. */
+/**
+ * Locks `directory` (made when absent), waiting a moment for one who is just ending. STO-E001 when somebody has it, with what is
+ * known of who.
+ */
 export function lockDirectory(directory: string): DirectoryLock {
-  const lock = tryLockDirectory(directory);
+  const lock = tryLockDirectory(directory, ENDING_MS);
   if (lock !== undefined) return lock;
   throw new EngineError(
     'STO-E001',
@@ -38,14 +46,14 @@ export function lockDirectory(directory: string): DirectoryLock {
   );
 }
 
-/** The same, but undefined when somebody has it. */
-export function tryLockDirectory(directory: string): DirectoryLock | undefined {
+/** The same, but undefined when somebody still has it after `waitMs`. */
+export function tryLockDirectory(directory: string, waitMs = 0): DirectoryLock | undefined {
   // One that is there has the mode that its operator gave it.
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = resolve(directory, LOCK_FILE);
   makeFile(path);
   const inode = statSync(path).ino;
-  const database = lockFile(path);
+  const database = lockFile(path, waitMs);
   if (database === undefined) return undefined;
   if (statSync(path, { throwIfNoEntry: false })?.ino !== inode) {
     database.close();
@@ -70,11 +78,11 @@ function makeFile(path: string): void {
   }
 }
 
-function lockFile(path: string): DatabaseSync | undefined {
+function lockFile(path: string, waitMs: number): DatabaseSync | undefined {
   const { DatabaseSync: Database } = sqlite();
   let database: DatabaseSync | undefined;
   try {
-    database = new Database(path, { timeout: 0 });
+    database = new Database(path, { timeout: waitMs });
     // With the journal in memory no second file is made.
     database.exec('PRAGMA journal_mode = MEMORY');
     database.exec('BEGIN EXCLUSIVE');
