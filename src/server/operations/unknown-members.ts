@@ -85,8 +85,9 @@ export function unknownParameters(
   known: ReadonlySet<string>,
   into: UnknownMember[],
 ): void {
+  const names = [...known];
   for (const name in query)
-    if (!known.has(name)) into.push({ path: name, kind: 'parameter', nearest: nearestOf(name, [...known]) });
+    if (!known.has(name)) into.push({ ...unknownMember(name, names, into.length), kind: 'parameter' });
 }
 
 // Extra fields

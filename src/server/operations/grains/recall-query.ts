@@ -2,7 +2,13 @@
 import { systemClock } from '../../../engine/clock.ts';
 import { EngineError } from '../../../engine/errors.ts';
 import { packVectors } from '../../../engine/index/vectors/transfer.ts';
-import { CANDIDATE_LIMIT_MAX, RECALL_LIMIT_DEFAULT, RECALL_LIMIT_MAX, SECONDS_MAX } from '../../../engine/limits.ts';
+import {
+  CANDIDATE_LIMIT_MAX,
+  QUERY_CHARS_MAX,
+  RECALL_LIMIT_DEFAULT,
+  RECALL_LIMIT_MAX,
+  SECONDS_MAX,
+} from '../../../engine/limits.ts';
 import { scopeView } from '../../../engine/recall/scope.ts';
 import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
 import type { QueryVector } from '../../embedding/query-vector.ts';
@@ -20,6 +26,14 @@ const CANDIDATES_A_HIT = 5;
 const EXHAUSTIVE_TIMES = 10;
 const EXHAUSTIVE_CANDIDATES_MIN = 2_000;
 
+/**
+ * What is looked for. Nothing reads more than QUERY_CHARS_MAX of it, and each copy of a long text takes time of this thread;
+ * one character more tells that it was cut.
+ */
+export function queryText({ query = '' }: Pick<RecallInput, 'query'>): string {
+  return query.slice(0, QUERY_CHARS_MAX + 1).trim();
+}
+
 /** The query, without options, and the warnings that its limits gave. Throws VAL-E001 and MEM-E005. */
 export function recallQuery(input: RecallInput): { readonly query: RecallQuery; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
@@ -36,7 +50,7 @@ export function recallQuery(input: RecallInput): { readonly query: RecallQuery; 
     candidateLimit = CANDIDATE_LIMIT_MAX;
   }
   const filter = filterOf(input);
-  const text = input.query?.trim() ?? '';
+  const text = queryText(input);
   return {
     query: {
       ...(text === '' ? {} : { query: text }),

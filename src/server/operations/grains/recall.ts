@@ -18,6 +18,7 @@ import {
   givesVector,
   hasMadeVector,
   madeWarnings,
+  queryText,
   recallQuery,
   recordedQuery,
   refuseDuration,
@@ -102,7 +103,7 @@ export const recall = defineCall({
     method: 'recall',
     around: async (input, context, perform) => {
       await waitForIndex(context, (input as BodyInput).waitForIndexMs);
-      const text = input.query?.trim() ?? '';
+      const text = queryText(input);
       if (text === '') return perform(input);
       const { asked, warnings } = await embedded(input, text, context);
       const reranking = rerankingOf(asked, text, context);
@@ -113,7 +114,7 @@ export const recall = defineCall({
       const found = await recorded(question, fused, (account) => context.call('keepRecall', account));
       return withWarnings(answerOf(found, wanted), [...warnings, ...reranking.warnings]);
     },
-    withBeside: (input, beside) => withMade(input, unpackBeside(beside, input.query?.trim() ?? '')),
+    withBeside: (input, beside) => withMade(input, unpackBeside(beside, queryText(input))),
     ask: (input) => ({ input: recordedQuery(input) }),
     answer: answerOf,
   },
