@@ -19,6 +19,9 @@ const THEN = 1_700_000_000;
 /** Stands in grains outside the binding, and nowhere else. */
 const STRANGE = 'quetzalcoatl';
 
+/** Days to live of the caller's own namespaces: grains without one are in `default`. */
+const KEPT = { n1: 5_000, default: 5_000 };
+
 type Binding = { readonly namespace: string } | { readonly user_id: string };
 
 /** Grains of the caller, the same in both twins. */
@@ -69,6 +72,11 @@ async function pairOf(partitions: number, binding: Binding, outside: Binding): P
   const ids = [`lone-${made}`, `crowd-${made}`];
   const [lone, crowded] = ids.map((id) => new Twin(http, id)) as [Twin, Twin]; // one for each id
   for (const id of ids) await http.post('/memories', { id, partitions });
+  await lone.put('/policy', { overrides: { retention: { by_namespace: KEPT } }, reason: 'a start' });
+  await crowded.put('/policy', {
+    overrides: { retention: { by_namespace: { ...KEPT, n8: 4_000, n9: 4_000 } } },
+    reason: `for ${STRANGE}`,
+  });
   await crowd(crowded, outside);
   for (const twin of [lone, crowded])
     await twin.post('/batch-add', {
@@ -166,7 +174,7 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     ]),
   ],
   export_file: () => [get('/export-file')],
-  policy: () => [get('/policy'), refused(get('/policy?version=1'), 400)],
+  policy: () => [get('/policy'), get('/policy?version=1'), refused(get('/policy?version=2'), 400)],
   policy_resolved: () => [exec('policy_resolved', {})],
   list_provenance: () => [get('/provenance?limit=2'), get('/provenance')],
   provenance_summary: () => [get('/provenance/summary')],

@@ -49,6 +49,10 @@ export class Twin {
     return this.#http.post(`${this.path}${path}`, json, { headers });
   }
 
+  put(path: string, json: object) {
+    return this.#http.call('PUT', `${this.path}${path}`, { json });
+  }
+
   get(path: string) {
     return this.#http.get(`${this.path}${path}`);
   }

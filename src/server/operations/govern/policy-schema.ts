@@ -91,21 +91,26 @@ function rulesSchema(): Members {
 
 const CHANGE = oneOf('upgraded', 'downgraded', 'unchanged');
 
-/** A rule that a version sealed by an older build does not have is missing from it. */
-export const POLICY: Members = objectOf({
+const SHOWN: Members = {
   version: COUNT,
   sealed: FLAG,
   presets: TEXTS,
   rules: rulesSchema(),
   overrides: { type: 'object', additionalProperties: true },
+  sealed_at: TIME,
+};
+/** What a caller is not told that is bound to a part of the memory. */
+const OF_THE_WHOLE: Members = {
   seal_hash: HASH,
   prev_seal_hash: orNull(HASH),
-  sealed_at: TIME,
   sealed_by: TEXT,
   reason: orNull(TEXT),
-});
+};
 
-export const POLICY_CHANGED: Members = withMembers(POLICY, { change: CHANGE });
+/** A rule that a version sealed by an older build does not have is missing from it. */
+export const POLICY: Members = objectOf(SHOWN, OF_THE_WHOLE);
+
+export const POLICY_CHANGED: Members = withMembers(objectOf({ ...SHOWN, ...OF_THE_WHOLE }), { change: CHANGE });
 
 const ANY: Members = {};
 

@@ -9,6 +9,7 @@ import type { Context } from '../../context.ts';
 import { GetPolicyResolvedRequest, GetPolicyResolvedResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { affectedChecks } from './affected-checks.ts';
+import { policyWithin } from './policy-binding.ts';
 import { POLICY, POLICY_CHANGED, SIMULATED } from './policy-schema.ts';
 
 const Open = Type.Unsafe<JsonObject>({ type: 'object' });
@@ -23,6 +24,14 @@ const Change = Type.Object({
 
 /** The wire's own members: a policy is answered as it was sealed. */
 const asItIs = (output: JsonObject): JsonObject => output;
+
+/** The policy as it is; for a caller that is bound to a part of the memory, what holds for that part. */
+async function asSeenBy(context: Context, policy: JsonObject): Promise<JsonObject> {
+  const { namespace, userId } = context;
+  if (namespace === undefined && userId === undefined) return policy;
+  const own = namespace === undefined ? (await context.call('statistics', {})).namespaces : [namespace];
+  return policyWithin(policy, own);
+}
 
 export const policyGet = defineOperation({
   name: 'policy',
@@ -41,7 +50,7 @@ export const policyGet = defineOperation({
       throw new EngineError('VAL-E001', `the policy has no version ${version}`, {
         details: [{ field: 'version', issue: 'unknown' }],
       });
-    return policy;
+    return asSeenBy(context, policy);
   },
 });
 
@@ -70,10 +79,12 @@ export const policyResolved = defineOperation({
     const { policy } = await context.call('policy', {});
     if (policy === null) throw new EngineError('SYS-E001', 'a memory has a policy');
     const { presets, seal_hash: sealHash, version, sealed_at: sealedAt } = policy;
+    const shown = await asSeenBy(context, policy);
     return {
-      policy,
+      policy: shown,
       presets: Array.isArray(presets) ? presets.map(String) : [],
-      sealHash: String(sealHash),
+      // The seal covers what a bound caller is not shown.
+      sealHash: shown === policy ? String(sealHash) : '',
       version: Number(version),
       sealedAt: Number(sealedAt),
     };
