@@ -76,6 +76,15 @@ for (const partitions of [1, 2])
       return told;
     };
 
+    test('a dry run by the header leaves its idempotency key to the change itself', async () => {
+      const held = (headers: Record<string, string>) =>
+        at('POST', '/retention/enforce', {}, { 'idempotency-key': `retention-${id}`, ...headers });
+      assert.equal((await held(DRY)).body.dry_run, true);
+      const meant = await held({});
+      assert.notEqual(meant.body.dry_run, true, 'the answer to the dry run was given again');
+      assert.equal(meant.body.error.code, 'VAL-E005');
+    });
+
     test('forget by subject, by hash and for a user', async () => {
       const bySubject = await unchanged(() => at('POST', '/forget', { subject: 'Ada', dry_run: true }));
       assert.equal(bySubject.status, 200, JSON.stringify(bySubject.body));

@@ -53,6 +53,16 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       assert.equal(await told([...plain, 'X-Request-Id: a', 'X-Request-Id: b', 'X-Other: 1', 'X-Other: 2']), '200');
     });
 
+    test('a challenge that comes twice is refused like others', async () => {
+      const client = await SocketClient.open(server.httpPort);
+      const twice = [`X-Granary-Challenge: ${'0'.repeat(64)}`, `X-Granary-Challenge: ${'1'.repeat(64)}`];
+      client.send(['GET /api/health HTTP/1.1', 'Host: localhost', ...twice, '', ''].join('\r\n'));
+      const answer = await client.response();
+      client.close();
+      assert.equal(answer?.status, 400);
+      assert.match(String(answer?.body), /"code":"VAL-E001"/);
+    });
+
     test('over gRPC, reflection included', async () => {
       const session = connect(`http://${server.grpc}`);
       const code = (path: string, headers: readonly string[]): Promise<unknown> =>
@@ -78,6 +88,8 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       assert.equal(await code(health, key), 0);
       for (const path of [health, recall, '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'])
         assert.equal(await code(path, [...key, 'x-api-key', server.key, 'x-api-key', server.key]), 'VAL-E001', path);
+      const challenge = ['x-granary-challenge', '0'.repeat(64)];
+      assert.equal(await code(health, [...key, ...challenge, ...challenge]), 'VAL-E001');
       for (const name of ['x-memory-id', 'x-namespace', 'x-user-id', 'x-purpose', 'x-reason'])
         assert.equal(await code(recall, [...key, name, 'default', name, 'default']), 'VAL-E001', name);
       assert.equal(await code(recall, [...key, 'x-request-id', 'a', 'x-request-id', 'b', 'x-memory-id', 'default']), 0);

@@ -144,11 +144,11 @@ export class Wrapper {
     const started = performance.now();
     const requestId = requestIdOf(arrival.requestId);
     const headers: Record<string, string> = { 'x-request-id': requestId };
-    if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
     this.#running += 1;
     this.#metrics.begin();
     let code = 'ok';
     try {
+      if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
       const admitted = this.#admit(arrival, headers);
       const { forward } = face;
       // A worker cannot wait for its own vectors.
@@ -452,7 +452,7 @@ function nameHeader(arrival: Arrival, header: string): string | undefined {
 
 /**
  * The key is told apart by who sent it; the body's hash covers all that was asked: of which memory, for whom where the call is
- * bound or narrowed, and what path and query say beside the body.
+ * bound or narrowed, what path and query say beside the body, and whether it was a dry run: the change itself is another request.
  */
 function idempotencyOf(
   arrival: Arrival,
@@ -465,7 +465,8 @@ function idempotencyOf(
   if (given === '') return undefined;
   if (given.length > IDEMPOTENCY_KEY_CHARS_MAX)
     throw new EngineError('VAL-E001', `idempotency-key is longer than ${IDEMPOTENCY_KEY_CHARS_MAX} characters`);
-  const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId]);
+  const dryRun = flagHeader(arrival, 'x-dry-run') ? ['dry run'] : [];
+  const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId, ...dryRun]);
   return {
     key: hash('sha256', `${principal.actor}\n${given}`, 'hex'),
     bodyHash: hash('sha256', Buffer.concat([Buffer.from(`${about}\n`), bytes]), 'hex'),
