@@ -26,6 +26,17 @@ export class AnswerRoom {
   }
 }
 
+/** What an answer shows of a grain that may be large: its fields, and the further sources of a known one. */
+export function partOfGrain({
+  fields,
+  sources,
+}: {
+  readonly fields: unknown;
+  readonly sources?: readonly string[];
+}): unknown {
+  return sources === undefined ? fields : [fields, sources];
+}
+
 /** As many of the first as there is room for; the same list when that is all of them. */
 export function withinRoom<T>(items: readonly T[], room: AnswerRoom, partOf: (item: T) => unknown): readonly T[] {
   const end = items.findIndex((item) => !room.takes(partOf(item)));

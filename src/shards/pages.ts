@@ -1,6 +1,6 @@
 // Pages over several partitions: lists merged by their order, and exports one partition after the other.
 
-import { AnswerRoom } from '../engine/answer-room.ts';
+import { AnswerRoom, partOfGrain } from '../engine/answer-room.ts';
 import { assert } from '../engine/assert.ts';
 import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../engine/limits.ts';
 import type { Fan } from './fan.ts';
@@ -26,8 +26,8 @@ export async function gatherList(fan: Fan, input: ListInput): Promise<Output<'li
   const room = new AnswerRoom();
   for (let taken = 0; taken < wanted; taken++) {
     const next = await smallest(streams, input.order);
-    if (next === undefined) break;
-    if (taken >= offset && !room.takes(next.head?.fields)) break;
+    if (next?.head === undefined) break;
+    if (taken >= offset && !room.takes(partOfGrain(next.head))) break;
     const grain = next.take();
     if (taken >= offset) grains.push(grain);
   }

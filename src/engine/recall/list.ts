@@ -1,5 +1,5 @@
 // A page of grains by structure, in order of creation, ties by address.
-import { AnswerRoom } from '../answer-room.ts';
+import { AnswerRoom, partOfGrain } from '../answer-room.ts';
 import type { CallContext, GrainView, MemoryCalls } from '../calls.ts';
 import type { Doc, IndexPart } from '../index/part.ts';
 import type { Memory } from '../store/memory.ts';
@@ -31,7 +31,7 @@ export function list(
     const stored = store.readGrain(memory, parts[part]!.ordinals[doc]!);
     if (stored === undefined) continue;
     const grain = viewWithSources(store, memory, context, stored);
-    if (!room.takes(grain.fields)) break;
+    if (!room.takes(partOfGrain(grain))) break;
     grains.push(grain);
   }
   const last = places[end - 1];

@@ -1,5 +1,5 @@
 // A recall with its stages, from whoever answers recalls without: the engine at once, the main thread with promises.
-import { AnswerRoom, withinRoom } from '../../answer-room.ts';
+import { AnswerRoom, partOfGrain, withinRoom } from '../../answer-room.ts';
 import { assert } from '../../assert.ts';
 import type { MemoryCalls, RecallQuery } from '../../calls.ts';
 import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
@@ -94,8 +94,8 @@ function unstaged(found: RecallOutput, excluded: Exclusions | undefined): Recall
 function withinAnswer(output: RecallOutput): RecallOutput {
   const { hits, sources, excluded } = output;
   const room = new AnswerRoom();
-  const kept = withinRoom(hits, room, ({ grain }) => grain.fields);
-  const keptSources = sources === undefined ? undefined : withinRoom(sources, room, ({ grain }) => grain.fields);
+  const kept = withinRoom(hits, room, ({ grain }) => partOfGrain(grain));
+  const keptSources = sources === undefined ? undefined : withinRoom(sources, room, ({ grain }) => partOfGrain(grain));
   if (kept === hits && keptSources === sources) return output;
   const left = hits.length - kept.length;
   return {

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { AnswerRoom, withinRoom } from '../../../engine/answer-room.ts';
+import { AnswerRoom, partOfGrain, withinRoom } from '../../../engine/answer-room.ts';
 import { ANSWER_BYTES_MAX } from '../../../engine/limits.ts';
 import { recallAccount } from '../../../engine/recall/account.ts';
 import {
@@ -104,7 +104,7 @@ export const recallChain = defineOperation({
       const { vector, warning } = await vectorOf(part, params, context);
       const query = { ...asked, query: part, ...(vector === undefined ? {} : { vector }) };
       const { hits: all, vectorsBehind, queryCut, truncated } = await context.call('recall', query);
-      const hits = withinRoom(all, room, ({ grain }) => grain.fields);
+      const hits = withinRoom(all, room, ({ grain }) => partOfGrain(grain));
       if (truncated === true || hits.length < all.length) warnings.add(CHAIN_CUT);
       if (warning !== undefined) warnings.add(warning);
       if (vectorsBehind === true) warnings.add(VECTORS_NOT_READY);
