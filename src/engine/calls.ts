@@ -673,7 +673,7 @@ export interface MemoryCalls {
   grainHashes: { input: { names: readonly string[] }; output: { hashes: readonly string[] } };
   /** Records of recalls, newest or oldest first. `from`: the first place that may be given; `next` goes on from there. */
   recallRecords: {
-    input: { filter: RecordFilter; limit: number; order: 'asc' | 'desc'; from?: number };
+    input: { filter: RecordFilter; limit: number; order: 'asc' | 'desc'; from?: number; offset?: number };
     output: { records: readonly RecallSummary[]; total: number | null; next?: number };
   };
   /** PRV-E001. */
@@ -773,7 +773,18 @@ export interface MemoryCalls {
    * given; without it a page begins at an end of the chain. `next` is what the following page has as `from`.
    */
   auditPage: {
-    input: { filter: AuditFilter; limit: number; order: 'asc' | 'desc'; from?: readonly number[] };
+    input: {
+      filter: AuditFilter;
+      limit: number;
+      order: 'asc' | 'desc';
+      from?: readonly number[];
+      /** Of the entries that match, so many first ones are passed over. */
+      offset?: number;
+      /** The page ends earlier where its entries are larger together. */
+      bytesMax?: number;
+      /** `total` is null: counting may walk the whole trail. */
+      uncounted?: true;
+    };
     output: { entries: readonly AuditView[]; total: number | null; next?: readonly number[] };
   };
   rebuildIndexes: {

@@ -115,6 +115,29 @@ test('each operation leaves its entry', async (t) => {
   }
 });
 
+test('a page of entries ends where it has no room, and the next goes on', async (t) => {
+  const { engine } = await begun(t);
+  for (let at = 0; at < 12; at += 1) await add(engine, `tea ${at}`);
+  const all = await entriesOf(engine);
+  const asked = { filter: {}, limit: 100, order: 'asc', bytesMax: 6_000 } as const;
+  const seqs: number[] = [];
+  let pages = 0;
+  for (let from: readonly number[] | undefined, more = true; more; pages += 1) {
+    const page = await engine.write('auditPage', context, { ...asked, ...(from && { from }) });
+    assert.ok(JSON.stringify(page.entries).length <= 6_000);
+    seqs.push(...page.entries.map(({ seq }) => seq));
+    from = page.next;
+    more = from !== undefined;
+  }
+  assert.ok(pages > 2);
+  assert.deepEqual(
+    seqs,
+    all.map(({ seq }) => seq),
+  );
+  const { entries } = await engine.write('auditPage', context, { filter: {}, limit: 2, order: 'asc', offset: 5 });
+  assert.deepEqual(entries, all.slice(5, 7));
+});
+
 test('reads are written with the next group, or after a while with one of their own', async (t) => {
   const { engine, clock } = await begun(t);
   const hash = await add(engine, 'tea');

@@ -1,19 +1,31 @@
 // The audit trail of several partitions as one list: each keeps a chain of its own, and they are merged by time.
+import { AnswerRoom } from '../engine/answer-room.ts';
+import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../engine/limits.ts';
 import type { Fan } from './fan.ts';
 import type { AuditView, Input, Output } from './protocol.ts';
 
+type Page = Output<'auditPage'>;
+
 /** Newest or oldest first by time, then by partition; each partition's entries stay in the order of its chain. */
-export async function gatherAuditPage(fan: Fan, input: Input<'auditPage'>): Promise<Output<'auditPage'>> {
-  const pages = await fan.all('auditPage', input);
-  const taken = pages.map(() => 0);
+export async function gatherAuditPage(fan: Fan, input: Input<'auditPage'>): Promise<Page> {
+  const { offset = 0, bytesMax = ANSWER_BYTES_MAX, ...rest } = input;
+  // All of them together hold about two answers, however many they are and however far the offset goes.
+  const limit = Math.min(offset + rest.limit, PAGE_LIMIT_MAX);
+  const asked = { ...rest, limit, bytesMax: Math.ceil((2 * bytesMax) / fan.partitions) };
+  const pages = await fan.all('auditPage', asked);
+  const chains = pages.map((page, partition) => new ChainPages(fan, partition, asked, page));
   const entries: AuditView[] = [];
-  while (entries.length < input.limit) {
-    const partition = firstOf(pages, taken, input.order);
-    if (partition === undefined) break;
-    entries.push(pages[partition]!.entries[taken[partition]!]!);
-    taken[partition]! += 1;
+  const room = new AnswerRoom(bytesMax);
+  for (let passed = 0; entries.length < input.limit; ) {
+    for (const chain of chains) await chain.fill();
+    const first = firstOf(chains, input.order);
+    if (first?.head === undefined) break;
+    if (passed < offset) passed += 1;
+    else if (room.takes(first.head)) entries.push(first.head);
+    else break;
+    first.take();
   }
-  const next = pages.map((page, partition) => page.entries[taken[partition]!]?.seq ?? page.next?.[0]);
+  const next = chains.map(({ next: seq }) => seq);
   const total = pages.reduce<number | null>(
     (sum, page) => (sum === null || page.total === null ? null : sum + page.total),
     0,
@@ -23,19 +35,52 @@ export async function gatherAuditPage(fan: Fan, input: Input<'auditPage'>): Prom
   return { entries, total, next: next.map((seq) => seq ?? end) };
 }
 
+/** One partition's entries, from its first page on. */
+class ChainPages {
+  readonly #fan: Fan;
+  readonly #partition: number;
+  readonly #input: Input<'auditPage'>;
+  #page: Page;
+  #at = 0;
+
+  constructor(fan: Fan, partition: number, input: Input<'auditPage'>, first: Page) {
+    this.#fan = fan;
+    this.#partition = partition;
+    this.#input = input;
+    this.#page = first;
+  }
+
+  get head(): AuditView | undefined {
+    return this.#page.entries[this.#at];
+  }
+
+  /** The number of the entry that comes next; undefined at the end. */
+  get next(): number | undefined {
+    return this.head?.seq ?? this.#page.next?.[0];
+  }
+
+  take(): void {
+    this.#at += 1;
+  }
+
+  /** Reads the next page when this one is used up and there is one. */
+  async fill(): Promise<void> {
+    const { next } = this;
+    if (this.head !== undefined || next === undefined) return;
+    // A partition looks at its own place alone.
+    const from = Array.from({ length: this.#fan.partitions }, () => next);
+    this.#page = await this.#fan.one(this.#partition, 'auditPage', { ...this.#input, from, uncounted: true });
+    this.#at = 0;
+  }
+}
+
 /** Whose next entry comes first; undefined when all are used up. */
-function firstOf(
-  pages: readonly Output<'auditPage'>[],
-  taken: readonly number[],
-  order: 'asc' | 'desc',
-): number | undefined {
-  let best: { readonly partition: number; readonly timestamp: number } | undefined;
-  pages.forEach(({ entries }, partition) => {
-    const entry = entries[taken[partition]!];
-    if (entry === undefined) return;
-    const isBefore =
-      best === undefined || (order === 'asc' ? entry.timestamp < best.timestamp : entry.timestamp > best.timestamp);
-    if (isBefore) best = { partition, timestamp: entry.timestamp };
-  });
-  return best?.partition;
+function firstOf(chains: readonly ChainPages[], order: 'asc' | 'desc'): ChainPages | undefined {
+  let best: ChainPages | undefined;
+  for (const chain of chains) {
+    if (chain.head === undefined) continue;
+    const [time, bestTime] = [chain.head.timestamp, best?.head?.timestamp];
+    if (bestTime === undefined || (order === 'asc' ? time < bestTime : time > bestTime)) best = chain;
+  }
+  return best;
 }

@@ -1,4 +1,5 @@
 // Pages of a partition's audit chain, as readers see it: persons who were erased stand there by their proof.
+import { AnswerRoom } from '../answer-room.ts';
 import type { AuditFilter, AuditView, CallContext, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { AUDIT_EVENTS, type AuditEntry, GENESIS } from '../govern/audit.ts';
@@ -33,19 +34,21 @@ function* page(
   store: Store,
   memory: Memory,
   partition: number,
-  { filter, limit, order, from }: Omit<Input, 'filter'> & { readonly filter: Bound },
+  { filter, limit, order, from, offset = 0, bytesMax, uncounted }: Omit<Input, 'filter'> & { readonly filter: Bound },
 ): Generator<void, Output, void> {
   const chain = new Chain(store, memory.number);
   const matches = matcher(store, memory, filter);
-  const shown = new Map<string, string>();
+  const names = new Map<string, string>();
   const name = (stored: string): string => {
-    const known = shown.get(stored) ?? shownPerson(store, memory, stored);
-    shown.set(stored, known);
+    const known = names.get(stored) ?? shownPerson(store, memory, stored);
+    names.set(stored, known);
     return known;
   };
   const step = order === 'asc' ? 1 : -1;
   const first = from?.[partition];
   const entries: AuditView[] = [];
+  const room = new AnswerRoom(bytesMax);
+  let passed = 0;
   let next: number | undefined;
   // The place that a page goes on from is a seq; without one it begins at an end of the chain.
   let at = first === undefined ? (order === 'asc' ? 0 : chain.length - 1) : chain.recordOf(first);
@@ -55,17 +58,21 @@ function* page(
       const entry = record[i]!;
       if (first !== undefined && (entry.seq - first) * step < 0) continue;
       if (!matches(entry)) continue;
-      if (entries.length === limit) {
+      if (passed < offset) {
+        passed += 1;
+        continue;
+      }
+      const previous = record[i - 1]?.hash ?? chain.hashBefore(at);
+      const shown = entries.length < limit ? view(entry, { store, memory, partition, previous, name }) : undefined;
+      if (shown === undefined || !room.takes(shown)) {
         next = entry.seq;
         break;
       }
-      entries.push(
-        view(entry, { store, memory, partition, previous: record[i - 1]?.hash ?? chain.hashBefore(at), name }),
-      );
+      entries.push(shown);
     }
     yield;
   }
-  const total = yield* count(store, chain, memory.number, { matches, filter });
+  const total = uncounted === true ? null : yield* count(store, chain, memory.number, { matches, filter });
   return { entries, total, ...(next === undefined ? {} : { next: [next] }) };
 }
 

@@ -28,7 +28,7 @@ export function* recallRecords(
   store: Store,
   memory: Memory,
   context: CallContext,
-  { filter, limit, order, from }: Page['input'],
+  { filter, limit, order, from, offset = 0 }: Page['input'],
 ): Generator<void, Page['output'], void> {
   const sequences = recordsOf(store, memory);
   const bound = within(context, filter);
@@ -36,6 +36,7 @@ export function* recallRecords(
   const records: RecallSummary[] = [];
   const isPlain = Object.keys(bound).length === 0;
   let next: Sequence | undefined;
+  let passed = 0;
   let total = 0;
   let looked = 0;
   for (let at = step === 1 ? 0 : sequences.length - 1; at >= 0 && at < sequences.length; at += step) {
@@ -49,7 +50,8 @@ export function* recallRecords(
     if (opened === undefined) continue;
     total += 1;
     if (isBefore || next !== undefined) continue;
-    if (records.length === limit) next = sequence;
+    if (passed < offset) passed += 1;
+    else if (records.length === limit) next = sequence;
     else records.push(summary(store, memory, opened));
   }
   return {

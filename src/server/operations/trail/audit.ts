@@ -55,12 +55,13 @@ export const audit = defineOperation({
     const page = await context.call('auditPage', {
       filter: filterOf(input),
       order,
-      limit: offset + limit,
+      limit,
+      ...(offset === 0 ? {} : { offset }),
       ...(after === undefined ? {} : { from: placesOf(after.id) }),
     });
     const chainValid = input.verify === true ? (await context.call('verifyAudit', {})).valid : undefined;
     return {
-      entries: page.entries.slice(offset).map((entry) => shownTo(context, entry)),
+      entries: page.entries.map((entry) => shownTo(context, entry)),
       total: page.total,
       nextCursor: page.next === undefined ? null : cursors.write({ timeMs: 0, id: page.next.join('.') }, SCOPE, order),
       ...(chainValid === undefined ? {} : { chainValid }),

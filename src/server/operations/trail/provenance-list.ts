@@ -55,12 +55,13 @@ export const provenanceList = defineOperation({
     );
     const { records, total, next } = await context.call('recallRecords', {
       filter: filterOf(input),
-      limit: offset + limit,
+      limit,
+      ...(offset === 0 ? {} : { offset }),
       order,
       ...(after === undefined ? {} : { from: after.timeMs }),
     });
     return {
-      records: records.slice(offset),
+      records: [...records],
       total,
       // A record's place is a number that only grows.
       nextCursor: next === undefined ? null : cursors.write({ timeMs: next, id: '' }, SCOPE, order),
