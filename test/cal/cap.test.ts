@@ -52,10 +52,21 @@ test('what several recalls find holds no more than one would', async (t) => {
     told['sources'].map((source: Told) => source['grain_count']),
     [4, 3],
   );
+  for (const recall of ['RECALL beliefs', 'RECALL events LIKE "saffron upper shelf"'])
+    assert.equal(grainsIn(memory.ask(`LET $a = ${recall}; ASSEMBLE c FROM a: $a`).told), CAP, recall);
   const { groups } = memory.ask('RECALL beliefs GROUP BY subject').told;
   const shown = groups.reduce((sum: number, group: Told) => sum + group['grains'].length, 0);
   const counted = groups.reduce((sum: number, group: Told) => sum + group['count'], 0);
   assert.ok(shown === CAP && counted > CAP, `${shown} shown of ${counted}`);
+});
+
+test('what a query works with is not cut: a cut operand would give what it should take away', async (t) => {
+  const memory = await capped(t);
+  const matching = 'RECALL events LIKE "saffron upper shelf"';
+  assert.ok(memory.ask(`${matching} | COUNT`).told['count'] > CAP, 'the cap would cut the operand');
+  assert.equal(memory.ask(`(RECALL events) EXCEPT (${matching}) | COUNT`).told['count'], 1);
+  assert.equal(memory.ask(`(RECALL events) INTERSECT (${matching}) | COUNT`).told['count'], 12);
+  assert.equal(memory.ask(`RECALL events WHERE hash IN (${matching} | HASHES) | COUNT`).told['count'], 12);
 });
 
 test('counts are told whole, and a query that recalls nothing asks for no cap', async (t) => {

@@ -50,6 +50,16 @@ describe('statements', () => {
     );
   });
 
+  test('an operand of a set is whole, whatever it says of how its grains are shown', () => {
+    const all = '(RECALL events) UNION (RECALL beliefs)';
+    const { count } = ask(`${all} | COUNT`).told;
+    assert.ok(count > 20, 'more than the default limit');
+    for (const stages of ['| ORDER BY time', '| SELECT subject', '| ORDER BY time | SELECT subject'])
+      assert.equal(ask(`(${all} ${stages}) EXCEPT (RECALL goals) | COUNT`).told['count'], count, stages);
+    assert.equal(ask(`(${all} | OFFSET 1) EXCEPT (RECALL goals) | COUNT`).told['count'], count - 1);
+    assert.equal(ask(`(${all} | ORDER BY time LIMIT 3) EXCEPT (RECALL goals) | COUNT`).told['count'], 3);
+  });
+
   test('section 7.3: EXISTS is of any standing, by a prefix too, and never an error for what is not there', () => {
     const hash = opened.memory.hash('peanuts');
     for (const prefix of [hash, hash.slice(0, 8), hash.slice(0, 40)])

@@ -1,6 +1,6 @@
 // UNION, INTERSECT and EXCEPT over the answers of their operands.
 import { unreachable } from '../../assert.ts';
-import type { Recall, SetOperation } from '../ast.ts';
+import type { Recall, SetOperation, Stage } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
@@ -10,7 +10,7 @@ import { checkWritten } from './cap.ts';
 import { calGrain } from './grain-of.ts';
 import { BY_HASH, byScore } from './order.ts';
 import { pageOf } from './page.ts';
-import { isStrict, limitsOf, paged, plainStages, runRecall, warnOfCut } from './recall.ts';
+import { isStrict, limitsOf, type Purpose, paged, plainStages, runRecall, warnOfCut } from './recall.ts';
 import type { Run } from './session.ts';
 import { type Outcome, runStages } from './stages.ts';
 import { together } from './together.ts';
@@ -18,7 +18,7 @@ import { together } from './together.ts';
 /**
  * Each operand runs by itself, all of it; then they are merged by address. A strict server gives each operand its default limit.
  */
-export function* runSetOperation(operation: SetOperation, run: Run): Running<Outcome> {
+export function* runSetOperation(operation: SetOperation, run: Run, purpose: Purpose = 'answer'): Running<Outcome> {
   checkWritten(operation, run);
   const merged = yield* mergedOf(operation, run);
   const stages = plainStages(operation.stages, run);
@@ -29,7 +29,7 @@ export function* runSetOperation(operation: SetOperation, run: Run): Running<Out
       uncut: false,
       recallMax,
     });
-  const page = pageOf({}, stages, recallMax, limitsOf(run));
+  const page = pageOf({}, stages, recallMax, limitsOf(run, purpose));
   if (page.countsOnly) {
     const left = Math.max(0, total - page.skip);
     return { kind: 'count', total, count: Math.min(left, page.take ?? left) };
@@ -37,12 +37,13 @@ export function* runSetOperation(operation: SetOperation, run: Run): Running<Out
   const isPrefix = page.order === undefined && page.take !== undefined;
   if (isPrefix) {
     const grains = yield* loaded(merged.slice(0, page.skip + page.take), run);
-    return paged({ kind: 'grains', grains, total }, page, run);
+    return paged({ kind: 'grains', grains, total }, page, run, purpose);
   }
   const most = CAL_LIMITS.grainsHeldMax;
   if (total > most) warnOfCut(run, most);
   const grains = yield* loaded(merged.slice(0, most), run);
-  return runStages({ kind: 'grains', grains, total }, stages, { uncut: true, recallMax, isWhole: true });
+  const isOperand = purpose !== 'answer';
+  return runStages({ kind: 'grains', grains, total }, stages, { uncut: true, recallMax, isWhole: true, isOperand });
 }
 
 /** A grain of a set, of which the address may be all that is known yet. */
@@ -63,10 +64,19 @@ function* mergedOf({ operator, operands }: SetOperation, run: Run): Running<read
   return byScore(others.reduce((left, right) => merge(operator, left, right), first));
 }
 
+/** Stages that leave a set the same: they say how its grains are shown, and in which order. */
+const OF_SHOWING: ReadonlySet<Stage['stage']> = new Set(['select', 'order_by', 'project']);
+
 function* membersOf(operand: Recall | SetOperation, run: Run): Running<readonly Member[]> {
-  if (operand.kind === 'set_op' && operand.stages.length === 0 && !isStrict(run)) return yield* mergedOf(operand, run);
+  const isWhole = !isStrict(run) && operand.stages.every(({ stage }) => OF_SHOWING.has(stage));
+  if (operand.kind === 'set_op' && isWhole) {
+    checkWritten(operand, run);
+    return yield* mergedOf(operand, run);
+  }
   const outcome =
-    operand.kind === 'recall' ? yield* runRecall(operand, run, 'addresses') : yield* runSetOperation(operand, run);
+    operand.kind === 'recall'
+      ? yield* runRecall(operand, run, 'addresses')
+      : yield* runSetOperation(operand, run, 'addresses');
   if (outcome.kind === 'values')
     return outcome.values.map((value) => ({ hash: value.slice('sha256:'.length), score: 1 }));
   if (outcome.kind === 'grains')

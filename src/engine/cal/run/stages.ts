@@ -46,7 +46,8 @@ export interface StageBounds {
 
 /**
  * Runs the stages in their order; the reader has seen to it that each can take what the one before gives. `uncut`: no limit
- * has been applied. No more than `recallMax` grains are given, or shown of groups, or have their values told.
+ * has been applied. No more than `recallMax` grains are given, or shown of groups, or have their values told; an operand is
+ * whole, as the statement that it goes into has the same bound.
  */
 export function runStages(
   start: GrainOutcome,
@@ -105,7 +106,8 @@ export function runStages(
       case 'objects':
       case 'hashes': {
         const isAll = isCut || isWhole;
-        const source = grains.slice(0, atMost(recallMax, isAll ? grains.length : CAL_LIMITS.limitDefault));
+        const most = isAll ? grains.length : CAL_LIMITS.limitDefault;
+        const source = grains.slice(0, isOperand ? most : atMost(recallMax, most));
         outcome = {
           kind: 'values',
           total: outcome.total,
@@ -119,7 +121,8 @@ export function runStages(
     }
   }
   if (outcome.kind !== 'grains') return outcome;
-  const most = atMost(recallMax, isCut || isOperand ? outcome.grains.length : CAL_LIMITS.limitDefault);
+  if (isOperand) return outcome;
+  const most = atMost(recallMax, isCut ? outcome.grains.length : CAL_LIMITS.limitDefault);
   return outcome.grains.length > most ? { ...outcome, grains: outcome.grains.slice(0, most) } : outcome;
 }
 
