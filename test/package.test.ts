@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { build } from '../scripts/build.ts';
-import { type HealthResponse, MemoryServiceClient } from '../src/server/gen/memory/v1/memory.ts';
+import type { HealthResponse } from '../src/server/gen/memory/v1/memory.ts';
+import { MemoryServiceClient } from '../src/server/gen/memory/v1/services.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
 const ROOT = join(import.meta.dirname, '..');

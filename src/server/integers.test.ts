@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { credentials, Metadata } from '@grpc/grpc-js';
 import { startTestServer } from '../../test/support/server.ts';
-import { type AddResponse, type GetResponse, MemoryServiceClient } from './gen/memory/v1/memory.ts';
+import type { AddResponse, GetResponse } from './gen/memory/v1/memory.ts';
+import { MemoryServiceClient } from './gen/memory/v1/services.ts';
 
 const BIG = '9007199254740993';
 

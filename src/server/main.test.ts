@@ -6,22 +6,21 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type ClientUnaryCall, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { readConfig } from './config.ts';
-import {
-  type AccumulateResponse,
-  type AddResponse,
-  type BatchAddResponse,
-  type FlushResponse,
-  type ForgetResponse,
-  type GetHistoryResponse,
-  type GetMetricsResponse,
-  type GetResponse,
-  type HealthResponse,
-  MemoryBatchServiceClient,
-  MemoryServiceClient,
-  type RecallResponse,
-  type StatsResponse,
-  type SupersedeResponse,
+import type {
+  AccumulateResponse,
+  AddResponse,
+  BatchAddResponse,
+  FlushResponse,
+  ForgetResponse,
+  GetHistoryResponse,
+  GetMetricsResponse,
+  GetResponse,
+  HealthResponse,
+  RecallResponse,
+  StatsResponse,
+  SupersedeResponse,
 } from './gen/memory/v1/memory.ts';
+import { MemoryBatchServiceClient, MemoryServiceClient } from './gen/memory/v1/services.ts';
 import { makeLog } from './log.ts';
 import { type RunningServer, startServer } from './main.ts';
 

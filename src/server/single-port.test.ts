@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { startTestServer, type TestServer } from '../../test/support/server.ts';
-import { type AddResponse, MemoryServiceClient } from './gen/memory/v1/memory.ts';
+import type { AddResponse } from './gen/memory/v1/memory.ts';
+import { MemoryServiceClient } from './gen/memory/v1/services.ts';
 
 const TLS = join(import.meta.dirname, '..', '..', 'test', 'fixtures', 'tls');
 const FILES = { tlsCert: join(TLS, 'cert.pem'), tlsKey: join(TLS, 'key.pem') };

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { MemoryServiceClient } from '../../src/server/gen/memory/v1/memory.ts';
+import { MemoryServiceClient } from '../../src/server/gen/memory/v1/services.ts';
 import { eventually } from '../support/eventually.ts';
 import { NotStarted, startServerProcess } from '../support/server-process.ts';
 import type { Ending } from './campaign.ts';

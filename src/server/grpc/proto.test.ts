@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { generate } from '../../../scripts/generate-proto.ts';
-import { MemoryBatchServiceService, MemoryServiceService } from '../gen/memory/v1/memory.ts';
+import { MemoryBatchServiceService, MemoryServiceService } from '../gen/memory/v1/services.ts';
 
 const GENERATED = join(import.meta.dirname, '..', 'gen');
-const FILES = ['memory.binpb', join('memory', 'v1', 'memory.ts')];
+const FILES = ['memory.binpb', join('memory', 'v1', 'memory.ts'), join('memory', 'v1', 'services.ts')];
 
 const descriptor = fromBinary(FileDescriptorSetSchema, readFileSync(join(GENERATED, 'memory.binpb')));
 
