@@ -1,9 +1,9 @@
 // POST app/exec: operations that have no route of their own, by command (service contract 7.9).
-import Type from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
 import type { Context } from '../context.ts';
 import { defineOperation, type Operation } from './define.ts';
 import type { Members } from './names.ts';
+import { Type } from './type.ts';
 import { UNIMPLEMENTED_COMMANDS } from './unimplemented.ts';
 import { type UnknownMember, unknownRefusal, unknownWarnings } from './unknown-members.ts';
 

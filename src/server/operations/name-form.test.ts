@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import Type from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
 import { formNamesOf, nameForm } from './name-form.ts';
+import { Type } from './type.ts';
 
 const COMPOSED = 'caf\u00e9';
 const COMBINING = 'cafe\u0301';

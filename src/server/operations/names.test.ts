@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import Type from 'typebox';
 import {
   fromMessage,
   fromQuery,
@@ -13,6 +12,7 @@ import {
   toMessage,
   toSnake,
 } from './names.ts';
+import { Type } from './type.ts';
 
 const Inner = Type.Object({
   deepName: Type.Optional(Type.Integer()),

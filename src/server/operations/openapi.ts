@@ -1,5 +1,4 @@
 // The OpenAPI 3.1 document, made of the table: its schemas are the rows' own, under their outside names.
-import Type from 'typebox';
 import { ERROR_MEANINGS, type ErrorCode } from '../../engine/errors.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from '../../engine/limits.ts';
@@ -10,6 +9,7 @@ import { defineOperation, type HttpRow, type Operation } from './define.ts';
 import { COUNT, COUNTS, FIELDS, FLAG, HASH, objectOf, TEXT } from './json-schema.ts';
 import { isMembers, type Members, nodeOf, outsideSchema, toSnake } from './names.ts';
 import { TAGS, tagOf } from './openapi-tags.ts';
+import { Type } from './type.ts';
 
 /** The row of GET /openapi.json, which is in the document itself too. */
 export function openApiOperation(rows: readonly Operation[]): Operation {

@@ -1,7 +1,7 @@
 // Pages of a list: what callers may ask for and the opaque cursor that ends an answer (service contract, Pagination).
-import Type from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from '../../engine/limits.ts';
+import { Type } from './type.ts';
 
 /** Members that every list takes; spread into its input schema. */
 export const PAGE_INPUT = {

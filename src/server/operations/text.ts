@@ -1,5 +1,5 @@
 // Texts of an input beside a grain's own fields, whose rules are the engine's.
-import Type from 'typebox';
+import { Type } from './type.ts';
 
 /** A string without NUL, which no text of the contract may hold. */
 export function plainText(bounds: { readonly minLength?: number; readonly maxLength: number }) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import Type from 'typebox';
 import { EngineError } from '../../engine/errors.ts';
+import { Type } from './type.ts';
 import { compileCheck } from './validate.ts';
 
 const check = compileCheck(

@@ -1,7 +1,7 @@
 // Checks an operation's input against its schema, in the contract's words: a missing or mistyped member is VAL-E003
 // (422), one out of range VAL-E001 (400), a bad page VAL-E004. Members are named as the caller wrote them.
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { assert } from '../../engine/assert.ts';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
 import { formNamesOf } from './name-form.ts';
@@ -26,7 +26,7 @@ export function compileCheck<S extends TSchema>(schema: S, options: { readonly p
   const formNames = formNamesOf(schema);
   return (value) => {
     if (validator.Check(value)) return formNames(value);
-    throw asEngineError(validator.Errors(value), value, options.paged);
+    throw asEngineError(validator.Errors(value)[1], value, options.paged);
   };
 }
 

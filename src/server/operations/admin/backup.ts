@@ -1,13 +1,13 @@
 // A copy of everything, taken while the server goes on: `PATH/data` and `PATH/keys`, which can be kept apart.
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import Type from 'typebox';
 import { isFileError, storageError } from '../../../engine/durable-file.ts';
 import { EngineError } from '../../../engine/errors.ts';
 import type { Services } from '../../context.ts';
 import { LAYOUT_FILE } from '../../data-directory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 
 /** Files of the deployment under keys/, beside the shards' folders. */
 const KEY_FILES = ['control.key', 'master.key', 'master.check', 'bootstrap.key'];

@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import {
   BATCH_GRAINS_MAX,
   BLOB_BYTES_MAX,
@@ -9,6 +8,7 @@ import {
 } from '../../../engine/limits.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 import { EmbeddingOutput } from './stats.ts';
 
 const Open = Type.Unsafe<Record<string, string | number | boolean>>({ type: 'object' });

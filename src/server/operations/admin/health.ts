@@ -1,5 +1,4 @@
 // How the deployment is. Over HTTP everybody may ask, over gRPC any valid key: two rows, one answer.
-import Type, { type Static } from 'typebox';
 import { HEALTH_WAIT_MS } from '../../../engine/limits.ts';
 import type { ShardHealth } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -7,6 +6,7 @@ import { HealthRequest, HealthResponse } from '../../gen/memory/v1/memory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation, type HttpFace, rpc } from '../define.ts';
 import { objectOf, oneOf, TEXT, TEXTS } from '../json-schema.ts';
+import { type Static, Type } from '../type.ts';
 
 const Output = Type.Object({
   status: Type.Enum(['ok', 'unavailable']),

@@ -1,7 +1,7 @@
 // An API key as answers show it: everything but the key.
-import Type, { type Static } from 'typebox';
 import { SCOPES } from '../../auth/principal.ts';
 import type { KeyRecord, Keys } from '../../control/keys.ts';
+import { type Static, Type } from '../type.ts';
 
 export const ScopeName = Type.Enum([...SCOPES]);
 

@@ -1,10 +1,10 @@
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { NAME_CHARS_MAX, NAMESPACE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
 import { includesScope, type Principal, RESERVED_ACTOR, SCOPES, type Scope } from '../../auth/principal.ts';
 import { defineOperation } from '../define.ts';
 import { secondsToMs } from '../grains/recall-query.ts';
 import { plainText } from '../text.ts';
+import { Type } from '../type.ts';
 import { isWithin, KeyOutput, keyOutput, ScopeName } from './key-view.ts';
 
 const Input = Type.Object({

@@ -1,7 +1,7 @@
-import Type from 'typebox';
 import { placeOfKey } from '../../control/keys.ts';
 import { defineOperation } from '../define.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
+import { Type } from '../type.ts';
 import { isWithin, KeyOutput, keyOutput } from './key-view.ts';
 
 const SCOPE = 'keys';

@@ -1,6 +1,6 @@
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 import { isWithin } from './key-view.ts';
 
 export const keysRevoke = defineOperation({

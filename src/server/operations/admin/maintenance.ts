@@ -1,6 +1,6 @@
 // What only app/exec asks of a memory: checks and upkeep.
-import Type from 'typebox';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 
 export const verifyAuditChain = defineOperation({
   name: 'verify_audit_chain',

@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { compose, looserOverrides, type Overrides } from '../../../engine/govern/policy/compose.ts';
 import { nested } from '../../../engine/govern/policy/rules.ts';
@@ -8,6 +7,7 @@ import type { NewMemory } from '../../control/memories.ts';
 import { defineOperation } from '../define.ts';
 import type { Members } from '../names.ts';
 import { isLanguage, plainText } from '../text.ts';
+import { Type } from '../type.ts';
 import { MemoryOutput, memoryOutput } from './memory-view.ts';
 
 const Input = Type.Object({

@@ -1,7 +1,7 @@
-import Type from 'typebox';
 import { placeOfMemory } from '../../control/memories.ts';
 import { defineOperation } from '../define.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
+import { Type } from '../type.ts';
 
 const SCOPE = 'memories';
 

@@ -1,6 +1,6 @@
-import Type from 'typebox';
 import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
+import { Type } from '../type.ts';
 
 export const memoryDelete = defineOperation({
   name: 'delete_memory',

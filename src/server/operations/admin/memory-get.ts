@@ -1,5 +1,5 @@
-import Type from 'typebox';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 import { MemoryOutput, memoryOutput } from './memory-view.ts';
 
 export const memoryGet = defineOperation({

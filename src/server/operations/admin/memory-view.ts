@@ -1,8 +1,8 @@
 // A memory as answers show it (service contract 4.3).
-import Type, { type Static } from 'typebox';
 import type { Services } from '../../context.ts';
 import type { MemoryRecord } from '../../control/memories.ts';
 import type { Members } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 
 export const MemoryOutput = Type.Object({
   id: Type.String(),

@@ -1,7 +1,7 @@
-import Type from 'typebox';
 import type { Metrics } from '../../metrics.ts';
 import { defineOperation, type Operation } from '../define.ts';
 import { TEXT } from '../json-schema.ts';
+import { Type } from '../type.ts';
 
 /** The row of GET /metrics: the counters of this process as Prometheus reads them. Not of the contract's /api. */
 export function metricsOperation(metrics: Metrics): Operation {

@@ -1,7 +1,7 @@
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { defineOperation } from '../define.ts';
 import { secondsToMs } from '../grains/recall-query.ts';
+import { Type } from '../type.ts';
 import { allTypes } from './stats.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
-import Type from 'typebox';
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import type { MemoryRecord } from '../../control/memories.ts';
 import { StatsRequest, StatsResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { renamed } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
+import { Type } from '../type.ts';
 
 const Counts = Type.Unsafe<Record<string, number>>({ type: 'object' });
 

@@ -1,5 +1,5 @@
-import Type from 'typebox';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 
 const Time = Type.Union([Type.Integer(), Type.Null()]);
 const Tier = Type.Object({

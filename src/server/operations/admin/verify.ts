@@ -1,7 +1,7 @@
 // The whole deployment on disk against what it should be: every shard, and the control log.
-import Type from 'typebox';
 import { FINDINGS_MAX } from '../../../engine/limits.ts';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 
 const Finding = Type.Object({
   /** `shard 3` or `control`. */

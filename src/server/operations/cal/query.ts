@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { CalError } from '../../../engine/cal/errors.ts';
 import { type CheckedQuery, hashOf } from '../../../engine/cal/query.ts';
 import { type CalCall, type CalReply, isRefused, refusal } from '../../../engine/cal/run/answer.ts';
@@ -16,6 +15,7 @@ import { CalQueryRequest, CalQueryResponse } from '../../gen/memory/v1/memory.ts
 import { VERSION } from '../../version.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { WaitForIndexMs, waitForIndex } from '../grains/index-wait.ts';
+import { type Static, Type } from '../type.ts';
 import { auditQuery } from './audit.ts';
 
 const Output = Type.Object({
@@ -78,7 +78,7 @@ export const calQuery = defineOperation({
     response: CalQueryResponse,
     // An empty query is the reader's to refuse.
     read: ({ query }) => ({ query }),
-    write: (output: Type.Static<typeof Output>) => {
+    write: (output: Static<typeof Output>) => {
       const { resultJson } = output as CalOutput; // What `run` gives.
       return { ...output, resultJson };
     },

@@ -1,5 +1,5 @@
-import Type from 'typebox';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 
 export const calSwitch = defineOperation({
   name: 'cal_switch',

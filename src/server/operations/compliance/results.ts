@@ -1,5 +1,4 @@
 // What the last full run came to: counts, violations, impact assessments, a report to hand on.
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { policyOfJson } from '../../../engine/govern/policy/seal.ts';
 import type { PolicyValue } from '../../../engine/govern/policy/values.ts';
@@ -13,6 +12,7 @@ import { defineOperation } from '../define.ts';
 import { POLICY } from '../govern/policy-schema.ts';
 import { FIELDS, HASH, listOf, objectOf, oneOf, orNull, TEXT, TEXTS, TIME, withMembers } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
+import { Type } from '../type.ts';
 import { Citation, VerifyResult } from './verify-run.ts';
 
 const Counts = Type.Object({

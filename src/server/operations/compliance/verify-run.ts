@@ -1,9 +1,9 @@
 // The checks of compliance on a memory: run now, and the last result.
-import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { keptRun, type Run, runChecks, shownCheck, tallyOf } from '../../compliance/run.ts';
 import { VerifyRequest, VerifyResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { type Static, Type } from '../type.ts';
 
 export const Citation = Type.Object({ regulation: Type.String(), article: Type.String() });
 

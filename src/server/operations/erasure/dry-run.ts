@@ -1,7 +1,7 @@
 // Dry runs of removals: what would go, by type and time. Nothing changes; the question leaves an audit entry.
-import Type, { type Static } from 'typebox';
 import type { RemovalPreview, RemovalTarget } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
+import { type Static, Type } from '../type.ts';
 
 export const DryRun = Type.Optional(Type.Boolean());
 

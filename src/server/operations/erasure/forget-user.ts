@@ -1,7 +1,7 @@
 // ForgetUser: the same erasure that `forget` does for a user alone, as a call of its own.
-import Type from 'typebox';
 import { ErasureProofResponse, ForgetUserRequest } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { Type } from '../type.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from './dry-run.ts';
 import { eraseUser } from './erase-user.ts';
 

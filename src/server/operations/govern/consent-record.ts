@@ -1,6 +1,6 @@
 // What a user agreed to, as answers show it: the status is the one that enforcement decides by.
-import Type, { type Static } from 'typebox';
 import { type ConsentFact, EVERY_PURPOSE, laterOf, statusOf } from '../../../engine/govern/consent.ts';
+import { type Static, Type } from '../type.ts';
 import { seconds } from './seconds.ts';
 
 export const ConsentRecord = Type.Object({

@@ -1,5 +1,4 @@
 // What users agree to: granted, withdrawn, many at a time, and told.
-import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { CONSENTS_BULK_MAX, PURPOSE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
 import type { ConsentFact, ConsentItem, ConsentOutcome } from '../../../shards/protocol.ts';
@@ -10,6 +9,7 @@ import { missing } from '../grains/fields.ts';
 import { renamed } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
+import { type Static, Type } from '../type.ts';
 import { ConsentRecord, consentRecords } from './consent-record.ts';
 import { seconds } from './seconds.ts';
 

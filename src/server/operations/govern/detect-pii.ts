@@ -1,5 +1,4 @@
 // Personal data in a text that a caller sends. Nothing is stored, and nothing leaves the process.
-import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import type { PiiFinding } from '../../../engine/govern/pii/finding.ts';
 import { REMEMBER_TEXT_BYTES_MAX } from '../../../engine/limits.ts';
@@ -14,6 +13,7 @@ import { defineOperation, rpc } from '../define.ts';
 import { bodyOf, missing, textMember } from '../grains/fields.ts';
 import { either } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 
 const Input = Type.Object({ text: Type.String() });
 const Simple = Type.Object({ detections: Type.Array(Type.String()) });

@@ -1,7 +1,7 @@
 // Whether the model of names can be used that the detection of personal data asks beside its rules.
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 import { seconds } from './seconds.ts';
 
 const Status = Type.Object({

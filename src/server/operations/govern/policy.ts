@@ -1,5 +1,4 @@
 // The sealed policy of a memory: shown, changed, and what a change would come to.
-import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { POLICY_LIST_MAX } from '../../../engine/limits.ts';
 import { countDistinct } from '../../../shards/merge.ts';
@@ -8,6 +7,7 @@ import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';
 import { GetPolicyResolvedRequest, GetPolicyResolvedResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { type Static, Type } from '../type.ts';
 import { affectedChecks } from './affected-checks.ts';
 import { policyWithin } from './policy-binding.ts';
 import { POLICY, POLICY_CHANGED, SIMULATED } from './policy-schema.ts';

@@ -1,5 +1,4 @@
 // The freeze of a person's data: put, lifted, told.
-import Type from 'typebox';
 import { USER_ID_CHARS_MAX } from '../../../engine/limits.ts';
 import {
   LiftRestrictionRequest,
@@ -9,6 +8,7 @@ import {
 } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { missing } from '../grains/fields.ts';
+import { Type } from '../type.ts';
 
 const Input = Type.Object({
   userId: Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX }),

@@ -1,8 +1,8 @@
 // How long grains are kept: told, and enforced.
-import Type from 'typebox';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
 import { isDryRun } from '../erasure/dry-run.ts';
+import { Type } from '../type.ts';
 import { seconds } from './seconds.ts';
 
 const Input = { namespace: Type.Optional(Type.String({ minLength: 1 })) };

@@ -1,9 +1,9 @@
-import Type from 'typebox';
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { AccumulateRequest, AccumulateResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { HASH, oneOf, withMembers } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
+import { Type } from '../type.ts';
 import { Fields, missing, mistyped } from './fields.ts';
 import { HASH_NAMES, hashAlias } from './hash-alias.ts';
 import { Hash } from './view.ts';

@@ -1,10 +1,10 @@
-import Type from 'typebox';
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
 import { COUNT, HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
+import { Type } from '../type.ts';
 import { addAsks, jsonAsks } from './asks-extraction.ts';
 import { withRelated } from './auto-relate.ts';
 import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from './extraction.ts';

@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { assert } from '../../../engine/assert.ts';
 import { EngineError, type ErrorCode, type WireError } from '../../../engine/errors.ts';
 import { checkJsonTextBounds } from '../../../engine/grain/api-json-bounds.ts';
@@ -8,6 +7,7 @@ import type { Context } from '../../context.ts';
 import { type AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema, parsedJson } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 import { eachOf, type FindUnknown, within } from '../unknown-members.ts';
 import { batchAsks, jsonAsks } from './asks-extraction.ts';
 import { withRelated } from './auto-relate.ts';
@@ -185,7 +185,7 @@ export const batchAdd = defineCall({
     response: BatchAddResponse,
     read: readItems,
     staysHere: batchAsks,
-    write: (output: Type.Static<typeof Output>) => ({
+    write: (output: Static<typeof Output>) => ({
       results: resultsInOrder(output),
       totalAdded: output.totalAdded,
       totalErrors: output.totalErrors,
@@ -267,15 +267,15 @@ async function prepared(
   return { ...dated, fields };
 }
 
-function emptyOutput(): Pick<Type.Static<typeof Output>, 'added' | 'errors' | 'duplicates'> {
+function emptyOutput(): Pick<Static<typeof Output>, 'added' | 'errors' | 'duplicates'> {
   return { added: [], errors: [], duplicates: [] };
 }
 
-function failure(index: number, grainType: string, error: WireError): Type.Static<typeof Failed> {
+function failure(index: number, grainType: string, error: WireError): Static<typeof Failed> {
   return { index, grainType, code: error.code, error: error.message };
 }
 
-function resultsInOrder(output: Type.Static<typeof Output>): Partial<BatchAddResponse['results'][number]>[] {
+function resultsInOrder(output: Static<typeof Output>): Partial<BatchAddResponse['results'][number]>[] {
   const results: Partial<BatchAddResponse['results'][number]>[] = [];
   for (const { index, blobHash } of output.added) results.push({ index, hash: blobHash });
   for (const { index, blobHash } of output.duplicates) results.push({ index, hash: blobHash, duplicate: true });

@@ -1,6 +1,5 @@
 // A memory as one .mg file. Offsets stand before the grains, so the pages are walked twice: once for the lengths, four
 // bytes a grain, and once for the blobs, which go out as they come. Nothing of it is kept or written anywhere.
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { ContainerWriter } from '../../../engine/grain/container-writer.ts';
 import type { Address } from '../../../engine/grain/grain.ts';
@@ -10,6 +9,7 @@ import type { CallContext, ExportedGrain, GrainFilter } from '../../../shards/pr
 import type { Context } from '../../context.ts';
 import type { Shards } from '../../shards.ts';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 import { checkedGrainType } from './grain-type.ts';
 
 const Input = Type.Object({

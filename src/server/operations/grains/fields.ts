@@ -1,10 +1,10 @@
 // How a request's body becomes a grain's fields: the flat and the nested shape, and what wins (service contract, 1).
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { COMMON_NAMES } from '../../../engine/grain/api-names.ts';
 import { GRAIN_FIELDS_MAX } from '../../../engine/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { isMembers, type Members } from '../names.ts';
+import { Type } from '../type.ts';
 import { type FindUnknown, slippedFields, unknownMember } from '../unknown-members.ts';
 
 /** A grain's own fields: open JSON whose names are never changed. */

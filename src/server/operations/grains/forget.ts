@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
 import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
@@ -7,6 +6,7 @@ import { DryRun, isDryRun, Preview, previewOf } from '../erasure/dry-run.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
 import { either } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 import { missing } from './fields.ts';
 import { HASH_NAMES, hashAlias } from './hash-alias.ts';
 import { Hash } from './view.ts';
@@ -35,7 +35,7 @@ const Erased = Type.Object({
   status: Type.Literal('erased'),
 });
 
-type Output = Type.Static<typeof Forgotten> | Type.Static<typeof Erased> | Preview;
+type Output = Static<typeof Forgotten> | Static<typeof Erased> | Preview;
 
 const SHAPES = { forgotten: Forgotten, erased: Erased, dry_run: Preview };
 

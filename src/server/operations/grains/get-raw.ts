@@ -1,5 +1,5 @@
-import Type from 'typebox';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 import { Hash } from './view.ts';
 
 export const getRaw = defineOperation({

@@ -1,6 +1,6 @@
-import Type from 'typebox';
 import { GetRequest, GetResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
+import { Type } from '../type.ts';
 import { GrainOutput, grainOutput, Hash } from './view.ts';
 
 export const get = defineCall({

@@ -1,9 +1,9 @@
-import Type from 'typebox';
 import { stringifyJson } from '../../../engine/grain/api-json.ts';
 import { ANSWER_BYTES_MAX } from '../../../engine/limits.ts';
 import { GetHistoryRequest, GetHistoryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { PAGE_INPUT, readPage, writeCursor } from '../page.ts';
+import { type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
 import { Hash } from './view.ts';
 
@@ -38,7 +38,7 @@ export const history = defineOperation({
     rpc: 'GetHistory',
     request: GetHistoryRequest,
     response: GetHistoryResponse,
-    write: ({ versions }: Type.Static<typeof Output>) => ({
+    write: ({ versions }: Static<typeof Output>) => ({
       versions: versions.map(({ fields, ...version }) => ({ ...version, fieldsJson: stringifyJson(fields) })),
     }),
   }),

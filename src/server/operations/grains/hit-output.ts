@@ -1,10 +1,10 @@
 // A hit of a recall as HTTP and gRPC show it, with the account of its score.
-import Type, { type Static } from 'typebox';
 import { stringifyJson } from '../../../engine/grain/api-json.ts';
 import { ANSWER_BYTES_MAX } from '../../../engine/limits.ts';
 import { scopeDepth } from '../../../engine/recall/scope.ts';
 import type { RecallHit } from '../../../shards/protocol.ts';
 import type { DeepPartial, SearchHit } from '../../gen/memory/v1/memory.ts';
+import { type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
 import { Hash } from './view.ts';
 

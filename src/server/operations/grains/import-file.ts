@@ -1,8 +1,8 @@
-import Type from 'typebox';
 import type { ErrorCode } from '../../../engine/errors.ts';
 import { IMPORT_HASHES_TOLD_MAX, IMPORT_TOLD_MAX } from '../../../engine/limits.ts';
 import { blobsOf, entriesOf } from '../../jobs/read-import.ts';
 import { defineOperation, NO_MEMBERS } from '../define.ts';
+import { Type } from '../type.ts';
 import { missing } from './fields.ts';
 
 const Failure = Type.Object({

@@ -1,7 +1,7 @@
 // Reads that wait for indexes: how long, by the body or the header, and what is told when that was not enough.
-import Type from 'typebox';
 import { INDEX_WAIT_MS_MAX } from '../../../engine/limits.ts';
 import type { Context } from '../../context.ts';
+import { Type } from '../type.ts';
 
 export const WaitForIndexMs = Type.Optional(Type.Integer({ minimum: 0, maximum: INDEX_WAIT_MS_MAX }));
 

@@ -1,6 +1,6 @@
 // The options of an add. What a later build brings, and what was not done where it was asked for, is warned about, never
 // silently dropped.
-import Type, { type Static } from 'typebox';
+import { type Static, Type } from '../type.ts';
 
 export const AddOptionsInput = Type.Object({
   extractEventDate: Type.Optional(Type.Boolean()),

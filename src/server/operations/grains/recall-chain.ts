@@ -1,4 +1,3 @@
-import Type, { type Static } from 'typebox';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../../engine/answer-room.ts';
 import { ANSWER_BYTES_MAX } from '../../../engine/limits.ts';
 import { recallAccount } from '../../../engine/recall/account.ts';
@@ -16,6 +15,7 @@ import { type QueryVector, VECTORS_NOT_READY } from '../../embedding/query-vecto
 import { RecallChainRequest, RecallChainResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 import { bodyOf, missing } from './fields.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
 import { WaitForIndexMs, waitForIndex } from './index-wait.ts';

@@ -1,9 +1,9 @@
 // The 60 fields of a recall (service contract 6.3), by the names inside. All are checked for type and range; those that
 // this build does not act on are warned about when they are set to anything but their default.
-import Type, { type Static } from 'typebox';
 import { SECONDS_MAX } from '../../../engine/limits.ts';
 import type { Members } from '../names.ts';
 import { toSnake } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 
 const text = () => Type.Optional(Type.String());
 const texts = () => Type.Optional(Type.Array(Type.String()));

@@ -1,6 +1,6 @@
 // What an exhaustive recall and a census of sessions tell of themselves, under the names of the contract's messages.
-import Type, { type Static } from 'typebox';
 import type { CensusMetadata, ExhaustiveMetadata } from '../../../shards/protocol.ts';
+import { type Static, Type } from '../type.ts';
 
 export const ExhaustiveOutput = Type.Object({
   roundsExecuted: Type.Integer(),

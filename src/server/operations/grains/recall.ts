@@ -1,4 +1,3 @@
-import Type, { type Static } from 'typebox';
 import { recallInStages, recorded } from '../../../shards/gather-staged.ts';
 import type { Output as Found } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
@@ -6,6 +5,7 @@ import { VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf, outsideSchema } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 import { HitOutput, hitMessage, hitOutput, truncatedWarning } from './hit-output.ts';
 import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 import { besideOf, unpackBeside } from './recall-beside.ts';

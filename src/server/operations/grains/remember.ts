@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import Type, { type Static } from 'typebox';
 import { EngineError, type ErrorCode } from '../../../engine/errors.ts';
 import { BATCH_GRAINS_MAX, REMEMBER_TEXT_BYTES_MAX } from '../../../engine/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
@@ -10,6 +9,7 @@ import { FAILED, type Marker } from '../../jobs/extractions.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { HASH, oneOf, withMembers } from '../json-schema.ts';
 import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 import { withRelated } from './auto-relate.ts';
 import {
   afterAnswer,

@@ -1,5 +1,5 @@
-import Type from 'typebox';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 import { HitOutput, hitOutput, truncatedWarning } from './hit-output.ts';
 import { QUERY_CUT } from './recall-cuts.ts';
 import { recallQuery } from './recall-query.ts';

@@ -1,8 +1,8 @@
-import Type from 'typebox';
 import { SupersedeRequest, SupersedeResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { isMembers, type Members, parsedJson } from '../names.ts';
+import { Type } from '../type.ts';
 import { bodyOf, Fields, fieldsOf, findInFields, missing, mistyped, unknownBesideFields } from './fields.ts';
 import { Hash } from './view.ts';
 

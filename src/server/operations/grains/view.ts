@@ -1,6 +1,6 @@
 // A grain as answers show it (service contract 4.1, read shape).
-import Type, { type Static } from 'typebox';
 import type { GrainView } from '../../../shards/protocol.ts';
+import { type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
 
 export const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });

@@ -1,8 +1,8 @@
 // The erasure of a scope with all that lies below it, by the destruction of its keys.
-import Type from 'typebox';
 import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
 import { inward, isMembers, nodeOf, outsideSchema } from '../names.ts';
+import { Type } from '../type.ts';
 
 const Input = Type.Object({
   scopePath: Type.String({ minLength: 1 }),

@@ -1,8 +1,8 @@
 // The scopes of a memory: shown, replaced as a whole, taken away. What lies in them stays.
-import Type from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { checkScopeTree, type ScopeNode } from '../../../engine/govern/scope-tree.ts';
 import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
 
 const Children = Type.Unsafe<readonly ScopeNode[]>({ type: 'array' });
 const Tree = Type.Object({

@@ -1,4 +1,3 @@
-import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { AUDIT_EVENTS } from '../../../engine/govern/audit.ts';
 import type { AuditFilter, AuditView } from '../../../shards/protocol.ts';
@@ -6,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
 import { Hash } from '../grains/view.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, readPage } from '../page.ts';
+import { type Static, Type } from '../type.ts';
 import { checkSpan } from './provenance-list.ts';
 
 const Input = Type.Object({

@@ -1,5 +1,4 @@
 // A person's data: as much as there is over HTTP, what fits a message over gRPC and app/exec.
-import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import { parseJson } from '../../../engine/grain/api-json.ts';
 import { MESSAGE_BYTES_MAX } from '../../../engine/limits.ts';
@@ -8,6 +7,7 @@ import { ExportRequest, ExportResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { missing } from '../grains/fields.ts';
 import type { Members } from '../names.ts';
+import { type Static, Type } from '../type.ts';
 import { PERSON, personHead, personJson } from './person-export.ts';
 
 const UserId = Type.String({ minLength: 1 });

@@ -1,8 +1,8 @@
-import Type, { type Static } from 'typebox';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { GetProvenanceRequest, GetProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { Hash } from '../grains/view.ts';
+import { type Static, Type } from '../type.ts';
 import { explained, RECORD, Record } from './recall-record.ts';
 
 export const provenanceGet = defineOperation({

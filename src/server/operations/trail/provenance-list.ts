@@ -1,9 +1,9 @@
-import Type, { type Static } from 'typebox';
 import { EngineError } from '../../../engine/errors.ts';
 import type { RecordFilter } from '../../../shards/protocol.ts';
 import { ListProvenanceRequest, ListProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, readPage } from '../page.ts';
+import { type Static, Type } from '../type.ts';
 import { Summary } from './recall-record.ts';
 
 const Input = Type.Object({

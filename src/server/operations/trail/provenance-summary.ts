@@ -1,6 +1,6 @@
-import Type, { type Static } from 'typebox';
 import { ProvenanceSummaryRequest, ProvenanceSummaryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
+import { type Static, Type } from '../type.ts';
 import { checkSpan } from './provenance-list.ts';
 
 const Counts = Type.Unsafe<Readonly<Record<string, number>>>({ type: 'object' });

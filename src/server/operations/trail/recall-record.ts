@@ -1,10 +1,10 @@
 // The record of a recall as answers show it, and in plain English.
-import Type from 'typebox';
 import { explain } from '../../../engine/recall/stages/explain.ts';
 import { CHANGES, type Change, TEXT_TERMS, type TextTerm } from '../../../engine/recall/stages/hit.ts';
 import type { JsonObject, RecallRecordView } from '../../../shards/protocol.ts';
 import { COUNT, listOf, objectOf, TEXT, withMembers } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
+import { Type } from '../type.ts';
 
 const JsonObjectOf = Type.Unsafe<JsonObject>({ type: 'object' });
 

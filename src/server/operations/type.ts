@@ -1,0 +1,59 @@
+// Builders of JSON Schema under TypeBox's names and static types. TypeBox's own load its engine for computed types, some
+// 370 modules that no schema here needs, in every thread that has operations. `validate.ts` compiles these schemas with
+// TypeBox's schema compiler, which reads plain JSON Schema.
+import type TypeBox from 'typebox';
+
+export type { Static, TSchema } from 'typebox';
+
+type Options = Readonly<Record<PropertyKey, unknown>>;
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The mark of an optional member. Hidden from whoever lists the schema: it is no word of JSON Schema. */
+const OPTIONAL = '~optional';
+
+/** Each builder gives the schema that TypeBox's builder of that name gives; type.test.ts compares them. */
+type Builders = Pick<
+  typeof TypeBox,
+  | 'Array'
+  | 'Boolean'
+  | 'Enum'
+  | 'Integer'
+  | 'Literal'
+  | 'Null'
+  | 'Number'
+  | 'Object'
+  | 'Optional'
+  | 'Record'
+  | 'String'
+  | 'Union'
+  | 'Unknown'
+  | 'Unsafe'
+>;
+
+const builders = {
+  Array: (items: Schema, options?: Options) => ({ type: 'array', items, ...options }),
+  Boolean: (options?: Options) => ({ type: 'boolean', ...options }),
+  Enum: (values: readonly (string | number)[], options?: Options) => ({ enum: values, ...options }),
+  Integer: (options?: Options) => ({ type: 'integer', ...options }),
+  Literal: (value: string | number | boolean, options?: Options) => ({ type: typeof value, const: value, ...options }),
+  Null: (options?: Options) => ({ type: 'null', ...options }),
+  Number: (options?: Options) => ({ type: 'number', ...options }),
+  Object: (properties: Readonly<Record<string, Schema>>, options?: Options) => {
+    const required = Object.keys(properties).filter((name) => !Object.hasOwn(properties[name]!, OPTIONAL));
+    return { type: 'object', ...(required.length === 0 ? {} : { required }), properties, ...options };
+  },
+  Optional: (schema: Schema) => Object.defineProperty({ ...schema }, OPTIONAL, { value: true }),
+  /** Of texts to `value`: the one kind of key that is used. */
+  Record: (_key: Schema, value: Schema, options?: Options) => ({
+    type: 'object',
+    patternProperties: { '^.*$': value },
+    ...options,
+  }),
+  String: (options?: Options) => ({ type: 'string', ...options }),
+  Union: (anyOf: readonly Schema[], options?: Options) => ({ anyOf, ...options }),
+  Unknown: (options?: Options) => ({ ...options }),
+  Unsafe: (schema: Schema) => ({ ...schema }),
+};
+
+// What TypeBox's types say beyond the schema itself (`~kind` and the like) is for the compiler alone.
+export const Type = builders as unknown as Builders;
