@@ -1,6 +1,6 @@
 // The numbers by which states know people: one row a scheme. `shape` is a regular expression without borders; `valid`
 // judges what it matched. `alone`: the shape is telling enough to be believed without a word that announces it.
-import validator from 'validator';
+
 import {
   argentineCuit,
   australianTaxFile,
@@ -22,6 +22,7 @@ import {
   turkishId,
 } from './checksums.ts';
 import type { CueKind } from './cue-table.ts';
+import { isIdentityCard, isTaxID } from './validators.ts';
 
 export interface Scheme {
   readonly cue: CueKind;
@@ -31,13 +32,13 @@ export interface Scheme {
   readonly alone?: true;
 }
 
-type TaxLocale = Parameters<typeof validator.isTaxID>[1];
-type CardLocale = Parameters<typeof validator.isIdentityCard>[1];
+type TaxLocale = Parameters<typeof isTaxID>[1];
+type CardLocale = Parameters<typeof isIdentityCard>[1];
 
 const plain = (text: string): string => text.replace(/[\s.-]/g, '').toUpperCase();
-const tax = (locale: TaxLocale) => (text: string) => validator.isTaxID(plain(text), locale);
-const taxAsIs = (locale: TaxLocale) => (text: string) => validator.isTaxID(text.toUpperCase(), locale);
-const card = (locale: CardLocale) => (text: string) => validator.isIdentityCard(plain(text), locale);
+const tax = (locale: TaxLocale) => (text: string) => isTaxID(plain(text), locale);
+const taxAsIs = (locale: TaxLocale) => (text: string) => isTaxID(text.toUpperCase(), locale);
+const card = (locale: CardLocale) => (text: string) => isIdentityCard(plain(text), locale);
 
 const MONTH_DAY = '(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\\d|3[01])';
 const DAY_MONTH = '(?:0[1-9]|[12]\\d|3[01])(?:0[1-9]|1[0-2])';
@@ -59,7 +60,7 @@ export const SCHEMES: readonly Scheme[] = [
   {
     cue: 'hk-id',
     shape: '[A-Z]{1,2}\\d{6}\\([\\dA]\\)',
-    valid: (text) => validator.isIdentityCard(text, 'zh-HK'),
+    valid: (text) => isIdentityCard(text, 'zh-HK'),
     alone: true,
   },
   { cue: 'hk-id', shape: '[A-Z]{1,2}\\d{6}[\\dA]', valid: card('zh-HK') },

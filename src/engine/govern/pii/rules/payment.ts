@@ -1,7 +1,8 @@
 // Numbers of payment cards and of bank accounts that carry check digits.
-import validator from 'validator';
+
 import { isBordered } from '../borders.ts';
 import type { Scan } from '../scan.ts';
+import { isCreditCard, isIBAN } from '../validators.ts';
 
 const CARD = /[2-6]\d{3}(?:[ .\-/_]{0,3}\d){8,15}/g;
 const CARD_DIGITS_MIN = 14;
@@ -25,7 +26,7 @@ function findCards(scan: Scan): void {
     const digits = number.replace(/\D/g, '');
     if (!isOneNumber(number)) continue;
     const least = scan.announced('card', index) ? CARD_DIGITS_ANNOUNCED_MIN : CARD_DIGITS_MIN;
-    if (digits.length >= least && validator.isCreditCard(digits)) scan.add('credit_card', index, to, 1, 'checksum');
+    if (digits.length >= least && isCreditCard(digits)) scan.add('credit_card', index, to, 1, 'checksum');
   }
 }
 
@@ -41,7 +42,7 @@ function findIbans(scan: Scan): void {
     for (let trims = 0, length = run.length; trims < IBAN_TRIMS_MAX && length >= 15; trims++, length--) {
       const account = run.slice(0, length);
       if (/[ .-]$/.test(account) || !isBordered(text, index, index + length)) continue;
-      if (!validator.isIBAN(account.replace(/[ .-]/g, '').toUpperCase())) continue;
+      if (!isIBAN(account.replace(/[ .-]/g, '').toUpperCase())) continue;
       scan.add('iban', index, index + length, 1, 'checksum');
       break;
     }

@@ -1,0 +1,13 @@
+// What is used of the package validator, each from its own file: the package as a whole is a hundred modules, and every
+// shard's thread would load them all.
+import cardNumber from 'validator/lib/isCreditCard.js';
+import iban from 'validator/lib/isIBAN.js';
+import identityCard from 'validator/lib/isIdentityCard.js';
+import luhnNumber from 'validator/lib/isLuhnNumber.js';
+import taxId from 'validator/lib/isTaxID.js';
+
+export const isCreditCard = cardNumber.default;
+export const isIBAN = iban.default;
+export const isIdentityCard = identityCard.default;
+export const isLuhnNumber = luhnNumber.default;
+export const isTaxID = taxId.default;
