@@ -62,10 +62,15 @@ async function buildProgram(first: string | undefined): Promise<Command> {
     .exitOverride()
     .showHelpAfterError('(granary help COMMAND says more)')
     .addHelpText('after', EXAMPLES);
-  const wanted = first !== undefined && Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
-  for (const name of wanted) (await COMMANDS[name]!())(program);
+  for (const name of wantedCommands(first)) (await COMMANDS[name]!())(program);
   inheritExit(program);
   return program;
+}
+
+/** The commands that the first word asks for. The help text names all of them. */
+function wantedCommands(first: string | undefined): readonly string[] {
+  if (first === '-V' || first === '--version') return [];
+  return first !== undefined && Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
 }
 
 const EXAMPLES = `
