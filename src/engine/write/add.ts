@@ -23,7 +23,7 @@ export interface Added {
 
 type Rival = Pick<StoredGrain, 'ordinal' | 'address' | 'name' | 'grain'>;
 
-/** Current versions of a subject and relation that the fuzzy and upsert rules look at, newest first. */
+/** Beliefs of one subject, relation, namespace and user that are compared with a new one, newest first. */
 const RIVALS_MAX = 100;
 
 /** Of a grain that is added or imported: it is kept as it is, and no decision goes by it. */
@@ -155,26 +155,6 @@ function findKnownFact(group: Group, memory: Memory, prepared: PreparedGrain): s
   return undefined;
 }
 
-/** Beliefs of the same subject, relation, object, namespace and user, superseded ones too, newest first. */
-function factsLike(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] {
-  const { subject, relation, object, type } = prepared.indexed;
-  if (type !== 'belief' || subject === undefined || relation === undefined || object === undefined) return [];
-  const ordinals = group
-    .plannedWith(memory, subject, relation)
-    .map((planned) => planned.ordinal)
-    .reverse();
-  const parts = group.store.parts(memory.number);
-  const pair = pairKey(subject, relation);
-  for (let i = parts.length - 1; i >= 0 && ordinals.length < RIVALS_MAX; i--) {
-    const part = parts[i]!;
-    const [withPair, withObject] = [part.facet('pair', pair), part.facet('object', object)];
-    if (withPair === undefined || withObject === undefined) continue;
-    const docs = intersect([withPair, withObject]);
-    for (let j = docs.length - 1; j >= 0 && ordinals.length < RIVALS_MAX; j--) ordinals.push(part.ordinals[docs[j]!]!);
-  }
-  return readRivals(group, memory, prepared, ordinals).filter((rival) => objectOf(rival) === object);
-}
-
 /** The words of the grain that this was read from, where it is here and has some. */
 function sourceText(group: Group, memory: Memory, { fields }: Pick<Rival['grain'], 'fields'>): string | undefined {
   const [source] = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
@@ -192,34 +172,72 @@ function isGone(group: Group, memory: Memory, part: IndexPart, doc: Doc): boolea
 
 /** Current beliefs of the same subject, relation, namespace and user, newest first. */
 function rivals(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] {
-  const { subject, relation, type } = prepared.indexed;
-  if (type !== 'belief' || subject === undefined || relation === undefined) return [];
-  const { store } = group;
-  const pair = pairKey(subject, relation);
-  const ordinals = group
-    .plannedWith(memory, subject, relation)
-    .map((planned) => planned.ordinal)
-    .reverse();
-  const parts = store.parts(memory.number);
-  for (let i = parts.length - 1; i >= 0 && ordinals.length < RIVALS_MAX; i--) {
-    const part = parts[i]!;
-    const docs = part.facet('pair', pair) ?? [];
-    for (let j = docs.length - 1; j >= 0 && ordinals.length < RIVALS_MAX; j--) ordinals.push(part.ordinals[docs[j]!]!);
-  }
   return readRivals(
     group,
     memory,
     prepared,
-    ordinals.filter((ordinal) => !group.isSuperseded(memory, ordinal)),
+    ordinalsLike(group, memory, prepared, (ordinal) => !group.isSuperseded(memory, ordinal)),
   );
 }
 
-/** Those of them that are there and are beliefs of the same namespace and user. */
+/** Beliefs of the same subject, relation, object, namespace and user, superseded ones too, newest first. */
+function factsLike(group: Group, memory: Memory, prepared: PreparedGrain): Rival[] {
+  const { object } = prepared.indexed;
+  if (object === undefined) return [];
+  const ordinals = ordinalsLike(group, memory, prepared, () => true, object);
+  return readRivals(group, memory, prepared, ordinals).filter((rival) => objectOf(rival) === object);
+}
+
+/**
+ * Where grains with the same subject and relation are, and with that object if one is given, the newest first. Few of another
+ * user or namespace may be among them.
+ */
+function ordinalsLike(
+  group: Group,
+  memory: Memory,
+  { indexed }: PreparedGrain,
+  counts: (ordinal: Ordinal) => boolean,
+  object?: string,
+): Ordinal[] {
+  const { subject, relation, namespace, user, type } = indexed;
+  if (type !== 'belief' || subject === undefined || relation === undefined) return [];
+  const { store } = group;
+  const found: Ordinal[] = [];
+  const consider = (ordinal: Ordinal): void => {
+    if (!store.index.removed.get(ordinal) && counts(ordinal)) found.push(ordinal);
+  };
+  for (const { ordinal, prepared } of group.plannedWith(memory, subject, relation).reverse())
+    if (prepared.indexed.user === user && prepared.indexed.namespace === namespace) consider(ordinal);
+  const parts = store.parts(memory.number);
+  for (let i = parts.length - 1; i >= 0 && found.length < RIVALS_MAX; i--) {
+    const part = parts[i]!;
+    const docs = docsLike(part, indexed, pairKey(subject, relation), object);
+    for (let j = docs.length - 1; j >= 0 && found.length < RIVALS_MAX; j--) consider(part.ordinals[docs[j]!]!);
+  }
+  return found;
+}
+
+function docsLike(
+  part: IndexPart,
+  { namespace, user }: PreparedGrain['indexed'],
+  pair: string,
+  object: string | undefined,
+): Uint32Array {
+  const lists = [part.facet('pair', pair), ...(object === undefined ? [] : [part.facet('object', object)])];
+  const docs = intersect(lists.map((list) => list ?? NOTHING));
+  if (docs.length <= RIVALS_MAX) return docs;
+  // Long lists are read only where others' grains would take all the places.
+  const own = user === undefined ? [] : [part.facet('user', user) ?? NOTHING];
+  return intersect([docs, part.facet('namespace', namespace) ?? NOTHING, ...own]);
+}
+
+const NOTHING = new Uint32Array(0);
+
+/** Those of them that can be read and are beliefs of the same namespace and user. */
 function readRivals(group: Group, memory: Memory, prepared: PreparedGrain, ordinals: readonly Ordinal[]): Rival[] {
   const { namespace, user } = prepared.indexed;
   const found: Rival[] = [];
   for (const ordinal of ordinals) {
-    if (group.store.index.removed.get(ordinal)) continue;
     const stored = group.read(memory, ordinal);
     if (stored === undefined || hasExpired(memory, stored.grain, group.nowMs)) continue;
     const { fields, type: storedType } = stored.grain;

@@ -1,0 +1,64 @@
+// Which beliefs a new one is compared with: those of its own user and namespace, however many others say something of the same
+// subject and relation.
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { JsonObject } from '../calls.ts';
+import type { MemorySettings } from '../store/settings.ts';
+
+const context = contextOf(1);
+const OTHERS = 120;
+
+async function opened(t: TestContext, dedup: MemorySettings['dedup']) {
+  const engine = await openShard(temporaryDirectory(t));
+  t.after(() => engine.abandon());
+  await engine.write('attachMemory', context, { settings: { ...settingsOf(1), dedup } });
+  const itemOf = (fields: JsonObject) => ({
+    grainType: 'belief',
+    fields: { subject: 'user', relation: 'likes', ...fields },
+  });
+  const others = Array.from({ length: OTHERS }, (_, i) => itemOf({ object: 'coffee', user_id: `other ${i}` }));
+  return {
+    engine,
+    add: (fields: JsonObject) => engine.write('add', context, { ...itemOf(fields), sync: false }),
+    batch: (...own: JsonObject[]) =>
+      engine.write('addBatch', context, { items: [...others, ...own.map((fields) => itemOf(fields))] }),
+  };
+}
+
+describe('beliefs of one subject and relation by many users', () => {
+  test('upsert replaces what the same user said', async (t) => {
+    const { engine, add, batch } = await opened(t, 'upsert');
+    const first = await add({ object: 'tea', user_id: 'ada' });
+    await batch();
+    const second = await add({ object: 'water', user_id: 'ada' });
+    assert.equal(engine.read('get', context, { hash: first.hash }).supersededBy, second.hash);
+  });
+
+  test('upsert replaces it in a group of writes that holds the others', async (t) => {
+    const { engine, add, batch } = await opened(t, 'upsert');
+    const first = await add({ object: 'tea', user_id: 'ada' });
+    const { outcomes } = await batch({ object: 'water', user_id: 'ada' });
+    const last = outcomes.at(-1)!;
+    assert.ok('hash' in last);
+    assert.equal(engine.read('get', context, { hash: first.hash }).supersededBy, last.hash);
+  });
+
+  test('fuzzy finds what the same user said in nearly the same words, sealed or not', async (t) => {
+    const { engine, add, batch } = await opened(t, 'fuzzy');
+    const first = await add({ object: 'green tea with milk', user_id: 'ada' });
+    await batch();
+    const said = { object: 'green tea with milk!', user_id: 'ada' };
+    assert.deepEqual(await add(said).then(({ hash, duplicate }) => [hash, duplicate]), [first.hash, true]);
+    await engine.write('flush', context, {});
+    assert.deepEqual(await add(said).then(({ hash, duplicate }) => [hash, duplicate]), [first.hash, true]);
+  });
+
+  test('what others said, and the same user elsewhere, is nothing to it', async (t) => {
+    const { add, batch } = await opened(t, 'fuzzy');
+    await batch();
+    for (const more of [{ user_id: 'ada' }, { user_id: 'other 1', namespace: 'elsewhere' }, { namespace: 'elsewhere' }])
+      assert.equal((await add({ object: 'coffee!', ...more })).duplicate, false, JSON.stringify(more));
+  });
+});
