@@ -201,6 +201,12 @@ export class ShardIndex {
     this.verification[word].set(ordinal);
   }
 
+  /** The word that was last said of the grain; undefined: none was. Every answer asks this for every grain, so no record is read. */
+  verificationOf(ordinal: Ordinal): Verification | undefined {
+    for (const word of VERIFICATIONS) if (this.verification[word].get(ordinal)) return word;
+    return undefined;
+  }
+
   /**
    * A record was removed: readers pass over it (`removed`), seals and merges leave it out. A sequence that keyed entries
    * name may be marked as well; a merge drops those entries.

@@ -60,7 +60,7 @@ function ordinalsAfter(
 function standing(store: Store, memory: Memory, ordinal: Ordinal): Omit<ExportedGrain, 'hash' | 'blob'> {
   const successor = store.supersession(memory.number, ordinal);
   const address = successor === undefined ? undefined : memory.trail.addressNamed(successor.newName);
-  const verification = store.verification(memory.number, ordinal);
+  const verification = store.verification(ordinal);
   return {
     ...(successor === undefined || address === undefined
       ? {}

@@ -26,6 +26,7 @@ import {
   peekedHead,
   type SettingRecord,
   type StandingRecord,
+  type VerificationState,
 } from '../record/record.ts';
 import { AddressMemo } from './address-memo.ts';
 import { ErasedAddresses } from './erased-addresses.ts';
@@ -413,7 +414,7 @@ export class Store {
   openRecord(memory: Memory, record: GrainRecord): { readonly blob: Buffer; readonly address: Address } {
     const blob = open(memory.grainKey(record.key, record.scopeKey), record.sealed, record.bound);
     const address = addressOf(blob);
-    if (address !== this.addressOf(record)) throw new EngineError('FMT-E003', 'blob does not have its address');
+    if (address !== memory.trail.addressIn(record)) throw new EngineError('FMT-E003', 'blob does not have its address');
     return { blob, address };
   }
 
@@ -429,8 +430,8 @@ export class Store {
   }
 
   /** The newest verification state of a grain; '' when none was ever set. */
-  verification(memory: number, ordinal: Ordinal): StandingRecord['verification'] {
-    return this.#standing(memory, 'standing', ordinal, (record) => record.verification !== '')?.verification ?? '';
+  verification(ordinal: Ordinal): VerificationState {
+    return this.index.verificationOf(ordinal) ?? '';
   }
 
   /** Records of the further sources of the grain at `ordinal`, in the order in which they came. */

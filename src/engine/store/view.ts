@@ -10,7 +10,7 @@ export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): Gr
   const link = store.supersession(memory.number, ordinal);
   const successor = link === undefined ? undefined : memory.trail.addressNamed(link.newName);
   const predecessor = predecessorAddress(store, memory, stored);
-  const fields = shownFields(store, memory, stored, { predecessor, successor });
+  const fields = shownFields(store, stored, { predecessor, successor });
   const createdAtMs = Number(grain.fields['created_at']);
   const userId = grain.fields['user_id'];
   const namespace = grain.fields['namespace'];
@@ -31,12 +31,11 @@ export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): Gr
 /** A new version names its predecessor in derived_from; answers show that link as `supersedes` instead. */
 function shownFields(
   store: Store,
-  memory: Memory,
   stored: StoredGrain,
   { predecessor, successor }: { readonly predecessor: string | undefined; readonly successor: string | undefined },
 ): JsonObject {
   const fields = toApi(stored.grain, predecessor === undefined ? {} : { predecessor });
-  const verification = store.verification(memory.number, stored.ordinal);
+  const verification = store.verification(stored.ordinal);
   if (verification !== '') fields['verification_status'] = verification;
   if (successor !== undefined) fields['superseded_by'] = successor;
   return fields;

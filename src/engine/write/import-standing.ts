@@ -25,7 +25,7 @@ export function planStanding(
 ): void {
   const old = isAccepted ? versionOf(group, memory, context, entry.hash) : refuseUnknown();
   const successor = successorOf(group, memory, context, old, entry);
-  const state = stateOf(group, memory, old, entry);
+  const state = stateOf(group, old, entry);
   if (successor === undefined && state === undefined) return;
   allowSupersede(group, memory, context, old.grain);
   if (successor !== undefined) group.link(memory, old.ordinal, successor.ordinal, entry.systemValidToMs);
@@ -70,14 +70,13 @@ function successorOf(
 /** What is to be noted of the grain's truth. A file only ever makes a grain less current: what is known to be worse is kept. */
 function stateOf(
   group: Group,
-  memory: Memory,
   { ordinal }: Version,
   { verificationStatus }: ManifestEntry,
 ): VerificationState | undefined {
   const state = VERIFICATION_STATES.find((name) => name === verificationStatus);
   if (state === undefined || state === '' || state === 'unverified') return undefined;
   const rankOf = (name: VerificationState): number => VERIFICATION_STATES.indexOf(name);
-  const known = group.store.verification(memory.number, ordinal);
+  const known = group.store.verification(ordinal);
   if (rankOf(known) > rankOf(state)) throw new EngineError('MEM-E002', `the grain is ${known} here, which is kept`);
   return known === state ? undefined : state;
 }

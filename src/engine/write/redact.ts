@@ -121,7 +121,7 @@ function replaceTip(
   if (prepared === undefined || group.findOrdinal(memory, prepared.address) !== undefined) return false;
   const planned = group.addGrain(memory, prepared);
   group.supersede(memory, ordinal, planned);
-  const verification = store.verification(memory.number, ordinal);
+  const verification = store.verification(ordinal);
   if (verification !== '') group.setVerification(memory, planned.ordinal, verification);
   return true;
 }
