@@ -67,7 +67,7 @@ function* groupsByOpening(search: Search, input: Input): Sliced<Output> {
     count,
     ordinals: firstOf(first, BY_HASH, shown).map(({ ordinal }) => ordinal),
   }));
-  return { groups: yield* shownGroups(search, sorted, input.shownMax), total, ...opened };
+  return { total, ...opened, ...(yield* shownGroups(search, sorted, input)) };
 }
 
 interface Counted {
@@ -77,24 +77,38 @@ interface Counted {
 }
 
 /** In the order of their keys, each with its grains as long as there is room for them. */
-function* shownGroups(search: Search, groups: readonly Counted[], shownMax: number): Sliced<GroupView[]> {
+function* shownGroups(
+  search: Search,
+  groups: readonly Counted[],
+  { field, shownMax, untilMs }: Input,
+): Sliced<{ readonly groups: GroupView[] } & Partial<Stopped>> {
   let room = shownMax;
+  let opened = 0;
+  let nextStep = STEP_GRAINS;
   const answer: GroupView[] = [];
   const bytes = new AnswerRoom(CAL_HELD_BYTES_MAX);
   for (const { key, count, ordinals } of groups.toSorted((a, b) => compareCodePoints(a.key, b.key))) {
     const some = ordinals.slice(0, room);
     room -= some.length;
-    const views = some.flatMap((ordinal) => viewAt(search, ordinal) ?? []);
+    // The index knows names of people whose keys are gone. So a name is told only where a grain that has it opens.
+    const isProofWanted = some.length === 0 && isSide(field);
+    const read = isProofWanted ? ordinals.slice(0, 1) : some;
+    const views = read.flatMap((ordinal) => viewAt(search, ordinal) ?? []);
+    opened += read.length;
+    if (isSide(field) && read.length > 0 && views.length === 0) continue;
     // More than an answer has room for: what is left out is left out of that too, which says so.
-    const held = views.filter((view) => bytes.takesBytes(view.sizeBytes));
-    if (held.length < views.length) room = 0;
+    const held = isProofWanted ? [] : views.filter((view) => bytes.takesBytes(view.sizeBytes));
+    if (!isProofWanted && held.length < views.length) room = 0;
     answer.push({ key, count, grains: held });
-    if (some.length > 0) yield;
+    if (opened < nextStep) continue;
+    nextStep = opened + STEP_GRAINS;
+    yield;
+    if (search.store.clock.nowMs() > untilMs) return { groups: [], scanned: opened, stopped: 'time' };
   }
-  return answer;
+  return { groups: answer };
 }
 
-/** A value's docs in a part: by its text, or by what stands for it in all parts of the memory. */
+/** A value's docs in a part: by its text, or by its token, which is the same in all parts of the memory. */
 interface ValueList {
   readonly docs: () => Uint32Array;
   readonly text?: string;
@@ -117,13 +131,20 @@ function listsOf({ store, memory, parts, filter }: Search, field: string): Lists
   if (field === 'user_id') return (part) => tokenLists(memory, part, 'user');
   // Of other types the index has something else there, or nothing of most grains.
   const isOfBeliefs = filter.grainTypes?.length === 1 && filter.grainTypes[0] === 'belief';
-  if (isOfBeliefs && (field === 'subject' || field === 'relation' || field === 'object'))
-    return (part) => tokenLists(memory, part, field);
+  if (isOfBeliefs && isSide(field)) return (part) => sideLists(part, field);
   return undefined;
 }
 
 const NOTHING = new Uint32Array(0);
-const TRIPLE: ReadonlySet<string> = new Set(['subject', 'relation', 'object']);
+
+function isSide(field: string): field is 'subject' | 'relation' | 'object' {
+  return field === 'subject' || field === 'relation' || field === 'object';
+}
+
+function* sideLists(part: IndexPart, side: 'subject' | 'relation' | 'object'): IterableIterator<ValueList> {
+  // Every grain with a triple is also listed under the empty relation.
+  for (const [text, docs] of part.docsByValue(side)) if (text !== '') yield { text, docs };
+}
 
 function* namedLists(part: IndexPart, facet: 'type' | 'session'): IterableIterator<ValueList> {
   for (const [text] of part.facetValues(facet)) yield { text, docs: () => part.facet(facet, text) ?? NOTHING };
@@ -160,8 +181,7 @@ interface Tally {
 
 /** Asked before the first yield: what lists say holds until then. */
 function tallied(search: Search, { field, shown }: Input, listsIn: ListsOf): Tally {
-  const { store, memory, parts, filters } = search;
-  const anyRelation = field === 'relation' ? facetToken(memory, 'relation', '') : undefined;
+  const { store, parts, filters } = search;
   const groups = new Map<string, Listed>();
   const rest: Ordinal[] = [];
   let total = 0;
@@ -173,21 +193,20 @@ function tallied(search: Search, { field, shown }: Input, listsIn: ListsOf): Tal
       if (test(doc)) passing.add(doc);
     }
     total += passing.count();
-    const unlisted = TRIPLE.has(field) ? DocSet.of(part.docCount, passing.toArray()) : undefined;
+    const unlisted = isSide(field) ? DocSet.of(part.docCount, passing.toArray()) : undefined;
     const { addressHeads } = part;
     for (const { docs: listed, text, token } of listsIn(part)) {
-      // Every grain with a triple is listed under the empty relation.
-      if (token !== undefined && token === anyRelation) continue;
       const values = listed();
+      let group: Listed | undefined;
       for (let i = 0; i < values.length; i++) {
         const doc = values[i]!;
         if (!passing.has(doc)) continue;
-        const group = groupIn(groups, token ?? text!, text, shown);
+        group ??= groupIn(groups, token ?? text!, text, shown);
         group.count += 1;
         const head = addressHeads[doc]!;
         if (!group.first.isBehind(0, 0, head)) group.first.add({ part: at, doc, first: 0, second: 0, head });
-        unlisted?.delete(doc);
       }
+      unlisted?.andNot(values);
     }
     if (unlisted !== undefined) for (const doc of unlisted.toArray()) rest.push(part.ordinals[doc]!);
   }
@@ -214,18 +233,28 @@ function groupIn(groups: Map<string, Listed>, key: string, text: string | undefi
   return made;
 }
 
+interface Entered extends Counted {
+  count: number;
+  ordinals: Ordinal[];
+}
+
 function* groupsByLists(search: Search, input: Input, listsIn: ListsOf): Sliced<Output> {
   const { field, shown, scanMax, untilMs } = input;
   const { total, groups, rest } = tallied(search, input, listsIn);
-  const unnamed = groups.filter(({ text }) => text === undefined).length;
-  if (unnamed + rest.length > scanMax) return { groups: [], total, scanned: 0, stopped: 'scan' };
-  const counted = new Map<string, Counted>();
+  const mayOpen = isSide(field) && shown > 0 ? groups.length : groups.filter(({ text }) => text === undefined).length;
+  if (mayOpen + rest.length > scanMax) return { groups: [], total, scanned: 0, stopped: 'scan' };
+  const counted = new Map<string, Entered>();
+  /** Of several lists: each is in the order of addresses, both together are not. */
+  const mixed = new Set<Entered>();
   let opened = 0;
-  const enter = (key: string, one: Omit<Counted, 'key'>): void => {
+  const enter = (key: string, one: Omit<Entered, 'key'>): void => {
     const known = counted.get(key);
-    const both =
-      known === undefined ? one : { count: known.count + one.count, ordinals: [...known.ordinals, ...one.ordinals] };
-    counted.set(key, { key, ...both });
+    if (known === undefined) counted.set(key, { key, ...one });
+    else {
+      known.count += one.count;
+      known.ordinals.push(...one.ordinals);
+      mixed.add(known);
+    }
   };
   const stops = function* (): Sliced<Stopped['stopped']> {
     if (opened++ % STEP_GRAINS !== 0) return undefined;
@@ -235,7 +264,7 @@ function* groupsByLists(search: Search, input: Input, listsIn: ListsOf): Sliced<
   for (const { text, count, ordinals } of groups) {
     const one = { count, ordinals: ordinals.slice(0, shown) };
     if (text !== undefined) {
-      enter(TRIPLE.has(field) ? tripleForm(text) : text, one);
+      enter(isSide(field) ? tripleForm(text) : text, one);
       continue;
     }
     if ((yield* stops()) !== undefined) return { groups: [], total, scanned: opened, stopped: 'time' };
@@ -247,11 +276,8 @@ function* groupsByLists(search: Search, input: Input, listsIn: ListsOf): Sliced<
     const key = keyAt(search, ordinal, field);
     if (key !== undefined) enter(key, { count: 1, ordinals: [ordinal] });
   }
-  const answer = [...counted.values()].map((one) => ({
-    ...one,
-    ordinals: byAddress(search, one.ordinals).slice(0, shown),
-  }));
-  return { groups: yield* shownGroups(search, answer, input.shownMax), total, scanned: opened };
+  for (const one of mixed) one.ordinals = byAddress(search, one.ordinals).slice(0, shown);
+  return { total, scanned: opened, ...(yield* shownGroups(search, [...counted.values()], input)) };
 }
 
 function keyAt(search: Search, ordinal: Ordinal, field: string): string | undefined {
@@ -260,7 +286,7 @@ function keyAt(search: Search, ordinal: Ordinal, field: string): string | undefi
   return value === undefined ? undefined : groupKey(field, value);
 }
 
-function byAddress({ store }: Search, ordinals: readonly Ordinal[]): readonly Ordinal[] {
+function byAddress({ store }: Search, ordinals: readonly Ordinal[]): Ordinal[] {
   const addresses = new Map(ordinals.map((ordinal) => [ordinal, store.addressAt(ordinal) ?? '']));
   return ordinals.toSorted((a, b) => (addresses.get(a)! < addresses.get(b)! ? -1 : 1));
 }
