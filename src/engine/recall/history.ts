@@ -33,7 +33,7 @@ export function history(
   const chain = chainOf(store, memory, ordinal);
   const versions: VersionView[] = [];
   const room = new AnswerRoom();
-  for (let i = placeAfter(store, memory, chain, after); i < chain.length; i += 1) {
+  for (let i = placeAfter(store, memory, context, chain, after); i < chain.length; i += 1) {
     const stored = store.readGrain(memory, chain[i]!);
     if (stored === undefined || !isWithin(context, stored.grain)) continue;
     if (refuseRead(memory, context, stored.grain, nowMs) !== undefined) continue;
@@ -45,11 +45,18 @@ export function history(
   return { versions };
 }
 
-/** VAL-E004 for a version that is none of the chain's. */
-function placeAfter(store: Store, memory: Memory, chain: readonly Ordinal[], after: string | undefined): number {
+/** VAL-E004 for a version that is none of the chain's, or none that the caller sees: the two are not told apart. */
+function placeAfter(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  chain: readonly Ordinal[],
+  after: string | undefined,
+): number {
   if (after === undefined) return 0;
   const ordinal = store.findOrdinal(memory.number, after);
-  const at = ordinal === undefined ? -1 : chain.indexOf(ordinal);
+  const stored = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
+  const at = stored === undefined || !isWithin(context, stored.grain) ? -1 : chain.indexOf(stored.ordinal);
   if (at < 0)
     throw new EngineError('VAL-E004', 'bad cursor', { details: [{ field: 'cursor', issue: 'no such version' }] });
   return at + 1;
