@@ -125,20 +125,6 @@ test('sources outlive a seal, a merge, a rebuild and a restart; an erasure takes
   assert.deepEqual(await beliefs(), []);
 });
 
-test('a source in another partition is not linked, and the answer says so', async () => {
-  const { say, beliefs } = await memory({ partitions: 4 });
-  const warnings: string[] = [];
-  for (let minute = 0; minute < 8; minute++) {
-    const text = `Ada lives in Paris.${' '.repeat(minute)}`;
-    const { told } = await say({ text, user_id: undefined, created_at: THEN + 60 * minute });
-    warnings.push(...told.warnings);
-  }
-  const [belief, ...more] = await beliefs();
-  assert.deepEqual(more, []);
-  assert.ok(warnings.length > 0 && warnings.length === 7 - (belief.sources?.length ?? 0), JSON.stringify(warnings));
-  for (const warning of warnings) assert.match(warning, /not in the partition of the fact/);
-});
-
 test(`at most ${FURTHER_SOURCES_MAX} further sources are kept, and those that are gone make room`, async () => {
   const { at, say, beliefs } = await memory({ partitions: 1 });
   const messages = Array.from({ length: FURTHER_SOURCES_MAX + 1 }, (_, i) => ({

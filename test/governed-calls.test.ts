@@ -62,6 +62,7 @@ const LINES: { readonly [M in MethodName]: Line } = {
   keepRecall: { nothing: 'takes what a recall found' },
   grainNames: { nothing: 'asked within the deployment, for a record' },
   grainHashes: { nothing: 'asked within the deployment, for a record' },
+  knownFacts: { nothing: 'asked within the deployment, for an add, which is refused' },
   recallRecords: { nothing: 'hashes and tokens alone' },
   recallRecord: { nothing: 'hashes and tokens alone' },
   recallTotals: { nothing: 'counts' },

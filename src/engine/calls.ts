@@ -55,7 +55,10 @@ export interface GrainView {
   readonly userId?: string;
   readonly supersededBy?: string;
   readonly supersedes?: string;
-  /** Of a known grain that was read again: hashes of its further sources, the newest first. At least one. */
+  /**
+   * Of a known grain that was read again: hashes of its further sources, the newest first. At least one. A partition answers with the
+   * names of those that others hold, which the router puts hashes in the place of.
+   */
   readonly sources?: readonly string[];
   readonly sizeBytes: number;
 }
@@ -257,6 +260,30 @@ export interface AddItem {
    * grain that it is derived from is gone.
    */
   readonly event?: 'memory.remembered' | 'memory.extracted';
+  /** Of what is extracted, over several partitions: its source as the partition told it that holds it. */
+  readonly source?: ExtractedFrom;
+  /** Stores nothing: a grain that is known gains the source. MEM-E001 where none is known. */
+  readonly knownOnly?: true;
+}
+
+/** What the partition of a known grain has to know of a further source that another one may hold. */
+export interface ExtractedFrom {
+  /** What the trail of the known grain's partition calls it. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly userId?: string;
+  /** SHA-256 of its text as stored, in hex; absent without a text. */
+  readonly textHash?: string;
+}
+
+/** What one partition knows of a belief that is about to be stored. */
+export interface KnownFact {
+  /** The call's idempotency key has an answer for it here. */
+  readonly answered: boolean;
+  /** Stored here it would be a duplicate. */
+  readonly known: boolean;
+  /** The same for one that comes from a text with one of these hashes: what such a text stated was replaced since. */
+  readonly fromTexts: readonly string[];
 }
 export type AddOutcome =
   | {
@@ -313,6 +340,8 @@ export interface AuditFilter {
   /** Names of event types, or beginnings of them like `memory.*`; an entry has one of them. */
   readonly events?: readonly string[];
   readonly grainHash?: string;
+  /** Beside `grainHash`: what entries of other partitions than its own call that grain. */
+  readonly grainNames?: readonly string[];
   readonly actor?: string;
   readonly since?: number;
   readonly until?: number;
@@ -580,7 +609,19 @@ export interface MemoryCalls {
     input: AddItem & { sync: boolean };
     output: { hash: string; duplicate: boolean; warnings: readonly string[] };
   };
-  addBatch: { input: { items: readonly AddItem[]; sync?: boolean }; output: { outcomes: readonly AddOutcome[] } };
+  /** `places`: of the items in the whole batch, where this is a part of it; a repeat of the batch goes by them. */
+  addBatch: {
+    input: { items: readonly AddItem[]; sync?: boolean; places?: readonly number[] };
+    output: { outcomes: readonly AddOutcome[] };
+  };
+  /**
+   * What a partition knows of beliefs that were extracted: `places` as in `addBatch`, `sources` hashes of what they were extracted
+   * from. In that order; null for a source that is not here.
+   */
+  knownFacts: {
+    input: { items: readonly AddItem[]; places: readonly number[]; sources: readonly string[] };
+    output: { facts: readonly KnownFact[]; sources: readonly (ExtractedFrom | null)[] };
+  };
   /**
    * Stores blobs, then what the manifest says of them. An entry counts for a grain that this call accepts, or that an earlier call of
    * the same import accepted (`accepted`), and is decided as a supersede is; `refused` names those that do not count.
@@ -669,8 +710,11 @@ export interface MemoryCalls {
   keepRecall: { input: RecallAccount; output: { recallId?: string } };
   /** What the trail calls these grains; '' for one that is not here. In the order of `hashes`. */
   grainNames: { input: { hashes: readonly string[] }; output: { names: readonly string[] } };
-  /** The hashes of grains that the trail calls so; '' for one that is not here, or whose name is another partition's. */
-  grainHashes: { input: { names: readonly string[] }; output: { hashes: readonly string[] } };
+  /**
+   * The hashes of grains that the trail calls so; '' for one that is not here, or whose name is another partition's. `shown`: nor
+   * for one that is hidden from the caller.
+   */
+  grainHashes: { input: { names: readonly string[]; shown?: true }; output: { hashes: readonly string[] } };
   /** Records of recalls, newest or oldest first. `from`: the first place that may be given; `next` goes on from there. */
   recallRecords: {
     input: { filter: RecordFilter; limit: number; order: 'asc' | 'desc'; from?: number; offset?: number };

@@ -24,7 +24,7 @@ import { memoryStatistics } from './maintain/statistics.ts';
 import { hasSeenGrain, isBound } from './maintain/users.ts';
 import { alikeWords } from './recall/alike.ts';
 import { countedParts } from './recall/counted.ts';
-import { viewWithSources } from './recall/further-sources.ts';
+import { hashesShown, viewWithSources } from './recall/further-sources.ts';
 import { history } from './recall/history.ts';
 import { list } from './recall/list.ts';
 import { packedMeanings } from './recall/meanings.ts';
@@ -39,6 +39,7 @@ import { refuseRead } from './store/readable.ts';
 import { policyVersion } from './store/rules.ts';
 import type { Store, StoredGrain } from './store/store.ts';
 import { isWithin } from './store/within.ts';
+import { knownFacts } from './write/known-facts.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
 type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
@@ -97,10 +98,14 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       const memory = store.memory(context.memory);
       return { names: hashes.map((hash) => store.nameOfHash(memory, hash) ?? '') };
     },
-    grainHashes: (context: CallContext, { names }: In<'grainHashes'>): Out<'grainHashes'> => {
+    grainHashes: (context: CallContext, { names, shown }: In<'grainHashes'>): Out<'grainHashes'> => {
       const memory = store.memory(context.memory);
-      return { hashes: names.map((name) => store.hashOfName(memory, name) ?? '') };
+      const hashOf =
+        shown === true ? hashesShown(store, memory, context) : (name: string) => store.hashOfName(memory, name);
+      return { hashes: names.map((name) => hashOf(name) ?? '') };
     },
+    knownFacts: (context: CallContext, input: In<'knownFacts'>): Out<'knownFacts'> =>
+      knownFacts(store, store.memory(context.memory), context, input),
     namespaces: (context: CallContext, input: In<'namespaces'>): Out<'namespaces'> =>
       namespaces(store, store.memory(context.memory), context, input.filter),
     alike: (context: CallContext, { words, limit }: In<'alike'>): Out<'alike'> => {

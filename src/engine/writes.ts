@@ -37,6 +37,7 @@ import type { Added } from './write/add.ts';
 import { dropShutPlan } from './write/drop-shut.ts';
 import * as plans from './write/plans.ts';
 import { writeTrail } from './write/read-trail.ts';
+import { itemContext } from './write/reply.ts';
 
 export interface WriteServices extends RebuildServices {
   readonly shard: number;
@@ -128,7 +129,7 @@ export function writeCalls(services: WriteServices) {
       const claim = claimed(context);
       const plan = plans.underClaim(context, plans.addPlan);
       const added = each(input.items, (item, i, settle) =>
-        queue.enqueue('add', plan, itemContext(context, i), item, (error, added) =>
+        queue.enqueue('add', plan, itemContext(context, input.places?.[i] ?? i), item, (error, added) =>
           settle(error, outcomeOf(item.grainType, error, added)),
         ),
       );
@@ -278,10 +279,4 @@ function unsealedGrains(store: Store, context: CallContext): number {
 /** What is not about one item: the caller may try the whole batch again. */
 function isTrouble(error: EngineError): boolean {
   return error.code.startsWith('STO-') || error.code.startsWith('SYS-');
-}
-
-/** Under the idempotency key of a batch each item is remembered by its place, each entry of a manifest by its grain. */
-function itemContext(context: CallContext, index: number | `manifest ${string}`): CallContext {
-  if (context.idempotency === undefined) return context;
-  return { ...context, idempotency: { ...context.idempotency, key: `${context.idempotency.key}#${index}` } };
 }

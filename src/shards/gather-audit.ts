@@ -1,8 +1,9 @@
 // The audit trail of several partitions as one list: each keeps a chain of its own, and they are merged by time.
 import { AnswerRoom } from '../engine/answer-room.ts';
 import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../engine/limits.ts';
+import { nameIn } from '../engine/record/grain-name.ts';
 import type { Fan } from './fan.ts';
-import type { AuditView, Input, Output } from './protocol.ts';
+import type { AuditFilter, AuditView, Input, Output } from './protocol.ts';
 
 type Page = Output<'auditPage'>;
 
@@ -11,7 +12,8 @@ export async function gatherAuditPage(fan: Fan, input: Input<'auditPage'>): Prom
   const { offset = 0, bytesMax = ANSWER_BYTES_MAX, ...rest } = input;
   // All of them together hold about two answers, however many they are and however far the offset goes.
   const limit = Math.min(offset + rest.limit, PAGE_LIMIT_MAX);
-  const asked = { ...rest, limit, bytesMax: Math.ceil((2 * bytesMax) / fan.partitions) };
+  const filter = await withNames(fan, rest.filter);
+  const asked = { ...rest, filter, limit, bytesMax: Math.ceil((2 * bytesMax) / fan.partitions) };
   const pages = await fan.all('auditPage', asked);
   const chains = pages.map((page, partition) => new ChainPages(fan, partition, asked, page));
   const entries: AuditView[] = [];
@@ -33,6 +35,15 @@ export async function gatherAuditPage(fan: Fan, input: Input<'auditPage'>): Prom
   if (next.every((seq) => seq === undefined)) return { entries, total };
   const end = input.order === 'asc' ? Number.MAX_SAFE_INTEGER : 0;
   return { entries, total, next: next.map((seq) => seq ?? end) };
+}
+
+/** Entries of one partition may name a grain of another, as those of a known fact's further source do. */
+async function withNames(fan: Fan, filter: AuditFilter): Promise<AuditFilter> {
+  const { grainHash } = filter;
+  if (grainHash === undefined) return filter;
+  const answers = await fan.all('grainNames', { hashes: [grainHash] });
+  const named = answers.map(({ names: [name = ''] }, partition) => (name === '' ? '' : nameIn(partition, name)));
+  return { ...filter, grainNames: named.filter((name) => name !== '') };
 }
 
 /** One partition's entries, from its first page on. */

@@ -2,8 +2,10 @@
 import { hash } from 'node:crypto';
 import { EngineError } from '../engine/errors.ts';
 import type { Fan } from './fan.ts';
+import type { GatherTools } from './gather.ts';
+import { factsOf, routesOf } from './known-routes.ts';
 import { type Placed, partitionFor } from './placement.ts';
-import type { AddOutcome, Input, ManifestEntry, Output, RefusedEntry } from './protocol.ts';
+import type { AddItem, AddOutcome, Input, ManifestEntry, Output, RefusedEntry } from './protocol.ts';
 
 /** What the placement of an imported blob needs to know of it: decoded by who can. */
 export interface PlacedBlob extends Placed {
@@ -13,13 +15,50 @@ export interface PlacedBlob extends Placed {
 /** Throws EngineError for what is not a blob. */
 export type PlacementOf = (blob: Uint8Array) => PlacedBlob;
 
-export async function gatherAddBatch(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
+export function gatherAddBatch(
+  fan: Fan,
+  input: Input<'addBatch'>,
+  { turns, dedup }: Pick<GatherTools, 'turns' | 'dedup'>,
+): Promise<Output<'addBatch'>> {
+  const asks = dedup !== 'none' && input.items.some(({ event }) => event === 'memory.extracted');
+  return asks ? turns.take(factsOf(fan, input.items), () => addExtracted(fan, input)) : addPlaced(fan, input);
+}
+
+async function addPlaced(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
   const partitions = items.map((item) => partitionFor(item, fan.partitions, fan.context));
   const outcomes = await byPartition(
     partitions,
     (index) => items[index]!.grainType,
     (partition, indexes) => fan.one(partition, 'addBatch', { ...how, items: indexes.map((index) => items[index]!) }),
   );
+  return { outcomes };
+}
+
+/** Each belief where it is known, else in its own partition. What is not known any more when it comes there goes on to its own. */
+async function addExtracted(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
+  const routes = await routesOf(fan, items);
+  const store = (partitions: readonly number[], places: readonly number[], itemAt: (place: number) => AddItem) =>
+    byPartition(
+      partitions,
+      (at) => items[places[at]!]!.grainType,
+      (partition, indexes) => {
+        const chosen = indexes.map((at) => places[at]!);
+        return fan.one(partition, 'addBatch', { ...how, items: chosen.map(itemAt), places: chosen });
+      },
+    );
+  const first = await store(
+    routes.map(({ partition }) => partition),
+    [...items.keys()],
+    (place) => routes[place]!.item,
+  );
+  const gone = [...items.keys()].filter((place) => {
+    const outcome = first[place]!;
+    return routes[place]!.item.knownOnly === true && 'error' in outcome && outcome.error.code === 'MEM-E001';
+  });
+  const outcomes = [...first];
+  const own = gone.map((place) => routes[place]!.own);
+  const second = await store(own, gone, (place) => items[place]!);
+  for (const [at, place] of gone.entries()) outcomes[place] = second[at]!;
   return { outcomes };
 }
 

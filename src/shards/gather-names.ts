@@ -31,14 +31,14 @@ export async function gatherNames(fan: Fan, { hashes }: Input<'grainNames'>): Pr
   };
 }
 
-export async function gatherHashes(fan: Fan, { names }: Input<'grainHashes'>): Promise<Output<'grainHashes'>> {
+export async function gatherHashes(fan: Fan, { names, ...how }: Input<'grainHashes'>): Promise<Output<'grainHashes'>> {
   const byPartition = Map.groupBy(names.keys(), (at) => parseName(names[at]!)?.partition ?? KEEPER);
   const hashes = names.map(() => '');
   await Promise.all(
     [...byPartition].map(async ([partition, places]) => {
       if (partition >= fan.partitions) return;
       const asked = places.map((at) => nameAtHome(names[at]!));
-      const { hashes: found } = await fan.one(partition, 'grainHashes', { names: asked });
+      const { hashes: found } = await fan.one(partition, 'grainHashes', { ...how, names: asked });
       for (const [i, at] of places.entries()) hashes[at] = found[i]!;
     }),
   );

@@ -7,6 +7,7 @@ import { type Fused, fuse, newestFirst } from '../engine/recall/fuse.ts';
 import { beyondLimit } from '../engine/recall/recall.ts';
 import { type Excluded, Exclusions } from '../engine/recall/stages/excluded.ts';
 import type { Fan } from './fan.ts';
+import { withAllSources } from './gather-sources.ts';
 import { mergeTextStatistics } from './merge.ts';
 import type { Candidate, GrainView, Output, RecallHit, RecallQuery, TextStatistics } from './protocol.ts';
 
@@ -144,7 +145,8 @@ async function fetchGrains(
       if (isFull) break;
     }
   }
-  return { grains: new Map([...grains].flatMap(([hash, grain]) => (grain === null ? [] : [[hash, grain]]))), end };
+  const told = await withAllSources(fan, [...grains.values()]);
+  return { grains: new Map(told.flatMap((grain) => (grain === null ? [] : [[grain.hash, grain]]))), end };
 }
 
 /** Asks each partition for those of its grains that were not answered yet: at least the next one comes. */

@@ -10,6 +10,7 @@ import { type Rerank, recallStaged } from '../engine/recall/stages/recall-output
 import type { Fan } from './fan.ts';
 import { keepRecallWithNames } from './gather-names.ts';
 import { gatherRecall } from './gather-recall.ts';
+import { withAllSources } from './gather-sources.ts';
 import type { GrainFilter, GrainView, Input, Output, RecallAccount, RecallQuery } from './protocol.ts';
 
 /** What stages ask of a memory. */
@@ -112,7 +113,8 @@ export async function gatherMeanings(fan: Fan, { hashes }: Input<'meanings'>): P
 /** Each grain from whichever partition has it. */
 export async function fetchAnywhere(fan: Fan, hashes: readonly string[]): Promise<(GrainView | null)[]> {
   const answers = await fan.all('fetch', { hashes, bytesMax: Math.ceil(RECALL_HELD_BYTES_MAX / fan.partitions) });
-  return hashes.map(
-    (_, index) => answers.map(({ grains }) => grains[index] ?? null).find((grain) => grain !== null) ?? null,
+  const grains = hashes.map(
+    (_, index) => answers.map(({ grains: held }) => held[index] ?? null).find((grain) => grain !== null) ?? null,
   );
+  return withAllSources(fan, grains);
 }

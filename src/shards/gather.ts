@@ -15,6 +15,7 @@ import {
   gatherSetPolicy,
 } from './gather-govern.ts';
 import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './gather-names.ts';
+import { withSources } from './gather-sources.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
 import { refuseCircle } from './goal-circle.ts';
 import {
@@ -31,11 +32,17 @@ import {
 } from './merge.ts';
 import { comesBefore, gatherExportPage, gatherList, gatherPersonPage } from './pages.ts';
 import { partitionFor } from './placement.ts';
-import type { EmbedderStamp, GrainView, Input, MemoryCalls, Output } from './protocol.ts';
+import type { EmbedderStamp, GrainView, Input, MemoryCalls, MemorySettings, Output } from './protocol.ts';
+import type { Turns } from './turns.ts';
 
-/** What gathering needs of those who can decode a blob. */
+/** What gathering needs beside the partitions. */
 export interface GatherTools {
+  /** Of those who can decode a blob. */
   readonly placementOf: PlacementOf;
+  /** Of the router: calls of one process are all that there are. */
+  readonly turns: Turns;
+  /** The memory's rule. */
+  readonly dedup: MemorySettings['dedup'];
 }
 
 export type MemoryMethod = keyof MemoryCalls;
@@ -52,9 +59,10 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   },
   claim: (fan, input) => fan.one(fan.home, 'claim', input),
   add: (fan, input) => fan.claimed(() => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input)),
-  addBatch: (fan, input) => fan.claimed(() => gatherAddBatch(fan, input)),
+  addBatch: (fan, input, tools) => fan.claimed(() => gatherAddBatch(fan, input, tools)),
+  knownFacts: () => Promise.reject(new EngineError('SYS-E001', 'each partition answers for itself')),
   importBlobs: (fan, input, { placementOf }) => fan.claimed(() => gatherImport(fan, input, placementOf)),
-  get: (fan, input) => fan.found('get', input),
+  get: async (fan, input) => withSources(fan, await fan.found('get', input)),
   getRaw: (fan, input) => fan.found('getRaw', input),
   locate: async (fan, input) => {
     const answers = await fan.all('locate', input);

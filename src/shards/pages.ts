@@ -4,6 +4,7 @@ import { AnswerRoom, partOfGrain } from '../engine/answer-room.ts';
 import { assert } from '../engine/assert.ts';
 import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../engine/limits.ts';
 import type { Fan } from './fan.ts';
+import { withAllSources } from './gather-sources.ts';
 import { sumOf } from './merge.ts';
 import type { GrainView, Input, Output } from './protocol.ts';
 
@@ -34,7 +35,7 @@ export async function gatherList(fan: Fan, input: ListInput): Promise<Output<'li
   const last = grains.at(-1);
   const more = streams.some((stream) => stream.hasMore);
   return {
-    grains,
+    grains: await withAllSources(fan, grains),
     total: sumOf(firsts, 'total'),
     more,
     ...(more && last !== undefined ? { next: positionOf(last) } : {}),
@@ -117,7 +118,13 @@ export async function gatherExportPage(fan: Fan, input: Input<'exportPage'>): Pr
 export async function gatherPersonPage(fan: Fan, input: Input<'personPage'>): Promise<Output<'personPage'>> {
   const { partition, after, placed } = placeIn(fan, input.after);
   const page = await fan.one(partition, 'personPage', { ...input, after });
-  return { ...page, ...placed(page) };
+  const views = await withAllSources(
+    fan,
+    page.grains.map(({ view }) => view),
+    { hidden: true },
+  );
+  const grains = page.grains.map((grain, at) => ({ ...grain, view: views[at]! }));
+  return { ...page, grains, ...placed(page) };
 }
 
 interface End {

@@ -16,10 +16,12 @@ export type {
   EmbedderStamp,
   ErasureProof,
   ExportedGrain,
+  ExtractedFrom,
   GrainFilter,
   GrainView,
   JsonObject,
   JsonValue,
+  KnownFact,
   ManifestEntry,
   MemoryCalls,
   MemorySettings,
@@ -122,6 +124,7 @@ export const METHOD_KINDS = {
   recallRecord: 'long',
   recallTotals: 'long',
   personPage: 'long',
+  knownFacts: 'read',
 } as const satisfies Record<Method, 'read' | 'write' | 'long' | 'host'>;
 
 type MethodOf<K> = { [M in Method]: (typeof METHOD_KINDS)[M] extends K ? M : never }[Method];

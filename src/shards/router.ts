@@ -21,8 +21,9 @@ import type {
   ShardWideCalls,
   VerifyReport,
 } from './protocol.ts';
+import { Turns } from './turns.ts';
 
-export interface RouterOptions extends GatherTools {
+export interface RouterOptions extends Pick<GatherTools, 'placementOf'> {
   /** By shard index. */
   readonly shards: readonly RawShardCaller[];
   /** Settings of a memory by its number, as the control log has them; undefined: there is no such memory. */
@@ -33,6 +34,7 @@ export interface RouterOptions extends GatherTools {
 
 export class Router {
   readonly #options: RouterOptions;
+  readonly #turns = new Turns();
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -73,7 +75,8 @@ export class Router {
       return this.#shardOf(context.memory, 0).call(method, { ...context, partition: 0 }, input);
     }
     const shards = Array.from({ length: partitions }, (_, partition) => this.#shardOf(context.memory, partition));
-    return GATHER[method](new Fan(context, shards), askedOf(settings, method, input), this.#options);
+    const tools = { placementOf: this.#options.placementOf, turns: this.#turns, dedup: settings.dedup };
+    return GATHER[method](new Fan(context, shards), askedOf(settings, method, input), tools);
   }
 
   /**

@@ -179,12 +179,12 @@ function shownHash(store: Store, memory: Memory, { grain, hash }: AuditView['det
 }
 
 function matcher(store: Store, memory: Memory, filter: Bound): (entry: AuditEntry) => boolean {
-  const { user, actor, grainHash, events, since, until, within } = filter;
+  const { user, actor, grainHash, grainNames = [], events, since, until, within } = filter;
   const wanted = events === undefined ? undefined : eventsOf(events);
   const person = user === undefined ? undefined : `user:${memory.userToken(user)}`;
   const bound = within === undefined ? undefined : `user:${memory.userToken(within)}`;
   const acting = actor?.startsWith('user:') === true ? `user:${memory.userToken(actor.slice(5))}` : actor;
-  const isOfGrain = grainHash === undefined ? undefined : grainMatcher(store, memory, grainHash);
+  const isOfGrain = grainHash === undefined ? undefined : grainMatcher(store, memory, grainHash, grainNames);
   return (entry) =>
     (wanted === undefined || wanted.has(entry.event)) &&
     (person === undefined || entry.subject === person || entry.actor === person) &&
@@ -199,8 +199,13 @@ function matcher(store: Store, memory: Memory, filter: Bound): (entry: AuditEntr
  * Whether an entry's details name the grain with that hash. Of one that is not here nothing is found, whatever keys are left: else
  * anybody who may read the trail could ask it for the hash of what a grain may have said. Older builds wrote the hash itself.
  */
-function grainMatcher(store: Store, memory: Memory, hash: string): (details: string) => boolean {
-  const wanted = [hash, store.nameOfHash(memory, hash)].filter((called) => called !== undefined);
+function grainMatcher(
+  store: Store,
+  memory: Memory,
+  hash: string,
+  elsewhere: readonly string[],
+): (details: string) => boolean {
+  const wanted = [hash, store.nameOfHash(memory, hash), ...elsewhere].filter((called) => called !== undefined);
   return (details) => wanted.some((called) => details.includes(`"${called}"`));
 }
 

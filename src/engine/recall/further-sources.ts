@@ -1,6 +1,7 @@
 // Which further sources of a known grain a caller is shown. No source is opened: a grain may have a hundred long ones.
 import type { CallContext, GrainView } from '../calls.ts';
 import type { Doc, IndexPart, Ordinal } from '../index/part.ts';
+import { parseName } from '../record/grain-name.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store, StoredGrain } from '../store/store.ts';
 import { viewGrain } from '../store/view.ts';
@@ -20,7 +21,8 @@ export function viewWithSources(
 
 /**
  * Hashes of the further sources of the grain at `ordinal`, the newest first: those that are still there, and that neither their end
- * nor the policy hides. They have the user and the namespace of the grain, so who was shown the grain may see them.
+ * nor the policy hides. They have the user and the namespace of the grain, so who was shown the grain may see them. Of one
+ * in another partition its name.
  */
 function shownFurtherSources(
   store: Store,
@@ -30,17 +32,28 @@ function shownFurtherSources(
 ): string[] {
   const kept = store.furtherSources(memory.number, ordinal);
   if (kept.length === 0) return [];
+  const shown = hashesShown(store, memory, caller);
+  return kept
+    .toReversed()
+    .map(({ name }) => (parseName(name)?.partition === undefined ? shown(name) : name))
+    .filter((hash) => hash !== undefined);
+}
+
+/** Tells the hashes of grains by their names: of those that are here and not hidden from the caller. */
+export function hashesShown(
+  store: Store,
+  memory: Memory,
+  caller: CallContext | undefined,
+): (name: string) => string | undefined {
   const tests = new Map<IndexPart, readonly ((doc: Doc) => boolean)[]>();
-  const hashes: string[] = [];
-  for (const { name } of kept.toReversed()) {
+  return (name) => {
     const hash = memory.trail.addressNamed(name);
     const place = hash === undefined ? undefined : placeOf(store, memory, hash, name);
-    if (hash === undefined || place === undefined) continue;
+    if (place === undefined) return undefined;
     const { part, doc } = place;
     if (!tests.has(part)) tests.set(part, caller === undefined ? [] : shownIn(store, part, caller));
-    if (tests.get(part)!.every((test) => test(doc))) hashes.push(hash);
-  }
-  return hashes;
+    return tests.get(part)!.every((test) => test(doc)) ? hash : undefined;
+  };
 }
 
 /** Where the grain with that hash and that name is, unless it was removed. */

@@ -25,7 +25,8 @@
 //  11 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | name of the new version
 //               The name is empty where new is 0.
 //  12 further source   memory u32 | grain u32 | at ms u48 | name of the source
-//               A known grain was read again, from another source than those in its bytes. One record a source.
+//               A known grain was read again, from another source than those in its bytes. One record a source. The name holds a
+//               partition where the source lies in another one than the grain.
 import { assert, unreachable } from '../assert.ts';
 import { grainName, isPlainHash } from './grain-name.ts';
 
@@ -93,7 +94,7 @@ export interface FurtherSourceRecord {
   /** Of the known grain. */
   readonly ordinal: number;
   readonly atMs: number;
-  /** The name of the source, which lies in the same partition. */
+  /** The name of the source; of one in another partition as that is named here. */
   readonly name: string;
 }
 export interface RemovalRecord {

@@ -1,5 +1,5 @@
 // Plans an add: a duplicate is answered with what is there, anything else is granted.
-import type { AddItem, CallContext } from '../calls.ts';
+import type { AddItem, CallContext, ExtractedFrom, KnownFact } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { treeOf } from '../govern/scope-tree.ts';
 import { tripleForm } from '../grain/api-text.ts';
@@ -10,7 +10,7 @@ import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
-import { addFurtherSource } from './further-source.ts';
+import { addFurtherSource, textHash } from './further-source.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { isSimilar } from './similarity.ts';
@@ -35,19 +35,27 @@ export function planAdd(
   memory: Memory,
   context: CallContext,
   prepared: PreparedGrain,
-  event: 'memory.added' | 'memory.imported' | NonNullable<AddItem['event']> = 'memory.added',
+  {
+    event = 'memory.added',
+    source,
+    knownOnly,
+  }: Pick<AddItem, 'source' | 'knownOnly'> & {
+    readonly event?: AddItem['event'] | 'memory.added' | 'memory.imported';
+  } = {},
 ): Added {
   allowWrite(group, memory, context, prepared);
   checkScope(memory, prepared);
-  if (event === 'memory.extracted') checkSource(group, memory, prepared);
+  if (event === 'memory.extracted' && knownOnly !== true) checkSource(group, memory, prepared);
   const duplicate =
     findDuplicate(group, memory, prepared) ??
-    (event === 'memory.extracted' ? findKnownFact(group, memory, prepared) : undefined);
+    (event === 'memory.extracted' ? findKnownFact(group, memory, prepared, source) : undefined);
+  if (duplicate === undefined && knownOnly === true)
+    throw new EngineError('MEM-E001', 'the fact is not known any more');
   const warnings = prepared.grain.type === 'consent' ? [...prepared.warnings, GRANTS_NOTHING] : prepared.warnings;
   if (duplicate !== undefined) {
     const unlinked =
       event === 'memory.extracted'
-        ? addFurtherSource(group, memory, context, { prepared, known: duplicate })
+        ? addFurtherSource(group, memory, context, { prepared, known: duplicate, source })
         : undefined;
     const told = unlinked === undefined ? warnings : [...warnings, unlinked];
     return { hash: duplicate, duplicate: true, warnings: told };
@@ -140,27 +148,57 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
  * Where a new object takes the place of the old one, a text that states two objects in turn would replace both each time that
  * it is told: so what was replaced counts as known to the very text that it came from.
  */
-function findKnownFact(group: Group, memory: Memory, prepared: PreparedGrain): string | undefined {
-  const { dedup } = memory.settings;
-  if (dedup === 'none') return undefined;
-  const { fields } = prepared.grain;
-  let source: string | undefined;
-  for (const known of factsLike(group, memory, prepared)) {
-    if (fields['valid_from'] !== undefined && fields['valid_from'] !== known.grain.fields['valid_from']) continue;
-    if (!group.isSuperseded(memory, known.ordinal)) return known.address;
-    if (dedup !== 'upsert') continue;
-    source ??= sourceText(group, memory, prepared.grain);
-    if (source !== undefined && sourceText(group, memory, known.grain) === source) return known.address;
+function findKnownFact(
+  group: Group,
+  memory: Memory,
+  prepared: PreparedGrain,
+  source: ExtractedFrom | undefined,
+): string | undefined {
+  let said: string | undefined;
+  for (const { address, fromText } of factsKnown(group, memory, prepared)) {
+    if (fromText === undefined) return address;
+    said ??= source === undefined ? sourceText(group, memory, prepared.grain) : source.textHash;
+    if (said === fromText) return address;
   }
   return undefined;
 }
 
-/** The words of the grain that this was read from, where it is here and has some. */
+/** Facts that may make this one known, newest first; one with `fromText` does so for what was read from the text with that hash. */
+function* factsKnown(
+  group: Group,
+  memory: Memory,
+  prepared: PreparedGrain,
+): Generator<{ readonly address: string; readonly fromText?: string }> {
+  const { dedup } = memory.settings;
+  if (dedup === 'none') return;
+  const { fields } = prepared.grain;
+  for (const { grain, ordinal, address } of factsLike(group, memory, prepared)) {
+    if (fields['valid_from'] !== undefined && fields['valid_from'] !== grain.fields['valid_from']) continue;
+    if (!group.isSuperseded(memory, ordinal)) yield { address };
+    else if (dedup === 'upsert') {
+      const fromText = sourceText(group, memory, grain);
+      if (fromText !== undefined) yield { address, fromText };
+    }
+  }
+}
+
+/** What this partition would make of an extracted belief: stored, or known. */
+export function knownHere(group: Group, memory: Memory, prepared: PreparedGrain): Omit<KnownFact, 'answered'> {
+  const fromTexts: string[] = [];
+  if (findDuplicate(group, memory, prepared) !== undefined) return { known: true, fromTexts };
+  for (const { fromText } of factsKnown(group, memory, prepared)) {
+    if (fromText === undefined) return { known: true, fromTexts };
+    fromTexts.push(fromText);
+  }
+  return { known: false, fromTexts };
+}
+
+/** The hash of the words of the grain that this was read from, where it is here and has some. */
 function sourceText(group: Group, memory: Memory, { fields }: Pick<Rival['grain'], 'fields'>): string | undefined {
   const [source] = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
   const ordinal = typeof source === 'string' ? group.findOrdinal(memory, source) : undefined;
-  const content = ordinal === undefined ? undefined : group.read(memory, ordinal)?.grain.fields['content'];
-  return typeof content === 'string' ? content : undefined;
+  const grain = ordinal === undefined ? undefined : group.read(memory, ordinal)?.grain;
+  return grain === undefined ? undefined : textHash(grain);
 }
 
 /** What has expired is gone for every caller: nothing that is added is a duplicate of it. */

@@ -1,14 +1,15 @@
 // A known grain that was read again gains the source that it was read from. The grain's own sources are part of its bytes, so
 // the further ones are records beside it. No new version is made: callers hold the grain's hash.
-import type { CallContext } from '../calls.ts';
+import { hash } from 'node:crypto';
+import type { CallContext, ExtractedFrom } from '../calls.ts';
 import { FURTHER_SOURCES_MAX } from '../limits.ts';
+import { parseName } from '../record/grain-name.ts';
 import type { Memory } from '../store/memory.ts';
 import { pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 
-const ELSEWHERE =
-  'a known fact did not gain its new source: the source is not in the partition of the fact (a user_id or session_id keeps them together)';
+const GONE = 'a known fact did not gain its new source: the source is gone';
 const TOO_MANY = `a known fact did not gain its new source: ${FURTHER_SOURCES_MAX} further sources of a fact are kept`;
 
 /** Notes that the grain with the address `known` was read again, from the source of `prepared`. A warning, where it is not noted. */
@@ -16,26 +17,28 @@ export function addFurtherSource(
   group: Group,
   memory: Memory,
   context: CallContext,
-  { prepared, known }: { readonly prepared: PreparedGrain; readonly known: string },
+  {
+    prepared,
+    known,
+    source: elsewhere,
+  }: { readonly prepared: PreparedGrain; readonly known: string; readonly source: ExtractedFrom | undefined },
 ): string | undefined {
   const source = sourcesOf(prepared.grain)[0];
   const ordinal = group.findOrdinal(memory, known);
   const stored = ordinal === undefined ? undefined : group.read(memory, ordinal);
   if (source === undefined || ordinal === undefined || stored === undefined) return undefined;
   if (sourcesOf(stored.grain).includes(source)) return undefined;
-  // Names hold ids of keys, which are those of one shard.
-  const name = group.nameOf(memory, source);
-  const sourceAt = group.findOrdinal(memory, source);
-  if (name === undefined || sourceAt === undefined) return ELSEWHERE;
+  const from = extractedFrom(group, memory, source) ?? elsewhere;
+  if (from === undefined) return GONE;
+  const { name } = from;
   const kept = group.furtherSources(memory, ordinal);
   if (kept.some((one) => one.name === name)) return undefined;
-  const sourceGrain = group.read(memory, sourceAt)?.grain;
   // Callers who may see the grain may then see its sources.
-  for (const field of ['user_id', 'namespace'])
-    if (sourceGrain === undefined || sourceGrain.fields[field] !== stored.grain.fields[field]) return undefined;
+  const { user_id: user, namespace } = stored.grain.fields;
+  if (from.userId !== user || from.namespace !== namespace) return undefined;
   if (kept.length >= FURTHER_SOURCES_MAX) {
     const gone = kept.flatMap(({ sequence, name: old }) =>
-      sequence === undefined || group.store.hashOfName(memory, old) !== undefined ? [] : [sequence],
+      sequence === undefined || mayBeThere(group, memory, old) ? [] : [sequence],
     );
     if (gone.length === 0) return TOO_MANY;
     group.dropFurtherSources(memory, gone);
@@ -48,6 +51,31 @@ export function addFurtherSource(
     details: { grain: stored.name, grain_type: stored.grain.type, source: name },
   });
   return undefined;
+}
+
+/** What further sources say of the grain with that address; undefined when it is not here. */
+export function extractedFrom(group: Group, memory: Memory, address: string): ExtractedFrom | undefined {
+  const ordinal = group.findOrdinal(memory, address);
+  const stored = ordinal === undefined ? undefined : group.read(memory, ordinal);
+  if (stored === undefined) return undefined;
+  const { user_id: user, namespace } = stored.grain.fields;
+  const text = textHash(stored.grain);
+  return {
+    name: stored.name,
+    namespace: String(namespace),
+    ...(typeof user === 'string' ? { userId: user } : {}),
+    ...(text === undefined ? {} : { textHash: text }),
+  };
+}
+
+/** SHA-256 of what a grain says, in hex; undefined where it has no text. */
+export function textHash({ fields: { content } }: PreparedGrain['grain']): string | undefined {
+  return typeof content === 'string' ? hash('sha256', content, 'hex') : undefined;
+}
+
+/** A source in another partition may: this one cannot tell. */
+function mayBeThere(group: Group, memory: Memory, name: string): boolean {
+  return parseName(name)?.partition !== undefined || group.store.hashOfName(memory, name) !== undefined;
 }
 
 function sourcesOf({ fields }: PreparedGrain['grain']): string[] {

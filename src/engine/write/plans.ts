@@ -39,11 +39,11 @@ export const addPlan: WritePlan<AddItem, Added> = {
   plan: (group, memory, context, input, prepared) => {
     const held = known(memory);
     const current = isCurrent(held, prepared!) ? prepared! : prepareAdd(held, context, input, group.nowMs);
-    return planAdd(group, held, context, current, input.event);
+    return planAdd(group, held, context, current, input);
   },
 };
 
-function prepareAdd(memory: Memory, context: CallContext, input: AddItem, nowMs: number): PreparedGrain {
+export function prepareAdd(memory: Memory, context: CallContext, input: AddItem, nowMs: number): PreparedGrain {
   return prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs, context.purpose);
 }
 
@@ -65,7 +65,7 @@ export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, Added & 
     ] as const)
       if (bound !== undefined && fields[name] !== bound)
         throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`);
-    return { ...planAdd(group, held, context, prepared, 'memory.imported'), grainType: type };
+    return { ...planAdd(group, held, context, prepared, { event: 'memory.imported' }), grainType: type };
   },
 };
 

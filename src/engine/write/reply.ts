@@ -223,3 +223,9 @@ function replyToken(memory: Memory, method: string, context: CallContext): strin
   const place = method === 'claim' && memory.settings.partitions > 1 ? 'claim' : 'call';
   return memory.tokens.facet('reply', `${place}\n${context.actor}\n${context.idempotency?.key}`).toString('hex');
 }
+
+/** Under the idempotency key of a batch each item is remembered by its place, each entry of a manifest by its grain. */
+export function itemContext(context: CallContext, index: number | `manifest ${string}`): CallContext {
+  if (context.idempotency === undefined) return context;
+  return { ...context, idempotency: { ...context.idempotency, key: `${context.idempotency.key}#${index}` } };
+}

@@ -201,6 +201,11 @@ export class FakeEngine implements EngineDoor {
         return { names: call.input.hashes.map(() => '') };
       case 'grainHashes':
         return { hashes: call.input.names.map(() => '') };
+      case 'knownFacts':
+        return {
+          facts: call.input.items.map(() => ({ answered: false, known: false, fromTexts: [] })),
+          sources: call.input.sources.map(() => null),
+        };
       case 'embedPages':
         return { pages: [], looked: 0, waiting: 0 };
       case 'vectorLag':
