@@ -1,13 +1,15 @@
 // The gRPC face of the table: an rpc's bytes in, its row's answer out.
 import { assert } from '../engine/assert.ts';
+import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/limits.ts';
 import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
+import type { ReadMessage } from './jobs/read-json.ts';
 import { besideCodecOf, codecOf } from './operations/codecs.ts';
-import type { Operation } from './operations/define.ts';
+import type { GrpcRow, Operation } from './operations/define.ts';
 import { notesOf } from './operations/notes.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { UNIMPLEMENTED_RPC_ROWS } from './operations/unimplemented.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
-import type { Arrival, Face, Forward, Wrapper } from './wrapper.ts';
+import type { Arrival, Face, Forward, ReadInput, Wrapper } from './wrapper.ts';
 
 interface Route {
   readonly operation: Operation;
@@ -29,12 +31,19 @@ interface Reply {
   readonly warnings: string;
 }
 
-/** `httpPort`: where the same server answers over HTTP; Health tells it, for callers who know the gRPC address alone. */
-export function grpcHandler(wrapper: Wrapper, httpPort: () => number | undefined = () => undefined): GrpcHandler {
+export interface GrpcParts {
+  readonly wrapper: Wrapper;
+  /** Where the same server answers over HTTP; Health tells it, for callers who know the gRPC address alone. */
+  readonly httpPort: () => number | undefined;
+  /** What a long message says, read elsewhere than on this thread. */
+  readonly readLong: (rpc: string, bytes: Uint8Array) => Promise<ReadMessage>;
+}
+
+export function grpcHandler({ wrapper, httpPort, readLong }: GrpcParts): GrpcHandler {
   return async (call) => {
     const route = ROUTES.get(call.method);
     assert(route !== undefined, `${call.method} has a row`);
-    const answer = await wrapper.perform(arrivalOf(call, route.operation), faceOf(call, route));
+    const answer = await wrapper.perform(arrivalOf(call, route.operation), faceOf(call, route, readLong));
     if (!answer.ok) return { error: answer.error, headers: answer.headers };
     const { bytes, warnings } = answer.reply;
     const port = call.method === 'Health' ? httpPort() : undefined;
@@ -58,11 +67,13 @@ function arrivalOf(call: GrpcCall, operation: Operation): Arrival {
   };
 }
 
-function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route): Face<Reply> {
+function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route, readLong: GrpcParts['readLong']): Face<Reply> {
   return {
     read: () => {
+      const { bytes } = call;
+      if (grpc !== undefined && bytes.length > JSON_PARSED_HERE_BYTES_MAX) return readElsewhere(grpc, bytes, readLong);
       const unknown: UnknownMember[] = [];
-      return { candidate: grpc === undefined ? {} : grpc.read(call.bytes, unknown), bytes: call.bytes, unknown };
+      return { candidate: grpc === undefined ? {} : grpc.read(bytes, unknown), bytes, unknown };
     },
     write: (output, told) => ({
       bytes: grpc === undefined ? EMPTY : grpc.write(output, told),
@@ -79,6 +90,10 @@ function faceOf(call: GrpcCall, { operation: { grpc }, codec }: Route): Face<Rep
             write: ({ bytes, notes }) => ({ bytes, warnings: notes }),
           },
   };
+}
+
+async function readElsewhere({ rpc }: GrpcRow, bytes: Uint8Array, readLong: GrpcParts['readLong']): Promise<ReadInput> {
+  return { ...(await readLong(rpc, bytes)), bytes };
 }
 
 function besideOf(grpc: Operation['grpc']): Forward<Reply>['beside'] {

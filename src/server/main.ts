@@ -321,7 +321,11 @@ async function start(config: Config, deps: Deps, log: Logger, lifecycle: Lifecyc
           if (!includesScope(caller, 'read')) throw new EngineError('AUT-E001', 'this needs scope read');
         },
       },
-      grpcHandler(wrapper, () => ports?.http),
+      grpcHandler({
+        wrapper,
+        httpPort: () => ports?.http,
+        readLong: (rpc, bytes) => bodies.readMessage(rpc, bytes),
+      }),
     );
   const shared = config.singlePort ? await startGrpc({ otherwise: serve }) : undefined;
   const http = await listener.listen(

@@ -236,7 +236,7 @@ export class Wrapper {
     requestId: string,
     { codec, beside, body }: Pick<Forward<unknown>, 'codec' | 'beside'> & { readonly body: Uint8Array },
   ): Promise<RawReply | 'here'> {
-    // What is for several partitions is read on this thread: a long body by the ways of rows that stay here.
+    // The router would read what is for several partitions on this thread: a long one goes by the ways of rows that stay here.
     if (body.length > JSON_PARSED_HERE_BYTES_MAX && admitted.memory !== undefined && admitted.memory.partitions > 1)
       return 'here';
     const asked = this.#askedOf(arrival, admitted, requestId, body);

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { SocketClient } from '../../src/server/http/socket-client.ts';
 import { isCallersCode, Refusal } from '../conformance/contract.ts';
 import { GrpcClient } from '../conformance/grpc-client.ts';
+import { HttpClient } from '../conformance/http-client.ts';
 import { verdict } from './verdict.ts';
 import { startVictim, type Victim } from './victim.ts';
 import { pathOf, WORST_CALLS, WORST_REQUESTS } from './worst.ts';
@@ -17,6 +18,7 @@ describe('the worst single requests', { timeout: 120_000 }, () => {
   let victim: Victim;
   before(async () => {
     victim = await startVictim();
+    await new HttpClient(victim.http, victim.key).post('/memories', { id: 'several', partitions: 2 });
   });
   after(() => victim.close());
 
@@ -53,9 +55,10 @@ describe('the worst single requests', { timeout: 120_000 }, () => {
   test('over gRPC', async () => {
     const client = GrpcClient.open(victim.grpc, victim.key);
     const slow: string[] = [];
-    for (const { name, rpc, message } of WORST_CALLS) {
+    const several = client.with({ 'x-memory-id': 'several' });
+    for (const { name, rpc, message, memory } of WORST_CALLS) {
       try {
-        await client.askBytes(pathOf(rpc), message());
+        await (memory === undefined ? client : several).askBytes(pathOf(rpc), message());
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         assert.ok(isCallersCode(error.code), `${name}: ${error.message}`);

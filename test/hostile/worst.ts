@@ -18,6 +18,8 @@ export interface WorstCall {
   readonly name: string;
   readonly rpc: string;
   readonly message: () => Buffer;
+  /** `several` for the memory `several`, which has two partitions; absent: the default one. */
+  readonly memory?: 'several';
 }
 
 const M = '/memories/default';
@@ -261,9 +263,33 @@ export function pathOf(rpc: string): string {
   return `/memory.v1.${rpc === 'BatchAdd' ? 'MemoryBatchService' : 'MemoryService'}/${rpc}`;
 }
 
+const FORTY_FIELDS = Array.from({ length: 40 }, (_, at) => `"f${at}":"${'some \\u00e9 '.repeat(25)}"`).join(',');
 const addOf = (fieldsJson: Buffer | string) => Buffer.concat([field(1, 'belief'), field(2, fieldsJson)]);
 
+/** Valid fields that take long to read: each escape is a character of its own, and long integers want a parser of their own. */
+const escapes = (head: string) => filled(`{${head}"n":9007199254740993,"content":"`, '\\u00e9', '"}');
+
 export const WORST_CALLS: readonly WorstCall[] = [
+  {
+    name: 'Supersede: a text of escapes',
+    rpc: 'Supersede',
+    message: () => Buffer.concat([field(1, 'f'.repeat(64)), field(3, escapes(''))]),
+  },
+  {
+    name: 'Add: a text of escapes, to several partitions',
+    rpc: 'Add',
+    memory: 'several',
+    message: () => addOf(escapes(`${BELIEF},`)),
+  },
+  {
+    name: 'BatchAdd: items with fields, to several partitions',
+    rpc: 'BatchAdd',
+    memory: 'several',
+    message: () => {
+      const item = field(1, addOf(`{${BELIEF},${FORTY_FIELDS}}`));
+      return repeated(item, 1_000 * item.length);
+    },
+  },
   { name: 'Add: a million members', rpc: 'Add', message: () => addOf(manyMembers(`{${BELIEF},`, '}')()) },
   { name: 'Add: brackets', rpc: 'Add', message: () => addOf(filled('{"a":', '[', '')) },
   {

@@ -1,13 +1,24 @@
-// The thread that parses long JSON bodies.
+// The thread that parses long JSON bodies, and long messages of gRPC as their rows do.
+import { assert } from '../../engine/assert.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { parseBody } from '../http/json.ts';
-import type { JsonOutcome } from './read-json.ts';
+import type { UnknownMember } from '../operations/unknown-members.ts';
+import type { LongRequest, ReadMessage, ReadOutcome } from './read-json.ts';
 
-export default function readInThread(bytes: Uint8Array): JsonOutcome {
+export default async function readInThread({ bytes, rpc }: LongRequest): Promise<ReadOutcome> {
   try {
-    return { value: parseBody(bytes) };
+    return { value: rpc === undefined ? parseBody(bytes) : await readMessage(rpc, bytes) };
   } catch (error) {
     if (error instanceof EngineError) return { error: error.toWire() };
     throw error;
   }
+}
+
+/** The table costs this thread 0.3 s and 50 MB: it is loaded with the first message. */
+async function readMessage(rpc: string, bytes: Uint8Array): Promise<ReadMessage> {
+  const { OPERATIONS } = await import('../operations/table.ts');
+  const row = OPERATIONS.find(({ grpc }) => grpc?.rpc === rpc)?.grpc;
+  assert(row !== undefined, `${rpc} has a row`);
+  const unknown: UnknownMember[] = [];
+  return { candidate: row.read(bytes, unknown), unknown };
 }
