@@ -215,7 +215,7 @@ function find(store: Store, memory: Memory, context: CallContext, hash: string):
   return refuseRead(memory, context, stored.grain, store.clock.nowMs()) === undefined ? stored : undefined;
 }
 
-/** What is wrong with a record is told to whoever sees the whole memory: its grain may lie outside of a binding. */
+/** Reports a damaged record only to a caller that sees the whole memory: the grain may lie outside a binding. */
 function readNamed(store: Store, memory: Memory, context: CallContext, ordinal: number): StoredGrain | undefined {
   return isBound(context) ? store.readGrain(memory, ordinal) : store.readNamed(memory, ordinal);
 }

@@ -268,7 +268,7 @@ function outcomeOf(grainType: string, error: EngineError | undefined, added: Add
   return error === undefined ? { ...added, grainType } : { error: error.toWire(), grainType };
 }
 
-/** Of what the caller sees. */
+/** Counts only what the caller sees. */
 function unsealedGrains(store: Store, context: CallContext): number {
   let count = 0;
   for (const part of store.index.unsealedParts(context.memory))

@@ -1,5 +1,5 @@
-// Whose words statistics count: what the caller may see of a memory. How rare a word is elsewhere would move scores, and so tell of
-// grains outside a caller's binding, and of what a restriction, a consent or a time to live hides.
+// Text statistics of a recall count only what the caller may see. Counting anything else would move scores by how rare a word is
+// there, and so tell of grains outside the caller's binding, or hidden by a restriction, a consent or a time to live.
 import type { CallContext } from '../calls.ts';
 import type { Doc, IndexPart } from '../index/part.ts';
 import { countedLength } from '../index/text/bm25.ts';

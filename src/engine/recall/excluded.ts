@@ -27,8 +27,8 @@ export interface ExclusionSearch {
 }
 
 /**
- * Within what the caller may see: what lies outside of that is nobody's business here. What a policy or a time to live hides is
- * counted as a whole and never named: that a query meets it would tell what it says.
+ * Looks only at what the caller may see. What a policy or a time to live hides is counted as a whole, whatever the query, and
+ * never named: a count that depends on the query would tell what the hidden grains say.
  */
 export function excludedByConditions(search: ExclusionSearch): Excluded {
   const { store, context, parts } = search;

@@ -175,6 +175,20 @@ function docTest(
   if (removed.count > 0) tests.push((doc) => !removed.get(ordinals[doc]!));
   if (filter.includeSuperseded !== true && superseded.count > 0) tests.push((doc) => !superseded.get(ordinals[doc]!));
   tests.push(...shownIn(store, part, context));
+  tests.push(...listTests(store, part, filter, context, terms), ...columnTests(part, filter));
+  return all(tests);
+}
+
+/** Conditions that keep docs out, or that a bitmap or several lists decide. */
+function listTests(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+  terms: readonly NameTest[],
+): ((doc: Doc) => boolean)[] {
+  const { ordinals } = part;
+  const tests: ((doc: Doc) => boolean)[] = [];
   for (const tag of filter.excludeTags ?? []) {
     const docs = part.facet('tag', toNfc(tag));
     if (docs === undefined) continue;
@@ -200,6 +214,12 @@ function docTest(
     matching(store, part, one, context, (doc) => set.add(doc));
     tests.push((doc) => !set.has(doc));
   }
+  return tests;
+}
+
+/** Conditions on times and numbers. */
+function columnTests(part: IndexPart, filter: GrainFilter): ((doc: Doc) => boolean)[] {
+  const tests: ((doc: Doc) => boolean)[] = [];
   const { createdFromMs, createdToMs } = filter;
   if (createdFromMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! >= createdFromMs);
   if (createdToMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! <= createdToMs);
@@ -234,7 +254,7 @@ function docTest(
     const lies = (ms: number): boolean => ms >= low && ms <= high;
     tests.push((doc) => lies(createdAtMs[doc]!) || (from !== undefined && lies(from[doc]!)));
   }
-  return all(tests);
+  return tests;
 
   function atLeast(field: NumberField, minimum: number | undefined): void {
     if (minimum === undefined) return;

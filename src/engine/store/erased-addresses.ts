@@ -1,5 +1,5 @@
-// Addresses of grains that were erased since the process began, so that who asks for one is told why it is gone. In the heap alone and
-// bounded: on disk such a list would let anybody who has it hash guesses of an erased text and compare.
+// Addresses of grains that were erased since the process began, so that a request for one can say why it is gone. The list is
+// bounded and never on disk: a reader of the disk could hash guesses of an erased text and compare.
 import { ERASED_REMEMBERED_MAX } from '../limits.ts';
 
 /** Digits that are kept of an address: 64 bits tell a few thousand apart. */

@@ -1,6 +1,6 @@
-// Why a grain that is asked for by its hash is not here. An erased one is known as such as long as this process remembers it, or the
-// index holds it, which its purge ends. No list of erased hashes is on disk: whoever reads it could hash guesses of an erased
-// text and compare.
+// Says why the grain with a requested hash is not here. An erased grain is known as such while this process remembers it, or until
+// the purge takes it out of the index. No list of erased hashes is on disk: a reader of the disk could hash guesses of an
+// erased text and compare.
 import type { CallContext } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import type { Doc, IndexPart } from '../index/part.ts';
@@ -13,7 +13,7 @@ type Binding = Pick<CallContext, 'namespace' | 'userId'>;
 /** MEM-E006 for a grain within the caller's binding that an erasure took, else MEM-E001. */
 export function whyGone(store: Store, memory: Memory, binding: Binding, address: string): EngineError {
   const isBound = binding.namespace !== undefined || binding.userId !== undefined;
-  // Whose they were is not remembered with them.
+  // The list does not say whose the grains were, so a bound caller is not answered from it.
   if (!isBound && store.erased.has(memory.number, address)) return new EngineError('MEM-E006');
   const { erased } = store.index;
   if (erased.count > 0)

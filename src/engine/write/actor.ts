@@ -29,8 +29,8 @@ const PERSON = 'user:';
 const PSEUDONYM = /^user:([0-9a-f]{32})$/;
 
 /**
- * Free text never enters the audit chain, only what stands for it under a key: of the person concerned, else of the memory. Of
- * somebody who has no key, or none any more, nothing is told: any other key would let the text be guessed after theirs is gone.
+ * Free text never enters the audit chain, only its HMAC: under the key of the person concerned, or of the memory where nobody is
+ * concerned. For a person without a live key the entry says nothing: under another key the text could still be guessed after an erasure.
  */
 export function reasonDetail(
   group: Group,

@@ -143,10 +143,9 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
 }
 
 /**
- * What a text states is known when a current belief of the same person and namespace states it: its source, session and tags
- * tell where it was said, not another fact. One that says when it began to hold is another where that differs.
- * Where a new object takes the place of the old one, a text that states two objects in turn would replace both each time that
- * it is told: so what was replaced counts as known to the very text that it came from.
+ * A fact is known when a current belief of the same person and namespace states it. Source, session and tags say where it was
+ * said and make no other fact; another `valid_from` does. Under upsert a superseded belief is known too, but only to the
+ * text that it was read from: otherwise a text that states two objects would replace both each time that it is sent.
  */
 function findKnownFact(
   group: Group,

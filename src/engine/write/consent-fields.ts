@@ -1,5 +1,5 @@
-// What a consent may carry. No consent is asked for one, so whatever it holds is stored about a person who may never
-// have agreed to anything: it has the fields that a consent is made of, each short, and no others.
+// The fields that a consent may carry. A consent is stored without asking for one, so its content may be about a person who never
+// agreed to anything. Therefore it has only the fields that a consent is made of, and each is short.
 import { EngineError } from '../errors.ts';
 import { EXTRA_FIELDS } from '../grain/api-draft.ts';
 import { contractNames } from '../grain/api-names.ts';

@@ -42,14 +42,7 @@ export function planEraseScope(
   const timestamp = Math.floor(group.nowMs / 1000);
   if (scopes.length === 0) return { path, ...earlier(store, memory, known, timestamp) };
   const erased = scopes.flatMap(({ ordinals }) => ordinals);
-  const successors = redactSuccessors(group, memory, erased);
-  if (successors.removed > 0)
-    group.audit(memory, {
-      event: 'erasure.cross_user_redacted',
-      actor: context.actor,
-      subject: '',
-      details: { ...successors },
-    });
+  redactSuccessors(group, memory, erased, { actor: context.actor, subject: '', details: {} });
   const proofs = scopes.map((scope) => eraseOne(group, memory, context, scope));
   group.renewIndexKey(memory);
   return { path, timestamp, proofs };

@@ -172,14 +172,8 @@ export function planEraseUser(
       ...reasonDetail(group, memory, context.reason ?? 'data_subject_request', userId),
     },
   });
-  const successors = redactSuccessors(group, memory, ordinals);
-  if (successors.removed > 0)
-    group.audit(memory, {
-      event: 'erasure.cross_user_redacted',
-      actor: context.actor,
-      subject,
-      details: { ...successors, key_fingerprint: fingerprint },
-    });
+  const details = { key_fingerprint: fingerprint };
+  redactSuccessors(group, memory, ordinals, { actor: context.actor, subject, details });
   if (ordinals.length > 0) group.remove(memory, ordinals, 'erased');
   dropGoverned(group, memory, userId);
   const sequence = group.record({
@@ -198,12 +192,7 @@ export function planEraseUser(
     store.index.publishKeyed(memory.number, 'userKey', memory.userToken(userId), sequence);
     memory.dropKeys();
   });
-  group.audit(memory, {
-    event: 'key.destroyed',
-    actor: context.actor,
-    subject,
-    details: { key_fingerprint: fingerprint },
-  });
+  group.audit(memory, { event: 'key.destroyed', actor: context.actor, subject, details });
   group.destroyKey(known.key);
   group.renewIndexKey(memory);
   return { userId, count: ordinals.length, keyFingerprint: fingerprint, timestamp, ...entryNamed(auditHash) };

@@ -1,5 +1,5 @@
-// Plans one entry of the manifest of an imported file: which grain was replaced by which, and what was found of its truth. Whoever
-// made the file wrote the entry, so it may do no more than a supersede by the same caller.
+// Plans one entry of the manifest of an imported file: which grain replaced which, and the verification status. The author of the
+// file wrote the entry, so it may do no more than a supersede by the same caller.
 import type { CallContext, ManifestEntry } from '../calls.ts';
 import { EngineError } from '../errors.ts';
 import { VERIFICATION_STATES, type VerificationState } from '../record/record.ts';
@@ -67,7 +67,7 @@ function successorOf(
   return successor;
 }
 
-/** What is to be noted of the grain's truth. A file only ever makes a grain less current: what is known to be worse is kept. */
+/** The verification status to note, if any. A file can only lower what is known of a grain: a worse status here is kept. */
 function stateOf(
   group: Group,
   { ordinal }: Version,

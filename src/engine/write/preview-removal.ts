@@ -1,5 +1,5 @@
-// What a removal would take: found and refused by the same steps as the removal itself, told by type and time from the
-// columns of the index. Nothing is removed; the question leaves an audit entry.
+// Previews a removal. The same steps as in the removal itself find the grains, or refuse; the columns of the index give their types
+// and times. Nothing is removed. The preview leaves an audit entry.
 import type { CallContext, MemoryCalls, RemovalPreview } from '../calls.ts';
 import { DocSet } from '../index/docset.ts';
 import type { Doc, IndexPart, Ordinal } from '../index/part.ts';

@@ -120,7 +120,7 @@ export class ReadTrail {
       excluded: onceEach(account.excluded.named.map(({ hash, reason }) => ({ grain: called(hash), reason }))),
       excludedCounts: account.excluded.counts,
       mode: account.mode,
-      // Drawn, not counted: what others ask in between is nothing for who sees two of them.
+      // Random: a counter would tell a reader of two records how many recalls came between them.
       nonce: randomInt(NONCES),
       namespace: account.namespace === '' ? (context.namespace ?? '') : account.namespace,
       principal: auditActor(memory, context.actor),

@@ -2,6 +2,7 @@
 // replaces the current one, and every version that names the user is removed.
 import type { CallContext, MemoryCalls } from '../calls.ts';
 import { EngineError } from '../errors.ts';
+import type { AuditDraft } from '../govern/audit.ts';
 import { tripleForm } from '../grain/api-text.ts';
 import { encodeGrain } from '../grain/blob.ts';
 import { GrainError } from '../grain/error.ts';
@@ -61,8 +62,14 @@ export function planRedact(
 /**
  * Takes out of others' grains the hashes of grains that are erased: a version that somebody made of an erased person's grain,
  * under another user or in another scope, names it among its sources. To be called while the erased ones can still be read.
+ * Where there are some, the trail tells how many, beside the `told` details of the erasure.
  */
-export function redactSuccessors(group: Group, memory: Memory, erased: readonly Ordinal[]): RedactedCount {
+export function redactSuccessors(
+  group: Group,
+  memory: Memory,
+  erased: readonly Ordinal[],
+  { details, ...told }: Pick<AuditDraft, 'actor' | 'subject' | 'details'>,
+): void {
   const { store } = group;
   const going = new Set(erased);
   const removed = new Set<Ordinal>();
@@ -78,13 +85,13 @@ export function redactSuccessors(group: Group, memory: Memory, erased: readonly 
       redacted += 1;
     removed.add(next);
   }
-  if (removed.size > 0) group.remove(memory, [...removed], 'erased');
-  return { redacted, removed: removed.size };
-}
-
-export interface RedactedCount {
-  readonly redacted: number;
-  readonly removed: number;
+  if (removed.size === 0) return;
+  group.audit(memory, {
+    event: 'erasure.cross_user_redacted',
+    ...told,
+    details: { redacted, removed: removed.size, ...details },
+  });
+  group.remove(memory, [...removed], 'erased');
 }
 
 /**

@@ -48,10 +48,10 @@ interface Whose {
 }
 
 /**
- * Bytes in front of a sealed reply: the id of the user key that it is sealed under, 0 for none. With the first bit a second
- * id follows, of a scope's key; without either key it lies under the memory's own. The second bit says that the key of the
- * call is part of the key: it is nowhere in the log, so nobody can try bodies and hashes on what is kept but who has sent
- * them. Older builds wrote none.
+ * A sealed reply begins with the id of the user key that it is sealed under, 0 for none. If the first bit is set, the id of a
+ * scope's key follows. Without either key the reply lies under the memory's own. If the second bit is set, the call's idempotency
+ * key is part of the sealing key. That key is nowhere in the log, so only its sender can try bodies and hashes on a kept
+ * reply. Older builds did not set it.
  */
 const KEY_ID_BYTES = 4;
 const UNDER_SCOPE = 0x8000_0000;

@@ -51,7 +51,7 @@ export interface PiiOutcome {
  * `walkFields` looks at. `fields` is not changed.
  *
  * In the name of the data subject, what people sign in with is expected and does not count. A consent needs no consent.
- * Whose it is is not looked at in a withdrawal, which everybody may make.
+ * The subject of a withdrawal is not checked, since everybody may withdraw.
  */
 export function applyPiiPolicy(
   detector: PiiDetector,

@@ -3,7 +3,7 @@ import { COUNTRY_NAMES, FIGURES, PLACES_TOO } from '../figures.ts';
 import { folded } from '../name-lists.ts';
 import { BRAND_NAMES, NOT_NAMES } from '../not-names.ts';
 
-/** What is done with the living, or they do: then it is somebody who has such a name. */
+/** Acts of the living, or acts on them: then the name is that of a living person. */
 const WITH_THE_LIVING =
   /\b(?:ask|tell|call|e-?mail|text|remind|invite|contact|thank|thanks,?|meet|met|hi,?|hello,?|hey,?|dear|reach|speak to|talk to|talked to|spoke to|spoke with)\s$/i;
 const BY_THE_LIVING =
