@@ -1,5 +1,6 @@
 // How much an answer may still take. Grains are up to a megabyte each and answers hold hundreds: a page ends where its room does,
 // and says so. Bytes are counted as JSON writes them, which is what an answer is sent as.
+import { textBytes as bytesOfText, textOfObject } from './grain/json-text.ts';
 import { ANSWER_BYTES_MAX } from './limits.ts';
 
 /** What stands around a grain's fields in any answer: names, addresses, the account of a score. */
@@ -59,12 +60,15 @@ export function jsonBytes(value: unknown): number {
 }
 
 function partsBytes(value: object): number {
+  const text = textOfObject(value);
+  if (text !== undefined) return bytesOfText(text);
   let bytes = 2;
   if (Array.isArray(value)) {
     for (const item of value) bytes += jsonBytes(item) + 1;
     return bytes;
   }
-  for (const [name, member] of Object.entries(value)) bytes += textBytes(name) + jsonBytes(member) + 2;
+  // Plain data, so there is nothing to inherit; entries in a list would take as long again.
+  for (const name in value) bytes += textBytes(name) + jsonBytes(Reflect.get(value, name)) + 2;
   return bytes;
 }
 

@@ -1,7 +1,7 @@
 // The HTTP face of the table: a request to its row, the row's answer as a response.
 import { unreachable } from '../engine/assert.ts';
 import { EngineError } from '../engine/errors.ts';
-import { stringifyJson } from '../engine/grain/api-json.ts';
+import { jsonBuffer } from '../engine/grain/api-json.ts';
 import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/limits.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Cors } from './http/cors.ts';
@@ -229,8 +229,7 @@ async function send(
 ): Promise<void> {
   switch (reply.kind) {
     case 'json': {
-      const text = stringifyJson(reply.value);
-      const body = text.length > ANSWER_SHARED_BYTES_MIN ? Buffer.from(text) : text;
+      const body = jsonBuffer(reply.value);
       holdAnswer(request, body.length, answers);
       request.respond(reply.status, [['content-type', 'application/json'], ...headers], body);
       return;

@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../test/support/runs.ts';
 import { ERROR_MEANINGS, type ErrorCode } from '../engine/errors.ts';
+import { stringifyJson } from '../engine/grain/api-json.ts';
+import { textOfObject } from '../engine/grain/json-text.ts';
 import { batchesRun, laneOf, ReplyWriter, RequestWriter, readReplies, readRequests, skipRequest } from './pack.ts';
 import { type CallContext, METHODS } from './protocol.ts';
-import { FORM_EXACT, FORM_MESSAGEPACK, packValue, unpackValue } from './value.ts';
+import { FORM_EXACT, FORM_MESSAGEPACK, packReply, packValue, unpackValue } from './value.ts';
 
 /** A record with Object's prototype, as values from another thread have it. */
 const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
@@ -78,6 +80,35 @@ test('what JSON can hold and MessagePack would change travels in the exact form'
     assert.deepStrictEqual(unpackValue(packed.form, packed.bytes), value);
   }
   assert.equal(packValue({ a: [1, 'x', null, 2n ** 63n] }).form, FORM_MESSAGEPACK);
+});
+
+test('heavy fields of grains in a reply are kept as their text, and read as what they are', () => {
+  const wide = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`f${at}`, [at]]));
+  const views = [
+    { subject: 'Ada', n: 2n ** 63n, minus: -0, odd: '\ud800', ['__proto__']: 'p', long: 'y'.repeat(4_000) },
+    { ...wide, subject: 'Ada', tags: ['a', 'b'], content: 'x'.repeat(500), importance: null },
+  ].map((fields) => ({ hash: 'ff', fields }));
+  const output = { hits: views.map((grain) => ({ score: -0.5, grain })), total: 2 };
+  const packed = packReply(output);
+  assert.equal(packed.form, FORM_MESSAGEPACK);
+  const back = unpackValue(packed.form, Buffer.from(packed.bytes)) as typeof output; // made above
+  for (const [at, { grain }] of back.hits.entries()) {
+    const { fields } = views[at]!;
+    assert.equal(textOfObject(grain.fields)?.toString(), stringifyJson(fields));
+    for (const name of ['subject', 'tags', 'content', 'importance', 'object'] as const)
+      assert.deepEqual(Reflect.get(grain.fields, name), Reflect.get(fields, name));
+    assert.equal(Object.hasOwn(grain.fields, 'object'), false);
+    assert.equal(stringifyJson({ ...grain.fields }), stringifyJson(fields));
+  }
+  assert.equal(stringifyJson(back), stringifyJson(output));
+  // What was read may be sent on, in either form.
+  for (const value of [back, { back, minus: -0 }]) {
+    const again = packValue(value);
+    assert.equal(stringifyJson(unpackValue(again.form, Buffer.from(again.bytes))), stringifyJson(value));
+  }
+  assert.equal(packReply({ score: -0, grains: views }).form, FORM_EXACT);
+  const light = packReply({ fields: { a: [1, 'x'] } });
+  assert.equal(textOfObject(Reflect.get(Object(unpackValue(light.form, light.bytes)), 'fields')), undefined);
 });
 
 test('bytes come back as bytes, of any size', () => {

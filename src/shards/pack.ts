@@ -14,7 +14,7 @@ import type { WireError } from '../engine/errors.ts';
 import type { RawReply } from './codec.ts';
 import { contextBytesMax, readContext, writeContext } from './context.ts';
 import { type CallContext, METHODS, type Method } from './protocol.ts';
-import { FORM_MESSAGEPACK, packValue, unpackValue, type ValueForm } from './value.ts';
+import { FORM_MESSAGEPACK, packReply, packValue, unpackValue, type ValueForm } from './value.ts';
 
 const REQUEST_HEADER_BYTES = 16;
 const REPLY_HEADER_BYTES = 16;
@@ -211,7 +211,7 @@ export class ReplyWriter {
   }
 
   appendValue(id: number, output: unknown): void {
-    const value = packValue(output);
+    const value = packReply(output);
     this.#put(id, 0, value.form, value.bytes);
   }
 

@@ -1,5 +1,6 @@
 // JSON as the boundary speaks it: what `JSON.parse` gives, and `bigint` for the integers that it would round.
 import { markLargeIntegers, unmarked } from './api-json-integers.ts';
+import { asString, type Glance, objectOfText, textOfObject, textWithoutLast, writtenAround } from './json-text.ts';
 
 export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject;
 /** Own enumerable keys only; a key named `__proto__` is data like any other. */
@@ -25,12 +26,40 @@ export function setJson(object: JsonObject, key: string, value: JsonValue): void
 
 /** The text of a value, with all digits of a `bigint`. As fast as `JSON.stringify` when there is none. */
 export function stringifyJson(value: unknown): string {
+  const pieces = piecesOf(value);
+  return pieces.length === 1 ? asString(pieces[0]!) : pieces.map(asString).join('');
+}
+
+/** The same as bytes: for long values, whose text was made elsewhere as a rule. */
+export function jsonBuffer(value: unknown): Buffer {
+  const pieces = piecesOf(value).map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
+  const [first] = pieces;
+  return pieces.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(pieces);
+}
+
+/** An object of which `text` is the JSON: parsed when it is looked into, written as it stands (json-text.ts). */
+export function objectOfJson(text: string | Uint8Array, glance?: Glance): JsonObject {
+  return objectOfText(text, (whole) => parseJson(whole) as JsonObject, glance); // made of an object
+}
+
+/** A copy without the member `name`, of which the value is a text. What is kept as its text stays so where that member is its last. */
+export function withoutMember(object: JsonObject, name: string): JsonObject {
+  const text = textOfObject(object);
+  const cut = text === undefined ? undefined : textWithoutLast(text, name);
+  if (cut !== undefined) return objectOfJson(cut);
+  const { [name]: _, ...others } = object;
+  return others;
+}
+
+function piecesOf(value: unknown): readonly (string | Uint8Array)[] {
+  const text = textOfObject(value);
+  if (text !== undefined) return [text];
   try {
-    return JSON.stringify(value);
+    return writtenAround(() => JSON.stringify(value));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return JSON.stringify(value, (_key, item: unknown) =>
-      typeof item === 'bigint' ? json.rawJSON(item.toString()) : item,
+    return writtenAround(() =>
+      JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? json.rawJSON(item.toString()) : item)),
     );
   }
 }

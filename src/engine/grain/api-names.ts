@@ -68,6 +68,9 @@ export function contractNames(type: GrainType): ReadonlySet<string> {
   return names.get(type)!;
 }
 
+/** The contract's names of any type. */
+export const ALL_CONTRACT_NAMES: ReadonlySet<string> = new Set([...names.values()].flatMap((those) => [...those]));
+
 /** Other ways to write a name, by type. The proper name wins when both are given. */
 export function properName(type: GrainType, name: string): string {
   if (name === 'structural_tags') return 'tags';

@@ -1,7 +1,7 @@
 // The rows whose requests go to a worker as they came: a codec for each face of each. The main thread only looks up the
 // number; the worker, which loads this file too, reads the request and writes the reply with the row's own steps.
 import { assert } from '../../engine/assert.ts';
-import { stringifyJson } from '../../engine/grain/api-json.ts';
+import { jsonBuffer } from '../../engine/grain/api-json.ts';
 import type { RawReply, ReadCall, ShardCodec, ShardCodecs } from '../../shards/codec.ts';
 import type { Call, CallContext } from '../../shards/protocol.ts';
 import { parseBody } from '../http/json.ts';
@@ -96,7 +96,7 @@ function httpCodec(row: HttpRow, plan: Plan): Codec {
         reply.kind === 'json' && reply.status === row.successStatus,
         'a forwarded row answers JSON, as one status',
       );
-      return { bytes: Buffer.from(stringifyJson(reply.value)), notes: '' };
+      return { bytes: jsonBuffer(reply.value), notes: '' };
     });
   };
 }

@@ -1,5 +1,6 @@
 // What a statement came to, as the members of `result_json`.
 import type { JsonObject, JsonValue } from '../../calls.ts';
+import { withoutMember } from '../../grain/api-json.ts';
 import type { ProjectPart, Recall, Statement, WithOption } from '../ast.ts';
 import { levelOf } from '../output/disclosure.ts';
 import { storedValue } from '../output/fields.ts';
@@ -53,8 +54,7 @@ export function shownHash(hash: string): string {
 
 /** Fields as they are stored; the link to a next version stands beside them. */
 export function shownFields(fields: JsonObject): JsonObject {
-  const { superseded_by: _, ...shown } = fields;
-  return shown;
+  return Object.hasOwn(fields, 'superseded_by') ? withoutMember(fields, 'superseded_by') : fields;
 }
 
 /** What options and stages say of how grains are shown. */

@@ -6,7 +6,7 @@ import { planOf } from '../../../engine/cal/run/plans.ts';
 import { searchedTexts } from '../../../engine/cal/run/searched.ts';
 import type { CalSession, QueryVector } from '../../../engine/cal/run/session.ts';
 import { EngineError } from '../../../engine/errors.ts';
-import { parseJson } from '../../../engine/grain/api-json.ts';
+import { objectOfJson, parseJson } from '../../../engine/grain/api-json.ts';
 import { runCal } from '../../../shards/gather-cal.ts';
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { includesScope } from '../../auth/principal.ts';
@@ -54,7 +54,7 @@ class CalOutput {
   }
 
   get result(): JsonValue {
-    return parseJson(this.resultJson);
+    return this.resultJson.startsWith('{') ? objectOfJson(this.resultJson) : parseJson(this.resultJson);
   }
 }
 
