@@ -7,13 +7,8 @@ import { factsOf, routesOf } from './known-routes.ts';
 import { type Placed, partitionFor } from './placement.ts';
 import type { AddItem, AddOutcome, Input, ManifestEntry, Output, RefusedEntry } from './protocol.ts';
 
-/** What the placement of an imported blob needs to know of it: decoded by who can. */
-export interface PlacedBlob extends Placed {
-  /** The version that this one replaces, when the blob says so. */
-  readonly supersedes?: string;
-}
-/** Throws EngineError for what is not a blob. */
-export type PlacementOf = (blob: Uint8Array) => PlacedBlob;
+/** Reads from an imported blob what its placement depends on. Throws EngineError for what is not a blob. */
+export type PlacementOf = (blob: Uint8Array) => Placed;
 
 export function gatherAddBatch(
   fan: Fan,
@@ -63,7 +58,7 @@ async function addExtracted(fan: Fan, { items, ...how }: Input<'addBatch'>): Pro
 }
 
 /**
- * Imports each blob where its chain of versions is, as far as the manifest, the blobs and what is held already tell;
+ * Imports each blob where its chain of versions is, as far as the manifest and what is held already tell;
  * a chain that is new here goes by its oldest member.
  */
 export async function gatherImport(
@@ -72,7 +67,7 @@ export async function gatherImport(
   placementOf: PlacementOf,
 ): Promise<Output<'importBlobs'>> {
   const failures = new Map<number, EngineError>();
-  const placed = new Map<string, PlacedBlob>();
+  const placed = new Map<string, Placed>();
   const hashes = blobs.map((blob) => hash('sha256', blob, 'hex'));
   blobs.forEach((blob, index) => {
     try {
@@ -85,12 +80,11 @@ export async function gatherImport(
 
   const older = new Map<string, string>();
   const newer = new Map<string, string>();
-  const link = (from: string, to: string): void => {
-    older.set(to, from);
-    newer.set(from, to);
-  };
-  for (const [address, { supersedes }] of placed) if (supersedes !== undefined) link(supersedes, address);
-  for (const { hash: from, supersededBy } of manifest) if (supersededBy !== undefined) link(from, supersededBy);
+  for (const { hash: from, supersededBy } of manifest) {
+    if (supersededBy === undefined) continue;
+    older.set(supersededBy, from);
+    newer.set(from, supersededBy);
+  }
   const held = await locateAll(fan, [...new Set([...placed.keys(), ...older.keys(), ...newer.keys()])]);
 
   const partitions = hashes.map((address) => {

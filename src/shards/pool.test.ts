@@ -1,13 +1,30 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EngineError } from '../engine/errors.ts';
+import { KeyStore } from '../engine/keys/key-store.ts';
+import { MasterKey } from '../engine/keys/master-key.ts';
 import { RESTART_DELAY_MIN_MS } from '../engine/limits.ts';
+import type { EngineOptions } from './engine-door.ts';
 import { type PoolOptions, ShardPool } from './pool.ts';
 import type { CallContext } from './protocol.ts';
 import { ADD_CODEC } from './testing/add-codec.ts';
 import { SETTINGS } from './testing/memory.ts';
+import { engineFolder } from './testing/test-engine.ts';
 
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
+
+/** What the pool opens each of four shards with, in folders of its own. */
+const optionsIn =
+  (root: string, folderOf = (shard: number) => `shard-${shard}`) =>
+  (shard: number): EngineOptions => ({
+    directory: join(root, folderOf(shard)),
+    keysDirectory: join(root, 'keys', `shard-${shard}`),
+    shard,
+    shards: 4,
+    masterKeys: [Buffer.alloc(32, 7)],
+    indexHeapBytes: 1 << 20,
+  });
 
 /** Two workers for four shards. A restart waits until the test lets it happen. */
 async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
@@ -23,14 +40,7 @@ async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
     shards: 4,
     workers: 2,
     entry: new URL('./testing/worker-entry.ts', import.meta.url),
-    engineOptions: (shard) => ({
-      directory: `shard-${shard}`,
-      keysDirectory: `keys-${shard}`,
-      shard,
-      shards: 4,
-      masterKeys: [new Uint8Array(32)],
-      indexHeapBytes: 1_000,
-    }),
+    engineOptions: optionsIn(engineFolder()),
     log: { info: log, error: log },
     faults: true,
     delay: (run, ms) => {
@@ -130,18 +140,12 @@ test('a worker that exits is started again later each time', async (t) => {
 });
 
 test('a shard that cannot be opened is reported at the start, and nothing is left running', async (t) => {
-  const engineOptions = (shard: number) => ({
-    directory: shard === 2 ? 'refused' : 'fine',
-    keysDirectory: '',
-    shard,
-    shards: 4,
-    masterKeys: [new Uint8Array(32)],
-    indexHeapBytes: 0,
-  });
-  await assert.rejects(
-    setUp(t, { engineOptions }),
-    (error) => error instanceof EngineError && error.message === 'STO-E001: the directory is refused',
-  );
+  const root = engineFolder();
+  const keys = KeyStore.open(join(root, 'keys', 'shard-2'), MasterKey.random());
+  keys.allocate('blob');
+  keys.flush();
+  keys.close();
+  await assert.rejects(setUp(t, { engineOptions: optionsIn(root) }), { code: 'AUT-E003' });
 });
 
 test('a worker whose entry file cannot be loaded is reported at the start', async (t) => {
@@ -178,10 +182,9 @@ test('closing answers what was sent before it', async (t) => {
 });
 
 test('a worker that does not come to an end is ended at the deadline', async (t) => {
-  const { pool } = await setUp(t);
-  const stuck = pool
-    .caller(1)
-    .call('add', { ...CONTEXT, reason: 'hang' }, { grainType: 'hang', fields: {}, sync: false });
+  const engineOptions = optionsIn(engineFolder(), (shard) => (shard === 1 ? 'stuck' : `shard-${shard}`));
+  const { pool } = await setUp(t, { engineOptions });
+  const stuck = pool.caller(1).call('attachMemory', CONTEXT, { settings: SETTINGS });
   const refused = assert.rejects(stuck, retryable);
   await new Promise((resolve) => setImmediate(resolve));
   await pool.close(0);

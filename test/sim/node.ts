@@ -8,17 +8,14 @@ import type { Clock } from '../../src/engine/clock.ts';
 import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { EngineError } from '../../src/engine/errors.ts';
 import { SYSTEM_ACTOR } from '../../src/engine/govern/audit.ts';
-import { toApi } from '../../src/engine/grain/api-output.ts';
-import { decodeGrain } from '../../src/engine/grain/blob.ts';
-import { GrainError } from '../../src/engine/grain/error.ts';
 import { FaultyLog } from '../../src/engine/log/faulty.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { MemoryLog, MemoryLogStore } from '../../src/engine/log/memory.ts';
+import { placementOf } from '../../src/server/placement-of.ts';
 import type { RawShardCaller } from '../../src/shards/client.ts';
 import { directShard } from '../../src/shards/direct.ts';
 import type { RouterContext } from '../../src/shards/fan.ts';
 import type { MemoryMethod } from '../../src/shards/gather.ts';
-import type { PlacedBlob } from '../../src/shards/gather-batch.ts';
 import { type Input, METHOD_KINDS, type MemorySettings, type Output } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
 import { CrashLog } from './crash-log.ts';
@@ -283,21 +280,4 @@ export class SimNode {
 /** A turn of the event loop: what was committed is answered, what was scheduled runs. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** What a server tells the router of a blob. */
-export function placementOf(blob: Uint8Array): PlacedBlob {
-  try {
-    const grain = decodeGrain(blob);
-    const sources = grain.fields['derived_from'];
-    const last = Array.isArray(sources) ? sources.at(-1) : undefined;
-    return {
-      grainType: grain.type,
-      fields: toApi(grain),
-      ...(typeof last === 'string' ? { supersedes: last } : {}),
-    };
-  } catch (error) {
-    if (error instanceof GrainError) throw new EngineError('FMT-E001', error.message);
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
-// A server without sockets, threads and disk, for tests: the real wrapper, table, control store and router over fake
-// engines and a log in heap.
+// A server without sockets and threads, for tests: the real wrapper, table, control store, router and engines, over logs
+// in heap.
 import { createSecretKey, hash } from 'node:crypto';
 import type { Clock } from '../../engine/clock.ts';
 import type { EngineError } from '../../engine/errors.ts';
@@ -8,7 +8,7 @@ import { MasterKey } from '../../engine/keys/master-key.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { directShard } from '../../shards/direct.ts';
 import { Router } from '../../shards/router.ts';
-import { FakeEngine } from '../../shards/testing/fake-engine.ts';
+import { TestEngine } from '../../shards/testing/test-engine.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import type { Scope } from '../auth/principal.ts';
 import { RateLimiter } from '../auth/rate-limit.ts';
@@ -32,6 +32,7 @@ import type { HttpParts, HttpReply } from '../operations/define.ts';
 import { fullPath } from '../operations/openapi.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import type { UnknownMember } from '../operations/unknown-members.ts';
+import { placementOf } from '../placement-of.ts';
 import type { Shards } from '../shards.ts';
 import { type Answer, Wrapper } from '../wrapper.ts';
 
@@ -64,7 +65,7 @@ export interface Parts {
   readonly services: Services;
   readonly wrapper: Wrapper;
   readonly authenticator: Authenticator;
-  readonly engines: readonly FakeEngine[];
+  readonly engines: readonly TestEngine[];
   readonly logStore: MemoryLogStore;
   /** Resolves when nothing is left to extract; more is refused from then on. */
   finishExtractions(): Promise<void>;
@@ -76,13 +77,15 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const config = readConfig({ embedder: 'none', ...options.flags }, {});
   const logStore = options.store ?? new MemoryLogStore();
   const control = ControlStore.open(new MemoryLog(logStore), CONTROL_KEY, clock);
-  const engines = Array.from({ length: options.shards ?? 2 }, (_, shard) => new FakeEngine(shard));
+  const shardCount = options.shards ?? 2;
+  const engines = await Promise.all(
+    Array.from({ length: shardCount }, (_, shard) => TestEngine.open(shard, { shards: shardCount, clock })),
+  );
   let memories: Memories | undefined;
   const router = new Router({
     shards: engines.map((engine, shard) => directShard(shard, engine, { clock })),
     settingsOf: (number) => memories?.settingsOf(number),
-    // Not asked for by memories of one partition.
-    placementOf: () => ({ grainType: '', fields: {} }),
+    placementOf,
   });
   const shards = insteadOf(router, options.instead ?? {});
   memories = new Memories({ store: control, shards, clock, memoriesMax: config.memoriesMax });

@@ -1,13 +1,18 @@
-// The entry file of the threads that this folder's tests start.
-import { EngineError } from '../../engine/errors.ts';
+// The entry file of the threads that this folder's tests start: real engines over logs in heap.
+import { basename } from 'node:path';
+import { Engine } from '../../engine/engine.ts';
+import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import { serveShards } from '../worker.ts';
 import { ADD_CODEC, addCodec } from './add-codec.ts';
-import { FakeEngine } from './fake-engine.ts';
+
+/** A shard in a folder of this name has a disk that never answers: its writes do not end. */
+const STUCK = 'stuck';
 
 export default serveShards({
-  openEngine: (options) =>
-    options.directory === 'refused'
-      ? Promise.reject(new EngineError('STO-E001', 'the directory is refused'))
-      : Promise.resolve(new FakeEngine(options.shard)),
+  openEngine: (options, onBug) => {
+    const isStuck = basename(options.directory) === STUCK;
+    const log = new MemoryLog(new MemoryLogStore(), isStuck ? { commitDelay: () => new Promise(() => undefined) } : {});
+    return Engine.open({ ...options, log, onFatal: onBug });
+  },
   codecs: { [ADD_CODEC]: addCodec },
 });

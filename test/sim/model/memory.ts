@@ -10,11 +10,11 @@ import { tripleForm } from '../../../src/engine/grain/api-text.ts';
 import { GRAIN_TYPE_NAMES } from '../../../src/engine/grain/grain.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../../src/engine/limits.ts';
 import { similarity } from '../../../src/engine/write/similarity.ts';
+import { placementOf } from '../../../src/server/placement-of.ts';
 import type { RouterContext } from '../../../src/shards/fan.ts';
 import type { Placed } from '../../../src/shards/placement.ts';
 import { partitionFor } from '../../../src/shards/placement.ts';
 import type { ErasureProof, Input, JsonObject, JsonValue, Output } from '../../../src/shards/protocol.ts';
-import { placementOf } from '../node.ts';
 import {
   type Held,
   isCurrent,
@@ -515,7 +515,6 @@ export class ModelMemory {
       }
     });
     const pairs = manifest.map(({ hash, supersededBy }) => [hash, supersededBy] as const);
-    for (const one of placed) if (one?.supersedes !== undefined) pairs.unshift([one.supersedes, one.hash]);
     return placed.map((one) => {
       if (one === undefined) return 0;
       const path = [one.hash];

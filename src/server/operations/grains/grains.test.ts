@@ -1,4 +1,4 @@
-// The grain operations through their HTTP faces, over fake engines.
+// The grain operations through their HTTP faces, over engines with their logs in heap.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -9,6 +9,15 @@ import { modelFieldWarnings } from './recall-fields.ts';
 import { recallQuery } from './recall-query.ts';
 
 const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
+/** What the engine adds to a belief that says none of it. */
+const DEFAULTS = {
+  confidence: 1,
+  created_at: 1_700_000_000,
+  namespace: 'default',
+  source_type: 'user',
+  tags: [],
+  temporal_type: 'state',
+};
 const M = '/memories/default';
 
 const post = (parts: Parts, path: string, json: unknown) => ask(parts, 'POST', `${M}/${path}`, { key: ADMIN, json });
@@ -18,7 +27,7 @@ const fieldsAt = async (parts: Parts, hash: unknown) =>
 test('a belief comes flat or nested, and the outer value wins', async () => {
   const parts = await makeParts();
   const flat = await post(parts, 'add', { ...BELIEF, mood: 'calm', purpose: 'x', options: {} });
-  assert.deepEqual(await fieldsAt(parts, flat.body['blob_hash']), { ...BELIEF, mood: 'calm' });
+  assert.deepEqual(await fieldsAt(parts, flat.body['blob_hash']), { ...BELIEF, ...DEFAULTS, mood: 'calm' });
   assert.equal(flat.body['status'], 'added');
   const nested = await post(parts, 'add', {
     grain_type: 'belief',
@@ -30,6 +39,7 @@ test('a belief comes flat or nested, and the outer value wins', async () => {
   });
   assert.deepEqual(await fieldsAt(parts, nested.body['blob_hash']), {
     ...BELIEF,
+    ...DEFAULTS,
     object: 'milk',
     extra: 2,
     tags: ['out'],
@@ -134,7 +144,13 @@ test('a batch adds what is good and says what is not, by place', async () => {
       [6, 'VAL-E003'],
     ],
   );
-  assert.deepEqual(await fieldsAt(parts, added[0]?.blob_hash), { content: 'x', tags: ['own', 't'], namespace: 'mine' });
+  assert.deepEqual(await fieldsAt(parts, added[0]?.blob_hash), {
+    ...DEFAULTS,
+    temporal_type: 'event',
+    content: 'x',
+    tags: ['own', 't'],
+    namespace: 'mine',
+  });
 });
 
 test('a new version takes fields flat or nested, keeps nulls, and its reason goes along', async () => {

@@ -1,4 +1,4 @@
-// Remembering and extraction over fake engines: what happens beside the good case.
+// Remembering and extraction over engines with their logs in heap: what happens beside the good case.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
