@@ -9,7 +9,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { decodeAuditBody } from '../../src/engine/govern/audit-codec.ts';
 import { CorruptRecord } from '../../src/engine/log/log.ts';
 import { decodeRecord, isPlainRecord } from '../../src/engine/record/record.ts';
-import { contextOf, openShard, recalled, StepClock, settingsOf, until } from '../support/shard.ts';
+import { codeOf, contextOf, openShard, recalled, StepClock, settingsOf, until } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const FIXTURE = join(import.meta.dirname, '../fixtures/plain-hashes');
@@ -107,6 +107,25 @@ test('compact enciphers hashes in records and links, once; the chain stays as it
     return record.kind === 'audit' ? decodeAuditBody(record.body).map(({ details }) => details) : [];
   });
   assert.ok(told.some((details) => details.includes(hashes.ada)));
+});
+
+test('compact takes out grains whose key was destroyed, as nobody can encipher their hashes any more', async (t) => {
+  const { root, hashes } = unpacked(t);
+  const engine = await openShard(root);
+  t.after(() => engine.close());
+  // The log is an older copy than the keys: it does not know of the erasure.
+  const { store } = engine;
+  const memory = store.memory(1);
+  store.keys.destroy([store.userKey(memory, 'ada')!.key], store.clock.nowMs());
+  memory.dropKeys();
+  await engine.write('compact', context, {});
+  assert.equal(recordsOf(engine).filter(isPlainRecord).length, 0);
+  const ofAda = [hashes.ada, hashes.kept].map((hash) => Buffer.from(hash, 'hex'));
+  const naming = recordsOf(engine).filter((bytes) => ofAda.some((hash) => Buffer.from(bytes).includes(hash)));
+  assert.deepEqual(new Set(naming.map((bytes) => decodeRecord(bytes).kind)), new Set(['audit']));
+  assert.equal(await codeOf(() => engine.read('get', context, { hash: hashes.ada })), 'MEM-E006');
+  assert.equal(engine.read('get', context, { hash: hashes.bob }).hash, hashes.bob);
+  assert.deepEqual((await engine.write('verify', context, {})).findings, []);
 });
 
 test('a memory that is made now has nothing to be taken out', async (t) => {

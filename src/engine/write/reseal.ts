@@ -21,11 +21,17 @@ export const resealPlan: WritePlan<
     const { store } = group;
     let resealed = 0;
     let left = 0;
+    const erased: Sequence[] = [];
     for (const sequence of sequences) {
       try {
         const bytes = store.log.read(sequence);
         if (bytes === undefined) continue;
         const record = decodeRecord(bytes);
+        // In an older copy of the data: without its key the hash cannot be enciphered, and with it the text could be guessed.
+        if (record.kind === 'grain' && isPlainRecord(bytes) && store.isErased(record)) {
+          erased.push(sequence);
+          continue;
+        }
         const anew =
           record.kind === 'standing'
             ? linkAnew(store, memory, record)
@@ -41,6 +47,7 @@ export const resealPlan: WritePlan<
         left += 1;
       }
     }
+    if (erased.length > 0) group.remove(memory, erased, 'erased');
     return { resealed, left };
   },
 };
