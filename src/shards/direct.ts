@@ -2,7 +2,7 @@
 // what a thread would change or refuse is changed and refused here.
 import { type Clock, systemClock } from '../engine/clock.ts';
 import { EngineError } from '../engine/errors.ts';
-import { BatchRunner } from './batch-runner.ts';
+import { BatchRunner, isCounted } from './batch-runner.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor } from './engine-door.ts';
@@ -25,7 +25,11 @@ export function directShard(shard: number, engine: EngineDoor, options: DirectOp
     codecs,
     clock,
     schedule: queueMicrotask,
-    send: (message) => queueMicrotask(() => client.receive(message)),
+    send: (message) =>
+      queueMicrotask(() => {
+        client.receive(message);
+        if (isCounted(message)) runner.taken(message.byteLength);
+      }),
     onBug: (error, id) => {
       const dead = new EngineError('STO-E002', 'the shard met an internal error');
       // The bug itself, so that a test shows it.

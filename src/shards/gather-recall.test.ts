@@ -7,11 +7,13 @@ import { runs } from '../../test/support/runs.ts';
 import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import type { Engine } from '../engine/engine.ts';
+import { RECALL_HELD_BYTES_MAX } from '../engine/limits.ts';
 import { directShard } from './direct.ts';
 import { Fan } from './fan.ts';
 import { gatherRecall } from './gather-recall.ts';
+import { fetchAnywhere } from './gather-staged.ts';
 import { partitionFor } from './placement.ts';
-import type { AddItem, JsonObject, RecallQuery } from './protocol.ts';
+import type { AddItem, GrainView, JsonObject, RecallQuery } from './protocol.ts';
 
 const PARTITIONS = 4;
 const WORDS = ['saffron', 'shelf', 'harbour', 'lantern', 'yesterday', 'my', 'Ada', 'kept', 'red'];
@@ -100,4 +102,29 @@ test('one partition and four rank alike', async (t) => {
     ),
     { numRuns: runs(25) },
   );
+});
+
+test('large grains of one partition are fetched round by round, as far as a recall may hold them', async (t) => {
+  const engines = await enginesOf(t, PARTITIONS);
+  const { partition: _, ...asking } = contextOf(1);
+  const settings = { ...settingsOf(1), partitions: PARTITIONS };
+  for (const engine of engines) await engine.write('attachMemory', contextOf(1), { settings });
+  const hashes: string[] = [];
+  // All in one partition: more than its share of a round, and in the end more than a recall holds.
+  for (let i = 0; i < 40; i += 1) {
+    const engine = engines[i === 3 ? 2 : 1]!;
+    const fields = { content: `${i} ${'x'.repeat(1_000_000)}` };
+    hashes.push((await engine.write('add', contextOf(1), { grainType: 'event', fields, sync: false })).hash);
+  }
+  const gone = '0'.repeat(64);
+  const fan = new Fan(
+    asking,
+    engines.map((engine, shard) => directShard(shard, engine)),
+  );
+  const hashesOf = (grains: readonly (GrainView | null)[]) => grains.map((grain) => grain?.hash ?? gone);
+  const some = [...hashes.slice(0, 5), gone, ...hashes.slice(5, 20)];
+  assert.deepEqual(hashesOf(await fetchAnywhere(fan, some)), some);
+  const all = hashesOf(await fetchAnywhere(fan, hashes));
+  assert.deepEqual(all, hashes.slice(0, all.length));
+  assert.equal(all.length, Math.floor(RECALL_HELD_BYTES_MAX / 1_000_000));
 });

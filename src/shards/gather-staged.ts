@@ -1,5 +1,6 @@
 // A recall with its stages where answers take their time: over several partitions, where each further question goes to all of
 // them as the first did, or from the thread that waits for a model between two stages.
+import { AnswerRoom } from '../engine/answer-room.ts';
 import { unreachable } from '../engine/assert.ts';
 import { systemClock } from '../engine/clock.ts';
 import { RECALL_HELD_BYTES_MAX } from '../engine/limits.ts';
@@ -110,11 +111,23 @@ export async function gatherMeanings(fan: Fan, { hashes }: Input<'meanings'>): P
   return { embedder, vectors: hashes.map((_, at) => vectorAt(at)) };
 }
 
-/** Each grain from whichever partition has it. */
+/**
+ * Each grain from whichever partition has it, in the order of the hashes; fewer where they are more than a recall may hold. No round
+ * asks for more than that of all partitions together, however large the grains of one of them are.
+ */
 export async function fetchAnywhere(fan: Fan, hashes: readonly string[]): Promise<(GrainView | null)[]> {
-  const answers = await fan.all('fetch', { hashes, bytesMax: Math.ceil(RECALL_HELD_BYTES_MAX / fan.partitions) });
-  const grains = hashes.map(
-    (_, index) => answers.map(({ grains: held }) => held[index] ?? null).find((grain) => grain !== null) ?? null,
-  );
+  const bytesMax = Math.ceil(RECALL_HELD_BYTES_MAX / fan.partitions);
+  const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
+  const grains: (GrainView | null)[] = [];
+  while (grains.length < hashes.length) {
+    const answers = await fan.all('fetch', { hashes: hashes.slice(grains.length), bytesMax });
+    // What one partition did not come to may be there.
+    const answered = Math.min(...answers.map((answer) => answer.grains.length));
+    for (let at = 0; at < answered; at += 1) {
+      const grain = answers.map((answer) => answer.grains[at]).find((one) => one != null) ?? null;
+      if (grain !== null && !room.takesBytes(grain.sizeBytes)) return withAllSources(fan, grains);
+      grains.push(grain);
+    }
+  }
   return withAllSources(fan, grains);
 }

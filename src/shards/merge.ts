@@ -48,7 +48,7 @@ export function mergeProofs(proofs: readonly ErasureProof[]): ErasureProof {
   };
 }
 
-/** By path. A scope that has a key in several partitions has the fingerprint of all of them. */
+/** What would go from all of them together. */
 export function mergePreviews(parts: readonly RemovalPreview[]): RemovalPreview {
   const byType: Record<string, number> = {};
   const scopes = new Map<string, number>();
@@ -79,6 +79,7 @@ function foundNowhere(parts: readonly RemovalPreview[], found: readonly string[]
   return [...new Set(parts.flatMap(({ notFound }) => notFound ?? []))].filter((hash) => !gone.has(hash));
 }
 
+/** By path. A scope that has a key in several partitions has the fingerprint of all of them. */
 export function mergeScopeProofs(parts: readonly Output<'eraseScope'>[]): Output<'eraseScope'> {
   const [first] = parts;
   assert(first !== undefined, 'a memory has a partition');
