@@ -50,7 +50,7 @@ test('a removal without --yes shows what would go, and removes nothing', async (
   }
   const memory = await granary(here('memories', 'delete', 'dry'));
   assert.equal(memory.code, 2);
-  assert.match(memory.stdout, /^1 grains would go/);
+  assert.match(memory.stdout, /^1 grain would go/);
   assert.equal((await granaryJson(here('get', hash, '-m', 'dry')))['hash'], hash);
 });
 

@@ -88,10 +88,12 @@ async function tailEntries(options: Conditions & { readonly limit: number; reado
   if (verify === true) printLine(isBroken ? 'The chain is broken.' : 'The chain is whole.');
 }
 
+const NAMES: ReadonlySet<string> = new Set(['grain', 'old_grain', 'prior_grain', 'source']);
+
 /** Details without the enciphered names of grains: the hash stands beside them while the grain is there. */
-function withoutNames(details: JsonValue | undefined): JsonObject {
-  const { grain: _, old_grain: __, prior_grain: ___, ...rest } = (details ?? {}) as JsonObject; // the contract: an object
-  return rest;
+export function withoutNames(details: JsonValue | undefined): JsonObject {
+  const named = Object.entries((details ?? {}) as JsonObject); // the contract: an object
+  return Object.fromEntries(named.filter(([member]) => !NAMES.has(member)));
 }
 
 async function exportEntries(options: Conditions & { readonly out?: string }): Promise<void> {

@@ -59,9 +59,9 @@ async function remove(options: ScopeOptions): Promise<void> {
 
 async function erase(path: string, options: ScopeOptions): Promise<void> {
   const { memory, reason, proof, json } = options;
-  if (options.yes !== true)
-    return printWouldGo(await ask(options, 'POST', 'scope-erase', { scope_path: path, dry_run: true }), options);
   const body: JsonObject = { scope_path: path, ...(reason === undefined ? {} : { reason }) };
+  if (options.yes !== true)
+    return printWouldGo(await ask(options, 'POST', 'scope-erase', { ...body, dry_run: true }), options);
   const perform = (): Promise<JsonObject> => ask(options, 'POST', 'scope-erase', body);
   const proven = async (): Promise<JsonObject> => ({ memory, ...(await perform()) });
   const answer = await (proof === undefined ? perform() : withProofFile(proof, proven));

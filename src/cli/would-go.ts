@@ -1,9 +1,9 @@
-// What a removal would take, shown where nobody has said --yes.
+// What a removal would take. It is shown when the command has no --yes.
 import type { JsonObject } from '../engine/grain/api-json.ts';
 import { EXIT } from './failure.ts';
 import { number, printJson, printLine, printNote, printPairs, utc } from './output.ts';
 
-/** Prints the answer to a dry run. The exit code is that of a usage error, so that no script takes it for the removal. */
+/** Prints the answer to a dry run. The exit code is that of a usage error: a script must not take the dry run for the removal. */
 export function printWouldGo(preview: JsonObject, { json }: { readonly json?: true }): void {
   process.exitCode = EXIT.usage;
   if (json) {
@@ -11,7 +11,8 @@ export function printWouldGo(preview: JsonObject, { json }: { readonly json?: tr
     return;
   }
   const byType = Object.entries((preview['by_type'] ?? {}) as Record<string, number>); // the contract: counts
-  printLine(`${number(Number(preview['count']))} grains would go.`);
+  const count = Number(preview['count']);
+  printLine(`${number(count)} ${count === 1 ? 'grain' : 'grains'} would go.`);
   const times: readonly (readonly [string, unknown])[] = [
     ['oldest', preview['oldest_created_at']],
     ['newest', preview['newest_created_at']],
