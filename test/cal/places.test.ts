@@ -115,7 +115,7 @@ test('the first of an order are those that sorting all of them would give', asyn
   fc.assert(
     fc.property(
       fc.constantFrom(...orders),
-      fc.integer({ min: 0, max: 60 }),
+      fc.integer({ min: 0, max: 160 }),
       fc.constantFrom({}, { grainTypes: ['event'] }, { subject: 's3' }, { confidenceMin: 0.5 }),
       (order, take, filter) => {
         const matching = all.filter(

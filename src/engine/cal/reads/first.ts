@@ -106,6 +106,9 @@ function firstByKeys(search: Search, take: number, [firstOf, secondOf]: readonly
   return kept.inOrder(store, parts);
 }
 
+/** Up to so many places are kept in order; more are sorted now and then: moving them costs more. */
+const KEPT_SORTED_MAX = 64;
+
 /** The first places of all that are added, by keys and address. */
 export class FirstPlaces {
   readonly #take: number;
@@ -130,10 +133,26 @@ export class FirstPlaces {
   }
 
   add(place: Place): void {
+    if (this.#take <= KEPT_SORTED_MAX) {
+      this.#insert(place);
+      return;
+    }
     this.#places.push(place);
     if (this.#places.length < this.#limit) return;
     this.#prune();
     this.#limit = Math.max(2 * this.#take + 64, 2 * this.#places.length);
+  }
+
+  #insert(place: Place): void {
+    const places = this.#places;
+    let at = places.length;
+    for (; at > 0 && comparePlaces(places[at - 1]!, place) > 0; at--) places[at] = places[at - 1]!;
+    places[at] = place;
+    const last = places[this.#take - 1];
+    if (last === undefined) return;
+    this.worst = last;
+    // What is as good as the last stays: whole addresses tell them apart.
+    while (comparePlaces(places[places.length - 1]!, last) > 0) places.pop();
   }
 
   #prune(): void {

@@ -143,8 +143,13 @@ function isSide(field: string): field is 'subject' | 'relation' | 'object' {
 
 function* sideLists(part: IndexPart, side: 'subject' | 'relation' | 'object'): IterableIterator<ValueList> {
   // Every grain with a triple is also listed under the empty relation.
-  for (const [text, docs] of part.docsByValue(side)) if (text !== '') yield { text, docs };
+  const isKept = part.facetCardinality(side) <= LISTS_KEPT_MAX;
+  for (const [text, docs] of part.docsByValue(side))
+    if (text !== '') yield { text, docs: isKept ? () => part.facet(side, text) ?? NOTHING : docs };
 }
+
+/** Values of a side whose lists the part keeps when it has read them: with so few the lists are long. */
+const LISTS_KEPT_MAX = 256;
 
 function* namedLists(part: IndexPart, facet: 'type' | 'session'): IterableIterator<ValueList> {
   for (const [text] of part.facetValues(facet)) yield { text, docs: () => part.facet(facet, text) ?? NOTHING };

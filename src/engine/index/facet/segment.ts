@@ -252,8 +252,13 @@ export class FacetChunk {
     if (layout === null) return;
     const section = SECTION_OF.get(FACETS[facet]);
     assert(section !== undefined, 'a facet with names has a section for them');
-    const names = new SectionCursor(this.#source.section(section));
+    // Names of other facets stand before these: there may be many, and they are passed over once.
+    const cacheKey = `facet/names/${facet}`;
+    const start = this.#cache.get<number>(cacheKey);
+    const names = new SectionCursor(this.#source.section(section), start);
     for (const named of NAMED_FACETS[section]) {
+      if (start !== undefined && named !== facet) continue;
+      if (start === undefined && named === facet) this.#cache.set(cacheKey, names.position, CACHED_NAME_BYTES);
       const table = layout.tables[FACETS[named]]!;
       for (let at = 0; at < table.count; at++) {
         const name = names.bytes(names.varint());

@@ -100,6 +100,21 @@ function sortedNumbers(grain: IndexedGrain): Record<string, number> {
   return numbers;
 }
 
+const NAMED = ['type', 'namespace', 'tag', 'session', 'subject', 'relation', 'object'] as const;
+
+function isNamed(facet: string): facet is (typeof NAMED)[number] {
+  return (NAMED as readonly string[]).includes(facet);
+}
+
+/** Twice: a part remembers where the names of a facet begin. */
+function checkNames(part: IndexPart, facet: (typeof NAMED)[number]): void {
+  for (const _ of ['first', 'again']) {
+    const lists = [...part.docsByValue(facet)];
+    assert.equal(lists.length, part.facetCardinality(facet));
+    for (const [value, docs] of lists) assert.deepEqual(docs(), part.facet(facet, value), `${facet} ${value}`);
+  }
+}
+
 function checkFacets(
   parts: readonly IndexPart[],
   live: readonly IndexedGrain[],
@@ -127,6 +142,7 @@ function checkFacets(
         true,
       );
       if (facet === 'field') checkFields(part, expected.keys());
+      if (isNamed(facet)) checkNames(part, facet);
       if (facet !== 'type' && facet !== 'namespace' && facet !== 'tag') continue;
       const values = [...part.facetValues(facet)];
       assert.equal(values.length, part.facetCardinality(facet));
