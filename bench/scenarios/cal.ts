@@ -17,6 +17,7 @@ import { askJson, createMemory, settled, startServer, type Target } from '../lib
 import { inTurns, median, percentile, rounded } from '../lib/statistics.ts';
 
 const CONTEXT = contextOf(1);
+const VARIED = contextOf(2);
 const EVENTS_EVERY = 10;
 const GOALS_EVERY = 50;
 const START = 1_750_000_000;
@@ -30,7 +31,7 @@ export const scenario: Scenario = {
     { metric: 'assemble_p50_ms', atMost: 1 },
     { metric: 'grpc_assemble_p50_ms', atMost: 2 },
     { metric: 'filters_worst_cpu_ms', atMost: 10 },
-    { metric: 'group_relation_cpu_ms', atMost: 30 },
+    { metric: 'group_relation_cpu_ms', atMost: 10 },
     { metric: 'contradictions_cpu_ms', atMost: 300 },
   ],
   run,
@@ -49,7 +50,7 @@ const QUERIES = {
   assemble: (subject) =>
     `ASSEMBLE context FOR "what to say next" FROM goals: (RECALL goals LIMIT 10), who: (RECALL beliefs WHERE subject = "${subject}"), talk: (RECALL events RECENT 20) BUDGET 900 tokens PRIORITY goals > who > talk`,
 } as const satisfies Record<string, Query>;
-/** What fields of all kinds are asked for, over the whole memory; measured in processor time, which neighbours change less. */
+/** What fields of all kinds are asked for, over a whole memory of many kinds; in processor time, which neighbours change less. */
 const FILTERS = {
   goal_state: 'RECALL goals WHERE goal_state = "active" LIMIT 20',
   goal_state_not: 'RECALL goals WHERE goal_state != "active" LIMIT 20',
@@ -88,36 +89,12 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
   });
 }
 
-/** Beliefs of the source, and between them events, goals and actions. */
+/** Beliefs of the source, and between them events and goals. Latencies are measured over these, as they always were. */
 function mixed(source: GrainSource, grains: number): AddItem[] {
   return source.take(grains).map(({ grainType, fields }, i): AddItem => {
     const created_at = START + i;
     if (i % GOALS_EVERY === 1)
-      return {
-        grainType: 'goal',
-        fields: {
-          description: fields['object']!,
-          subject: fields['subject']!,
-          goal_state: ['active', 'satisfied', 'failed'][i % 3]!,
-          created_at,
-        },
-      };
-    if (i % GOALS_EVERY === 2)
-      return {
-        grainType: 'action',
-        fields: { tool_name: `tool-${i % 7}`, content: fields['object']!, created_at },
-      };
-    if (i % GOALS_EVERY === 3)
-      return {
-        grainType: 'belief',
-        fields: {
-          ...fields,
-          source_type: 'agent',
-          verification_status: 'contested',
-          recall_priority: 'hot',
-          created_at,
-        },
-      };
+      return { grainType: 'goal', fields: { description: fields['object']!, subject: fields['subject']!, created_at } };
     if (i % EVENTS_EVERY === 0)
       return {
         grainType: 'event',
@@ -129,6 +106,29 @@ function mixed(source: GrainSource, grains: number): AddItem[] {
         },
       };
     return { grainType, fields: { ...fields, created_at } };
+  });
+}
+
+/** The same with what filters ask for: states of goals, actions, and beliefs of which more was said. */
+function varied(items: readonly AddItem[]): AddItem[] {
+  return items.map((item, i): AddItem => {
+    const { grainType, fields } = item;
+    switch (i % GOALS_EVERY) {
+      case 1:
+        return { grainType, fields: { ...fields, goal_state: ['active', 'satisfied', 'failed'][i % 3]! } };
+      case 2:
+        return {
+          grainType: 'action',
+          fields: { tool_name: `tool-${i % 7}`, content: fields['object']!, created_at: fields['created_at']! },
+        };
+      case 3:
+        return {
+          grainType,
+          fields: { ...fields, source_type: 'agent', verification_status: 'contested', recall_priority: 'hot' },
+        };
+      default:
+        return item;
+    }
   });
 }
 
@@ -156,6 +156,9 @@ async function inEngine(
     ]),
   ) as unknown as Record<Name, () => number[]>; // One for each name.
   const all = await inTurns(rounds + 1, work);
+  await makeMemories(shard.engine, VARIED.memory, 1);
+  await addAll(shard, batchesOf(VARIED.memory, varied(items)));
+  await settle(shard);
   const filters = await filterCosts(shard, rounds);
   await shard.close();
   const metrics: Record<string, number> = {
@@ -175,7 +178,7 @@ async function filterCosts(shard: OpenShard, rounds: number): Promise<Record<str
   const costs: Record<string, number> = {};
   let worst = 0;
   for (const [name, query] of Object.entries(FILTERS)) {
-    await answeredAnyhow(shard, query);
+    for (let i = 0; i < FILTER_WARM_UPS; i++) await answeredAnyhow(shard, query);
     const times: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const before = process.cpuUsage();
@@ -190,17 +193,19 @@ async function filterCosts(shard: OpenShard, rounds: number): Promise<Record<str
 }
 
 const FILTER_REPEATS = 4;
+/** A first call opens blocks of the index, the next ones are compiled: as with latencies, neither is what an agent pays later. */
+const FILTER_WARM_UPS = 8;
 
 /** Also what a shard does in slices, as the server asks for it. */
 async function answeredAnyhow({ engine }: OpenShard, query: string): Promise<void> {
   const input = { query, session: PLAIN_SESSION, vectors: [] };
-  const reply = engine.read('cal', CONTEXT, input);
+  const reply = engine.read('cal', VARIED, input);
   const call: CallMemory = async (method, asked) =>
     // Both sides of the table go by the same method.
     (METHOD_KINDS[method] === 'long'
-      ? engine.write(method as 'flush', CONTEXT, asked as never)
-      : engine.read(method as 'get', CONTEXT, asked as never)) as never;
-  const whole = 'tooLong' in reply ? await runCal(call, CONTEXT, input) : reply;
+      ? engine.write(method as 'flush', VARIED, asked as never)
+      : engine.read(method as 'get', VARIED, asked as never)) as never;
+  const whole = 'tooLong' in reply ? await runCal(call, VARIED, input) : reply;
   if (isRefused(whole)) throw new Error(`${whole.refused}: ${whole.message}`);
 }
 
