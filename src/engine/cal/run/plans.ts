@@ -2,11 +2,14 @@
 // namespace and user are applied when the query runs.
 import { CAL_PLANS_MAX } from '../../limits.ts';
 import { type CheckedQuery, readQuery } from '../query.ts';
+import { CAL_LIMITS } from '../vocabulary/limits.ts';
 
 const plans = new Map<string, CheckedQuery>();
 
 /** As `readQuery`, which is asked once for each text of late. Throws CalError. */
 export function planOf(source: string, isStrict: boolean): CheckedQuery {
+  // It is refused, and as a key of the map all of it would be read.
+  if (source.length > CAL_LIMITS.queryBytesMax) return readQuery(source, isStrict);
   const name = `${isStrict ? 'strict' : ''}\n${source}`;
   const known = plans.get(name);
   if (known !== undefined) {
