@@ -197,25 +197,27 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
       });
   });
 
-test('with keys, and for their bearers, any page and any name will do', async () => {
+test('with keys, and for their bearers, any page and any name will do', async (t) => {
   const server = await startTestServer({});
+  t.after(() => server.close());
   const headers = {
     authorization: `Bearer ${server.key}`,
     origin: 'https://any.example',
     'sec-fetch-site': 'cross-site',
   };
   assert.equal((await fetch(`${server.http}/api/memories`, { headers })).status, 200);
-  await server.close();
 });
 
-test('on an address that others reach, other pages are refused, and names once some are given', async () => {
+test('on an address that others reach, other pages are refused, and names once some are given', async (t) => {
   const open = await startTestServer({ auth: 'none', host: '0.0.0.0', insecure: 'true' });
+  t.after(() => open.close());
   const named = await startTestServer({
     auth: 'none',
     host: '0.0.0.0',
     insecure: 'true',
     allowedHosts: 'mine.example',
   });
+  t.after(() => named.close());
   const told = async ({ httpPort }: TestServer, lines: string[]): Promise<number | undefined> => {
     const client = await SocketClient.open(httpPort);
     client.send(`GET /api/memories/default/stats HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`);
@@ -228,8 +230,6 @@ test('on an address that others reach, other pages are refused, and names once s
   assert.equal(await told(open, ['Host: other.example:80', 'Origin: http://evil.example']), 403);
   assert.equal(await told(named, ['Host: other.example:80']), 403);
   assert.equal(await told(named, ['Host: mine.example:80']), 200);
-  await open.close();
-  await named.close();
 });
 
 test('any origin and no key do not go together', () => {

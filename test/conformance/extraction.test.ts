@@ -298,8 +298,14 @@ for (const transport of ['HTTP', 'gRPC'])
 
 test('a server that ends finishes what it has answered for', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'granary-extraction-'));
+  const started: TestServer[] = [];
+  const start = async (): Promise<TestServer> => {
+    const server = await startTestServer({ dataDir });
+    started.push(server);
+    return server;
+  };
   try {
-    const first = await startTestServer({ dataDir });
+    const first = await start();
     const client = new HttpClient(first.http, first.key);
     // A server that ends waits so long and no longer: the thread that reads is there before that begins.
     await client.post('/memories/default/remember', { text: 'Nothing is said here.', extract_mode: 'sync' });
@@ -310,14 +316,15 @@ test('a server that ends finishes what it has answered for', async () => {
     );
     await first.close();
     assert.deepEqual(first.errors, []);
-    const second = await startTestServer({ dataDir });
+    const second = await start();
     const { grains } = await new HttpClient(second.http, first.key).get(
       '/memories/default/grains?limit=500&grain_type=belief',
     );
-    await second.close();
     const derived = new Set(grains.map(({ fields }: Grain) => fields['derived_from']));
     assert.deepEqual([...derived].sort(), sources.sort());
   } finally {
+    // One that has ended ends at once again.
+    for (const server of started) await server.close();
     rmSync(dataDir, { recursive: true });
   }
 });
