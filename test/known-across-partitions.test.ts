@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { FURTHER_SOURCES_MAX } from '../src/engine/limits.ts';
 import { partitionFor } from '../src/shards/placement.ts';
 import { HttpClient, type Reply } from './conformance/http-client.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
@@ -265,4 +266,25 @@ test('facts without a person gain sources from wherever they lie', async () => {
     assert.deepEqual(more, []);
     assert.deepEqual(belief.sources, expected);
   }
+});
+
+test('sources in other partitions that are gone make room for new ones', async () => {
+  const { at, say, beliefs } = await memory({ partitions: 4 });
+  await say({ session_id: 's0' });
+  for (const session_id of ['s1', 's2', 's3', 's4']) {
+    const messages = Array.from({ length: 25 }, (_, i) => ({ role: 'user', content: TEXT, time: THEN + i }));
+    const { told } = await say({ text: undefined, messages, session_id });
+    assert.deepEqual(told.warnings, []);
+  }
+  const [{ sources: full }] = await beliefs();
+  assert.equal(full.length, FURTHER_SOURCES_MAX);
+  const beyond = await say({ session_id: 's5' });
+  assert.match(String(beyond.told.warnings), /100 further sources of a fact are kept/);
+  for (const place of [3, 40, 70, 99]) await at('POST', '/forget', { hash: full[place] });
+  const next = await say({ session_id: 's5', created_at: THEN });
+  assert.deepEqual(next.told.warnings, []);
+  const expected = [next.source, ...full.filter((_: string, place: number) => ![3, 40, 70, 99].includes(place))];
+  assert.deepEqual((await beliefs())[0].sources, expected);
+  const last = await say({ session_id: 's5', created_at: THEN + 1 });
+  assert.deepEqual((await beliefs())[0].sources, [last.source, ...expected]);
 });

@@ -264,6 +264,8 @@ export interface AddItem {
   readonly source?: ExtractedFrom;
   /** Stores nothing: a grain that is known gains the source. MEM-E001 where none is known. */
   readonly knownOnly?: true;
+  /** Names of further sources of the known grain, in other partitions, that are gone: they make room. */
+  readonly gone?: readonly string[];
 }
 
 /** What the partition of a known grain has to know of a further source that another one may hold. */
@@ -284,6 +286,8 @@ export interface KnownFact {
   readonly known: boolean;
   /** The same for one that comes from a text with one of these hashes: what such a text stated was replaced since. */
   readonly fromTexts: readonly string[];
+  /** Names of its further sources in other partitions, where it has as many sources as are kept. */
+  readonly elsewhere?: readonly string[];
 }
 export type AddOutcome =
   | {

@@ -1,8 +1,10 @@
 // Beliefs read from texts, give me the partition that each goes to. A belief whose fact is known goes to the partition that knows it,
 // which then gains the source; any other goes where placement says.
+import { EngineError } from '../engine/errors.ts';
 import { toNfc } from '../engine/nfc.ts';
 import { nameIn } from '../engine/record/grain-name.ts';
 import type { Fan } from './fan.ts';
+import { gatherHashes } from './gather-names.ts';
 import { canonicalJson, partitionFor } from './placement.ts';
 import type { AddItem, ExtractedFrom, KnownFact } from './protocol.ts';
 
@@ -41,13 +43,32 @@ export async function routesOf(fan: Fan, items: readonly AddItem[]): Promise<Rou
   for (const [partition, answer] of answers.entries())
     for (const [at, from] of (answer?.sources ?? []).entries())
       if (from !== null && !sources.has(hashes[at]!)) sources.set(hashes[at]!, { partition, from });
+  const gone = await goneOf(
+    fan,
+    answers.flatMap((answer) => answer?.facts ?? []),
+  );
   return items.map((item, place) => {
     const own = partitionFor(item, fan.partitions, fan.context);
     const source = sources.get(sourceOf(item) ?? '');
     const known = answers.map((answer) => answer?.facts[place]);
     const partition = item.event === 'memory.extracted' ? chosen(known, own, source?.from.textHash) : own;
-    return { partition, own, item: itemFor(item, { partition, own, source }) };
+    const left = known[partition]?.elsewhere?.filter((name) => gone.has(name)) ?? [];
+    const routed = itemFor(item, { partition, own, source });
+    return { partition, own, item: left.length === 0 ? routed : { ...routed, gone: left } };
   });
+}
+
+/** Which further sources that facts have in other partitions are gone. Of one whose partition does not answer nobody knows. */
+async function goneOf(fan: Fan, facts: readonly KnownFact[]): Promise<ReadonlySet<string>> {
+  const names = [...new Set(facts.flatMap(({ elsewhere = [] }) => elsewhere))];
+  if (names.length === 0) return new Set();
+  try {
+    const { hashes } = await gatherHashes(fan, { names });
+    return new Set(names.filter((_, at) => hashes[at] === ''));
+  } catch (error) {
+    if (error instanceof EngineError) return new Set();
+    throw error;
+  }
 }
 
 /** The first that has answered this very call, else the own one where it knows the fact, else the first that does. */

@@ -10,7 +10,7 @@ import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { pseudonym } from './actor.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
-import { addFurtherSource, textHash } from './further-source.ts';
+import { addFurtherSource, elsewhereWhenFull, textHash } from './further-source.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { isSimilar } from './similarity.ts';
@@ -39,7 +39,8 @@ export function planAdd(
     event = 'memory.added',
     source,
     knownOnly,
-  }: Pick<AddItem, 'source' | 'knownOnly'> & {
+    gone,
+  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone'> & {
     readonly event?: AddItem['event'] | 'memory.added' | 'memory.imported';
   } = {},
 ): Added {
@@ -55,7 +56,7 @@ export function planAdd(
   if (duplicate !== undefined) {
     const unlinked =
       event === 'memory.extracted'
-        ? addFurtherSource(group, memory, context, { prepared, known: duplicate, source })
+        ? addFurtherSource(group, memory, context, { prepared, known: duplicate, source, gone })
         : undefined;
     const told = unlinked === undefined ? warnings : [...warnings, unlinked];
     return { hash: duplicate, duplicate: true, warnings: told };
@@ -184,12 +185,16 @@ function* factsKnown(
 /** What this partition would make of an extracted belief: stored, or known. */
 export function knownHere(group: Group, memory: Memory, prepared: PreparedGrain): Omit<KnownFact, 'answered'> {
   const fromTexts: string[] = [];
-  if (findDuplicate(group, memory, prepared) !== undefined) return { known: true, fromTexts };
-  for (const { fromText } of factsKnown(group, memory, prepared)) {
-    if (fromText === undefined) return { known: true, fromTexts };
+  let known = findDuplicate(group, memory, prepared);
+  for (const { address, fromText } of known === undefined ? factsKnown(group, memory, prepared) : []) {
+    if (fromText === undefined) {
+      known = address;
+      break;
+    }
     fromTexts.push(fromText);
   }
-  return { known: false, fromTexts };
+  const elsewhere = known === undefined ? [] : elsewhereWhenFull(group, memory, known);
+  return { known: known !== undefined, fromTexts, ...(elsewhere.length === 0 ? {} : { elsewhere }) };
 }
 
 /** The hash of the words of the grain that this was read from, where it is here and has some. */

@@ -1,7 +1,7 @@
 // A known grain that was read again gains the source that it was read from. The grain's own sources are part of its bytes, so
 // the further ones are records beside it. No new version is made: callers hold the grain's hash.
 import { hash } from 'node:crypto';
-import type { CallContext, ExtractedFrom } from '../calls.ts';
+import type { AddItem, CallContext, ExtractedFrom } from '../calls.ts';
 import { FURTHER_SOURCES_MAX } from '../limits.ts';
 import { parseName } from '../record/grain-name.ts';
 import type { Memory } from '../store/memory.ts';
@@ -21,7 +21,10 @@ export function addFurtherSource(
     prepared,
     known,
     source: elsewhere,
-  }: { readonly prepared: PreparedGrain; readonly known: string; readonly source: ExtractedFrom | undefined },
+    gone: goneElsewhere = [],
+  }: { readonly prepared: PreparedGrain; readonly known: string } & {
+    readonly [M in 'source' | 'gone']: AddItem[M] | undefined;
+  },
 ): string | undefined {
   const source = sourcesOf(prepared.grain)[0];
   const ordinal = group.findOrdinal(memory, known);
@@ -35,11 +38,11 @@ export function addFurtherSource(
   if (kept.some((one) => one.name === name)) return undefined;
   // Callers who may see the grain may then see its sources.
   const { user_id: user, namespace } = stored.grain.fields;
-  if (from.userId !== user || from.namespace !== namespace) return undefined;
+  if (from.userId !== user || from.namespace !== String(namespace)) return undefined;
   if (kept.length >= FURTHER_SOURCES_MAX) {
-    const gone = kept.flatMap(({ sequence, name: old }) =>
-      sequence === undefined || mayBeThere(group, memory, old) ? [] : [sequence],
-    );
+    const isGone = (old: string): boolean =>
+      isElsewhere(old) ? goneElsewhere.includes(old) : group.store.hashOfName(memory, old) === undefined;
+    const gone = kept.flatMap(({ sequence, name: old }) => (sequence !== undefined && isGone(old) ? [sequence] : []));
     if (gone.length === 0) return TOO_MANY;
     group.dropFurtherSources(memory, gone);
   }
@@ -73,9 +76,15 @@ export function textHash({ fields: { content } }: PreparedGrain['grain']): strin
   return typeof content === 'string' ? hash('sha256', content, 'hex') : undefined;
 }
 
-/** A source in another partition may: this one cannot tell. */
-function mayBeThere(group: Group, memory: Memory, name: string): boolean {
-  return parseName(name)?.partition !== undefined || group.store.hashOfName(memory, name) !== undefined;
+/** Names of the grain's further sources in other partitions, where it has as many sources as are kept: only those can tell which are gone. */
+export function elsewhereWhenFull(group: Group, memory: Memory, address: string): string[] {
+  const ordinal = group.findOrdinal(memory, address);
+  const kept = ordinal === undefined ? [] : group.furtherSources(memory, ordinal);
+  return kept.length < FURTHER_SOURCES_MAX ? [] : kept.map(({ name }) => name).filter(isElsewhere);
+}
+
+function isElsewhere(name: string): boolean {
+  return parseName(name)?.partition !== undefined;
 }
 
 function sourcesOf({ fields }: PreparedGrain['grain']): string[] {
