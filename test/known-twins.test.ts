@@ -8,9 +8,14 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { AddOutcome, MemorySettings } from '../src/engine/calls.ts';
 import { Engine } from '../src/engine/engine.ts';
+import { decodeAuditBody } from '../src/engine/govern/audit-codec.ts';
+import { CorruptRecord } from '../src/engine/log/log.ts';
 import { MemoryLog, MemoryLogStore } from '../src/engine/log/memory.ts';
+import { nameAtHome, parseName } from '../src/engine/record/grain-name.ts';
+import { decodeRecord } from '../src/engine/record/record.ts';
 import { directShard } from '../src/shards/direct.ts';
 import type { RouterContext } from '../src/shards/fan.ts';
+import { shardOf } from '../src/shards/placement.ts';
 import { Router } from '../src/shards/router.ts';
 import { settingsOf } from './support/shard.ts';
 
@@ -177,3 +182,51 @@ for (const dedup of ['exact', 'upsert', 'fuzzy'] as const)
       { numRuns: 12 },
     );
   });
+
+test('a source in another partition is named by keys of that partition, and by nothing once the person is erased', async () => {
+  const twin = await Twin.attached(SHARDS, 'exact');
+  const number = memories.size;
+  const sources: string[] = [];
+  for (const session of SESSIONS) {
+    const told = { user: 'ada' as const, session, namespace: 'default' as const, facts: [FACTS[0]], at: 0 };
+    const [source] = (await twin.run({ do: 'say', told, key: undefined })) as [string];
+    sources.push(source);
+  }
+  const opened = () => {
+    const names = engines.flatMap((engine) => [...sourceNames(engine, number)]);
+    return names.map(({ kind, name }) => {
+      const { partition } = parseName(name) ?? {};
+      if (partition === undefined) return { kind, elsewhere: false };
+      const { store } = engines[shardOf(number, partition, SHARDS)]!;
+      return { kind, elsewhere: true, hash: store.memory(number).trail.addressNamed(nameAtHome(name)) };
+    });
+  };
+  for (const kind of ['furtherSource', 'audit']) {
+    const elsewhere = opened().filter((name) => name.kind === kind && name.elsewhere);
+    assert.ok(elsewhere.length >= 2, kind);
+    for (const { hash } of elsewhere) assert.ok(hash !== undefined && sources.includes(hash));
+  }
+  await twin.run({ do: 'erase', user: 'ada' });
+  const left = opened();
+  assert.deepEqual(
+    left.filter(({ kind }) => kind === 'furtherSource'),
+    [],
+  );
+  assert.ok(left.some(({ elsewhere }) => elsewhere));
+  for (const name of left) assert.equal(name.hash, undefined);
+});
+
+/** What the log of a shard calls further sources of a memory's facts. */
+function* sourceNames({ store }: Engine, number: number): Generator<{ readonly kind: string; readonly name: string }> {
+  for (const item of store.log.scan(1)) {
+    if (item instanceof CorruptRecord) continue;
+    const record = decodeRecord(item.bytes);
+    if (record.memory !== number) continue;
+    if (record.kind === 'furtherSource') yield { kind: record.kind, name: record.name };
+    if (record.kind !== 'audit') continue;
+    for (const entry of decodeAuditBody(record.body)) {
+      const { source } = JSON.parse(entry.details) as { readonly source?: string };
+      if (source !== undefined) yield { kind: record.kind, name: source };
+    }
+  }
+}
