@@ -18,7 +18,6 @@ import type { Log, Sequence } from '../log/log.ts';
 import { grainName } from '../record/grain-name.ts';
 import {
   decodeRecord,
-  type EngineRecord,
   type GrainHead,
   type GrainRecord,
   type KeyRecord,
@@ -268,29 +267,33 @@ export class Store {
     return this.parts(memory).flatMap((part) => [...part.keyedSequences(kind)]);
   }
 
-  /** Where the grain with that address is, unless it was removed. */
+  /**
+   * Where the grain with that address is, unless it was removed. Without its key nobody can tell a grain's hash: the index finds
+   * such a grain by the first 8 bytes, and it is given where no other has the address, so that the reader is told why it is gone.
+   */
   findOrdinal(memory: number, address: string): Ordinal | undefined {
     const parts = this.parts(memory);
+    let untold: Ordinal | undefined;
     for (let i = parts.length - 1; i >= 0; i--) {
       const part = parts[i]!;
       for (const doc of part.address(address)) {
         const ordinal = part.ordinals[doc]!;
         if (this.index.removed.get(ordinal)) continue;
         const bytes = this.#readOrName(ordinal);
-        if (bytes !== undefined && this.#mayBe(decodeRecord(bytes), address)) return ordinal;
+        const record = bytes === undefined ? undefined : decodeRecord(bytes);
+        if (record?.kind !== 'grain') continue;
+        const known = this.addressOf(record);
+        if (known === address) return ordinal;
+        if (known === undefined) untold ??= ordinal;
       }
     }
-    return undefined;
+    return untold;
   }
 
-  /**
-   * True when the record's grain has that address. Of one whose key is gone nobody can tell the hash: the index found it by
-   * the first 8 bytes, and whoever opens it is told that it was erased, or that its key was lost.
-   */
-  #mayBe(record: EngineRecord, address: string): boolean {
-    if (record.kind !== 'grain') return false;
-    const known = this.addressOf(record);
-    return known === undefined || known === address;
+  /** True for a grain whose key was destroyed, where the data is an older copy that does not know of the removal. */
+  isErasedAt(ordinal: Ordinal): boolean {
+    const head = this.#headAt(ordinal);
+    return head !== undefined && this.isErased(head);
   }
 
   /** The address that a grain's record gives it, without opening it; undefined once a key for that is gone. */

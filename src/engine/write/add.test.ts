@@ -1,5 +1,5 @@
-// Which beliefs a new one is compared with: those of its own user and namespace, however many others say something of the same
-// subject and relation.
+// What makes a new grain a duplicate: beliefs of its own user and namespace, however many others say something of the same
+// subject and relation, and nothing that was erased.
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
@@ -62,3 +62,20 @@ describe('beliefs of one subject and relation by many users', () => {
       assert.equal((await add({ object: 'coffee!', ...more })).duplicate, false, JSON.stringify(more));
   });
 });
+
+for (const isSealed of [false, true])
+  test(`what was erased makes nothing a duplicate, ${isSealed ? 'in a segment' : 'in a tail'} of an older copy either`, async (t) => {
+    const { engine, add } = await opened(t, 'exact');
+    const said = { object: 'tea', user_id: 'ada', created_at: 1_700_000_000 };
+    const { hash } = await add(said);
+    if (isSealed) await engine.write('flush', context, {});
+    // The log does not know of the erasure, as it is older than the keys.
+    const { store } = engine;
+    const memory = store.memory(1);
+    store.keys.destroy([store.userKey(memory, 'ada')!.key], store.clock.nowMs());
+    memory.dropKeys();
+    assert.deepEqual(await add(said), { hash, duplicate: false, warnings: [] });
+    assert.equal(engine.read('get', context, { hash }).fields['object'], 'tea');
+    assert.equal((await add(said)).duplicate, true);
+    assert.deepEqual((await engine.write('verify', context, {})).findings, []);
+  });

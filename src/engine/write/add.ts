@@ -94,13 +94,14 @@ function checkSource(group: Group, memory: Memory, { grain: { fields }, userId }
   if (!shared) return;
   const sources = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
   for (const source of sources)
-    if (typeof source !== 'string' || group.findOrdinal(memory, source) === undefined)
+    if (typeof source !== 'string' || group.nameOf(memory, source) === undefined)
       throw new EngineError('MEM-E001', 'what this was extracted from is gone');
 }
 
 /** The address of the grain that makes this one a duplicate under the memory's rule; equal bytes always do. */
 function findDuplicate(group: Group, memory: Memory, prepared: PreparedGrain): string | undefined {
-  if (group.findOrdinal(memory, prepared.address) !== undefined) return prepared.address;
+  const same = group.findOrdinal(memory, prepared.address);
+  if (same !== undefined && !group.store.isErasedAt(same)) return prepared.address;
   const { dedup, dedupThreshold } = memory.settings;
   if (dedup === 'none') return undefined;
   const exact = findIdentical(group, memory, prepared);
