@@ -59,6 +59,12 @@ export const ANSWER_BYTES_MAX = 16 * 1_048_576;
 /** Blobs of grains that one recall, or one CAL query, opens and holds until it has chosen; beyond: it is cut, or refused. */
 export const RECALL_HELD_BYTES_MAX = 32 * 1_048_576;
 export const CAL_HELD_BYTES_MAX = 64 * 1_048_576;
+/** What is gathered from several partitions at a time, and how many of these gathers may hold more than a small one (as much as a
+ * recall may); CAL queries over several partitions. Others wait for their turn. */
+export const GATHERS_MAX = 64;
+export const GATHER_SMALL_BYTES = 1_048_576;
+export const GATHERS_LARGE_MAX = 4;
+export const CAL_GATHERS_MAX = 8;
 /** An answer of more bytes has a share of that budget; one that begins is refused rather than others be cut off that began less than so long ago. */
 export const ANSWER_SHARED_BYTES_MIN = 65_536;
 export const ANSWER_SPARED_MS = 5_000;

@@ -12,6 +12,7 @@ import { directShard } from './direct.ts';
 import { Fan } from './fan.ts';
 import { type CallMemory, gatherCalRead, runCal } from './gather-cal.ts';
 import { gatherRecall } from './gather-recall.ts';
+import { GatherRoom } from './gather-room.ts';
 import type { AddItem } from './protocol.ts';
 
 const PARTITIONS = 3;
@@ -53,7 +54,7 @@ async function told(fan: Fan, query: string): Promise<unknown> {
     const answers = {
       calRead: (ask: never) => gatherCalRead(fan, 'calRead', ask),
       calScan: (ask: never) => gatherCalRead(fan, 'calScan', ask),
-      recall: (ask: never) => gatherRecall(fan, ask),
+      recall: (ask: never) => new GatherRoom().run((held) => gatherRecall(fan, ask, held)),
     };
     if (!(method in answers)) return fan.one(0, method, input);
     return (await answers[method as keyof typeof answers](input as never)) as never; // Each method has its own input.

@@ -4,10 +4,16 @@ import { test } from 'node:test';
 import { EngineError, type ErrorCode } from '../engine/errors.ts';
 import { Fan } from './fan.ts';
 import { GATHER } from './gather.ts';
+import { GatherRoom } from './gather-room.ts';
 import type { ErasureProof, Input, ShardCaller } from './protocol.ts';
 import { Turns } from './turns.ts';
 
-const TOOLS = { placementOf: () => ({ grainType: '', fields: {} }), turns: new Turns(), dedup: 'exact' } as const;
+const TOOLS = {
+  placementOf: () => ({ grainType: '', fields: {} }),
+  turns: new Turns(),
+  room: new GatherRoom(),
+  dedup: 'exact',
+} as const;
 const CONTEXT = { memory: 1, actor: 'key:test', requestId: 'req' };
 
 /** Three partitions; what the one in the middle refuses with, to a check and to the erasure itself. */

@@ -5,11 +5,17 @@ import { test } from 'node:test';
 import { EngineError } from '../engine/errors.ts';
 import { Fan } from './fan.ts';
 import { GATHER } from './gather.ts';
+import { GatherRoom } from './gather-room.ts';
 import { partitionFor } from './placement.ts';
 import type { ShardCaller } from './protocol.ts';
 import { Turns } from './turns.ts';
 
-const TOOLS = { placementOf: () => ({ grainType: '', fields: {} }), turns: new Turns(), dedup: 'exact' } as const;
+const TOOLS = {
+  placementOf: () => ({ grainType: '', fields: {} }),
+  turns: new Turns(),
+  room: new GatherRoom(),
+  dedup: 'exact',
+} as const;
 const CONTEXT = { memory: 1, actor: 'key:test', requestId: 'req' };
 const FACT = { userId: 'ann', purpose: 'storage', granted: false, atMs: 5, hash: 'h' };
 

@@ -11,6 +11,7 @@ import { RECALL_HELD_BYTES_MAX } from '../engine/limits.ts';
 import { directShard } from './direct.ts';
 import { Fan } from './fan.ts';
 import { gatherRecall } from './gather-recall.ts';
+import { GatherRoom } from './gather-room.ts';
 import { fetchAnywhere } from './gather-staged.ts';
 import { partitionFor } from './placement.ts';
 import type { AddItem, GrainView, JsonObject, RecallQuery } from './protocol.ts';
@@ -92,7 +93,9 @@ test('one partition and four rank alike', async (t) => {
           for (const one of questions) {
             const query: RecallQuery = { ...one, filter: one.structural ? { subject: 'red' } : {} };
             const { hits, total, coverage } =
-              partitions === 1 ? engines[0]!.read('recall', context, query) : await gatherRecall(fan, query);
+              partitions === 1
+                ? engines[0]!.read('recall', context, query)
+                : await new GatherRoom().run((held) => gatherRecall(fan, query, held));
             found.push([total, coverage, hits.map(({ grain, ...scores }) => [grain.fields['n'], scores])]);
           }
           answers.push(found);
@@ -123,8 +126,8 @@ test('large grains of one partition are fetched round by round, as far as a reca
   );
   const hashesOf = (grains: readonly (GrainView | null)[]) => grains.map((grain) => grain?.hash ?? gone);
   const some = [...hashes.slice(0, 5), gone, ...hashes.slice(5, 20)];
-  assert.deepEqual(hashesOf(await fetchAnywhere(fan, some)), some);
-  const all = hashesOf(await fetchAnywhere(fan, hashes));
+  assert.deepEqual(hashesOf(await new GatherRoom().run((held) => fetchAnywhere(fan, some, held))), some);
+  const all = hashesOf(await new GatherRoom().run((held) => fetchAnywhere(fan, hashes, held)));
   assert.deepEqual(all, hashes.slice(0, all.length));
   assert.equal(all.length, Math.floor(RECALL_HELD_BYTES_MAX / 1_000_000));
 });

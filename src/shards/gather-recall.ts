@@ -7,6 +7,7 @@ import { type Fused, fuse, newestFirst } from '../engine/recall/fuse.ts';
 import { beyondLimit } from '../engine/recall/recall.ts';
 import { type Excluded, Exclusions } from '../engine/recall/stages/excluded.ts';
 import type { Fan } from './fan.ts';
+import type { Held } from './gather-room.ts';
 import { withAllSources } from './gather-sources.ts';
 import { mergeTextStatistics } from './merge.ts';
 import type { Candidate, GrainView, Output, RecallHit, RecallQuery, TextStatistics } from './protocol.ts';
@@ -15,7 +16,7 @@ interface PartitionCandidate extends Candidate {
   readonly partition: number;
 }
 
-export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output<'recall'>> {
+export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Promise<Output<'recall'>> {
   const statistics =
     query.query === undefined ? NO_STATISTICS : mergeTextStatistics(await fan.all('recallStatistics', query));
   const answers = await fan.all('recallCandidates', { query, statistics });
@@ -23,7 +24,7 @@ export async function gatherRecall(fan: Fan, query: RecallQuery): Promise<Output
   const candidates = cutLegs(gathered, query);
   const legCut = candidates.length < gathered.length || answers.some((answer) => answer.legCut === true);
   const ranked = fuse(candidates, query);
-  const { grains, end } = await fetchGrains(fan, ranked);
+  const { grains, end } = await fetchGrains(fan, ranked, held);
   // The same from all of them: they know the same statistics.
   const shares = answers[0]?.termShares ?? [];
   const evidence: Evidence[] = [];
@@ -130,13 +131,14 @@ function bestBy(
 async function fetchGrains(
   fan: Fan,
   ranked: readonly Fused<PartitionCandidate>[],
+  held: Held,
 ): Promise<{ readonly grains: ReadonlyMap<string, GrainView>; readonly end: number }> {
   const grains = new Map<string, GrainView | null>();
-  const bytesMax = Math.ceil(RECALL_HELD_BYTES_MAX / fan.partitions);
   const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
   let end = 0;
   for (let isFull = false; end < ranked.length && !isFull; ) {
-    await fetchMissing(fan, ranked.slice(end), { bytesMax, grains });
+    const bytesMax = Math.ceil((await held.room(RECALL_HELD_BYTES_MAX)) / fan.partitions);
+    held.add(await fetchMissing(fan, ranked.slice(end), { bytesMax, grains }));
     for (; end < ranked.length; end++) {
       const { hash } = ranked[end]!.candidate;
       const grain = grains.get(hash);
@@ -149,19 +151,25 @@ async function fetchGrains(
   return { grains: new Map(told.flatMap((grain) => (grain === null ? [] : [[grain.hash, grain]]))), end };
 }
 
-/** Asks each partition for those of its grains that were not answered yet: at least the next one comes. */
+/** Asks each partition for those of its grains that were not answered yet: at least the next one comes. The bytes that came. */
 async function fetchMissing(
   fan: Fan,
   ranked: readonly Fused<PartitionCandidate>[],
   { bytesMax, grains }: { readonly bytesMax: number; readonly grains: Map<string, GrainView | null> },
-): Promise<void> {
+): Promise<number> {
   const missing = ranked.map(({ candidate }) => candidate).filter(({ hash }) => !grains.has(hash));
   const byPartition = Map.groupBy(missing, ({ partition }) => partition);
-  await Promise.all(
+  const bytes = await Promise.all(
     [...byPartition].map(async ([partition, candidates]) => {
       const hashes = candidates.map(({ hash }) => hash);
       const answer = await fan.one(partition, 'fetch', { hashes, bytesMax });
       for (const [at, grain] of answer.grains.entries()) grains.set(hashes[at]!, grain);
+      return bytesOf(answer.grains);
     }),
   );
+  return bytes.reduce((sum, some) => sum + some, 0);
+}
+
+export function bytesOf(grains: readonly (GrainView | null)[]): number {
+  return grains.reduce((sum, grain) => sum + (grain?.sizeBytes ?? 0), 0);
 }

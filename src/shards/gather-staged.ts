@@ -10,7 +10,8 @@ import { alikeOf } from '../engine/recall/stages/expansion.ts';
 import { type Rerank, recallStaged } from '../engine/recall/stages/recall-output.ts';
 import type { Fan } from './fan.ts';
 import { keepRecallWithNames } from './gather-names.ts';
-import { gatherRecall } from './gather-recall.ts';
+import { bytesOf, gatherRecall } from './gather-recall.ts';
+import type { Held } from './gather-room.ts';
 import { withAllSources } from './gather-sources.ts';
 import type { GrainFilter, GrainView, Input, Output, RecallAccount, RecallQuery } from './protocol.ts';
 
@@ -46,10 +47,10 @@ export function recallInStages(query: RecallQuery, ask: AskMemory, rerank?: Rera
   );
 }
 
-export async function gatherStagedRecall(fan: Fan, query: RecallQuery): Promise<Output<'recall'>> {
+export async function gatherStagedRecall(fan: Fan, query: RecallQuery, held: Held): Promise<Output<'recall'>> {
   const answers: { readonly [M in Asked]: (input: Input<M>) => Promise<Output<M>> } = {
-    recall: (plain) => gatherRecall(fan, plain),
-    fetch: async ({ hashes }) => ({ grains: await fetchAnywhere(fan, hashes) }),
+    recall: (plain) => gatherRecall(fan, plain, held),
+    fetch: async ({ hashes }) => ({ grains: await fetchAnywhere(fan, hashes, held) }),
     namespaces: (input) => gatherNamespaces(fan, input),
     alike: (input) => gatherAlike(fan, input),
     meanings: (input) => gatherMeanings(fan, input),
@@ -115,12 +116,13 @@ export async function gatherMeanings(fan: Fan, { hashes }: Input<'meanings'>): P
  * Each grain from whichever partition has it, in the order of the hashes; fewer where they are more than a recall may hold. No round
  * asks for more than that of all partitions together, however large the grains of one of them are.
  */
-export async function fetchAnywhere(fan: Fan, hashes: readonly string[]): Promise<(GrainView | null)[]> {
-  const bytesMax = Math.ceil(RECALL_HELD_BYTES_MAX / fan.partitions);
+export async function fetchAnywhere(fan: Fan, hashes: readonly string[], held: Held): Promise<(GrainView | null)[]> {
   const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
   const grains: (GrainView | null)[] = [];
   while (grains.length < hashes.length) {
+    const bytesMax = Math.ceil((await held.room(RECALL_HELD_BYTES_MAX)) / fan.partitions);
     const answers = await fan.all('fetch', { hashes: hashes.slice(grains.length), bytesMax });
+    for (const answer of answers) held.add(bytesOf(answer.grains));
     // What one partition did not come to may be there.
     const answered = Math.min(...answers.map((answer) => answer.grains.length));
     for (let at = 0; at < answered; at += 1) {

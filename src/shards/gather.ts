@@ -15,6 +15,7 @@ import {
   gatherSetPolicy,
 } from './gather-govern.ts';
 import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './gather-names.ts';
+import type { GatherRoom } from './gather-room.ts';
 import { withSources } from './gather-sources.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './gather-staged.ts';
 import { refuseCircle } from './goal-circle.ts';
@@ -41,6 +42,8 @@ export interface GatherTools {
   readonly placementOf: PlacementOf;
   /** Of the router: calls of one process are all that there are. */
   readonly turns: Turns;
+  /** Of the router too. */
+  readonly room: GatherRoom;
   /** The memory's rule. */
   readonly dedup: MemorySettings['dedup'];
 }
@@ -68,7 +71,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
     const answers = await fan.all('locate', input);
     return { held: input.hashes.map((_, index) => answers.some(({ held }) => held[index] === true)) };
   },
-  list: gatherList,
+  list: (fan, input, { room }) => room.run((held) => gatherList(fan, input, held)),
   recallStatistics: async (fan, input) => mergeTextStatistics(await fan.all('recallStatistics', input)),
   recallCandidates: async (fan, input) => {
     const answers = await fan.all('recallCandidates', input);
@@ -78,10 +81,11 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
       termShares: answers[0]?.termShares ?? [],
     };
   },
-  fetch: async (fan, { hashes }) => ({ grains: await fetchAnywhere(fan, hashes) }),
-  recall: gatherStagedRecall,
+  fetch: (fan, { hashes }, { room }) => room.run(async (held) => ({ grains: await fetchAnywhere(fan, hashes, held) })),
+  recall: (fan, query, { room }) => room.run((held) => gatherStagedRecall(fan, query, held)),
   namespaces: gatherNamespaces,
-  cal: (fan, input, tools) => runCal((method, asked) => GATHER[method](fan, asked, tools), fan.context, input),
+  cal: (fan, input, tools) =>
+    tools.room.runQuery(() => runCal((method, asked) => GATHER[method](fan, asked, tools), fan.context, input)),
   calRead: (fan, ask) => gatherCalRead(fan, 'calRead', ask),
   calScan: (fan, ask) => gatherCalRead(fan, 'calScan', ask),
   alike: gatherAlike,
@@ -137,7 +141,7 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   },
   statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
   verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),
-  auditPage: gatherAuditPage,
+  auditPage: (fan, input, { room }) => room.run(() => gatherAuditPage(fan, input)),
   keepRecall: keepRecallWithNames,
   grainNames: gatherNames,
   grainHashes: gatherHashes,

@@ -4,6 +4,8 @@ import { AnswerRoom, partOfGrain } from '../engine/answer-room.ts';
 import { assert } from '../engine/assert.ts';
 import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../engine/limits.ts';
 import type { Fan } from './fan.ts';
+import { bytesOf } from './gather-recall.ts';
+import type { Held } from './gather-room.ts';
 import { withAllSources } from './gather-sources.ts';
 import { sumOf } from './merge.ts';
 import type { GrainView, Input, Output } from './protocol.ts';
@@ -15,14 +17,14 @@ type Position = NonNullable<ListInput['after']>;
  * A list over all partitions, in the order of each: by creation time (descending or ascending as asked), then by
  * hash ascending. Every partition is read page by page from the same position; `offset` counts in the merged order.
  */
-export async function gatherList(fan: Fan, input: ListInput): Promise<Output<'list'>> {
+export async function gatherList(fan: Fan, input: ListInput, held: Held): Promise<Output<'list'>> {
   const { offset = 0, ...rest } = input;
   const wanted = offset + input.limit;
   // All of them together hold about two answers, however many they are.
-  const bytesMax = Math.ceil((2 * ANSWER_BYTES_MAX) / fan.partitions);
-  const page = { ...rest, limit: Math.min(wanted, PAGE_LIMIT_MAX), bytesMax };
-  const firsts = await fan.all('list', page);
-  const streams = firsts.map((first, partition) => new ListStream(fan, partition, page, first));
+  const page = { ...rest, limit: Math.min(wanted, PAGE_LIMIT_MAX) };
+  const firsts = await fan.all('list', { ...page, bytesMax: await bytesOfEach(fan, held) });
+  for (const { grains: first } of firsts) held.add(bytesOf(first));
+  const streams = firsts.map((first, partition) => new ListStream({ fan, partition, input: page, held }, first));
   const grains: GrainView[] = [];
   const room = new AnswerRoom();
   for (let taken = 0; taken < wanted; taken++) {
@@ -42,6 +44,11 @@ export async function gatherList(fan: Fan, input: ListInput): Promise<Output<'li
   };
 }
 
+/** What each partition may answer. */
+async function bytesOfEach(fan: Fan, held: Held): Promise<number> {
+  return Math.ceil((await held.room(2 * ANSWER_BYTES_MAX)) / fan.partitions);
+}
+
 async function smallest(streams: readonly ListStream[], order: ListInput['order']): Promise<ListStream | undefined> {
   let best: ListStream | undefined;
   for (const stream of streams) {
@@ -52,18 +59,21 @@ async function smallest(streams: readonly ListStream[], order: ListInput['order'
   return best;
 }
 
+interface ListSource {
+  readonly fan: Fan;
+  readonly partition: number;
+  readonly input: ListInput;
+  readonly held: Held;
+}
+
 /** One partition's list, from its first page on. */
 class ListStream {
-  readonly #fan: Fan;
-  readonly #partition: number;
-  readonly #input: ListInput;
+  readonly #source: ListSource;
   #page: Output<'list'>;
   #at = 0;
 
-  constructor(fan: Fan, partition: number, input: ListInput, first: Output<'list'>) {
-    this.#fan = fan;
-    this.#partition = partition;
-    this.#input = input;
+  constructor(source: ListSource, first: Output<'list'>) {
+    this.#source = source;
     this.#page = first;
   }
 
@@ -86,7 +96,10 @@ class ListStream {
   async fill(): Promise<void> {
     const { next } = this.#page;
     if (this.head !== undefined || next === undefined) return;
-    this.#page = await this.#fan.one(this.#partition, 'list', { ...this.#input, after: next });
+    const { fan, partition, input, held } = this.#source;
+    const bytesMax = await bytesOfEach(fan, held);
+    this.#page = await fan.one(partition, 'list', { ...input, after: next, bytesMax });
+    held.add(bytesOf(this.#page.grains));
     this.#at = 0;
   }
 }

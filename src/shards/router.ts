@@ -8,6 +8,7 @@ import type { RawShardCaller } from './client.ts';
 import type { RawReply, ShardCodecs } from './codec.ts';
 import { Fan, type RouterContext, valuesOf } from './fan.ts';
 import { GATHER, type GatherTools, type MemoryMethod } from './gather.ts';
+import { GatherRoom } from './gather-room.ts';
 import { sumOf } from './merge.ts';
 import { shardOf } from './placement.ts';
 import type {
@@ -35,6 +36,7 @@ export interface RouterOptions extends Pick<GatherTools, 'placementOf'> {
 export class Router {
   readonly #options: RouterOptions;
   readonly #turns = new Turns();
+  readonly #room = new GatherRoom();
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -75,7 +77,8 @@ export class Router {
       return this.#shardOf(context.memory, 0).call(method, { ...context, partition: 0 }, input);
     }
     const shards = Array.from({ length: partitions }, (_, partition) => this.#shardOf(context.memory, partition));
-    const tools = { placementOf: this.#options.placementOf, turns: this.#turns, dedup: settings.dedup };
+    const { placementOf } = this.#options;
+    const tools = { placementOf, turns: this.#turns, room: this.#room, dedup: settings.dedup };
     return GATHER[method](new Fan(context, shards), askedOf(settings, method, input), tools);
   }
 
