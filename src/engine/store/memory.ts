@@ -42,7 +42,8 @@ export class Memory {
   readonly scopeKeys = new BoundedMap<string, number>(SCOPE_KEYS_MAX);
   readonly #userTokens = new BoundedMap<string, string>(USER_KEYS_MAX);
   readonly #keys: KeyStore;
-  readonly #grainKeys = new BoundedMap<string, KeyObject>(GRAIN_KEYS_MAX);
+  /** By the key alone, a number, where there is no scope's: reads ask for one for every grain. */
+  readonly #grainKeys = new BoundedMap<number | string, KeyObject>(GRAIN_KEYS_MAX);
   /** For small texts of this memory: a key that no rotation changes. */
   readonly smallKey: KeyObject;
   readonly #log: Log;
@@ -65,7 +66,7 @@ export class Memory {
 
   /** The key of a grain sealed under `key` (a user's or the memory's blob key) and `scopeKey` (0: none). CRY-E002 when destroyed. */
   grainKey(key: number, scopeKey: number): KeyObject {
-    const id = `${key}/${scopeKey}`;
+    const id = scopeKey === 0 ? key : `${key}/${scopeKey}`;
     const known = this.#grainKeys.get(id);
     if (known !== undefined) return known;
     const salt = scopeKey === 0 ? Buffer.alloc(0) : this.#keys.get(scopeKey);

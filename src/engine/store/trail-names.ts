@@ -19,7 +19,8 @@ export class TrailNames {
   readonly #keys: KeyStore;
   /** What the memory's own names lie under; derived from its token key, which no rotation changes. */
   readonly #own: Buffer;
-  readonly #ciphers = new BoundedMap<string, TrailCipher>(CIPHERS_MAX);
+  /** By the user's key alone, a number, where there is no scope's: reads ask for one for every grain. */
+  readonly #ciphers = new BoundedMap<number | string, TrailCipher>(CIPHERS_MAX);
 
   constructor(tokenKey: Uint8Array, keys: KeyStore) {
     this.#keys = keys;
@@ -28,7 +29,7 @@ export class TrailNames {
 
   /** CRY-E002 when one of the keys was destroyed, STO-E001 when it is missing. */
   cipher({ user, scope }: NameKeys): TrailCipher {
-    const id = `${user}/${scope}`;
+    const id = scope === 0 ? user : `${user}/${scope}`;
     const known = this.#ciphers.get(id);
     if (known !== undefined) return known;
     const salt = scope === 0 ? NO_SALT : this.#keys.get(scope);
