@@ -698,6 +698,8 @@ export interface MemoryCalls {
       legCut?: true;
       /** These are there when the query's options ask for them. */
       sources?: readonly RecallHit[];
+      /** There when the hits have more sources than an answer. */
+      sourcesCut?: true;
       entities?: readonly string[];
       exhaustive?: ExhaustiveMetadata;
       census?: CensusMetadata;

@@ -56,6 +56,8 @@ export const ANSWER_MEMORY_MB = 256;
 export const MEMORY_MB_MIN = 64;
 /** A page, and a recall's hits, as JSON; beyond: the page ends with a cursor, the recall is cut and says so. */
 export const ANSWER_BYTES_MAX = 16 * 1_048_576;
+/** Sources that a recall adds to its hits; beyond: those of the best hits, and a warning. */
+export const SOURCES_MAX = 500;
 /** Blobs of grains that one recall, or one CAL query, opens and holds until it has chosen; beyond: it is cut, or refused. */
 export const RECALL_HELD_BYTES_MAX = 32 * 1_048_576;
 export const CAL_HELD_BYTES_MAX = 64 * 1_048_576;

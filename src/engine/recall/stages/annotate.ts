@@ -1,18 +1,22 @@
 // What is said beside the hits: the grains that they were derived from, and whom they speak of.
+import { SOURCES_MAX } from '../../limits.ts';
 import { type Asking, fetchGrains } from './asking.ts';
 import { type StageHit, textField } from './hit.ts';
-
-/** Sources of one answer. */
-const SOURCES_MAX = 500;
+import type { Staged } from './run.ts';
 
 /** The grains that `derived_from` of these hits names, and their further sources, each once, with the score of the best hit that came from it. */
-export function* sourcesOf(hits: readonly StageHit[]): Asking<StageHit[]> {
+export function* sourcesOf(hits: readonly StageHit[]): Asking<Pick<Staged, 'sources' | 'sourcesCut'>> {
   const derived = new Map<string, StageHit>();
+  let isCut = false;
   for (const hit of hits) {
-    for (const hash of derivedFrom(hit)) if (derived.size < SOURCES_MAX && !derived.has(hash)) derived.set(hash, hit);
+    for (const hash of derivedFrom(hit)) {
+      if (derived.has(hash)) continue;
+      if (derived.size < SOURCES_MAX) derived.set(hash, hit);
+      else isCut = true;
+    }
   }
   const grains = yield* fetchGrains([...derived.keys()]);
-  return grains.flatMap((grain): StageHit[] => {
+  const sources = grains.flatMap((grain): StageHit[] => {
     const hit = grain === null ? undefined : derived.get(grain.hash);
     if (grain === null || hit === undefined) return [];
     const { score } = hit;
@@ -27,6 +31,7 @@ export function* sourcesOf(hits: readonly StageHit[]): Asking<StageHit[]> {
       },
     ];
   });
+  return { sources, ...(isCut ? { sourcesCut: true as const } : {}) };
 }
 
 function derivedFrom({ grain }: StageHit): readonly string[] {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
+import { SOURCES_MAX } from '../../limits.ts';
 import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
 import { CHANGES, compareHits, type StageHit, scoreOf } from './hit.ts';
 import type { RecallOptions } from './options.ts';
@@ -286,4 +287,22 @@ test('every score is its base and the changes of its account, in order, within t
     ),
     { numRuns: runs(150) },
   );
+});
+
+test('more sources than an answer has are told, and those of the best hits are asked for', () => {
+  const sourcesFrom = (from: number, count: number) => Array.from({ length: count }, (_, i) => hashOf(`s${from + i}`));
+  const fetched = (first: number, second: number) => {
+    let asked: readonly string[] = [];
+    const hits = [
+      hit({ name: 'a', score: 0.9, fields: { derived_from: sourcesFrom(0, first) } }),
+      hit({ name: 'b', score: 0.4, fields: { derived_from: sourcesFrom(first, second) } }),
+    ];
+    const { sourcesCut } = runStagesNow(hits, context({ includeSources: true }), (ask) => {
+      if (ask.kind === 'fetch') asked = ask.hashes;
+      return nothing(ask);
+    });
+    return [asked.length, asked[0], sourcesCut];
+  };
+  assert.deepEqual(fetched(SOURCES_MAX - 1, 1), [SOURCES_MAX, hashOf('s0'), undefined]);
+  assert.deepEqual(fetched(SOURCES_MAX, 1), [SOURCES_MAX, hashOf('s0'), true]);
 });

@@ -26,6 +26,8 @@ export interface Staged {
   /** At most the query's limit, the best first. */
   readonly hits: readonly StageHit[];
   readonly sources?: readonly StageHit[];
+  /** There when the hits have more sources than an answer. */
+  readonly sourcesCut?: true;
   readonly entities?: readonly string[];
   readonly exhaustive?: ExhaustiveMetadata;
   readonly census?: CensusMetadata;
@@ -59,10 +61,10 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Askin
   });
   context.excluded?.left(preferred, cut, reasonOfCut(options));
   const answered = annotate(cut, options, nowMs);
-  const sources = options.includeSources === true ? yield* sourcesOf(answered) : undefined;
+  const sources = options.includeSources === true ? yield* sourcesOf(answered) : {};
   return {
     hits: answered,
-    ...(sources === undefined ? {} : { sources }),
+    ...sources,
     ...(options.countEntities === true ? { entities: subjectsOf(answered) } : {}),
     ...(exhaustive === undefined ? {} : { exhaustive }),
     ...(census === undefined ? {} : { census, sessionCoverageRatio: coverageRatio(census) }),

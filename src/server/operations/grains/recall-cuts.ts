@@ -5,11 +5,12 @@ import {
   QUERY_CHARS_MAX,
   QUERY_CLAUSES_MAX,
   QUERY_TERMS_MAX,
+  SOURCES_MAX,
 } from '../../../engine/limits.ts';
 import type { Output as Found } from '../../../shards/protocol.ts';
 import type { RecallInput } from './recall-fields.ts';
 
-type Cuts = Pick<Found<'recall'>, 'queryCut' | 'legCut' | 'entities' | 'recallId' | 'total'> & {
+type Cuts = Pick<Found<'recall'>, 'queryCut' | 'legCut' | 'sourcesCut' | 'entities' | 'recallId' | 'total'> & {
   readonly hits: readonly unknown[];
 };
 
@@ -18,11 +19,13 @@ export const QUERY_CUT =
   `${QUERY_CLAUSES_MAX} operators: what is beyond was not looked for`;
 
 export function cutWarnings(input: RecallInput, found: Cuts, candidateLimit: number): string[] {
-  const { hits, total, queryCut, legCut, entities, recallId } = found;
+  const { hits, total, queryCut, legCut, sourcesCut, entities, recallId } = found;
   const warnings: string[] = [];
   if (queryCut === true) warnings.push(QUERY_CUT);
   if (legCut === true)
     warnings.push(`total_candidates is a lower bound: a leg ended at candidate_limit ${candidateLimit}`);
+  if (sourcesCut === true)
+    warnings.push(`the hits have more than ${SOURCES_MAX} sources: \`sources\` has those of the best hits`);
   if (entities !== undefined && (legCut === true || total > hits.length))
     warnings.push(
       `count_entities counts the subjects of the ${hits.length} hits of this answer, of ${total} candidates`,
