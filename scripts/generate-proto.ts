@@ -31,14 +31,14 @@ export function generate(folder: string): void {
   mkdirSync(folder, { recursive: true });
   runPlugin(folder, 'grpc-js');
   renameSync(join(folder, MESSAGES), join(folder, SERVICES));
-  runPlugin(folder, 'none');
+  runPlugin(folder, 'generic-definitions');
   const whole = readFileSync(join(folder, SERVICES), 'utf8');
   const messages = readFileSync(join(folder, MESSAGES), 'utf8');
   writeFileSync(join(folder, SERVICES), servicesOf(whole, messages));
   buf('build', 'proto', '--as-file-descriptor-set', '--exclude-source-info', '-o', join(folder, 'memory.binpb'));
 }
 
-function runPlugin(folder: string, services: 'grpc-js' | 'none'): void {
+function runPlugin(folder: string, services: 'grpc-js' | 'generic-definitions'): void {
   const plugin = {
     local: [join(ROOT, 'node_modules', '.bin', 'protoc-gen-ts_proto')],
     out: folder,

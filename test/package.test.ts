@@ -44,6 +44,15 @@ test('the built package serves, and has every file that it names', async (t) => 
   assert.ok(threads.length >= 4, threads.join());
   for (const file of threads) assert.ok(existsSync(join(folder, 'dist', file)), `${file} is not built`);
 
+  // As are modules that are loaded when they are first used.
+  const late = sources.flatMap((file) =>
+    [...readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/\(import\.meta\.url, '(\.[^']+)'\)/g)].map(([, name]) =>
+      join(dirname(file), `${name}.js`),
+    ),
+  );
+  assert.ok(late.length >= 3, late.join());
+  for (const file of late) assert.ok(existsSync(join(folder, 'dist', file)), `${file} is not built`);
+
   const server = spawn(
     process.execPath,
     [join(folder, manifest.bin.granary), 'serve', '--data-dir', join(directory, 'data'), '--shards', '1'],

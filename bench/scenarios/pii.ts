@@ -1,6 +1,7 @@
 // Personal data found in text: how much of what is found is there, how much of what is there is found, and how fast. Three
 // sets of the labelled sentences; the second and the fourth were written before the rules.
-import { type PiiDetector, piiDetector } from '../../src/engine/govern/pii/detector.ts';
+import type { PiiDetector } from '../../src/engine/govern/pii/detection.ts';
+import { piiDetector } from '../../src/engine/govern/pii/detector.ts';
 import { loadNameModel } from '../../src/engine/govern/pii/name-model.ts';
 import { applyPiiPolicy } from '../../src/engine/govern/pii/write-action.ts';
 import { labelled, precision, recall, score } from '../../test/pii/labelled.ts';

@@ -1,7 +1,7 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
 
 import { AnswerRoom } from './answer-room.ts';
-import { cal, calRead } from './cal/reads/memory.ts';
+import type * as CalReads from './cal/reads/memory.ts';
 import type {
   CallContext,
   GrainFilter,
@@ -22,6 +22,7 @@ import { embedPages, vectorLag, vectorState } from './maintain/embed.ts';
 import { statisticsHistory } from './maintain/points.ts';
 import { memoryStatistics } from './maintain/statistics.ts';
 import { hasSeenGrain, isBound } from './maintain/users.ts';
+import { onDemand } from './on-demand.ts';
 import { alikeWords } from './recall/alike.ts';
 import { countedParts } from './recall/counted.ts';
 import { hashesShown, viewWithSources } from './recall/further-sources.ts';
@@ -44,6 +45,9 @@ import type { ReadTrail } from './write/read-trail.ts';
 
 type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
 type Out<M extends keyof MemoryCalls> = MemoryCalls[M]['output'];
+
+/** A fifth of the engine's files. */
+const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
 
 export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTrail) {
   return {
@@ -127,9 +131,10 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       const last = upTo?.[context.partition] ?? store.index.publishedSequence;
       return { waiting: vectorLag(store, store.memory(context.memory).number, last), upTo: [last] };
     },
-    cal: (context: CallContext, input: In<'cal'>): Out<'cal'> => cal(store, readable(store, context), context, input),
+    cal: (context: CallContext, input: In<'cal'>): Out<'cal'> =>
+      inCal().cal(store, readable(store, context), context, input),
     calRead: (context: CallContext, input: In<'calRead'>): Out<'calRead'> =>
-      calRead(store, readable(store, context), context, input),
+      inCal().calRead(store, readable(store, context), context, input),
     policy: (context: CallContext, { version }: In<'policy'>): Out<'policy'> => {
       const memory = store.memory(context.memory);
       const policy = version === undefined ? memory.governed.policy : policyVersion(store.log, memory, version);

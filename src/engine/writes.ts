@@ -1,5 +1,5 @@
 // The engine's writes and long calls, one row a method. All answer with a promise.
-import { calReadSteps } from './cal/reads/memory.ts';
+import type * as CalReads from './cal/reads/memory.ts';
 import type {
   AddOutcome,
   CallContext,
@@ -29,6 +29,7 @@ import { inSlices } from './maintain/slices.ts';
 import { isBound, seenDocs, userHashes } from './maintain/users.ts';
 import { verify } from './maintain/verify.ts';
 import { verifyAudit } from './maintain/verify-audit.ts';
+import { onDemand } from './on-demand.ts';
 import { auditRefusedRead } from './read-audit.ts';
 import { readable } from './reads.ts';
 import type { Memory } from './store/memory.ts';
@@ -47,6 +48,8 @@ export interface WriteServices extends RebuildServices {
 
 type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
 type Out<M extends keyof MemoryCalls> = Promise<MemoryCalls[M]['output']>;
+
+const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
 
 export function writeCalls(services: WriteServices) {
   const { store, queue, housekeeper } = services;
@@ -192,7 +195,7 @@ export function writeCalls(services: WriteServices) {
       hashes: await inSlices(userHashes(store, store.memory(context.memory), context)),
     }),
     calScan: async (context: CallContext, input: In<'calScan'>): Out<'calScan'> =>
-      inSlices(calReadSteps(store, scanned(context, input), context, input)),
+      inSlices(inCal().calReadSteps(store, scanned(context, input), context, input)),
     verifyAudit: async (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> => {
       await trailWritten();
       return verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit);

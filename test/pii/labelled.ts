@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPiiCategory, type PiiCategory } from '../../src/engine/govern/pii/categories.ts';
-import type { PiiDetector } from '../../src/engine/govern/pii/detector.ts';
+import type { PiiDetector } from '../../src/engine/govern/pii/detection.ts';
 import type { PiiFinding } from '../../src/engine/govern/pii/finding.ts';
 
 export type Half = 'first' | 'second' | 'third' | 'fourth';

@@ -1,5 +1,6 @@
 // The contract as data: the descriptor set that was generated from proto/, and what is named in it; with the standard
-// services, which reflection describes too.
+// services, which reflection describes too. Loaded with the first question of a reflection: reading a descriptor set takes
+// the whole of @bufbuild/protobuf.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
@@ -21,27 +22,10 @@ const ENCODED: ReadonlyMap<string, Uint8Array> = new Map(
   FILES.map((file) => [file.name, toBinary(FileDescriptorProtoSchema, file)]),
 );
 
-export interface Service {
-  /** With its package: `memory.v1.MemoryService`. */
-  readonly name: string;
-  /** Of the contract every one is unary. */
-  readonly methods: readonly string[];
-}
-
-/** Of the contract. */
-export const SERVICES: readonly Service[] = servicesIn(set.file);
-
-/** All that a front serves. */
-export const ALL_SERVICES: readonly Service[] = servicesIn(FILES);
-
-function servicesIn(files: readonly FileDescriptorProto[]): Service[] {
-  return files.flatMap((file) =>
-    file.service.map((service) => ({
-      name: `${file.package}.${service.name}`,
-      methods: service.method.map((method) => method.name),
-    })),
-  );
-}
+/** All that a front serves, with their packages. */
+export const SERVICE_NAMES: readonly string[] = FILES.flatMap((file) =>
+  file.service.map((service) => `${file.package}.${service.name}`),
+);
 
 let symbols: ReadonlyMap<string, string> | undefined;
 

@@ -1,8 +1,9 @@
 // The methods of a front, by their paths: the contract's, which all go to one handler, and the standard services.
-import { SERVICES } from './descriptor.ts';
+
 import type { GrpcHandler, GrpcOptions } from './front.ts';
 import type { Health } from './health.ts';
 import { reflectionMethods } from './reflection.ts';
+import { SERVICES } from './services.ts';
 import type { StreamingMethod } from './streaming-call.ts';
 import type { UnaryMethod } from './unary-call.ts';
 

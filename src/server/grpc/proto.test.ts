@@ -7,6 +7,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { generate } from '../../../scripts/generate-proto.ts';
 import { MemoryBatchServiceService, MemoryServiceService } from '../gen/memory/v1/services.ts';
+import { SERVICES } from './services.ts';
 
 const GENERATED = join(import.meta.dirname, '..', 'gen');
 const FILES = ['memory.binpb', join('memory', 'v1', 'memory.ts'), join('memory', 'v1', 'services.ts')];
@@ -33,6 +34,18 @@ test('the generated files are what proto/ generates', () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('the services that are served are those of the descriptor', () => {
+  assert.deepEqual(
+    SERVICES,
+    descriptor.file.flatMap((file) =>
+      file.service.map((service) => ({
+        name: `${file.package}.${service.name}`,
+        methods: service.method.map(({ name }) => name),
+      })),
+    ),
+  );
 });
 
 test('the services have exactly the methods of the contract, all unary', () => {

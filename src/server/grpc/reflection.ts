@@ -1,11 +1,14 @@
 // Server reflection, v1 and v1alpha: clients that have no proto file ask for the descriptors. Both versions have the same
 // messages.
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { onDemand } from '../../engine/on-demand.ts';
 import { GRPC_STATUS, type GrpcStatus } from '../status.ts';
-import { ALL_SERVICES, fileOfSymbol, filesNeeded } from './descriptor.ts';
+import type * as Descriptor from './descriptor.ts';
 import type { GrpcOptions } from './front.ts';
 import type { Conversation, StreamingCall, StreamingMethod } from './streaming-call.ts';
 import { ProtocolError } from './trailers.ts';
+
+const described = onDemand<typeof Descriptor>(import.meta.url, './descriptor');
 
 /** ServerReflectionRequest: `host`, and which of the others is there says what is asked. */
 const HOST = 1;
@@ -76,14 +79,14 @@ function answerTo(bytes: Uint8Array): Uint8Array {
     case FILE_BY_FILENAME:
       return filesOrError(writer, text, `Proto file not found: ${text}`);
     case FILE_CONTAINING_SYMBOL:
-      return filesOrError(writer, fileOfSymbol(text) ?? '', `Symbol not found: ${text}`);
+      return filesOrError(writer, described().fileOfSymbol(text) ?? '', `Symbol not found: ${text}`);
     case FILE_CONTAINING_EXTENSION: // the contract has none
       return withError(writer, GRPC_STATUS.NOT_FOUND, `Extension not found for symbol ${text} at field ${number}`);
     case ALL_EXTENSION_NUMBERS:
       return withError(writer, GRPC_STATUS.NOT_FOUND, `Extensions not found for symbol ${text}`);
     case LIST_SERVICES:
       writer.uint32(50).fork();
-      for (const { name } of ALL_SERVICES) writer.uint32(10).fork().uint32(10).string(name).join();
+      for (const name of described().SERVICE_NAMES) writer.uint32(10).fork().uint32(10).string(name).join();
       return writer.join().finish();
     default:
       return withError(writer, GRPC_STATUS.UNIMPLEMENTED, 'Unimplemented method for request: undefined');
@@ -92,7 +95,7 @@ function answerTo(bytes: Uint8Array): Uint8Array {
 
 /** The file and those that it needs, or that it is not there. */
 function filesOrError(writer: BinaryWriter, name: string, missing: string): Uint8Array {
-  const files = filesNeeded(name);
+  const files = described().filesNeeded(name);
   if (files.length === 0) return withError(writer, GRPC_STATUS.NOT_FOUND, missing);
   writer.uint32(34).fork();
   for (const file of files) writer.uint32(10).bytes(file);

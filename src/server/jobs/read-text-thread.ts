@@ -2,7 +2,8 @@
 // model by the first text that wants them.
 import { firstDate } from '../../engine/extract/dates.ts';
 import { ruleExtractor } from '../../engine/extract/extractor.ts';
-import { type PiiDetector, piiDetector } from '../../engine/govern/pii/detector.ts';
+import type { PiiDetector } from '../../engine/govern/pii/detection.ts';
+import { piiDetector } from '../../engine/govern/pii/detector.ts';
 import { loadNameModel } from '../../engine/govern/pii/name-model.ts';
 import type { TextOutcome, TextTask } from './read-text.ts';
 

@@ -1,11 +1,12 @@
 // Checks an operation's input against its schema, in the contract's words: a missing or mistyped member is VAL-E003
 // (422), one out of range VAL-E001 (400), a bad page VAL-E004. Members are named as the caller wrote them.
-import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/schema';
+import type * as Compiler from 'typebox/schema';
 import { assert } from '../../engine/assert.ts';
 import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import { onDemand } from '../../engine/on-demand.ts';
 import { formNamesOf } from './name-form.ts';
 import { toSnake } from './names.ts';
+import type { Static, TSchema } from './type.ts';
 
 /** Members of every list: whatever is wrong with them is the page's fault. */
 const PAGE_MEMBERS = new Set(['limit', 'cursor', 'offset']);
@@ -20,12 +21,16 @@ interface SchemaError {
 /** Returns `value` as the schema's type, its names in NFC, or throws EngineError. */
 export type Validate<S extends TSchema> = (value: unknown) => Static<S>;
 
-/** Compiles a check; `paged` inputs answer VAL-E004 for their page members. */
+/** TypeBox's compiler is 235 modules. A thread that starts checks nothing yet, and a command checks a row or two at all. */
+const compiler = onDemand<typeof Compiler>(import.meta.url, 'typebox/schema');
+
+/** A check, compiled when it is first used; `paged` inputs answer VAL-E004 for their page members. */
 export function compileCheck<S extends TSchema>(schema: S, options: { readonly paged: boolean }): Validate<S> {
-  const validator = Compile(schema);
   const formNames = formNamesOf(schema);
+  let validator: Compiler.Validator | undefined;
   return (value) => {
-    if (validator.Check(value)) return formNames(value);
+    validator ??= compiler().Compile(schema);
+    if (validator.Check(value)) return formNames(value as Static<S>); // `Check` said so
     throw asEngineError(validator.Errors(value)[1], value, options.paged);
   };
 }

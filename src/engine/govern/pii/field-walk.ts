@@ -8,7 +8,7 @@ import { isCounted, KIND, type Kind, type Shape } from '../../grain/kind.ts';
 import { Float, setOwn, type Value, type ValueMap } from '../../grain/value.ts';
 import type { PiiCategory } from './categories.ts';
 import { announces } from './cues.ts';
-import type { PiiDetector } from './detector.ts';
+import type { PiiDetector } from './detection.ts';
 import type { PiiFinding } from './finding.ts';
 import { isExpected, isMatched } from './identifiers.ts';
 import { socialSecurityNumber } from './number-shapes.ts';

@@ -5,7 +5,7 @@ import { EngineError } from '../../errors.ts';
 import type { GrainType } from '../../grain/grain.ts';
 import type { ValueMap } from '../../grain/value.ts';
 import { type PiiCategory, SENSITIVE_CATEGORIES } from './categories.ts';
-import type { PiiDetector } from './detector.ts';
+import type { PiiDetector } from './detection.ts';
 import { type FieldFinding, walkFields } from './field-walk.ts';
 import { isAccount } from './identifiers.ts';
 

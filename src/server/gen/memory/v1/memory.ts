@@ -7882,6 +7882,273 @@ export const BatchAddResponse: MessageFns<BatchAddResponse> = {
   },
 };
 
+/** One call, one answer: nothing streams. */
+export type MemoryServiceDefinition = typeof MemoryServiceDefinition;
+export const MemoryServiceDefinition = {
+  name: "MemoryService",
+  fullName: "memory.v1.MemoryService",
+  methods: {
+    /** Core. */
+    add: {
+      name: "Add",
+      requestType: AddRequest as typeof AddRequest,
+      requestStream: false,
+      responseType: AddResponse as typeof AddResponse,
+      responseStream: false,
+      options: {},
+    },
+    get: {
+      name: "Get",
+      requestType: GetRequest as typeof GetRequest,
+      requestStream: false,
+      responseType: GetResponse as typeof GetResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The reason travels in the metadata `x-reason`. */
+    forget: {
+      name: "Forget",
+      requestType: ForgetRequest as typeof ForgetRequest,
+      requestStream: false,
+      responseType: ForgetResponse as typeof ForgetResponse,
+      responseStream: false,
+      options: {},
+    },
+    recall: {
+      name: "Recall",
+      requestType: RecallRequest as typeof RecallRequest,
+      requestStream: false,
+      responseType: RecallResponse as typeof RecallResponse,
+      responseStream: false,
+      options: {},
+    },
+    recallChain: {
+      name: "RecallChain",
+      requestType: RecallChainRequest as typeof RecallChainRequest,
+      requestStream: false,
+      responseType: RecallChainResponse as typeof RecallChainResponse,
+      responseStream: false,
+      options: {},
+    },
+    supersede: {
+      name: "Supersede",
+      requestType: SupersedeRequest as typeof SupersedeRequest,
+      requestStream: false,
+      responseType: SupersedeResponse as typeof SupersedeResponse,
+      responseStream: false,
+      options: {},
+    },
+    accumulate: {
+      name: "Accumulate",
+      requestType: AccumulateRequest as typeof AccumulateRequest,
+      requestStream: false,
+      responseType: AccumulateResponse as typeof AccumulateResponse,
+      responseStream: false,
+      options: {},
+    },
+    remember: {
+      name: "Remember",
+      requestType: RememberRequest as typeof RememberRequest,
+      requestStream: false,
+      responseType: RememberResponse as typeof RememberResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Write buffer. Acknowledged writes are durable already; Flush also waits until the indexes are sealed. */
+    flush: {
+      name: "Flush",
+      requestType: FlushRequest as typeof FlushRequest,
+      requestStream: false,
+      responseType: FlushResponse as typeof FlushResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Administration. */
+    stats: {
+      name: "Stats",
+      requestType: StatsRequest as typeof StatsRequest,
+      requestStream: false,
+      responseType: StatsResponse as typeof StatsResponse,
+      responseStream: false,
+      options: {},
+    },
+    health: {
+      name: "Health",
+      requestType: HealthRequest as typeof HealthRequest,
+      requestStream: false,
+      responseType: HealthResponse as typeof HealthResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Compliance. */
+    grantConsent: {
+      name: "GrantConsent",
+      requestType: ConsentRequest as typeof ConsentRequest,
+      requestStream: false,
+      responseType: ConsentResponse as typeof ConsentResponse,
+      responseStream: false,
+      options: {},
+    },
+    revokeConsent: {
+      name: "RevokeConsent",
+      requestType: ConsentRequest as typeof ConsentRequest,
+      requestStream: false,
+      responseType: ConsentResponse as typeof ConsentResponse,
+      responseStream: false,
+      options: {},
+    },
+    restrictProcessing: {
+      name: "RestrictProcessing",
+      requestType: RestrictRequest as typeof RestrictRequest,
+      requestStream: false,
+      responseType: RestrictResponse as typeof RestrictResponse,
+      responseStream: false,
+      options: {},
+    },
+    liftRestriction: {
+      name: "LiftRestriction",
+      requestType: LiftRestrictionRequest as typeof LiftRestrictionRequest,
+      requestStream: false,
+      responseType: LiftRestrictionResponse as typeof LiftRestrictionResponse,
+      responseStream: false,
+      options: {},
+    },
+    forgetUser: {
+      name: "ForgetUser",
+      requestType: ForgetUserRequest as typeof ForgetUserRequest,
+      requestStream: false,
+      responseType: ErasureProofResponse as typeof ErasureProofResponse,
+      responseStream: false,
+      options: {},
+    },
+    exportUser: {
+      name: "ExportUser",
+      requestType: ExportRequest as typeof ExportRequest,
+      requestStream: false,
+      responseType: ExportResponse as typeof ExportResponse,
+      responseStream: false,
+      options: {},
+    },
+    exportPortability: {
+      name: "ExportPortability",
+      requestType: ExportRequest as typeof ExportRequest,
+      requestStream: false,
+      responseType: ExportResponse as typeof ExportResponse,
+      responseStream: false,
+      options: {},
+    },
+    verifyCompliance: {
+      name: "VerifyCompliance",
+      requestType: VerifyRequest as typeof VerifyRequest,
+      requestStream: false,
+      responseType: VerifyResponse as typeof VerifyResponse,
+      responseStream: false,
+      options: {},
+    },
+    detectPii: {
+      name: "DetectPii",
+      requestType: DetectPiiRequest as typeof DetectPiiRequest,
+      requestStream: false,
+      responseType: DetectPiiResponse as typeof DetectPiiResponse,
+      responseStream: false,
+      options: {},
+    },
+    detectPiiDetailed: {
+      name: "DetectPiiDetailed",
+      requestType: DetectPiiDetailedRequest as typeof DetectPiiDetailedRequest,
+      requestStream: false,
+      responseType: DetectPiiDetailedResponse as typeof DetectPiiDetailedResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** History, the query language, metrics. */
+    getHistory: {
+      name: "GetHistory",
+      requestType: GetHistoryRequest as typeof GetHistoryRequest,
+      requestStream: false,
+      responseType: GetHistoryResponse as typeof GetHistoryResponse,
+      responseStream: false,
+      options: {},
+    },
+    calQuery: {
+      name: "CalQuery",
+      requestType: CalQueryRequest as typeof CalQueryRequest,
+      requestStream: false,
+      responseType: CalQueryResponse as typeof CalQueryResponse,
+      responseStream: false,
+      options: {},
+    },
+    getMetrics: {
+      name: "GetMetrics",
+      requestType: GetMetricsRequest as typeof GetMetricsRequest,
+      requestStream: false,
+      responseType: GetMetricsResponse as typeof GetMetricsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Provenance of recalls. */
+    listProvenance: {
+      name: "ListProvenance",
+      requestType: ListProvenanceRequest as typeof ListProvenanceRequest,
+      requestStream: false,
+      responseType: ListProvenanceResponse as typeof ListProvenanceResponse,
+      responseStream: false,
+      options: {},
+    },
+    getProvenance: {
+      name: "GetProvenance",
+      requestType: GetProvenanceRequest as typeof GetProvenanceRequest,
+      requestStream: false,
+      responseType: GetProvenanceResponse as typeof GetProvenanceResponse,
+      responseStream: false,
+      options: {},
+    },
+    provenanceSummary: {
+      name: "ProvenanceSummary",
+      requestType: ProvenanceSummaryRequest as typeof ProvenanceSummaryRequest,
+      requestStream: false,
+      responseType: ProvenanceSummaryResponse as typeof ProvenanceSummaryResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Policy and harness. */
+    getPolicyResolved: {
+      name: "GetPolicyResolved",
+      requestType: GetPolicyResolvedRequest as typeof GetPolicyResolvedRequest,
+      requestStream: false,
+      responseType: GetPolicyResolvedResponse as typeof GetPolicyResolvedResponse,
+      responseStream: false,
+      options: {},
+    },
+    listHarnessTemplates: {
+      name: "ListHarnessTemplates",
+      requestType: ListHarnessTemplatesRequest as typeof ListHarnessTemplatesRequest,
+      requestStream: false,
+      responseType: ListHarnessTemplatesResponse as typeof ListHarnessTemplatesResponse,
+      responseStream: false,
+      options: {},
+    },
+  },
+} as const;
+
+/** Bulk ingestion. A call for each grain is bounded by the cost of a call; this one is bounded by the grains. */
+export type MemoryBatchServiceDefinition = typeof MemoryBatchServiceDefinition;
+export const MemoryBatchServiceDefinition = {
+  name: "MemoryBatchService",
+  fullName: "memory.v1.MemoryBatchService",
+  methods: {
+    /** Never fails for a bad item: each item has its own result, in order. */
+    batchAdd: {
+      name: "BatchAdd",
+      requestType: BatchAddRequest as typeof BatchAddRequest,
+      requestStream: false,
+      responseType: BatchAddResponse as typeof BatchAddResponse,
+      responseStream: false,
+      options: {},
+    },
+  },
+} as const;
+
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
 export type DeepPartial<T> = T extends Builtin ? T

@@ -1,0 +1,112 @@
+// What each entry of the program loads. A module costs every thread that loads it about a tenth of a millisecond and its
+// share of memory, so a package or a part of the program gets into a thread because it is used there, and not by way of
+// some import. `npm run bench -- start` has the times.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { granary } from './support/cli.ts';
+import { startServerProcess } from './support/server-process.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+const PRELOAD = resolve(import.meta.dirname, 'support', 'loaded-modules.ts');
+
+const manifest: unknown = JSON.parse(readFileSync(resolve(import.meta.dirname, '..', 'package.json'), 'utf8'));
+/** What packages bring along is their matter, and differs from platform to platform. */
+const DEPENDENCIES = new Set(
+  Object.keys((manifest as { readonly dependencies: object }).dependencies), // our own package.json
+);
+
+/** What one thread loaded. */
+interface Loaded {
+  /** Our own files, below src. */
+  readonly own: readonly string[];
+  /** Those that package.json names. */
+  readonly packages: readonly string[];
+  /** All modules, those of packages too. */
+  readonly count: number;
+}
+
+/** Of the thread that loaded our file `entry`. */
+function loadedIn(folder: string, entry: string): Loaded {
+  for (const name of readdirSync(folder)) {
+    const urls = new Set(readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'));
+    const own = [...urls].flatMap((url) => /^(?!.*\/node_modules\/).*\/src\/(.+)$/.exec(url)?.[1] ?? []);
+    if (!own.includes(entry)) continue;
+    const names = [...urls].map((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? '');
+    const packages = [...new Set(names)].filter((one) => DEPENDENCIES.has(one)).sort();
+    return { own, packages, count: urls.size };
+  }
+  assert.fail(`no thread loaded ${entry}`);
+}
+
+/** Runs a command; what its main thread loaded. */
+async function ran(t: TestContext, words: readonly string[]): Promise<Loaded> {
+  const folder = temporaryDirectory(t);
+  const env = { LOADED_MODULES: folder, NODE_OPTIONS: `--import ${JSON.stringify(PRELOAD)}` };
+  const { code, stderr } = await granary(words, { env });
+  assert.equal(code, 0, stderr);
+  return loadedIn(folder, 'cli/main.ts');
+}
+
+function below(own: readonly string[], ...folders: string[]): string[] {
+  return own.filter((file) => folders.some((folder) => file.startsWith(folder)));
+}
+
+test('the version is told without the commands', async (t) => {
+  const { own, packages } = await ran(t, ['--version']);
+  assert.deepEqual(packages, ['commander']);
+  assert.deepEqual([...own].sort(), ['cli/failure.ts', 'cli/main.ts', 'cli/program.ts', 'server/version.ts']);
+});
+
+test('help for a command loads that command, and nothing that it would run', async (t) => {
+  const { own, packages } = await ran(t, ['stats', '--help']);
+  assert.deepEqual(packages, ['cli-table3', 'commander']);
+  assert.deepEqual(below(own, 'server', 'shards'), ['server/version.ts']);
+  assert.ok(own.length <= 20, own.join());
+});
+
+test('a command loads what the server loads and its own ways to ask, where it opens the data itself', async (t) => {
+  const data = join(temporaryDirectory(t), 'data');
+  await ran(t, ['add', 'ann', 'likes', 'tea', '--data-dir', data]);
+  const { own, packages } = await ran(t, ['stats', '--data-dir', data]);
+  assert.deepEqual(
+    packages,
+    ['@bufbuild/protobuf', '@grpc/grpc-js', 'busboy', 'cborg', 'cli-table3', 'commander'].concat(
+      'lmdb',
+      'msgpackr',
+      'pino',
+      'piscina',
+      'prom-client',
+      'typebox',
+    ),
+  );
+  assert.deepEqual(below(own, 'engine/govern/pii/rules', 'server/grpc/descriptor'), []);
+});
+
+test('the server and its workers load what they use', async (t) => {
+  const folder = temporaryDirectory(t);
+  const server = await startServerProcess({
+    directory: temporaryDirectory(t),
+    flags: ['--shards', '1', '--workers', '1'],
+    preload: PRELOAD,
+    env: { LOADED_MODULES: folder },
+  });
+  await server.stop();
+
+  const main = loadedIn(folder, 'server/main.ts');
+  assert.deepEqual(
+    main.packages,
+    ['@bufbuild/protobuf', 'busboy', 'cborg', 'commander', 'lmdb', 'msgpackr'].concat('pino', 'piscina', 'prom-client'),
+  );
+  assert.deepEqual(below(main.own, 'engine/govern/pii/rules', 'server/grpc/descriptor'), []);
+  assert.ok(main.count <= 850, `${main.count} modules`);
+
+  const worker = loadedIn(folder, 'server/shard-worker.ts');
+  assert.deepEqual(
+    worker.packages,
+    ['@bufbuild/protobuf', 'cborg', 'flexsearch', 'lmdb', 'msgpackr', 'piscina'].concat('wink-porter2-stemmer'),
+  );
+  assert.deepEqual(below(worker.own, 'engine/cal/run', 'engine/cal/parser', 'engine/govern/pii/rules', 'cli'), []);
+  assert.ok(worker.count <= 550, `${worker.count} modules`);
+});

@@ -1,0 +1,16 @@
+// Loaded before a program (`--import`), in every thread: notes each module that is loaded, CommonJS too, as a line of
+// the file `THREAD.txt` in the folder that LOADED_MODULES names.
+import { appendFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+
+const file = join(process.env['LOADED_MODULES']!, `${threadId}.txt`);
+
+registerHooks({
+  load(url, context, next) {
+    // At once: a thread may be ended without a word.
+    if (!url.startsWith('node:')) appendFileSync(file, `${url}\n`);
+    return next(url, context);
+  },
+});
