@@ -169,3 +169,21 @@ test('counts that are kept follow what comes and goes, of more callers than are 
   await engine.write('forget', contextOf(1), { hashes: [hash], check: false });
   assert.deepEqual(counts(), four);
 });
+
+test('what ends is not counted, also where it was written after the part was last asked', async (t) => {
+  const [shared, own] = [await opened(t), await opened(t)];
+  const said = (content: string, i: number, more: JsonObject = {}): Item => ({
+    grainType: 'event',
+    fields: { content, created_at: 1_700_000_000 + i, ...more },
+    isRemoved: false,
+  });
+  const query: RecallQuery = { query: 'lantern', filter: {}, limit: 5, candidateLimit: 50, structural: false };
+  const statistics = (engine: Engine) => engine.read('recallStatistics', contextOf(1), query);
+  const items = [said('a red lantern', 0, { expires_at: 9_000_000_000 }), said('the harbour', 1)];
+  await fill(shared, 1, items, -1);
+  await fill(own, 1, items, -1);
+  assert.deepEqual(statistics(shared), statistics(own));
+  const { fields } = said('another lantern', 2, { expires_at: 1_700_000_001 });
+  await shared.write('add', contextOf(1), { grainType: 'event', fields, sync: false });
+  assert.deepEqual(statistics(shared), statistics(own));
+});

@@ -108,8 +108,9 @@ function earliestEnd(part: IndexPart): number {
   const { docCount } = part;
   const last = knownEnds.get(part);
   if (last?.docCount === docCount) return last.atMs;
-  let atMs = Number.POSITIVE_INFINITY;
-  for (let doc = 0; doc < docCount; doc++) if (expires[doc]! < atMs) atMs = expires[doc]!;
+  // A part only grows: each recall looks at what was added since the last one.
+  let { atMs, docCount: doc } = last ?? { atMs: Number.POSITIVE_INFINITY, docCount: 0 };
+  for (; doc < docCount; doc++) if (expires[doc]! < atMs) atMs = expires[doc]!;
   knownEnds.set(part, { docCount, atMs });
   return atMs;
 }
@@ -200,8 +201,8 @@ function oldestIn(part: IndexPart): number {
   if (part.chronological) return createdAtMs[0]!;
   const last = knownOldest.get(part);
   if (last?.docCount === docCount) return last.createdAtMs;
-  let oldest = Number.POSITIVE_INFINITY;
-  for (let doc = 0; doc < docCount; doc++) oldest = Math.min(oldest, createdAtMs[doc]!);
+  let { createdAtMs: oldest, docCount: doc } = last ?? { createdAtMs: Number.POSITIVE_INFINITY, docCount: 0 };
+  for (; doc < docCount; doc++) oldest = Math.min(oldest, createdAtMs[doc]!);
   knownOldest.set(part, { docCount, createdAtMs: oldest });
   return oldest;
 }
