@@ -1,6 +1,7 @@
 // `granary restrict`: freezes a user's data, lifts that, and shows whose data is frozen.
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api-json.ts';
+import { PAGE_LIMIT_MAX } from '../engine/limits.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printTable, utc } from './output.ts';
 
@@ -42,9 +43,14 @@ async function put(command: 'restrict' | 'unrestrict', user: string, options: Re
 }
 
 async function list(options: RestrictOptions): Promise<void> {
-  const result = await exec(options, 'restrictions', {});
-  if (options.json) return printJson(result);
-  const held = Array.isArray(result['restrictions']) ? (result['restrictions'] as JsonObject[]) : []; // the contract's answer
+  const held: JsonObject[] = [];
+  for (let cursor: unknown; cursor !== null; ) {
+    const asked = { limit: PAGE_LIMIT_MAX, ...(typeof cursor === 'string' ? { cursor } : {}) };
+    const page = await exec(options, 'restrictions', asked);
+    if (Array.isArray(page['restrictions'])) held.push(...(page['restrictions'] as JsonObject[])); // the contract's answer
+    cursor = page['next_cursor'] ?? null;
+  }
+  if (options.json) return printJson({ restrictions: held, total: held.length });
   printTable(
     [{ title: 'user' }, { title: 'since (UTC)' }, { title: 'by' }, { title: 'reason' }],
     held.map((one) => [

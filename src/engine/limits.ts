@@ -321,6 +321,8 @@ export const POLICY_TEXT_CHARS_MAX = 1_024;
 export const CONSENTS_CACHED_MAX = 16_384;
 /** Users of a memory whose processing is restricted. */
 export const RESTRICTIONS_MAX = 100_000;
+/** Characters of the reason for a restriction or a policy, which stays and is shown; beyond: VAL-E001. */
+export const RULE_REASON_CHARS_MAX = 1_024;
 /** Characters of a purpose. */
 export const PURPOSE_CHARS_MAX = 128;
 /** Characters of a text in a consent, of the reason for one, and members of a list. */

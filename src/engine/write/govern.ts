@@ -9,7 +9,7 @@ import type { Restriction } from '../govern/governed.ts';
 import { applyChange } from '../govern/policy/change.ts';
 import { policyJson, policyOfJson, type SealedPolicy } from '../govern/policy/seal.ts';
 import type { PolicyValue } from '../govern/policy/values.ts';
-import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX } from '../limits.ts';
+import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX, RULE_REASON_CHARS_MAX } from '../limits.ts';
 import type { RuleTopic } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { consentState, consentsState, policyState, restrictionState, sealPolicy, sealRule } from '../store/rules.ts';
@@ -37,7 +37,9 @@ export function planSetPolicy(
       keepPolicy(group, memory, context, sealed, input.change);
     return { policy: input.sealed, change: input.change };
   }
-  const { decision, policy } = applyChange(current, { reason: context.reason, ...input.change } as PolicyChangeOf, {
+  const change = { reason: context.reason, ...input.change } as PolicyChangeOf;
+  checkReason(change.reason);
+  const { decision, policy } = applyChange(current, change, {
     nowSeconds: Math.floor(group.nowMs / 1000),
     sealedBy: auditActor(memory, context.actor),
     isAdmin: input.isAdmin,
@@ -81,6 +83,7 @@ export function planRestrict(
   { userId, restricted, reason = context.reason ?? '' }: MemoryCalls['restrict']['input'],
 ): MemoryCalls['restrict']['output'] {
   refuseBeyond(context, userId);
+  checkReason(reason);
   const { governed } = memory;
   const known = governed.restrictions.get(userId);
   const timestamp = Math.floor(group.nowMs / 1000);
@@ -243,6 +246,14 @@ function keepRule(group: Group, memory: Memory, about: RuleTopic, key: number, s
   const value = Buffer.alloc(4);
   value.writeUInt32BE(sequence);
   return value;
+}
+
+/** What is kept is held in heap, and every list shows it. */
+function checkReason(reason: string | undefined): void {
+  if (reason !== undefined && reason.length > RULE_REASON_CHARS_MAX)
+    throw new EngineError('VAL-E001', `a reason has at most ${RULE_REASON_CHARS_MAX} characters`, {
+      details: [{ field: 'reason', issue: 'too long' }],
+    });
 }
 
 function refuseBeyond(context: CallContext, userId: string): void {

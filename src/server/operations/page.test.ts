@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { ANSWER_BYTES_MAX } from '../../engine/limits.ts';
 import { comparePlaces, pageOf, readPage, writeCursor } from './page.ts';
 
 interface Item {
@@ -83,4 +84,28 @@ test('what a page is other than was asked for is told', () => {
   const older = Buffer.from(JSON.stringify(['x', 1, 'a'])).toString('base64url');
   assert.deepEqual(readPage({ cursor: older, order: 'asc' }, 'x', told).after, { timeMs: 1, id: 'a' });
   assert.equal(told.length, 2);
+});
+
+test('a page ends where an answer has no room, and its cursor goes on', () => {
+  const items = Array.from({ length: 30 }, (_, at) => ({ timeMs: at, id: `${at}`, text: 'x'.repeat(1_500_000) }));
+  const seen: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = readPage({ limit: 500, ...(cursor === '' ? {} : { cursor }) }, 'x', []);
+    const {
+      items: told,
+      nextCursor,
+      total,
+    } = pageOf(
+      items,
+      page,
+      (item) => item,
+      'x',
+      ({ text }) => text,
+    );
+    assert.ok(JSON.stringify(told).length <= ANSWER_BYTES_MAX);
+    assert.equal(total, 30);
+    seen.push(...told.map(({ id }) => id));
+    cursor = nextCursor;
+  }
+  assert.deepEqual(seen, items.map(({ id }) => id).toReversed());
 });

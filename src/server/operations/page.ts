@@ -1,4 +1,5 @@
 // Pages of a list: what callers may ask for and the opaque cursor that ends an answer (service contract, Pagination).
+import { AnswerRoom } from '../../engine/answer-room.ts';
 import { EngineError } from '../../engine/errors.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from '../../engine/limits.ts';
 import { Type } from './type.ts';
@@ -96,19 +97,26 @@ export function badCursor(): EngineError {
   });
 }
 
-/** A page of `items`, which are sorted by time then id, ascending. */
+/**
+ * A page of `items`, which are sorted by time then id, ascending. It ends where an answer has no more room for what `partOf` gives
+ * of them; without it, items are small.
+ */
 export function pageOf<T>(
   items: readonly T[],
   page: Page,
   placeOf: (item: T) => Place,
   scope: string,
+  partOf?: (item: T) => unknown,
 ): { readonly items: readonly T[]; readonly total: number; readonly nextCursor: string | null } {
   const start = page.after === undefined ? 0 : firstBeyond(items, page.after, placeOf, page.order);
   const chosen: T[] = [];
+  const room = new AnswerRoom();
   const from = start + page.offset;
   for (let at = from; at < items.length && chosen.length < page.limit; at += 1) {
     const item = items[page.order === 'asc' ? at : items.length - 1 - at];
-    if (item !== undefined) chosen.push(item);
+    if (item === undefined) continue;
+    if (partOf !== undefined && !room.takes(partOf(item))) break;
+    chosen.push(item);
   }
   const last = chosen.at(-1);
   const more = from + chosen.length < items.length;

@@ -8,6 +8,7 @@ import {
 } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { missing } from '../grains/fields.ts';
+import { comparePlaces, PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
 import { Type } from '../type.ts';
 
 const Input = Type.Object({
@@ -68,14 +69,17 @@ export const unrestrict = defineOperation({
   },
 });
 
+const SCOPE = 'restrictions';
+
 export const restrictions = defineOperation({
   name: 'restrictions',
-  summary: 'Whose data is frozen, why, since when and by whom.',
+  summary: 'Whose data is frozen, why, since when and by whom, the latest first.',
   needs: 'read',
   on: 'memory',
   reach: ({ userId }) => (userId === undefined ? 'binding' : { persons: [userId], namespaced: true }),
   mutates: false,
-  input: Type.Object({ userId: Type.Optional(Type.String({ minLength: 1 })) }),
+  paged: true,
+  input: Type.Object({ userId: Type.Optional(Type.String({ minLength: 1 })), ...PAGE_INPUT }),
   output: Type.Object({
     restrictions: Type.Array(
       Type.Object({
@@ -85,11 +89,16 @@ export const restrictions = defineOperation({
         restrictedBy: Type.String(),
       }),
     ),
-    total: Type.Integer(),
+    ...PAGE_OUTPUT,
   }),
+  errors: ['VAL-E004'],
   exec: { command: 'restrictions' },
-  async run({ userId }, context) {
+  async run({ userId, ...page }, context) {
     const { restrictions: held } = await context.call('restrictions', userId === undefined ? {} : { userId });
-    return { restrictions: [...held], total: held.length };
+    const wanted = readPage(page, SCOPE, context.told);
+    const placeOf = (one: (typeof held)[number]): Place => ({ timeMs: one.restrictedAt * 1000, id: one.userId });
+    const sorted = [...held].sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
+    const { items, total, nextCursor } = pageOf(sorted, wanted, placeOf, SCOPE, (one) => one);
+    return { restrictions: [...items], total, nextCursor };
   },
 });
