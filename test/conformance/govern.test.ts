@@ -170,6 +170,8 @@ for (const [transport, partitions] of FACES)
       for (let at = 0; at < 6; at++)
         hashes.push(await face.add({ user_id: 'u1', session_id: `s${at}`, object: `green tea ${at}` }));
       const other = await face.add({ user_id: 'u2', object: 'green tea' });
+      const counter = { subject: 'visits', relation: 'of' };
+      await face.add({ user_id: 'u1', ...counter, object: 'ann', n: 1 });
       const first = await face.restrict('u1', 'contested');
       assert.deepEqual([first['user_id'], first['restricted']], ['u1', true]);
       assert.deepEqual(await face.restrict('u1', 'again'), first);
@@ -177,6 +179,13 @@ for (const [transport, partitions] of FACES)
       await refused(face.recall({ query: 'green tea', user_id: 'u1' }), 'POL-E008');
       for (const hash of hashes) await refused(face.get(hash), 'POL-E008');
       await refused(face.forget(hashes[0]!), 'POL-E008');
+      // By what they have in common, too: of the grains that are named none goes.
+      const { subject } = (await http.get(`${M}/grains/${other}`)).fields;
+      await refused(http.post(`${M}/forget`, { subject }), 'POL-E008');
+      await refused(http.post(`${M}/forget`, { hashes: [other, hashes[0]] }), 'POL-E008');
+      assert.equal((await http.get(`${M}/grains/${other}`)).version_status, 'current');
+      await refused(http.post(`${M}/accumulate`, { hash: hashes[0], deltas: { n: 1 } }), 'POL-E008');
+      await refused(http.post(`${M}/accumulate`, { ...counter, deltas: { n: 1 } }), 'POL-E008');
       await refused(face.supersede(hashes[0]!, { object: 'x' }), 'POL-E008');
       await refused(face.add({ user_id: 'u1', session_id: 's9' }), 'POL-E008');
       await refused(face.grant('u1', 'storage'), 'POL-E008');
