@@ -395,6 +395,8 @@ export const TRANSFER_GRAINS_MAX = 500;
 export const DRAIN_MS = 10_000;
 /** Health is answered after this, whether every shard was heard or not. */
 export const HEALTH_WAIT_MS = 2_000;
+/** A shard that has not answered by then is told as it was last heard, if that is no longer ago than `HEALTH_WAIT_MS`. */
+export const HEALTH_LATE_MS = 15;
 /** How often the server looks for what its log should say of the shards, and how much of it it keeps in mind. */
 export const HEALTH_LOG_MS = 5_000;
 /** How often a small file is written, to learn whether the disks take writes; its bytes; a write this long is told by health. */

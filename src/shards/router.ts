@@ -22,6 +22,7 @@ import type {
   ShardWideCalls,
   VerifyReport,
 } from './protocol.ts';
+import { ShardsHealth } from './shard-health.ts';
 import { Turns } from './turns.ts';
 
 export interface RouterOptions extends Pick<GatherTools, 'placementOf'> {
@@ -37,9 +38,15 @@ export class Router {
   readonly #options: RouterOptions;
   readonly #turns = new Turns();
   readonly #room = new GatherRoom();
+  readonly #health: ShardsHealth;
 
   constructor(options: RouterOptions) {
     this.#options = options;
+    this.#health = new ShardsHealth({
+      shards: options.shards.length,
+      ask: (shard) => this.callShard(shard, 'health', {}),
+      unreachable: (shard, reason) => ({ ...UNREACHABLE, shard, reasons: [reasonOf(reason)] }),
+    });
   }
 
   get shardCount(): number {
@@ -123,11 +130,8 @@ export class Router {
   }
 
   /** How each shard is; one whose worker does not answer is not ok, for the reason it gives. Never rejects. */
-  async health(): Promise<readonly ShardHealth[]> {
-    const answers = await this.#eachShard((shard) => this.callShard(shard, 'health', {}));
-    return answers.map((answer, shard) =>
-      answer.status === 'fulfilled' ? answer.value : { ...UNREACHABLE, shard, reasons: [reasonOf(answer.reason)] },
-    );
+  health(): Promise<readonly ShardHealth[]> {
+    return this.#health.all();
   }
 
   /** What a full check of each shard found. */
