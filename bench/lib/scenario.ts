@@ -40,6 +40,11 @@ export interface Scenario {
   run(options: Options): Promise<Measured | Skipped>;
 }
 
+/** Workers and shards of a server for two cores; a smoke run starts many servers, and the fewest threads start soonest. */
+export function serverSize(size: Size): { readonly workers: number; readonly shards: number } {
+  return size === 'smoke' ? { workers: 1, shards: 2 } : { workers: 2, shards: 8 };
+}
+
 /** The value for this size. */
 export function sized<T>(size: Size, values: Readonly<Record<Size, T>>): T {
   return values[size];

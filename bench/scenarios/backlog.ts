@@ -11,7 +11,7 @@ import { inFolder } from '../lib/folder.ts';
 import { cacheFolder } from '../lib/kept-vectors.ts';
 import { LoadClient, type LoadJob } from '../lib/load.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { serverSize, sized } from '../lib/scenario.ts';
 import { createMemory, embedded, type ServerOptions, settled, startServer } from '../lib/server.ts';
 import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 
@@ -39,25 +39,22 @@ async function run({ size, profile }: Options): Promise<Measured> {
   const client = LoadClient.start();
   try {
     return await inFolder(async (data) => {
-      const options = { workers: 2, shards: 8, auth: 'api-key', profile } as const;
+      const options = { ...serverSize(size), auth: 'api-key', profile } as const;
       const embedder = { runtime, folder, grains: 'encoded' } as const;
       const filled = join(data, 'filled');
       // Enough waits for the whole of a round of adds, too.
       const waiting = Math.max(texts, sized(size, { full: 20_000, quick: 10_000, smoke: 8 }));
-      for (const [name, count] of [
-        ['few', texts],
-        ['many', waiting],
-      ] as const)
-        await fill({ ...options, dataDirectory: join(filled, name) }, client, count, looks);
+      for (const count of new Set([texts, waiting]))
+        await fill({ ...options, dataDirectory: join(filled, String(count)) }, client, count, looks);
       let made = 0;
-      const copy = (name: 'few' | 'many'): string => {
+      const copy = (count: number): string => {
         const dataDirectory = join(data, `round-${made++}`);
-        cpSync(join(filled, name), dataDirectory, { recursive: true });
+        cpSync(join(filled, String(count)), dataDirectory, { recursive: true });
         return dataDirectory;
       };
       const figures = await inTurns(rounds, {
         encoder: () => encoderAlone(runtime, folder, texts),
-        backlog: () => backlog({ ...options, dataDirectory: copy('few'), embedder }, texts),
+        backlog: () => backlog({ ...options, dataDirectory: copy(texts), embedder }, texts),
       });
       const adds: LoadJob = {
         protocol: 'grpc',
@@ -70,8 +67,8 @@ async function run({ size, profile }: Options): Promise<Measured> {
         seed: 2,
       };
       const added = await inTurns(rounds, {
-        plain: () => addsPerSecond({ ...options, dataDirectory: copy('many') }, client, adds),
-        beside: () => addsPerSecond({ ...options, dataDirectory: copy('many'), embedder }, client, adds),
+        plain: () => addsPerSecond({ ...options, dataDirectory: copy(waiting) }, client, adds),
+        beside: () => addsPerSecond({ ...options, dataDirectory: copy(waiting), embedder }, client, adds),
       });
       return {
         parameters: { texts, waiting, adds: calls, in_flight: 64, rounds, runtime },

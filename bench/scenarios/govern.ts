@@ -33,9 +33,9 @@ export const scenario: Scenario = {
   run,
 };
 
-async function run({ size, profile }: Options): Promise<Measured> {
+async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
   return inFolder(async (folder) => {
-    const adds = await addsOverGrpc(join(folder, 'served'), size, profile);
+    const adds = await addsOverGrpc({ size, profile, start }, join(folder, 'served'));
     const recalls = await recallsInProcess(join(folder, 'shard'), size);
     return {
       parameters: { ...adds.parameters, ...recalls.parameters, consents: USERS.length + OTHERS.length },
@@ -44,12 +44,15 @@ async function run({ size, profile }: Options): Promise<Measured> {
   });
 }
 
-async function addsOverGrpc(dataDirectory: string, size: Size, profile: Options['profile']): Promise<Measured> {
+async function addsOverGrpc(
+  { size, profile, start }: Options & Pick<Required<Options>, 'start'>,
+  dataDirectory: string,
+): Promise<Measured> {
   const rounds = sized(size, { full: 9, quick: 5, smoke: 1 });
   const calls = sized(size, { full: 20_000, quick: 8_000, smoke: 64 });
   const warming = sized(size, { full: 40_000, quick: 20_000, smoke: 64 });
   const client = LoadClient.start();
-  const server = await startServer({ workers: 2, shards: 8, profile, dataDirectory, auth: 'api-key' });
+  const server = await start({ workers: 2, shards: 8, profile, dataDirectory, auth: 'api-key' });
   try {
     for (const id of ['free', 'governed']) await createMemory(server, id);
     const M = '/memories/governed';

@@ -11,7 +11,7 @@ import { inFolder } from '../lib/folder.ts';
 import { cacheFolder } from '../lib/kept-vectors.ts';
 import { LoadClient, type LoadJob, type ServedLoad } from '../lib/load.ts';
 import type { Aim, Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { serverSize, sized } from '../lib/scenario.ts';
 import { askJson, createMemory, embedded, settled, startEcho, startServer, type Target } from '../lib/server.ts';
 import { median, percentile, rounded } from '../lib/statistics.ts';
 import { whileAdding } from '../lib/while-adding.ts';
@@ -50,7 +50,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
   const metrics: Record<string, number> = {};
   const adds: number[] = [];
   await inFolder(async (data) => {
-    const options = { dataDirectory: join(data, 'filled'), workers: 2, shards: 8, auth: 'api-key', profile } as const;
+    const options = { dataDirectory: join(data, 'filled'), ...serverSize(size), auth: 'api-key', profile } as const;
     await fill(options, grains, looks);
     const echo = await startEcho('grpc');
     const asker = LoadClient.start();

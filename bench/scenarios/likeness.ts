@@ -24,7 +24,7 @@ import {
 import { importCorpus, recallAll } from '../lib/judged-client.ts';
 import { cacheFolder, keeping } from '../lib/kept-vectors.ts';
 import type { Measured, Options, Scenario, Skipped } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { serverSize, sized } from '../lib/scenario.ts';
 import { embedded, startServer } from '../lib/server.ts';
 import { named } from '../lib/statistics.ts';
 
@@ -57,7 +57,7 @@ async function run({ size, profile }: Options): Promise<Measured | Skipped> {
       const collection = size === 'smoke' ? someOf(whole, data, SMOKE_DOCUMENTS) : whole;
       return { ...collection, questions: collection.questions.slice(0, asked) };
     });
-    const options = { dataDirectory: join(data, 'granary'), workers: 2, shards: 8, auth: 'api-key', profile } as const;
+    const options = { dataDirectory: join(data, 'granary'), ...serverSize(size), auth: 'api-key', profile } as const;
     const server = await startServer({ ...options, embedder: { runtime, folder, grains: 'kept' } });
     try {
       for (const { name, documents, questions, ...collection } of collections) {
