@@ -24,7 +24,7 @@ after(async () => {
 
 /** One server for each kind of access, for all scenarios: their memories have names of their own. */
 async function start({ auth }: ServerOptions): Promise<Target> {
-  const options = { dataDirectory: join(directory, auth), workers: 1, shards: 2, auth };
+  const options = { dataDirectory: join(directory, auth), workers: 1, shards: 4, auth };
   const server = servers.get(auth) ?? startServer(options);
   servers.set(auth, server);
   return { ...(await server), stop: async () => undefined };

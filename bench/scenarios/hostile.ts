@@ -15,7 +15,6 @@ import { median, rounded } from '../lib/statistics.ts';
 const MIB = 1_048_576;
 /** How long health is asked for alone. */
 const QUIET_MS = 1_000;
-const ROUNDS = 3;
 /** Memories of wide grains have so many. */
 const PARTITIONS = 4;
 
@@ -34,6 +33,7 @@ export const scenario: Scenario = {
 
 async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
   const every = sized(size, { full: 1, quick: 4, smoke: 40 });
+  const rounds = sized(size, { full: 3, quick: 3, smoke: 1 });
   const quietMs = sized(size, { full: QUIET_MS, quick: QUIET_MS, smoke: 20 });
   return inFolder(async (folder) => {
     const server = await start({ dataDirectory: folder, workers: 2, shards: 8, auth: 'api-key', profile });
@@ -52,7 +52,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       let residentBytes = server.residentBytes() ?? Number.NaN;
       const beside = async (name: string, attack: () => Promise<unknown>): Promise<void> => {
         const longestMs: number[] = [];
-        for (let round = 0; round < ROUNDS; round += 1) {
+        for (let round = 0; round < rounds; round += 1) {
           await attack();
           const waited = await probe.waited();
           longestMs.push(waited.longestMs);
@@ -70,7 +70,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       return {
         parameters: {
           requests: rows.length,
-          rounds: ROUNDS,
+          rounds,
           longest: longest.name,
           first_time_longest: firstTime.name,
         },
