@@ -15,6 +15,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   recall: () => import('./scenarios/recall.ts'),
   tenants: () => import('./scenarios/tenants.ts'),
   footprint: () => import('./scenarios/footprint.ts'),
+  start: () => import('./scenarios/start.ts'),
   codec: () => import('./scenarios/codec.ts'),
   provenance: () => import('./scenarios/provenance.ts'),
   cal: () => import('./scenarios/cal.ts'),

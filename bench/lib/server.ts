@@ -31,6 +31,8 @@ export interface EmbedderOptions {
 
 export interface ServerOptions {
   readonly dataDirectory: string;
+  /** The command line's entry file; by default that of the sources. */
+  readonly main?: string;
   readonly workers: number;
   readonly shards: number;
   readonly auth: 'none' | 'api-key';
@@ -45,7 +47,7 @@ const EMBEDDING = fileURLToPath(new URL('./embedding-process.ts', import.meta.ur
 const KEY = `gr_${'be'.repeat(32)}`;
 
 /** Starts `granary serve` on free ports. */
-export async function startServer({ profile, embedder, ...options }: ServerOptions): Promise<Target> {
+export async function startServer({ main = MAIN, profile, embedder, ...options }: ServerOptions): Promise<Target> {
   const config = {
     dataDir: options.dataDirectory,
     workers: options.workers,
@@ -60,7 +62,7 @@ export async function startServer({ profile, embedder, ...options }: ServerOptio
   };
   const flags = Object.entries(config).flatMap(([name, value]) => [`--${kebab(name)}`, String(value)]);
   const words =
-    embedder === undefined ? [MAIN, 'serve', ...flags] : [EMBEDDING, JSON.stringify(embedder), JSON.stringify(config)];
+    embedder === undefined ? [main, 'serve', ...flags] : [EMBEDDING, JSON.stringify(embedder), JSON.stringify(config)];
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   const key = options.auth === 'none' ? undefined : KEY;
   const child = spawn(process.execPath, [...profiling, ...words], {

@@ -1,0 +1,14 @@
+// The package as an install lays it out, built from the sources at hand.
+import { cpSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from '../../scripts/build.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Lays it out in a fresh `folder`, and gives that back. */
+export function layOutPackage(folder: string): string {
+  build(join(folder, 'dist'));
+  cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  return folder;
+}
