@@ -48,7 +48,7 @@ test('a grain is added, found, shown, followed through its versions, and forgott
   assert.deepEqual([forgotten['deleted'], forgotten['not_found']], [1, ['0'.repeat(64)]]);
   const refused = await granary(here('forget', '--user', 'ada'));
   assert.equal(refused.code, 2);
-  assert.match(refused.stdout, /^1 grains would go\.\nevent +1\noldest +\d{4}-/);
+  assert.match(refused.stdout, /^1 grain would go\.\nevent +1\noldest +\d{4}-/);
   assert.match(refused.stderr, /Nothing was removed\. A removal cannot be taken back: say --yes\./);
   const proof = join(directory, 'proof.json');
   const erased = await granaryJson(here('forget', '--user', 'ada', '--yes', '--proof', proof));
