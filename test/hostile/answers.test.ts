@@ -11,7 +11,7 @@ const ANSWER_BYTES_MAX = 16 * MIB;
 /** What stands around the grains of a page. */
 const ENVELOPE_BYTES = 65_536;
 /** In CPU time, as a busy machine takes it. */
-const MAIN_MS_MAX = 200;
+const MAIN_MS_MAX = 100;
 const WORKER_MS_MAX = 500;
 const GRAINS = 24;
 const VERSIONS = 20;

@@ -12,7 +12,7 @@ import { startVictim, type Victim } from './victim.ts';
 import { wideRequests } from './wide.ts';
 import { pathOf, WORST_CALLS, WORST_REQUESTS, type WorstRequest } from './worst.ts';
 
-const MAIN_MS_MAX = 100;
+const MAIN_MS_MAX = 50;
 const WORKER_MS_MAX = 250;
 /** Of a worker that answers with 16 MiB. */
 const ANSWERING_MS_MAX = 500;

@@ -1,6 +1,14 @@
 // JSON as the boundary speaks it: what `JSON.parse` gives, and `bigint` for the integers that it would round.
 import { markLargeIntegers, unmarked } from './api-json-integers.ts';
-import { asString, type Glance, objectOfText, textOfObject, textWithoutLast, writtenAround } from './json-text.ts';
+import {
+  asString,
+  type Glance,
+  objectOfText,
+  textBytes,
+  textOfObject,
+  textWithoutLast,
+  writtenAround,
+} from './json-text.ts';
 
 export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | JsonObject;
 /** Own enumerable keys only; a key named `__proto__` is data like any other. */
@@ -28,6 +36,14 @@ export function setJson(object: JsonObject, key: string, value: JsonValue): void
 export function stringifyJson(value: unknown): string {
   const pieces = piecesOf(value);
   return pieces.length === 1 ? asString(pieces[0]!) : pieces.map(asString).join('');
+}
+
+/** The same where it has `bytesMax` bytes at most; else undefined, and it is not put together. */
+export function stringifyWithin(value: unknown, bytesMax: number): string | undefined {
+  const pieces = piecesOf(value);
+  let bytes = 0;
+  for (const piece of pieces) bytes += textBytes(piece);
+  return bytes > bytesMax ? undefined : pieces.map(asString).join('');
 }
 
 /** The same as bytes: for long values, whose text was made elsewhere as a rule. */

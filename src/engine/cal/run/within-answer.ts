@@ -1,7 +1,7 @@
 // What an answer has room for: of lists whose members are too large together, the first members, and a warning that says so.
 import { AnswerRoom } from '../../answer-room.ts';
 import type { JsonObject, JsonValue } from '../../calls.ts';
-import { stringifyJson } from '../../grain/api-json.ts';
+import { stringifyJson, stringifyWithin } from '../../grain/api-json.ts';
 import { ANSWER_BYTES_MAX } from '../../limits.ts';
 import { calWarning } from '../errors.ts';
 
@@ -18,17 +18,16 @@ export interface Written {
 /** The text of an answer, within what an answer may be. */
 export function written(answer: JsonObject): Written {
   const whole = textOf(answer);
-  if (whole !== undefined && whole.length <= ANSWER_BYTES_MAX && Buffer.byteLength(whole) <= ANSWER_BYTES_MAX)
-    return { json: whole };
+  if (whole !== undefined) return { json: whole };
   const cut = shortened(answer, new AnswerRoom());
   const warning = calWarning('CAL-W007', `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: go on with OFFSET`);
   return { json: stringifyJson(cut), warning };
 }
 
-/** Undefined for one that is longer than any text can be. */
+/** Undefined for one that is longer than an answer, or than any text can be. */
 function textOf(answer: JsonObject): string | undefined {
   try {
-    return stringifyJson(answer);
+    return stringifyWithin(answer, ANSWER_BYTES_MAX);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
