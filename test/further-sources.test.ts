@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { FURTHER_SOURCES_MAX } from '../src/engine/limits.ts';
+import { FURTHER_SOURCES_MAX } from '../src/engine/base/limits.ts';
 import { HttpClient, type Reply } from './conformance/http-client.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 

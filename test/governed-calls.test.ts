@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { inspect } from 'node:util';
+import { EngineError } from '../src/engine/base/errors.ts';
 import { PLAIN_SESSION } from '../src/engine/cal/run/session.ts';
-import type { CallContext, MemoryCalls, RecallQuery } from '../src/engine/calls.ts';
+import type { MemoryCalls } from '../src/engine/calls/calls.ts';
+import type { CallContext } from '../src/engine/calls/context.ts';
+import type { RecallQuery } from '../src/engine/calls/recall.ts';
 import { Engine } from '../src/engine/engine.ts';
-import { EngineError } from '../src/engine/errors.ts';
 import { METHOD_KINDS } from '../src/shards/protocol.ts';
 
 const CANARY = 'quetzalcoatl';

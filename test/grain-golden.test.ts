@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { decodeLine, encodeLine } from '../src/cli/grain.ts';
-import { decodeAny, decodeGrain, encodeGrain, openGrain } from '../src/engine/grain/blob.ts';
+import { decodeAny, decodeGrain, encodeGrain, openGrain } from '../src/engine/grain/codec/blob.ts';
+import { FLAG } from '../src/engine/grain/codec/header.ts';
 import { GrainError } from '../src/engine/grain/error.ts';
-import { FLAG } from '../src/engine/grain/header.ts';
 
 function golden<T>(name: string): T[] {
   return JSON.parse(readFileSync(new URL(`golden/${name}`, import.meta.url), 'utf8'));

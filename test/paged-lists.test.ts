@@ -1,7 +1,7 @@
 // Lists that grow with use come in pages, and what they show of each item is bounded.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { RULE_REASON_CHARS_MAX } from '../src/engine/limits.ts';
+import { RULE_REASON_CHARS_MAX } from '../src/engine/base/limits.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { HttpClient } from './conformance/http-client.ts';
 import { startTestServer, type TestServer } from './support/server.ts';

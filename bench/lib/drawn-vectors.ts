@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { encoderFile, encoderFolder } from '../../src/embed/builtin/package-files.ts';
 import type { Embedder } from '../../src/embed/embedder.ts';
 import { unitVector } from '../../src/embed/unit-vector.ts';
-import type { AddItem } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { type GrainSource, grainSource } from './grains.ts';
 import { KeptVectors, keeping } from './kept-vectors.ts';
 import { generator } from './random.ts';

@@ -1,9 +1,11 @@
 // One shard's engine in this process, with maintenance given the time that a worker gives it.
 import { join } from 'node:path';
-import type { AddItem, CallContext, MemorySettings } from '../../src/engine/calls.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
+import type { CallContext } from '../../src/engine/calls/context.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
+import type { MemorySettings } from '../../src/engine/calls/memory.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { EngineError } from '../../src/engine/errors.ts';
-import { Maintenance } from '../../src/shards/maintenance.ts';
+import { Maintenance } from '../../src/shards/transport/maintenance.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7);
 const INDEX_HEAP_MB = 512;

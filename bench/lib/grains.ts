@@ -1,5 +1,5 @@
 // The grains of the scenarios: beliefs of about 250 bytes with 14 to 26 words, drawn by Zipf's law from 30,000.
-import type { AddItem } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { generator, makeWords, zipf } from './random.ts';
 
 const WORDS = 30_000;

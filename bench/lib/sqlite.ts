@@ -1,7 +1,7 @@
 // SQLite FTS5 as a peer: the words of the same grains under its porter stemmer, write-ahead log, every commit on disk.
 import { hash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import type { AddItem } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
 
 /** `duties`: also what a store of grains owes, bodies kept and unique by SHA-256. `bare`: the full-text insert alone. */
 export type SqliteWork = 'duties' | 'bare';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openBuiltinEmbedder } from '../../src/embed/builtin/builtin.ts';
 import { hasNativeRuntime, type RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { windowsOf } from '../../src/embed/windows.ts';
-import { FOLLOW_PAGE_GRAINS } from '../../src/engine/limits.ts';
+import { FOLLOW_PAGE_GRAINS } from '../../src/engine/base/limits.ts';
 import { englishSource, textOf } from '../lib/drawn-vectors.ts';
 import { inFolder } from '../lib/folder.ts';
 import { cacheFolder } from '../lib/kept-vectors.ts';

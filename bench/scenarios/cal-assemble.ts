@@ -1,14 +1,13 @@
 // What CAL makes of grains that were found: three sources in one text within 900 tokens, by format, and twenty grains of a
 // recall as SML. One thread, no store; the recalls themselves are measured elsewhere.
-import type { FormatName } from '../../src/engine/cal/ast.ts';
-import { FORMATS } from '../../src/engine/cal/ast.ts';
-import { type Assembly, assemble } from '../../src/engine/cal/output/assembly/assemble.ts';
+import { FORMATS, type FormatName } from '../../src/engine/cal/ast.ts';
+import { assemble } from '../../src/engine/cal/output/assembly/assemble.ts';
+import type { Assembly } from '../../src/engine/cal/output/assembly/assembly.ts';
 import { type Rendering, resolveFormats } from '../../src/engine/cal/output/formats/choice.ts';
 import type { CalGrain } from '../../src/engine/cal/output/grain.ts';
 import { renderGrains } from '../../src/engine/cal/output/render.ts';
 import { ESTIMATE } from '../../src/engine/cal/output/tokens.ts';
-import type { Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, sized } from '../lib/scenario.ts';
 import { median, rounded } from '../lib/statistics.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 10);

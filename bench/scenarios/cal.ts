@@ -3,16 +3,15 @@
 import { join } from 'node:path';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
-import type { AddItem } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { CalQueryRequest } from '../../src/server/gen/memory/v1/memory.ts';
-import { type CallMemory, runCal } from '../../src/shards/gather-cal.ts';
+import { type CallMemory, runCal } from '../../src/shards/gather/cal.ts';
 import { METHOD_KINDS } from '../../src/shards/protocol.ts';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { type GrainSource, grainSource } from '../lib/grains.ts';
 import { callHead, framed, GrpcConnection } from '../lib/grpc-client.ts';
-import type { Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, sized } from '../lib/scenario.ts';
 import { askJson, createMemory, settled, startServer, type Target } from '../lib/server.ts';
 import { inTurns, median, percentile, rounded } from '../lib/statistics.ts';
 

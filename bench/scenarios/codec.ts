@@ -1,7 +1,7 @@
 // The grain codec on one thread: a belief of about 300 bytes, encoded and hashed, decoded, opened, identified.
 import { hash } from 'node:crypto';
-import { decodeGrain, encodeGrain, openGrain } from '../../src/engine/grain/blob.ts';
-import { identityBytes } from '../../src/engine/grain/identity.ts';
+import { decodeGrain, encodeGrain, openGrain } from '../../src/engine/grain/codec/blob.ts';
+import { identityBytes } from '../../src/engine/grain/codec/identity.ts';
 import type { ValueMap } from '../../src/engine/grain/value.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';

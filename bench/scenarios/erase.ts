@@ -1,6 +1,6 @@
 // The erasure of a user with ten thousand grains among a million, in one shard: how long until the key is gone and the
 // answer out, how long the shard is held up by what follows, and when the index blocks of that time are gone too.
-import type { AddItem } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
 import {
   addAll,
   BATCH_GRAINS,
@@ -13,8 +13,7 @@ import {
 } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
-import type { Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, sized } from '../lib/scenario.ts';
 import { rounded } from '../lib/statistics.ts';
 
 const MEMORY = 1;

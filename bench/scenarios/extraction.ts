@@ -1,7 +1,7 @@
 // Facts taken out of text by rules: how many of them are right, how many are found, and how fast. Both halves of the
 // labelled sentences; the second was written before the rules and only counted since.
-import { loadDateFinder } from '../../src/engine/extract/dates.ts';
-import { ruleExtractor } from '../../src/engine/extract/extractor.ts';
+import { loadDateFinder } from '../../src/engine/text/extract/dates.ts';
+import { ruleExtractor } from '../../src/engine/text/extract/extractor.ts';
 import { LABELLED_NOW_MS, labelled, precision, recall, score } from '../../test/extraction/labelled.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';

@@ -1,13 +1,13 @@
 // What deciding costs: one grain a call over gRPC into a memory with opt-in consent and restrictions beside one without, and
 // recalls by words and by structure in process over the same grains, with people whose grains are kept back and without.
 import { join } from 'node:path';
-import type { PolicyChange, RecallQuery } from '../../src/engine/calls.ts';
+import type { PolicyChange } from '../../src/engine/calls/govern.ts';
+import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
 import { LoadClient } from '../lib/load.ts';
-import type { Measured, Options, Scenario, Size } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, type Size, sized } from '../lib/scenario.ts';
 import { askJson, createMemory, startServer } from '../lib/server.ts';
 import { inTurns, median, medianRatio, rounded } from '../lib/statistics.ts';
 

@@ -1,11 +1,11 @@
 // The thread of the handoff scenario: an engine that does nothing, served as the server does, or a run a batch.
 import type { MessagePort } from 'node:worker_threads';
 import { move } from 'piscina';
-import { BatchRunner } from '../../src/shards/batch-runner.ts';
-import type { ShardCodec } from '../../src/shards/codec.ts';
-import type { EngineDoor } from '../../src/shards/engine-door.ts';
 import type { Output, ReadMethod } from '../../src/shards/protocol.ts';
-import { serveShards, type WorkerTask } from '../../src/shards/worker.ts';
+import { BatchRunner } from '../../src/shards/transport/batch-runner.ts';
+import type { ShardCodec } from '../../src/shards/transport/codec.ts';
+import type { EngineDoor } from '../../src/shards/transport/engine-door.ts';
+import { serveShards, type WorkerTask } from '../../src/shards/transport/worker.ts';
 
 export const ECHO_CODEC = 1;
 

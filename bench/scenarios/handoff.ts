@@ -2,9 +2,9 @@
 // through the real client and worker, closed loop, beside the two other ways to use the same thread.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { ShardClient } from '../../src/shards/client.ts';
 import type { CallContext } from '../../src/shards/protocol.ts';
-import type { WorkerTask } from '../../src/shards/worker.ts';
+import { ShardClient } from '../../src/shards/transport/client.ts';
+import type { WorkerTask } from '../../src/shards/transport/worker.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
 import { inTurns, median, percentile, rounded } from '../lib/statistics.ts';

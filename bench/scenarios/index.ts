@@ -2,12 +2,12 @@
 // memories of 10; with texts of 15 words and without any. Longest slices say for how long a shard stands still.
 import { createHash, randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { MERGE_FANOUT, TAIL_GRAINS_SEAL } from '../../src/engine/base/limits.ts';
 import { BlindTokens } from '../../src/engine/crypto/blind-tokens.ts';
+import type { Sliced } from '../../src/engine/index/files/section.ts';
 import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
-import type { IndexedGrain } from '../../src/engine/index/part.ts';
-import type { Sliced } from '../../src/engine/index/section.ts';
+import type { IndexedGrain } from '../../src/engine/index/parts/part.ts';
 import { type IndexKeys, type SegmentChange, ShardIndex } from '../../src/engine/index/shard-index.ts';
-import { MERGE_FANOUT, TAIL_GRAINS_SEAL } from '../../src/engine/limits.ts';
 import { makeFolder } from '../lib/folder.ts';
 import { collect } from '../lib/heap.ts';
 import { generator } from '../lib/random.ts';

@@ -1,9 +1,9 @@
 // Personal data found in text: how much of what is found is there, how much of what is there is found, and how fast. Three
 // sets of the labelled sentences; the second and the fourth were written before the rules.
-import type { PiiDetector } from '../../src/engine/govern/pii/detection.ts';
-import { piiDetector } from '../../src/engine/govern/pii/detector.ts';
-import { loadNameModel } from '../../src/engine/govern/pii/name-model.ts';
-import { applyPiiPolicy } from '../../src/engine/govern/pii/write-action.ts';
+import type { PiiDetector } from '../../src/engine/text/pii/detection.ts';
+import { piiDetector } from '../../src/engine/text/pii/detector.ts';
+import { loadNameModel } from '../../src/engine/text/pii/name-model.ts';
+import { applyPiiPolicy } from '../../src/engine/text/pii/write-action.ts';
 import { labelled, precision, recall, score } from '../../test/pii/labelled.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';

@@ -1,12 +1,11 @@
 // What the record of a recall costs: the recall that leaves one beside the same that leaves none, over one sealed memory
 // in process, and adds with such recalls between them. Their records are written while the next ones run, as always.
 import { join } from 'node:path';
-import type { RecallQuery } from '../../src/engine/calls.ts';
+import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { type GrainSource, grainSource } from '../lib/grains.ts';
-import type { Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, sized } from '../lib/scenario.ts';
 import { inTurns, median, medianRatio, percentile, rounded } from '../lib/statistics.ts';
 
 const CONTEXT = contextOf(1);

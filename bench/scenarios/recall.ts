@@ -1,14 +1,13 @@
 // Recall in process over one sealed memory: by words (two to four, any of them) and by structure (the newest of a
 // subject), to ranked ordinals and with the grains opened. SQLite FTS5 answers the same words over the same texts.
 import { join } from 'node:path';
-import type { RecallQuery } from '../../src/engine/calls.ts';
-import { filterPart } from '../../src/engine/recall/filter.ts';
-import { inOrder } from '../../src/engine/recall/ordered.ts';
+import type { RecallQuery } from '../../src/engine/calls/recall.ts';
+import { filterPart } from '../../src/engine/recall/filter/filter.ts';
+import { inOrder } from '../../src/engine/recall/legs/ordered.ts';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
-import type { Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, sized } from '../lib/scenario.ts';
 import { openSqlite } from '../lib/sqlite.ts';
 import { inTurns, median, medianRatio, percentile, rounded } from '../lib/statistics.ts';
 

@@ -4,7 +4,8 @@
 // beside the repository and says so where that is absent; nothing of it is part of the repository.
 import { type Analyzer, analyzer } from '../../src/engine/index/text/analyze.ts';
 import { parseQuery } from '../../src/engine/index/text/query.ts';
-import { collectStatistics, type SearchPart, searchText } from '../../src/engine/index/text/search.ts';
+import { collectStatistics, searchText } from '../../src/engine/index/text/search.ts';
+import type { SearchPart } from '../../src/engine/index/text/search-part.ts';
 import { TextTail } from '../../src/engine/index/text/tail.ts';
 import { inFolder } from '../lib/folder.ts';
 import {
@@ -21,8 +22,7 @@ import {
   someOf,
 } from '../lib/judged.ts';
 import { idOf, importCorpus, recallAll } from '../lib/judged-client.ts';
-import type { Measured, Options, Scenario, Skipped } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, type Skipped, sized } from '../lib/scenario.ts';
 import { askJson, startServer, type Target } from '../lib/server.ts';
 import { named } from '../lib/statistics.ts';
 

@@ -3,14 +3,12 @@
 // recall of a memory takes that nobody has asked since. Each side has a process of its own.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { AddItem } from '../../src/engine/calls.ts';
-import type { Batch } from '../lib/engine.ts';
-import { addAll, contextOf, makeMemories, openShard, settle } from '../lib/engine.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
+import { addAll, type Batch, contextOf, makeMemories, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
 import { heldBytes } from '../lib/heap.ts';
-import type { Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, sized } from '../lib/scenario.ts';
 import { percentile, rounded } from '../lib/statistics.ts';
 
 const GRAINS_EACH = 100;

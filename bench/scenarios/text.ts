@@ -2,24 +2,20 @@
 // of 14-26 words drawn by Zipf's law from 30,000. Searches run beside the plain way, term at a time over everything.
 import { createHash } from 'node:crypto';
 import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
-import type { AnalyzedText } from '../../src/engine/index/part.ts';
+import type { AnalyzedText } from '../../src/engine/index/parts/part.ts';
 import { analyzer } from '../../src/engine/index/text/analyze.ts';
 import { inverseDocumentFrequency, LengthNorms, termScore } from '../../src/engine/index/text/bm25.ts';
 import { MemoryChunk, oneByOne } from '../../src/engine/index/text/memory-chunk.ts';
+import { mergeText } from '../../src/engine/index/text/merge-text.ts';
 import { matchPairs } from '../../src/engine/index/text/pairs.ts';
 import { parseQuery, type QueryPair, type TextQuery } from '../../src/engine/index/text/query.ts';
-import {
-  collectStatistics,
-  type SearchPart,
-  searchText,
-  type TextStatistics,
-} from '../../src/engine/index/text/search.ts';
-import { encodeText, mergeText, TextChunk } from '../../src/engine/index/text/segment.ts';
+import { collectStatistics, searchText, type TextStatistics } from '../../src/engine/index/text/search.ts';
+import type { SearchPart } from '../../src/engine/index/text/search-part.ts';
+import { encodeText, TextChunk } from '../../src/engine/index/text/segment.ts';
 import { TextTail } from '../../src/engine/index/text/tail.ts';
 import type { TextPart } from '../../src/engine/index/text/types.ts';
 import { generator, makeWords, zipf } from '../lib/random.ts';
-import type { Measured, Options, Scenario } from '../lib/scenario.ts';
-import { sized } from '../lib/scenario.ts';
+import { type Measured, type Options, type Scenario, sized } from '../lib/scenario.ts';
 import { percentile, rounded } from '../lib/statistics.ts';
 
 const WORDS = 30_000;

@@ -1,6 +1,7 @@
 // `granary add`: one grain.
 import type { Command } from 'commander';
-import { type JsonObject, parseJson, stringifyJson } from '../engine/grain/api-json.ts';
+import { parseJson, stringifyJson } from '../engine/grain/api/json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine } from './output.ts';

@@ -1,6 +1,7 @@
 // `granary audit`: the trail of a memory, the last of it for people or all of it as JSON lines.
 import type { Command } from 'commander';
-import { type JsonObject, type JsonValue, stringifyJson } from '../engine/grain/api-json.ts';
+import { stringifyJson } from '../engine/grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { EXIT, usage } from './failure.ts';
 import { wholeHash } from './hash.ts';

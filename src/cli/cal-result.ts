@@ -1,6 +1,7 @@
 // What a CAL query came to, as people read it: tables of grains, groups and versions; formatted text as it is.
-import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
-import { stringifyJson } from '../engine/grain/api-json.ts';
+
+import { stringifyJson } from '../engine/grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { sayingOf, text } from './grain-view.ts';
 import { clipped, printable, printLine, printPairs, printTable, terminalColumns, utc } from './output.ts';
 

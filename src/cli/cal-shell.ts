@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ask, type CalOptions } from './cal.ts';
+import { ask, type CalOptions } from './cal-ask.ts';
 import { printResult } from './cal-result.ts';
 import type { Connection } from './connection.ts';
 import { Failure, failureOf } from './failure.ts';

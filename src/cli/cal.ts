@@ -1,23 +1,10 @@
 // `granary cal`: one query, or a shell for them.
+
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import { ask, type CalOptions } from './cal-ask.ts';
 import { printResult } from './cal-result.ts';
-import type { Connection } from './connection.ts';
-import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
+import { withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printNote } from './output.ts';
-
-export interface CalOptions extends ServerOptions {
-  readonly memory: string;
-}
-
-/** What `app/exec cal` answers, as far as it is shown. */
-export interface CalAnswer {
-  readonly result: JsonObject;
-  readonly warnings: readonly string[];
-  readonly executionMs: number;
-  /** All of it. */
-  readonly all: JsonObject;
-}
 
 export function registerCal(program: Command): void {
   const command = program
@@ -48,16 +35,4 @@ async function cal(words: string[], options: CalOptions): Promise<void> {
 async function readAll(): Promise<string> {
   const { text } = await import('node:stream/consumers');
   return text(process.stdin);
-}
-
-/** Rejects with Failure. */
-export async function ask(connection: Connection, memory: string, query: string): Promise<CalAnswer> {
-  const all = (await connection.exec(memory, 'cal', { query })) as JsonObject; // The contract: an object.
-  const { result, warnings, execution_time_ms: ms } = all;
-  return {
-    result: result as JsonObject, // the same
-    warnings: Array.isArray(warnings) ? warnings.map(String) : [],
-    executionMs: Number(ms),
-    all,
-  };
 }

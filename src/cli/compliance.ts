@@ -1,6 +1,6 @@
 // `granary compliance`: runs the checks on a memory and shows what came of them. A check that fails makes the exit code 1.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printTable, utc } from './output.ts';

@@ -1,7 +1,7 @@
 // The server that a command talks to, by both its ways: gRPC and HTTP. So a command has one way to do its work, wherever
 // the server is.
 import { readFileSync } from 'node:fs';
-import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
+import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import type { DeepPartial } from '../server/gen/memory/v1/memory.ts';
 import { isProof, PROOF_HEADER, randomHex } from '../server/identity.ts';
 import type { ServerFile } from '../server/server-file.ts';

@@ -1,6 +1,6 @@
 // `granary consent`: grants, revokes and shows what users agree to.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { readExpiry } from './expiry.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printTable, utc } from './output.ts';

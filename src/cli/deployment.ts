@@ -1,6 +1,6 @@
 // Commands about the deployment as a whole, and those that go through its memories. app/exec is asked of a memory, so
 // what concerns the deployment is asked of any that there is.
-import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
+import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure } from './failure.ts';
 import { allPages } from './pages.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { readPhrase } from '../server/operations/grains/time-phrase.ts';
+import { readPhrase } from '../server/operations/recall/time-phrase.ts';
 
 /** When something ends, in seconds since 1970, from `YYYY-MM-DD` or those seconds. */
 export function readExpiry(value: string): number {

@@ -1,7 +1,7 @@
 // `granary export`: a memory as one .mg file, which keeps every hash, or as JSON lines for other programs; or all that it holds
 // of one person, as JSON.
 import { type Command, Option } from 'commander';
-import { stringifyJson } from '../engine/grain/api-json.ts';
+import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { Connection } from './connection.ts';
 import { usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';

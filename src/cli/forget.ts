@@ -1,6 +1,6 @@
 // `granary forget`: removes grains, or erases a user.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
 import { wholeHashes } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';

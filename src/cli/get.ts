@@ -1,6 +1,7 @@
 // `granary get HASH`: one grain, with all of its fields.
 import type { Command } from 'commander';
-import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
+import { parseJson } from '../engine/grain/api/json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { printGrain } from './grain-view.ts';
 import { wholeHash } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';

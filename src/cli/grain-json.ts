@@ -1,8 +1,9 @@
 // Grain values as JSON and back. What JSON cannot carry is written as a map of one key: {"$int":"9007199254740993"},
 // {"$float":"1.0"}, {"$bin":"hex"}. A map of the grain that would read as one of these is wrapped: {"$map":{...}}.
+
+import { GRAIN_DEPTH_MAX } from '../engine/base/limits.ts';
 import { GrainError, type GrainErrorCode } from '../engine/grain/error.ts';
 import { Float, setOwn, type Value, type ValueMap } from '../engine/grain/value.ts';
-import { GRAIN_DEPTH_MAX } from '../engine/limits.ts';
 
 const NOTATION: ReadonlySet<string> = new Set(['$int', '$float', '$bin', '$map']);
 const INTEGER = /^-?[0-9]+$/;

@@ -1,6 +1,7 @@
 // Grains as people read them: what a grain says in one line, and all of its fields.
-import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
-import { stringifyJson } from '../engine/grain/api-json.ts';
+
+import { stringifyJson } from '../engine/grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { printable, printLine, printPairs, utc } from './output.ts';
 
 /** Fields that a grain says itself with, by type; others say it with what they have. */

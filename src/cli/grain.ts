@@ -2,17 +2,17 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { BLOB_BYTES_CEILING } from '../engine/base/limits.ts';
 import { addressOf } from '../engine/grain/address.ts';
-import { type DecodeOptions, decodeAny, type EncodeOptions, encodeGrain } from '../engine/grain/blob.ts';
-import { readAnyContainer } from '../engine/grain/container.ts';
-import { openEnvelope, readEnvelope, signBlob, startsEnvelope } from '../engine/grain/cose.ts';
+import { type DecodeOptions, decodeAny, type EncodeOptions, encodeGrain } from '../engine/grain/codec/blob.ts';
+import { readAnyContainer } from '../engine/grain/codec/container.ts';
+import { openEnvelope, readEnvelope, signBlob, startsEnvelope } from '../engine/grain/codec/cose.ts';
+import { FLAG, sensitivityOf, sensitivityOfTags } from '../engine/grain/codec/header.ts';
+import { standingFields } from '../engine/grain/codec/manifest.ts';
 import { didOfKey } from '../engine/grain/did.ts';
 import { GrainError } from '../engine/grain/error.ts';
 import type { Header, Sensitivity } from '../engine/grain/grain.ts';
-import { FLAG, sensitivityOf, sensitivityOfTags } from '../engine/grain/header.ts';
-import { standingFields } from '../engine/grain/manifest.ts';
 import type { ValueMap } from '../engine/grain/value.ts';
-import { BLOB_BYTES_CEILING } from '../engine/limits.ts';
 import { bytesFromHex, fieldsFromJson, fieldsToJson, isObject } from './grain-json.ts';
 import { answerLines, errorLine } from './json-lines.ts';
 

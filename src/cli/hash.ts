@@ -1,5 +1,5 @@
 // A hash as a person types it: whole, or its first digits.
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure, usage } from './failure.ts';
 import { sayingOf } from './grain-view.ts';

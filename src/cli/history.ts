@@ -1,6 +1,7 @@
 // `granary history HASH`: every version of a grain.
 import type { Command } from 'commander';
-import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
+import { parseJson } from '../engine/grain/api/json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { sayingOf } from './grain-view.ts';
 import { wholeHash } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';

@@ -1,5 +1,5 @@
 // What a recall found, as a table for people and as JSON.
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { sayingOf } from './grain-view.ts';
 import { bar, clipped, printTable, terminalColumns, utc } from './output.ts';
 

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
-import { type JsonObject, parseJson, stringifyJson } from '../engine/grain/api-json.ts';
+import { parseJson, stringifyJson } from '../engine/grain/api/json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { CHALLENGE_HEADER, isProof, PROOF_HEADER, randomHex } from '../server/identity.ts';
 import { Failure } from './failure.ts';
 

@@ -3,8 +3,8 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { stringifyJson } from '../engine/grain/api-json.ts';
-import { BATCH_GRAINS_MAX } from '../engine/limits.ts';
+import { BATCH_GRAINS_MAX } from '../engine/base/limits.ts';
+import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { Connection } from './connection.ts';
 import { EXIT, Failure, failureOf, usage } from './failure.ts';
 import { readLines } from './import/lines.ts';
@@ -168,7 +168,7 @@ function toRequest({ grainType, fieldsJson }: Outgoing): { grainType: string; fi
 
 /** Checks every grain as the server would, but for what only its memory knows. */
 async function dryRun(path: string, options: ImportOptions, report: ImportReport): Promise<undefined> {
-  const { fromApi } = await import('../engine/grain/api-input.ts');
+  const { fromApi } = await import('../engine/grain/api/input.ts');
   const nowMs = Date.now();
   for await (const { grain, number } of grainsOf(path, options, report)) {
     try {

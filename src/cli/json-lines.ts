@@ -1,8 +1,8 @@
 // JSON lines in, JSON lines out: one answer for each line, in order, whatever a line holds.
 import { isUtf8 } from 'node:buffer';
 import type { Writable } from 'node:stream';
+import { JSON_LINE_BYTES_MAX } from '../engine/base/limits.ts';
 import { GrainError } from '../engine/grain/error.ts';
-import { JSON_LINE_BYTES_MAX } from '../engine/limits.ts';
 import { writeOut } from './write-out.ts';
 
 const NEWLINE = 0x0a;

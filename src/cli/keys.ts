@@ -1,6 +1,6 @@
 // `granary keys`: list, create and revoke API keys.
 import type { Command } from 'commander';
-import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
+import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { readExpiry } from './expiry.ts';
 import { gather, type ServerOptions, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printNote, printTable, utc } from './output.ts';

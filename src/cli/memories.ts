@@ -1,6 +1,6 @@
 // `granary memories`: list, create and delete them.
 import { type Command, Option } from 'commander';
-import type { JsonObject, JsonValue } from '../engine/grain/api-json.ts';
+import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { usage } from './failure.ts';
 import { gather, integer, type ServerOptions, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printTable, utc } from './output.ts';

@@ -1,6 +1,6 @@
 // What commands print: tables for people, one JSON value for programs.
 import Table from 'cli-table3';
-import { stringifyJson } from '../engine/grain/api-json.ts';
+import { stringifyJson } from '../engine/grain/api/json.ts';
 
 /** One JSON value on a line of its own. */
 export function printJson(value: unknown): void {

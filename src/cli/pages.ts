@@ -1,6 +1,7 @@
 // A list that is answered in pages, whole.
-import type { JsonObject } from '../engine/grain/api-json.ts';
-import { PAGE_LIMIT_MAX } from '../engine/limits.ts';
+
+import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure } from './failure.ts';
 import type { Asked } from './http-caller.ts';

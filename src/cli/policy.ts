@@ -1,7 +1,8 @@
 // `granary policy`: shows the sealed policy of a memory, what a change would come to, and applies it.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { type JsonObject, type JsonValue, parseJson } from '../engine/grain/api-json.ts';
+import { parseJson } from '../engine/grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { EXIT, usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printPairs, printTable, utc } from './output.ts';

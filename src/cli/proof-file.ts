@@ -1,7 +1,7 @@
 // The file that the proof of an erasure goes into. It is made before anything is erased: that a proof cannot be
 // written is found out too late afterwards.
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { Failure } from './failure.ts';
 
 /** Runs `erase` and writes what it gives to a new file at `path`. FILE when there is one, or none can be made. */

@@ -1,8 +1,9 @@
 // `granary recall`: by words, by structure, or by both, within a time.
 import type { Command } from 'commander';
-import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
+import { parseJson } from '../engine/grain/api/json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { RecallRequest } from '../server/gen/memory/v1/memory.ts';
-import { readPhrase, type TimeSpan } from '../server/operations/grains/time-phrase.ts';
+import { readPhrase, type TimeSpan } from '../server/operations/recall/time-phrase.ts';
 import { usage } from './failure.ts';
 import { type Hit, hitJson, printHits } from './hits.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';

@@ -1,7 +1,7 @@
 // `granary report --user ID`: what a memory holds of a person, summed up.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
-import { parseJson } from '../engine/grain/api-json.ts';
+import { parseJson } from '../engine/grain/api/json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printPairs, utc } from './output.ts';
 

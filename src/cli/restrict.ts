@@ -1,7 +1,7 @@
 // `granary restrict`: freezes a user's data, lifts that, and shows whose data is frozen.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
-import { PAGE_LIMIT_MAX } from '../engine/limits.ts';
+import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printTable, utc } from './output.ts';
 

@@ -1,7 +1,8 @@
 // `granary scopes`: the tree of scopes of a memory, and the erasure of a scope.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type JsonObject, parseJson } from '../engine/grain/api-json.ts';
+import { parseJson } from '../engine/grain/api/json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { Failure, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { number, printJson, printLine, printPairs, printTable, utc } from './output.ts';

@@ -1,6 +1,6 @@
 // `granary search`: words alone.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { type Hit, hitJson, printHits } from './hits.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printNote } from './output.ts';

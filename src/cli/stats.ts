@@ -1,6 +1,6 @@
 // `granary stats`: what a memory holds.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { bytes, printJson, printPairs } from './output.ts';
 

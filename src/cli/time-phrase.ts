@@ -1,5 +1,5 @@
 // A question that ends with a phrase of time, give me its words and the time.
-import { readPhrase, type TimeSpan, UNIT, WEEKDAYS } from '../server/operations/grains/time-phrase.ts';
+import { readPhrase, type TimeSpan, UNIT, WEEKDAYS } from '../server/operations/recall/time-phrase.ts';
 
 /** What a phrase at the end of a question may be: not a bare year, which is more often a word of the question. */
 const TRAILING = new RegExp(

@@ -1,6 +1,6 @@
 // `granary verify`: everything on disk against what it should be. A finding makes the exit code 1.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { execOnDeployment } from './deployment.ts';
 import { EXIT } from './failure.ts';
 import { type ServerOptions, withServerOptions } from './options.ts';

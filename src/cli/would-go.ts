@@ -1,5 +1,5 @@
 // What a removal would take. It is shown when the command has no --yes.
-import type { JsonObject } from '../engine/grain/api-json.ts';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT } from './failure.ts';
 import { number, printJson, printLine, printNote, printPairs, utc } from './output.ts';
 

@@ -1,7 +1,7 @@
 // Remembers the vectors of queries: agents ask the same thing again and again, and a query waits for its vector.
 import { createHash } from 'node:crypto';
-import { assert } from '../engine/assert.ts';
-import { QUERY_VECTORS_MAX } from '../engine/limits.ts';
+import { assert } from '../engine/base/assert.ts';
+import { QUERY_VECTORS_MAX } from '../engine/base/limits.ts';
 import type { Embedder } from './embedder.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The embedder where no model can load: words and the character n-grams of words, hashed into 512 places with a sign
 // (feature hashing, Weinberger et al. 2009). It finds words that are written alike, not what means the same.
-import { ENCODER_TEXT_CHARS_MAX } from '../engine/limits.ts';
+import { ENCODER_TEXT_CHARS_MAX } from '../engine/base/limits.ts';
 import { type Embedder, EmbedError } from './embedder.ts';
 import { unitVector } from './unit-vector.ts';
 

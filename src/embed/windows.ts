@@ -1,7 +1,7 @@
 // Cuts a text into windows that an encoder reads whole: sentences gathered until a window is full. A sentence that is
 // longer is cut between words, a word that is longer inside. Written as one walk over words, not as a pattern for
 // sentences: a pattern that looks for the end of a run of marks takes quadratic time on a text of nothing but dots.
-import { EMBED_WINDOW_PIECES_MAX, EMBED_WINDOW_WORDS_MAX, EMBED_WINDOWS_MAX } from '../engine/limits.ts';
+import { EMBED_WINDOW_PIECES_MAX, EMBED_WINDOW_WORDS_MAX, EMBED_WINDOWS_MAX } from '../engine/base/limits.ts';
 import { vocabularyPieces } from './builtin/vocabulary.ts';
 
 const WORD = /\S+/gu;

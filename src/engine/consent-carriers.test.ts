@@ -4,10 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { CallContext, ConsentItem, JsonObject, JsonValue, MemorySettings } from './calls.ts';
+import { EngineError, type ErrorCode } from './base/errors.ts';
+import type { CallContext } from './calls/context.ts';
+import type { ConsentItem } from './calls/govern.ts';
+import type { MemorySettings } from './calls/memory.ts';
 import { Engine } from './engine.ts';
-import { EngineError, type ErrorCode } from './errors.ts';
-import { encodeGrain } from './grain/blob.ts';
+import type { JsonObject, JsonValue } from './grain/api/json-value.ts';
+import { encodeGrain } from './grain/codec/blob.ts';
 import type { ValueMap } from './grain/value.ts';
 
 const NOW_MS = 1_760_000_000_000;

@@ -1,34 +1,36 @@
 // The door of one shard's engine. Reads answer at once from published state; writes queue into groups; long calls take
 // their own time in slices. `shards/` calls it, from a worker thread or directly.
 import { join } from 'node:path';
-import type { CallContext, MemoryCalls, ShardHealth, ShardWideCalls } from './calls.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { makeFolder } from './durable-file.ts';
-import { EngineError } from './errors.ts';
+import { type Clock, systemClock } from './base/clock.ts';
+import { makeFolder } from './base/durable-file.ts';
+import { EngineError } from './base/errors.ts';
+import { HOUSEKEEPING_RETRY_MS } from './base/limits.ts';
+import type { MemoryCalls } from './calls/calls.ts';
+import type { CallContext } from './calls/context.ts';
+import type { ShardHealth, ShardWideCalls } from './calls/shard.ts';
+import { CorruptBlock } from './index/files/section.ts';
 import { HeapBudget } from './index/heap-budget.ts';
-import { CorruptBlock } from './index/section.ts';
 import { ShardIndex } from './index/shard-index.ts';
 import { VectorIndex } from './index/vectors/vector-index.ts';
 import { holdsBuckets } from './keys/bucket-files.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
-import { HOUSEKEEPING_RETRY_MS } from './limits.ts';
 import { FixedRecordsLog } from './log/fixed-records.ts';
 import { openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
 import type { Door } from './maintain/compliance/door.ts';
-import { Housekeeper } from './maintain/housekeeper.ts';
-import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
-import { replayAfter } from './maintain/replay.ts';
-import { liveSegmentsDirectory } from './maintain/segments-directory.ts';
-import { inSlices } from './maintain/slices.ts';
+import { Housekeeper } from './maintain/housekeeping/housekeeper.ts';
+import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.ts';
+import { replayAfter } from './maintain/housekeeping/replay.ts';
+import { liveSegmentsDirectory } from './maintain/housekeeping/segments-directory.ts';
+import { inSlices } from './maintain/housekeeping/slices.ts';
 import { audited, auditRefusedRead, isAudited } from './read-audit.ts';
 import { readCalls } from './reads.ts';
 import { isAuditRecord } from './record/record.ts';
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
 import { damagedMemory, WriteQueue } from './write/queue.ts';
-import { writeTrail } from './write/read-trail.ts';
+import { writeTrail } from './write/write-trail.ts';
 import { writeCalls } from './writes.ts';
 
 /** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */

@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { until } from '../../test/support/shard.ts';
+import { EngineError, type ErrorCode } from './base/errors.ts';
 import { PLAIN_SESSION } from './cal/run/session.ts';
-import type { CallContext, ConsentItem, JsonObject, MemorySettings, PolicyChange, RecallQuery } from './calls.ts';
+import type { CallContext } from './calls/context.ts';
+import type { ConsentItem, PolicyChange } from './calls/govern.ts';
+import type { MemorySettings } from './calls/memory.ts';
+import type { RecallQuery } from './calls/recall.ts';
 import { Engine } from './engine.ts';
-import { EngineError, type ErrorCode } from './errors.ts';
+import type { JsonObject } from './grain/api/json-value.ts';
 
 const DAY_MS = 86_400_000;
 const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };

@@ -1,11 +1,13 @@
 // Which reads leave something behind, and what: grains that were read by name or listed, and recalls.
-import type { CallContext, MemoryCalls } from './calls.ts';
-import { EngineError } from './errors.ts';
-import { type AuditDraft, SYSTEM_ACTOR } from './govern/audit.ts';
+
+import { EngineError } from './base/errors.ts';
+import type { MemoryCalls } from './calls/calls.ts';
+import type { CallContext } from './calls/context.ts';
+import { type AuditDraft, SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { recallAccount } from './recall/account.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
-import { pseudonym } from './write/actor.ts';
+import { pseudonym } from './write/pseudonym.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
 type Done = {

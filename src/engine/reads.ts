@@ -1,38 +1,34 @@
 // The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
 
-import { AnswerRoom } from './answer-room.ts';
+import { EngineError } from './base/errors.ts';
+import { RECALL_HELD_BYTES_MAX } from './base/limits.ts';
+import { onDemand } from './base/on-demand.ts';
 import type * as CalReads from './cal/reads/memory.ts';
-import type {
-  CallContext,
-  GrainFilter,
-  GrainView,
-  MemoryCalls,
-  RecallQuery,
-  ShardHealth,
-  ShardWideCalls,
-} from './calls.ts';
-import { EngineError } from './errors.ts';
+import type { MemoryCalls } from './calls/calls.ts';
+import type { CallContext } from './calls/context.ts';
+import type { GrainFilter, GrainView } from './calls/grain.ts';
+import type { RecallQuery } from './calls/recall.ts';
+import type { ShardHealth, ShardWideCalls } from './calls/shard.ts';
 import { decideLimit, refuseRestricted } from './govern/decide.ts';
 import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
 import { policyJson } from './govern/policy/seal.ts';
 import { consentsOf, restrictionsOf } from './govern/told.ts';
-import type { JsonObject } from './grain/api-json.ts';
-import { RECALL_HELD_BYTES_MAX } from './limits.ts';
-import { embedPages, vectorLag, vectorState } from './maintain/embed.ts';
-import { statisticsHistory } from './maintain/points.ts';
-import { memoryStatistics } from './maintain/statistics.ts';
-import { hasSeenGrain, isBound } from './maintain/users.ts';
-import { onDemand } from './on-demand.ts';
-import { alikeWords } from './recall/alike.ts';
-import { countedParts } from './recall/counted.ts';
-import { hashesShown, viewWithSources } from './recall/further-sources.ts';
+import { AnswerRoom } from './grain/api/answer-room.ts';
+import type { JsonObject } from './grain/api/json-value.ts';
+import { embedPages, vectorLag, vectorState } from './maintain/housekeeping/embed.ts';
+import { statisticsHistory } from './maintain/housekeeping/points.ts';
+import { memoryStatistics } from './maintain/reports/statistics.ts';
+import { hasSeenGrain, isBound } from './maintain/reports/users.ts';
+import { hashesShown, viewWithSources } from './recall/filter/further-sources.ts';
+import { inTree } from './recall/filter/scope.ts';
 import { history } from './recall/history.ts';
+import { alikeWords } from './recall/legs/alike.ts';
+import { countedParts } from './recall/legs/counted.ts';
+import { packedMeanings } from './recall/legs/meanings.ts';
+import { isLoading, shardVectors, vectorsNote } from './recall/legs/shard-vectors.ts';
 import { list } from './recall/list.ts';
-import { packedMeanings } from './recall/meanings.ts';
 import { namespaces } from './recall/namespaces.ts';
 import { recallCandidates, recallStatistics } from './recall/recall.ts';
-import { inTree } from './recall/scope.ts';
-import { isLoading, shardVectors, vectorsNote } from './recall/shard-vectors.ts';
 import { stagedRecall } from './recall/staged.ts';
 import { whyGone } from './store/gone.ts';
 import type { Memory } from './store/memory.ts';

@@ -4,9 +4,10 @@ import { type TestContext, test } from 'node:test';
 import { addBelief, codeOf, contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { PLAIN_SESSION } from './cal/run/session.ts';
-import type { CallContext, PolicyChange } from './calls.ts';
+import type { CallContext } from './calls/context.ts';
+import type { PolicyChange } from './calls/govern.ts';
 import type { Engine } from './engine.ts';
-import { SYSTEM_ACTOR } from './govern/audit.ts';
+import { SYSTEM_ACTOR } from './govern/trail/audit.ts';
 
 const context = contextOf(1);
 const SEARCH = { query: 'tea', filter: {}, structural: false, limit: 20, candidateLimit: 100 };

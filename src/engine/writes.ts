@@ -1,35 +1,32 @@
 // The engine's writes and long calls, one row a method. All answer with a promise.
+
+import { EngineError } from './base/errors.ts';
+import { onDemand } from './base/on-demand.ts';
 import type * as CalReads from './cal/reads/memory.ts';
-import type {
-  AddOutcome,
-  CallContext,
-  ManifestEntry,
-  MemoryCalls,
-  MemorySettings,
-  RefusedEntry,
-  ShardWideCalls,
-} from './calls.ts';
-import { EngineError } from './errors.ts';
+import type { MemoryCalls } from './calls/calls.ts';
+import type { CallContext } from './calls/context.ts';
+import type { AddOutcome, ManifestEntry, RefusedEntry } from './calls/grain.ts';
+import type { MemorySettings } from './calls/memory.ts';
+import type { ShardWideCalls } from './calls/shard.ts';
 import { UNKNOWN_FINGERPRINT } from './keys/key-store.ts';
-import { auditPage } from './maintain/audit-page.ts';
-import { backup } from './maintain/backup.ts';
-import { compact } from './maintain/compact.ts';
 import type { Door } from './maintain/compliance/door.ts';
 import { gatherCompliance } from './maintain/compliance/gather.ts';
-import { namedKeys } from './maintain/drop.ts';
-import { keepVectors } from './maintain/embed.ts';
-import { exportPage } from './maintain/export.ts';
-import { personPage } from './maintain/person-page.ts';
-import { policyImpact } from './maintain/policy-impact.ts';
-import { type RebuildServices, rebuild } from './maintain/rebuild.ts';
-import { recallRecord, recallRecords, recallTotals } from './maintain/recall-records.ts';
-import { enforceRetention, retentionStatus } from './maintain/retention.ts';
-import { rewrapKeys } from './maintain/rewrap.ts';
-import { inSlices } from './maintain/slices.ts';
-import { isBound, seenDocs, userHashes } from './maintain/users.ts';
-import { verify } from './maintain/verify.ts';
-import { verifyAudit } from './maintain/verify-audit.ts';
-import { onDemand } from './on-demand.ts';
+import { namedKeys } from './maintain/erasure/drop.ts';
+import { enforceRetention, retentionStatus } from './maintain/erasure/retention.ts';
+import { rewrapKeys } from './maintain/erasure/rewrap.ts';
+import { compact } from './maintain/housekeeping/compact.ts';
+import { keepVectors } from './maintain/housekeeping/embed.ts';
+import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.ts';
+import { inSlices } from './maintain/housekeeping/slices.ts';
+import { auditPage } from './maintain/reports/audit-page.ts';
+import { backup } from './maintain/reports/backup.ts';
+import { exportPage } from './maintain/reports/export.ts';
+import { personPage } from './maintain/reports/person-page.ts';
+import { policyImpact } from './maintain/reports/policy-impact.ts';
+import { recallRecord, recallRecords, recallTotals } from './maintain/reports/recall-records.ts';
+import { isBound, seenDocs, userHashes } from './maintain/reports/users.ts';
+import { verify } from './maintain/reports/verify.ts';
+import { verifyAudit } from './maintain/reports/verify-audit.ts';
 import { auditRefusedRead } from './read-audit.ts';
 import { readable } from './reads.ts';
 import type { Memory } from './store/memory.ts';
@@ -37,8 +34,8 @@ import type { Store } from './store/store.ts';
 import type { Added } from './write/add.ts';
 import { dropShutPlan } from './write/drop-shut.ts';
 import * as plans from './write/plans.ts';
-import { writeTrail } from './write/read-trail.ts';
 import { itemContext } from './write/reply.ts';
+import { writeTrail } from './write/write-trail.ts';
 
 export interface WriteServices extends RebuildServices {
   readonly shard: number;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { ByteBudget, type Share } from './byte-budget.ts';
 
 /** A budget of 100 bytes whose clock is moved by hand. */

@@ -1,8 +1,8 @@
 // Bytes that many hold at once, under one bound: requests while they arrive and are worked on, answers while their peers take
 // them. Each holder has a share. When all shares together are more than the budget, the slowest holders are dropped, as many as
 // make room for a while: whoever sends or takes at a fair pace goes on.
-import { EngineError } from '../engine/errors.ts';
-import { ANSWER_SPARED_MS } from '../engine/limits.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { ANSWER_SPARED_MS } from '../engine/base/limits.ts';
 
 /** Of the budget, what is left held after the slowest were dropped: so they are looked for seldom. */
 const RELIEVED_PART = 0.9;

@@ -1,10 +1,11 @@
 // What CAL may do in this deployment: its switches, which outlive a restart, the templates that were defined, and how often a
 // caller may change something.
+
+import type { Clock } from '../engine/base/clock.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { CalError } from '../engine/cal/errors.ts';
 import type { TemplateDefinition } from '../engine/cal/output/template.ts';
 import { CAL_LIMITS } from '../engine/cal/vocabulary/limits.ts';
-import type { Clock } from '../engine/clock.ts';
-import { EngineError } from '../engine/errors.ts';
 import type { JsonValue } from '../shards/protocol.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
 import type { Config } from './config.ts';

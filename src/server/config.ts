@@ -1,8 +1,7 @@
 // The one table of options: from it come the flags, the environment names, the help text, the defaults and the type.
 // Only this file and main.ts read the environment; everybody else is handed a frozen `Config`.
 import { availableParallelism } from 'node:os';
-import { TOKEN_COUNTERS } from '../engine/cal/output/tokenizer.ts';
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import {
   ANSWER_MEMORY_MB,
   MEMORIES_MAX,
@@ -11,7 +10,8 @@ import {
   REQUEST_TIMEOUT_MS,
   SHARDS_MAX,
   VECTOR_DIMENSIONS_MAX,
-} from '../engine/limits.ts';
+} from '../engine/base/limits.ts';
+import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
 
 interface Option<T> {
   /** What a person sees behind the flag; absent for a switch. */

@@ -1,5 +1,5 @@
 // What an operation gets beside its input: who asks, of which memory, and the parts of the server that it may use.
-import type { Clock } from '../engine/clock.ts';
+import type { Clock } from '../engine/base/clock.ts';
 import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol.ts';
 import type { Principal, Scope } from './auth/principal.ts';
 import type { CalGate } from './cal-gate.ts';

@@ -1,9 +1,9 @@
 // What a data directory says of itself: its format and its number of shards, fixed when it was made.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, replaceFile } from '../engine/durable-file.ts';
-import { EngineError } from '../engine/errors.ts';
-import { SHARDS_MAX } from '../engine/limits.ts';
+import { makeFolder, replaceFile } from '../engine/base/durable-file.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { SHARDS_MAX } from '../engine/base/limits.ts';
 
 export const LAYOUT_FILE = 'layout.json';
 /** What a restore puts in place, inside the data directory, and the file in it that says it is whole. */

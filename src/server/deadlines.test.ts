@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { Deadlines } from './deadlines.ts';
 
 const isLate = (error: unknown): boolean => error instanceof EngineError && error.code === 'SYS-E005';

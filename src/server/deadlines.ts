@@ -1,5 +1,5 @@
 // Callers that wait until a time and no longer.
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { type Expiring, Expiry } from './expiry.ts';
 
 export class Deadlines {

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { LOCK_FILE, lockDirectory, tryLockDirectory } from './directory-lock.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
 

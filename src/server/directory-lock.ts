@@ -11,8 +11,8 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { isFileError, storageError } from '../engine/durable-file.ts';
-import { EngineError } from '../engine/errors.ts';
+import { isFileError, storageError } from '../engine/base/durable-file.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { holderOf } from './server-file.ts';
 
 export const LOCK_FILE = 'directory.lock';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
-import { DISK_LATE_MS } from '../engine/limits.ts';
+import { DISK_LATE_MS } from '../engine/base/limits.ts';
 import { DiskWatch, type Probe } from './disk-watch.ts';
 
 const failure = (code: string): Error => Object.assign(new Error(`${code}: words of the system`), { code });

@@ -2,8 +2,8 @@
 // quota are found out though nobody writes: a small file is written now and again, synced and removed.
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isFileError } from '../engine/durable-file.ts';
-import { DISK_LATE_MS, DISK_PROBE_BYTES, DISK_PROBE_MS, DISK_ROOM_BYTES_MIN } from '../engine/limits.ts';
+import { isFileError } from '../engine/base/durable-file.ts';
+import { DISK_LATE_MS, DISK_PROBE_BYTES, DISK_PROBE_MS, DISK_ROOM_BYTES_MIN } from '../engine/base/limits.ts';
 import type { Logger } from './log.ts';
 
 const PROBE_FILE = 'disk.probe';

@@ -1,8 +1,8 @@
 // Long messages of gRPC are read by a thread, as long JSON bodies are, and mean there what they mean here.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { EngineError } from '../engine/errors.ts';
-import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/limits.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/base/limits.ts';
 import { AddRequest, SupersedeRequest } from './gen/memory/v1/memory.ts';
 import type { GrpcCall } from './grpc/front.ts';
 import { grpcHandler } from './grpc.ts';

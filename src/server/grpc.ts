@@ -1,6 +1,6 @@
 // The gRPC face of the table: an rpc's bytes in, its row's answer out.
-import { assert } from '../engine/assert.ts';
-import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/limits.ts';
+import { assert } from '../engine/base/assert.ts';
+import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/base/limits.ts';
 import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
 import type { ReadMessage } from './jobs/read-json.ts';
 import { besideCodecOf, codecOf } from './operations/codecs.ts';

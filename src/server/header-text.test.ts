@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { headerName, headerText } from './header-text.ts';
 import { ADMIN, ask, makeParts } from './testing/parts.ts';
 

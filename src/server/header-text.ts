@@ -1,7 +1,7 @@
 // Texts in headers and metadata. They carry ASCII: what another byte means is each sender's and each listener's own idea,
 // and one listener takes bytes beyond ASCII off the ends of a value. A name read in another way than it was meant is
 // somebody else's. Such names come as RFC 8187 writes them, which every client can send: `UTF-8''zo%C3%AB`.
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { nameForm } from './operations/name-form.ts';
 
 const EXTENDED = /^utf-8'[a-z0-9-]*'(?<encoded>.*)$/i;

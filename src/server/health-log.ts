@@ -1,5 +1,5 @@
 // What is wrong with the shards, said once in the log when it is first seen: health tells it only to those who ask.
-import { HEALTH_LOG_MS, HEALTH_LOG_REASONS_MAX } from '../engine/limits.ts';
+import { HEALTH_LOG_MS, HEALTH_LOG_REASONS_MAX } from '../engine/base/limits.ts';
 import type { Logger } from './log.ts';
 
 /** A shard, or the control log, and what is wrong with it. */

@@ -1,8 +1,8 @@
 // The HTTP face of the table: a request to its row, the row's answer as a response.
-import { unreachable } from '../engine/assert.ts';
-import { EngineError } from '../engine/errors.ts';
-import { jsonBuffer } from '../engine/grain/api-json.ts';
-import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/limits.ts';
+import { unreachable } from '../engine/base/assert.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/base/limits.ts';
+import { jsonBuffer } from '../engine/grain/api/json.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';

@@ -1,13 +1,13 @@
 // The server, wired from the bottom to the top: lock, keys, control log, shards, services, wrapper, listeners.
 
 import { join } from 'node:path';
+import { type Clock, systemClock } from '../engine/base/clock.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { DRAIN_MS, KEY_USE_WRITE_MS } from '../engine/base/limits.ts';
 import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
-import { type Clock, systemClock } from '../engine/clock.ts';
-import { EngineError } from '../engine/errors.ts';
 import { loadMasterKey } from '../engine/keys/master-key.ts';
-import { DRAIN_MS, KEY_USE_WRITE_MS } from '../engine/limits.ts';
-import { ShardPool } from '../shards/pool.ts';
 import { Router } from '../shards/router.ts';
+import { ShardPool } from '../shards/transport/pool.ts';
 import { Authenticator } from './auth/authenticate.ts';
 import { includesScope } from './auth/principal.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
@@ -53,10 +53,10 @@ import { MasterKeys } from './master-keys.ts';
 import { Metrics } from './metrics.ts';
 import { recallModels } from './models/models.ts';
 import { networkDiskOf } from './network-disk.ts';
-import { health, healthLive, healthReady } from './operations/admin/health.ts';
-import { metricsOperation } from './operations/admin/metrics.ts';
 import { CODECS } from './operations/codecs.ts';
 import { CursorSeal } from './operations/cursor-seal.ts';
+import { health, healthLive, healthReady } from './operations/deployment/health.ts';
+import { metricsOperation } from './operations/deployment/metrics.ts';
 import { PageGuard } from './page-guard.ts';
 import { placementOf } from './placement-of.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';

@@ -2,7 +2,7 @@
 // shard is wrapped under it, the old one is forgotten. A rotation that a crash or an error cut short is finished by the
 // next start, or by asking again; until then both keys open everything.
 
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { beginRotation, finishRotation, type LoadedMasterKey, MasterKey } from '../engine/keys/master-key.ts';
 import { openControlKey } from './control/control-key.ts';
 import type { ControlStore } from './control/store.ts';

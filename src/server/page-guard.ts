@@ -1,7 +1,7 @@
 // Keeps the pages of other sites from a server that asks for no key. A browser on the same machine reaches it as well as its
 // owner does, and sends what any page tells it to; what it says of the page is all there is to go by. A page that brings a name
 // of its own to this machine's address (DNS rebinding) is told by the name in Host.
-import { EngineError } from '../engine/errors.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import { isLoopback } from './config.ts';
 
 /** What a request says of where it comes from and whom it is for. */

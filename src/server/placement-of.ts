@@ -1,9 +1,9 @@
 // What the router asks of a blob that is imported into a memory of several partitions: the fields that place it.
 
-import { toApi } from '../engine/grain/api-output.ts';
-import { openGrain } from '../engine/grain/blob.ts';
+import { toApi } from '../engine/grain/api/output.ts';
+import { openGrain } from '../engine/grain/codec/blob.ts';
 import { GrainError, toEngineError } from '../engine/grain/error.ts';
-import type { PlacementOf } from '../shards/gather-batch.ts';
+import type { PlacementOf } from '../shards/gather/tools.ts';
 import type { JsonObject } from '../shards/protocol.ts';
 
 /** Throws FMT-E001 for what is not a blob. */

@@ -1,8 +1,8 @@
 // Idempotency of changes of the deployment (memories, keys): an answer is kept in the control store and given again.
 // Changes of a memory keep theirs in the memory's own shard.
-import type { Clock } from '../engine/clock.ts';
-import { EngineError } from '../engine/errors.ts';
-import { CONTROL_REPLIES_MAX, IDEMPOTENCY_KEEP_MS } from '../engine/limits.ts';
+import type { Clock } from '../engine/base/clock.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { CONTROL_REPLIES_MAX, IDEMPOTENCY_KEEP_MS } from '../engine/base/limits.ts';
 import type { JsonValue } from '../shards/protocol.ts';
 import type { ReplyRecord } from './control/records.ts';
 import type { ControlStore } from './control/store.ts';

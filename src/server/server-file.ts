@@ -3,7 +3,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { replaceFile, storageError } from '../engine/durable-file.ts';
+import { replaceFile, storageError } from '../engine/base/durable-file.ts';
 
 const SERVER_FILE = 'server.json';
 

@@ -1,6 +1,6 @@
 // The entry file of a worker thread: the engines of its shards.
 import { Engine } from '../engine/engine.ts';
-import { serveShards } from '../shards/worker.ts';
+import { serveShards } from '../shards/transport/worker.ts';
 import { CODECS } from './operations/codecs.ts';
 
 export default serveShards({

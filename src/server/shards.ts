@@ -1,5 +1,5 @@
 // What operations need of the shards. The router of src/shards is one; tests bring a model.
-import type { RawReply } from '../shards/codec.ts';
+
 import type {
   CallContext,
   Input,
@@ -9,6 +9,7 @@ import type {
   ShardHealth,
   VerifyReport,
 } from '../shards/protocol.ts';
+import type { RawReply } from '../shards/transport/codec.ts';
 
 /** Who asks, of which memory: the router adds the partition. */
 export type MemoryContext = Omit<CallContext, 'partition'>;

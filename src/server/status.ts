@@ -1,6 +1,6 @@
 // What each error code of the contract is on the wire. A code without its statuses does not compile.
-import { CAL_ERRORS, type CalErrorCode } from '../engine/cal/errors.ts';
-import type { ErrorCode } from '../engine/errors.ts';
+import type { CalErrorCode, ErrorCode } from '../engine/base/errors.ts';
+import { CAL_ERRORS } from '../engine/cal/errors.ts';
 
 /** gRPC's status codes, as numbers on the wire. */
 export const GRPC_STATUS = {

@@ -2,16 +2,16 @@
 // then the input, the deadline, the run, the answer, the counters. A transport brings an `Arrival` and gets an answer
 // that is never an exception.
 import { hash } from 'node:crypto';
-import { assert } from '../engine/assert.ts';
-import { EngineError } from '../engine/errors.ts';
+import { assert } from '../engine/base/assert.ts';
+import { EngineError } from '../engine/base/errors.ts';
 import {
   IDEMPOTENCY_KEY_CHARS_MAX,
   INDEX_WAIT_MS_MAX,
   JSON_PARSED_HERE_BYTES_MAX,
   SLOW_REQUEST_MS,
-} from '../engine/limits.ts';
-import type { RawReply } from '../shards/codec.ts';
+} from '../engine/base/limits.ts';
 import type { Input, MemoryCalls, Output } from '../shards/protocol.ts';
+import type { RawReply } from '../shards/transport/codec.ts';
 import { type Authenticator, narrowed } from './auth/authenticate.ts';
 import { includesScope, type Principal, type Scope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';

@@ -1,9 +1,9 @@
 // An erasure over several partitions: a refusal comes before any of them has begun, and one that was begun says so.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError, type ErrorCode } from '../engine/errors.ts';
-import { Fan } from './fan.ts';
-import { GATHER } from './gather.ts';
+import { EngineError, type ErrorCode } from '../engine/base/errors.ts';
+import { Fan } from './gather/fan.ts';
+import { GATHER } from './gather/gather.ts';
 import { GatherRoom } from './gather-room.ts';
 import type { ErasureProof, Input, ShardCaller } from './protocol.ts';
 import { Turns } from './turns.ts';

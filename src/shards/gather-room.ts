@@ -1,6 +1,6 @@
 // What is gathered from several partitions is held on the main thread until it was chosen from. So many gathers
 // run at a time, and few of them may hold much: how many are asked for does not decide how much is held.
-import { CAL_GATHERS_MAX, GATHER_SMALL_BYTES, GATHERS_LARGE_MAX, GATHERS_MAX } from '../engine/limits.ts';
+import { CAL_GATHERS_MAX, GATHER_SMALL_BYTES, GATHERS_LARGE_MAX, GATHERS_MAX } from '../engine/base/limits.ts';
 
 export class GatherRoom {
   readonly #all = new Places(GATHERS_MAX);

@@ -1,8 +1,8 @@
 // Further sources of facts, where fact and source lie in different partitions: the fact's partition answers with the names of such
 // sources, and only the source's partition can tell the hash of a name, and whether the source is still there and not hidden.
 import { isPlainHash } from '../engine/record/grain-name.ts';
-import type { Fan } from './fan.ts';
-import { gatherHashes } from './gather-names.ts';
+import type { Fan } from './gather/fan.ts';
+import { gatherHashes } from './gather/names.ts';
 import type { GrainView } from './protocol.ts';
 
 /** Asks nobody where all sources are told, as they nearly always are. `hidden`: tell those that a policy hides, too. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../engine/errors.ts';
-import { Fan } from './fan.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { Fan } from './gather/fan.ts';
+import { partitionFor } from './gather/placement.ts';
 import { factsOf, routesOf } from './known-routes.ts';
-import { partitionFor } from './placement.ts';
 import type { AddItem, Input, KnownFact, ShardCaller } from './protocol.ts';
 
 const SOURCE = 'a'.repeat(64);

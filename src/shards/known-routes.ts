@@ -1,11 +1,11 @@
 // Beliefs read from texts, give me the partition that each goes to. A belief whose fact is known goes to the partition that knows it,
 // which then gains the source; any other goes where placement says.
-import { EngineError } from '../engine/errors.ts';
-import { toNfc } from '../engine/nfc.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { toNfc } from '../engine/base/nfc.ts';
 import { nameIn } from '../engine/record/grain-name.ts';
-import type { Fan } from './fan.ts';
-import { gatherHashes } from './gather-names.ts';
-import { canonicalJson, partitionFor } from './placement.ts';
+import type { Fan } from './gather/fan.ts';
+import { gatherHashes } from './gather/names.ts';
+import { canonicalJson, partitionFor } from './gather/placement.ts';
 import type { AddItem, ExtractedFrom, KnownFact } from './protocol.ts';
 
 interface Route {

@@ -1,49 +1,47 @@
-// What can be asked of a shard: one typed map. `engine.ts` implements it, `client.ts` carries it to a worker thread,
-// `direct.ts` without one. The calls themselves are the engine's (calls.ts).
-import type { CallContext, MemoryCalls, ShardWideCalls } from '../engine/calls.ts';
+// What can be asked of a shard: one typed map. `engine.ts` implements it, `shards/transport/client.ts` carries it to a worker thread,
+// `shards/transport/direct.ts` without one. The calls themselves are the engine's (calls.ts).
 
+import type { MemoryCalls } from '../engine/calls/calls.ts';
+import type { CallContext } from '../engine/calls/context.ts';
+import type { ShardWideCalls } from '../engine/calls/shard.ts';
+
+export type { MemoryCalls } from '../engine/calls/calls.ts';
+export type { CallContext } from '../engine/calls/context.ts';
+export type { ErasureProof, RemovalPreview, RemovalTarget } from '../engine/calls/erasure.ts';
+export type { ConsentItem, ConsentOutcome, PolicyChange, RetentionNamespace } from '../engine/calls/govern.ts';
 export type {
   AddItem,
   AddOutcome,
-  AuditCheck,
-  AuditFilter,
-  AuditView,
-  CallContext,
-  Candidate,
-  ConsentFact,
-  ConsentItem,
-  ConsentOutcome,
-  EmbedderStamp,
-  ErasureProof,
   ExportedGrain,
   ExtractedFrom,
   GrainFilter,
   GrainView,
-  JsonObject,
-  JsonValue,
   KnownFact,
   ManifestEntry,
-  MemoryCalls,
-  MemorySettings,
-  MemoryStatistics,
-  PolicyChange,
-  RecallAccount,
+  RefusedEntry,
+} from '../engine/calls/grain.ts';
+export type { MemorySettings, MemoryStatistics } from '../engine/calls/memory.ts';
+export type {
+  Candidate,
+  CensusMetadata,
+  EmbedderStamp,
+  ExhaustiveMetadata,
   RecallHit,
+  RecallOptions,
   RecallQuery,
+  TextStatistics,
+} from '../engine/calls/recall.ts';
+export type { ShardHealth, ShardWideCalls, VerifyReport } from '../engine/calls/shard.ts';
+export type {
+  AuditCheck,
+  AuditFilter,
+  AuditView,
+  RecallAccount,
   RecallRecordView,
   RecordFilter,
-  RefusedEntry,
-  RemovalPreview,
-  RemovalTarget,
-  RetentionNamespace,
-  ShardHealth,
-  ShardWideCalls,
-  TextStatistics,
-  VerifyReport,
-} from '../engine/calls.ts';
-export type { CensusMetadata } from '../engine/recall/stages/census.ts';
-export type { ExhaustiveMetadata } from '../engine/recall/stages/exhaustive.ts';
-export type { RecallOptions } from '../engine/recall/stages/options.ts';
+} from '../engine/calls/trail.ts';
+export type { ConsentFact } from '../engine/govern/consent/consent.ts';
+export type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 
 export interface ShardCalls extends MemoryCalls, ShardWideCalls {}
 export type Method = keyof ShardCalls;
@@ -154,7 +152,7 @@ export function isRead(method: Method): method is ReadMethod {
   return METHOD_KINDS[method] === 'read';
 }
 
-/** What `direct.ts` and `client.ts` both are: a shard that can be called. Rejects with EngineError. */
+/** What `shards/transport/direct.ts` and `shards/transport/client.ts` both are: a shard that can be called. Rejects with EngineError. */
 export interface ShardCaller {
   call<M extends Method>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>>;
 }

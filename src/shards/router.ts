@@ -1,16 +1,15 @@
 // A memory and a call, give me the answer: finds the shards of the memory's partitions and asks one or all.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EngineError } from '../engine/errors.ts';
-import { PACK_ITEMS_MAX } from '../engine/limits.ts';
-import { inTree } from '../engine/recall/scope.ts';
-import type { RawShardCaller } from './client.ts';
-import type { RawReply, ShardCodecs } from './codec.ts';
-import { Fan, type RouterContext, valuesOf } from './fan.ts';
-import { GATHER, type GatherTools, type MemoryMethod } from './gather.ts';
+import { EngineError } from '../engine/base/errors.ts';
+import { PACK_ITEMS_MAX } from '../engine/base/limits.ts';
+import { inTree } from '../engine/recall/filter/scope.ts';
+import { Fan, type RouterContext, valuesOf } from './gather/fan.ts';
+import { GATHER, type MemoryMethod } from './gather/gather.ts';
+import { sumOf } from './gather/merge.ts';
+import { shardOf } from './gather/placement.ts';
+import type { GatherTools } from './gather/tools.ts';
 import { GatherRoom } from './gather-room.ts';
-import { sumOf } from './merge.ts';
-import { shardOf } from './placement.ts';
 import type {
   Call,
   CallContext,
@@ -23,6 +22,8 @@ import type {
   VerifyReport,
 } from './protocol.ts';
 import { ShardsHealth } from './shard-health.ts';
+import type { RawShardCaller } from './transport/client.ts';
+import type { RawReply, ShardCodecs } from './transport/codec.ts';
 import { Turns } from './turns.ts';
 
 export interface RouterOptions extends Pick<GatherTools, 'placementOf'> {

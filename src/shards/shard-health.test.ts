@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HEALTH_WAIT_MS } from '../engine/limits.ts';
+import { HEALTH_WAIT_MS } from '../engine/base/limits.ts';
 import type { ShardHealth } from './protocol.ts';
 import { ShardsHealth } from './shard-health.ts';
 

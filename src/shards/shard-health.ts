@@ -1,7 +1,7 @@
 // How each shard is. A worker that answers with 16 MiB is busy for some hundred milliseconds, and health is not to wait for it: a shard
 // that does not answer at once is told as it was last heard, for as long as health may be kept waiting. One that was not heard for
 // longer is waited for.
-import { HEALTH_LATE_MS, HEALTH_WAIT_MS } from '../engine/limits.ts';
+import { HEALTH_LATE_MS, HEALTH_WAIT_MS } from '../engine/base/limits.ts';
 import type { ShardHealth } from './protocol.ts';
 
 interface Entry {

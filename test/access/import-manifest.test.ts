@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { hash as digest } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { writeContainer } from '../../src/engine/grain/container-writer.ts';
+import { writeContainer } from '../../src/engine/grain/codec/container-writer.ts';
+import type { Standing, VerificationStatus } from '../../src/engine/grain/codec/manifest.ts';
 import type { Address } from '../../src/engine/grain/grain.ts';
-import type { Standing, VerificationStatus } from '../../src/engine/grain/manifest.ts';
 import { HttpClient } from '../conformance/http-client.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 

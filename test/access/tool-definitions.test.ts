@@ -1,7 +1,7 @@
 // Definitions of tools: what their schemas may not say is refused with the same code by every way in, and nothing is stored.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { encodeGrain } from '../../src/engine/grain/blob.ts';
+import { encodeGrain } from '../../src/engine/grain/codec/blob.ts';
 import type { ValueMap } from '../../src/engine/grain/value.ts';
 import { Refusal } from '../conformance/contract.ts';
 import { GrpcClient } from '../conformance/grpc-client.ts';

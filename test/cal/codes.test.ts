@@ -2,6 +2,7 @@
 // server in server.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CANDIDATE_LIMIT_MAX } from '../../src/engine/base/limits.ts';
 import { CalError } from '../../src/engine/cal/errors.ts';
 import { drained } from '../../src/engine/cal/reads/open-each.ts';
 import { distinctValues } from '../../src/engine/cal/reads/values.ts';
@@ -10,8 +11,7 @@ import type { CalAnswer, CalAsk } from '../../src/engine/cal/run/asks.ts';
 import { resolveAddress } from '../../src/engine/cal/run/recall.ts';
 import { PLAIN_SESSION, type Run } from '../../src/engine/cal/run/session.ts';
 import { together } from '../../src/engine/cal/run/together.ts';
-import { CANDIDATE_LIMIT_MAX } from '../../src/engine/limits.ts';
-import { type CallMemory, runCal } from '../../src/shards/gather-cal.ts';
+import { type CallMemory, runCal } from '../../src/shards/gather/cal.ts';
 import { contextOf } from '../support/shard.ts';
 import { NOW_MS } from './fixture.ts';
 import { CalMemory } from './memory.ts';

@@ -1,5 +1,6 @@
 // A small memory with every type of grain in it, in two namespaces and of two users: what queries of the tests run over.
-import type { AddItem, JsonObject } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
+import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
 
 /** Monday, 2026-03-02, 12:00 UTC: what the fixture's clock says. */
 export const NOW_MS = Date.UTC(2026, 2, 2, 12);

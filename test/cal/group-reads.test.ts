@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
-import type { AddItem } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { type Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { ForwardingLog } from '../../src/engine/log/forwarding-log.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';

@@ -8,7 +8,7 @@ import { passes } from '../../src/engine/cal/run/field-test.ts';
 import { calGrain } from '../../src/engine/cal/run/grain-of.ts';
 import { fieldsOf } from '../../src/engine/cal/vocabulary/fields.ts';
 import { GRAIN_TYPES } from '../../src/engine/cal/vocabulary/grain-types.ts';
-import type { AddItem } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { isListed } from '../../src/engine/store/indexed-fields.ts';
 import { contextOf } from '../support/shard.ts';
 import { fixtureItems } from './fixture.ts';

@@ -7,7 +7,7 @@ import type { Query } from '../../src/engine/cal/ast.ts';
 import { printQuery } from '../../src/engine/cal/print.ts';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { validQueries } from '../../src/engine/cal/testing/arbitrary.ts';
-import type { AddItem } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { runs } from '../support/runs.ts';
 import { AWAY, CANARY, fixtureItems, HOME } from './fixture.ts';
 import { CalMemory } from './memory.ts';

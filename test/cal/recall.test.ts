@@ -1,7 +1,8 @@
 // What RECALL answers, rule by rule of the specification: filters, orders, stages, options.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { AddItem, JsonObject } from '../../src/engine/calls.ts';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
+import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
 import { NOW_MS } from './fixture.ts';
 import { CalMemory, type Told, temporaryMemory } from './memory.ts';
 

@@ -4,27 +4,23 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EngineError } from '../../src/engine/base/errors.ts';
 import { isRefused } from '../../src/engine/cal/run/answer.ts';
 import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
-import type {
-  AddItem,
-  CallContext,
-  GrainFilter,
-  GrainView,
-  JsonObject,
-  MemoryCalls,
-  MemorySettings,
-  RecallQuery,
-} from '../../src/engine/calls.ts';
+import type { MemoryCalls } from '../../src/engine/calls/calls.ts';
+import type { CallContext } from '../../src/engine/calls/context.ts';
+import type { AddItem, GrainFilter, GrainView } from '../../src/engine/calls/grain.ts';
+import type { MemorySettings } from '../../src/engine/calls/memory.ts';
+import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { EngineError } from '../../src/engine/errors.ts';
-import { recall } from '../../src/server/operations/grains/recall.ts';
+import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
+import { recall } from '../../src/server/operations/recall/recall.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
-import { directShard } from '../../src/shards/direct.ts';
-import type { EngineOptions } from '../../src/shards/engine-door.ts';
-import { ShardPool } from '../../src/shards/pool.ts';
 import { METHOD_KINDS, type Method } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
+import { directShard } from '../../src/shards/transport/direct.ts';
+import type { EngineOptions } from '../../src/shards/transport/engine-door.ts';
+import { ShardPool } from '../../src/shards/transport/pool.ts';
 import { Refusal } from './contract.ts';
 import type {
   Added,

@@ -1,10 +1,10 @@
 // The child process of a campaign: opens the shards' engines and does what its parent says, until it is killed.
 import { join } from 'node:path';
+import { EngineError } from '../../src/engine/base/errors.ts';
 import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
-import { EngineError } from '../../src/engine/errors.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
-import { Maintenance } from '../../src/shards/maintenance.ts';
 import { type Call, type CallContext, isReadCall } from '../../src/shards/protocol.ts';
+import { Maintenance } from '../../src/shards/transport/maintenance.ts';
 import { armCut, CutLog, watchFileSystem } from './cut.ts';
 
 export interface ChildOptions {

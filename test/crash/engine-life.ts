@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { EngineError, type ErrorCode } from '../../src/engine/errors.ts';
-import type { RawShardCaller } from '../../src/shards/client.ts';
-import type { RouterContext } from '../../src/shards/fan.ts';
-import type { MemoryMethod } from '../../src/shards/gather.ts';
+import { EngineError, type ErrorCode } from '../../src/engine/base/errors.ts';
+import type { RouterContext } from '../../src/shards/gather/fan.ts';
+import type { MemoryMethod } from '../../src/shards/gather/gather.ts';
 import type { AddItem, CallContext, GrainFilter, Input, Method, Output } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
+import type { RawShardCaller } from '../../src/shards/transport/client.ts';
 import { type Answer, type Door, type Item, type Life, Lost, type Question, Refused, type Seen } from './door.ts';
 import type { ChildCall, ChildOptions, Order, Outcome, Report } from './engine-child.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Engine } from '../../src/engine/engine.ts';
-import { decodeAuditBody } from '../../src/engine/govern/audit-codec.ts';
+import { decodeAuditBody } from '../../src/engine/govern/trail/audit-codec.ts';
 import { CorruptRecord } from '../../src/engine/log/log.ts';
 import { decodeRecord, isPlainRecord } from '../../src/engine/record/record.ts';
 import { codeOf, contextOf, openShard, recalled, StepClock, settingsOf, until } from '../support/shard.ts';

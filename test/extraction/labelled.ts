@@ -3,7 +3,7 @@
 // recall of real conversations, which wrap what they state in questions and asides.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Extractor } from '../../src/engine/extract/extractor.ts';
+import type { Extractor } from '../../src/engine/text/extract/extractor.ts';
 
 export type Half = 'first' | 'second';
 

@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { EngineError } from '../../src/engine/errors.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
 import { addBelief, codeOf, contextOf, openShard, recalled, settingsOf } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { EngineError } from '../../src/engine/errors.ts';
-import { ShardPool } from '../../src/shards/pool.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
+import { ShardPool } from '../../src/shards/transport/pool.ts';
 import { contextOf, settingsOf } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

@@ -4,9 +4,9 @@
 // precision .92 and recall .95; what that showed was mended since. None is text from outside: read the figures as an upper bound.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPiiCategory, type PiiCategory } from '../../src/engine/govern/pii/categories.ts';
-import type { PiiDetector } from '../../src/engine/govern/pii/detection.ts';
-import type { PiiFinding } from '../../src/engine/govern/pii/finding.ts';
+import { isPiiCategory, type PiiCategory } from '../../src/engine/text/pii/categories.ts';
+import type { PiiDetector } from '../../src/engine/text/pii/detection.ts';
+import type { PiiFinding } from '../../src/engine/text/pii/finding.ts';
 
 export type Half = 'first' | 'second' | 'third' | 'fourth';
 

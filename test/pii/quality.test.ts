@@ -1,8 +1,8 @@
 // How much of the labelled sentences is found, and how much of what is found is there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { piiDetector } from '../../src/engine/govern/pii/detector.ts';
-import { loadNameModel } from '../../src/engine/govern/pii/name-model.ts';
+import { piiDetector } from '../../src/engine/text/pii/detector.ts';
+import { loadNameModel } from '../../src/engine/text/pii/name-model.ts';
 import { compared, labelled, precision, recall, score } from './labelled.ts';
 
 const detector = piiDetector({ names: await loadNameModel() });

@@ -1,8 +1,9 @@
 // Everything a node holds against everything its models hold.
 
-import type { GrainFilter, RecallQuery } from '../../src/engine/calls.ts';
-import { EngineError } from '../../src/engine/errors.ts';
-import type { RouterContext } from '../../src/shards/fan.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
+import type { GrainFilter } from '../../src/engine/calls/grain.ts';
+import type { RecallQuery } from '../../src/engine/calls/recall.ts';
+import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import type { GrainView, Input, Output } from '../../src/shards/protocol.ts';
 import { outcomeOf, plainCode, same } from './compare.ts';
 import { type Held, viewOf } from './model/grain.ts';

@@ -1,6 +1,6 @@
 // Whether an answer is the one that was expected, apart from what no model can know.
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { EngineError } from '../../src/engine/errors.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
 import type { Output } from '../../src/shards/protocol.ts';
 import type { WriteMethod } from './requests.ts';
 

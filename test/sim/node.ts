@@ -3,21 +3,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assert } from '../../src/engine/assert.ts';
-import type { Clock } from '../../src/engine/clock.ts';
+import { assert } from '../../src/engine/base/assert.ts';
+import type { Clock } from '../../src/engine/base/clock.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
 import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
-import { EngineError } from '../../src/engine/errors.ts';
-import { SYSTEM_ACTOR } from '../../src/engine/govern/audit.ts';
+import { SYSTEM_ACTOR } from '../../src/engine/govern/trail/audit.ts';
 import { FaultyLog } from '../../src/engine/log/faulty.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { MemoryLog, MemoryLogStore } from '../../src/engine/log/memory.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
-import type { RawShardCaller } from '../../src/shards/client.ts';
-import { directShard } from '../../src/shards/direct.ts';
-import type { RouterContext } from '../../src/shards/fan.ts';
-import type { MemoryMethod } from '../../src/shards/gather.ts';
+import type { RouterContext } from '../../src/shards/gather/fan.ts';
+import type { MemoryMethod } from '../../src/shards/gather/gather.ts';
 import { type Input, METHOD_KINDS, type MemorySettings, type Output } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
+import type { RawShardCaller } from '../../src/shards/transport/client.ts';
+import { directShard } from '../../src/shards/transport/direct.ts';
 import { CrashLog } from './crash-log.ts';
 
 /** Time that moves only when it is told to. */

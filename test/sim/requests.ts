@@ -1,8 +1,9 @@
 // What callers ask for: few names and words, so that grains meet as duplicates, rivals and versions of one another.
 import { hash as digest } from 'node:crypto';
-import type { GrainFilter, RecallQuery } from '../../src/engine/calls.ts';
-import type { RouterContext } from '../../src/shards/fan.ts';
-import { canonicalJson } from '../../src/shards/placement.ts';
+import type { GrainFilter } from '../../src/engine/calls/grain.ts';
+import type { RecallQuery } from '../../src/engine/calls/recall.ts';
+import type { RouterContext } from '../../src/shards/gather/fan.ts';
+import { canonicalJson } from '../../src/shards/gather/placement.ts';
 import type { AddItem, Input, JsonObject } from '../../src/shards/protocol.ts';
 import { isCurrent } from './model/grain.ts';
 import type { ModelMemory } from './model/memory.ts';

@@ -1,7 +1,7 @@
 // What may happen next. A step is a seed: what it does follows from the seed and from what the models hold, so a
 // sequence of steps can be cut down and still makes sense.
-import { EngineError } from '../../src/engine/errors.ts';
-import type { RouterContext } from '../../src/shards/fan.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
+import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import type { ExportedGrain, Input, Output } from '../../src/shards/protocol.ts';
 import { checkGet, checkHistory, checkList, checkMemory, checkNode, checkRecall, pageOf } from './check.ts';
 import { Discrepancy, type Outcome, same } from './compare.ts';

@@ -1,5 +1,5 @@
 // The node under test with the models of its memories, and how a request is put to both.
-import { EngineError } from '../../src/engine/errors.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
 import type { MemorySettings, Output } from '../../src/shards/protocol.ts';
 import { Discrepancy, type Outcome, outcomeOf, plain, plainCode, same } from './compare.ts';
 import type { Held } from './model/grain.ts';

@@ -1,6 +1,6 @@
 // An embedder for tests: how often each letter occurs. Drives what a shard's embedding calls expect of whoever embeds.
 import assert from 'node:assert/strict';
-import type { EmbedderStamp } from '../../src/engine/calls.ts';
+import type { EmbedderStamp } from '../../src/engine/calls/recall.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { packVectors } from '../../src/engine/index/vectors/transfer.ts';
 import { contextOf } from './shard.ts';

@@ -1,9 +1,10 @@
 // One shard's engine over a folder, as the tests of damage open it: memories by number, a clock that a test can turn.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { CallContext, MemorySettings } from '../../src/engine/calls.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
+import type { CallContext } from '../../src/engine/calls/context.ts';
+import type { MemorySettings } from '../../src/engine/calls/memory.ts';
 import { Engine, type EngineOptions, FORMAT_VERSION } from '../../src/engine/engine.ts';
-import { EngineError } from '../../src/engine/errors.ts';
 import { FaultyLog } from '../../src/engine/log/faulty.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { WAIT_MS_MAX } from './eventually.ts';

@@ -1,6 +1,7 @@
 // A file, give me its lines as JSON values with their numbers. What is wrong with a line is an error of that line.
 import { isUtf8 } from 'node:buffer';
-import { type JsonValue, parseJson } from '../../engine/grain/api-json.ts';
+import { parseJson } from '../../engine/grain/api/json.ts';
+import type { JsonValue } from '../../engine/grain/api/json-value.ts';
 import { Failure } from '../failure.ts';
 import { linesOf } from '../json-lines.ts';
 

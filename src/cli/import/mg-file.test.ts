@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import { encodeGrain } from '../../engine/grain/blob.ts';
-import { readContainer } from '../../engine/grain/container.ts';
-import { writeContainer } from '../../engine/grain/container-writer.ts';
+import { encodeGrain } from '../../engine/grain/codec/blob.ts';
+import { readContainer } from '../../engine/grain/codec/container.ts';
+import { writeContainer } from '../../engine/grain/codec/container-writer.ts';
 import { mgParts } from './mg-file.ts';
 
 test('a file that is cut keeps every link of its manifest, and each goes where both of its grains have gone', async (t) => {

@@ -2,15 +2,15 @@
 // read from the disk piece by piece.
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { BLOB_BYTES_CEILING, GRAIN_DEPTH_MAX, UPLOAD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { addressOf } from '../../engine/grain/address.ts';
-import { FILE_FLAG, FILE_HEAD_BYTES, FOOTER_BYTES, MAGIC } from '../../engine/grain/container.ts';
-import { writeContainer } from '../../engine/grain/container-writer.ts';
-import { endOfEnvelope, openEnvelope, startsEnvelope } from '../../engine/grain/cose.ts';
+import { FILE_FLAG, FILE_HEAD_BYTES, FOOTER_BYTES, MAGIC } from '../../engine/grain/codec/container.ts';
+import { writeContainer } from '../../engine/grain/codec/container-writer.ts';
+import { endOfEnvelope, openEnvelope, startsEnvelope } from '../../engine/grain/codec/cose.ts';
+import { HEADER_BYTES } from '../../engine/grain/codec/header.ts';
+import { readManifest, type Standing } from '../../engine/grain/codec/manifest.ts';
+import { endOfValue } from '../../engine/grain/codec/msgpack.ts';
 import type { Address } from '../../engine/grain/grain.ts';
-import { HEADER_BYTES } from '../../engine/grain/header.ts';
-import { readManifest, type Standing } from '../../engine/grain/manifest.ts';
-import { endOfValue } from '../../engine/grain/msgpack.ts';
-import { BLOB_BYTES_CEILING, GRAIN_DEPTH_MAX, UPLOAD_BYTES_MAX } from '../../engine/limits.ts';
 import { Failure } from '../failure.ts';
 
 /** Files up to this size are one upload: the server checks all of a file before it stores any of it. */

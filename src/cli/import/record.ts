@@ -6,7 +6,7 @@
 //   {"role"|"speaker","text"|"content",...}  a turn of a conversation: an event
 //   {"turns"|"messages":[turn,...],...}      a conversation in one line
 //   {"text"|"content",...}                   a document: an event
-import type { JsonObject, JsonValue } from '../../engine/grain/api-json.ts';
+import type { JsonObject, JsonValue } from '../../engine/grain/api/json-value.ts';
 import { Failure } from '../failure.ts';
 import { readTime } from './time-text.ts';
 import type { TurnTimes } from './turn-times.ts';

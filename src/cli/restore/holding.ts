@@ -2,13 +2,13 @@
 // both, side by side, without a server.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../engine/clock.ts';
+import { systemClock } from '../../engine/base/clock.ts';
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../../engine/engine.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import { loadMasterKey, type MasterKey } from '../../engine/keys/master-key.ts';
 import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
 import type { Log } from '../../engine/log/log.ts';
-import { type Held, heldSince } from '../../engine/maintain/held.ts';
+import { type Held, heldSince } from '../../engine/maintain/erasure/held.ts';
 import type { Config } from '../../server/config.ts';
 import { openControlKey } from '../../server/control/control-key.ts';
 import { heldControl } from '../../server/control/held.ts';

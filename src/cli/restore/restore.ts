@@ -1,7 +1,7 @@
 // What `granary restore` does: the backup is staged beside the deployment, what is gone stays gone, and it takes the place.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { BATCH_GRAINS_MAX } from '../../engine/limits.ts';
+import { BATCH_GRAINS_MAX } from '../../engine/base/limits.ts';
 import { readConfig } from '../../server/config.ts';
 import { lockDirectory } from '../../server/directory-lock.ts';
 import type { Connection } from '../connection.ts';

@@ -12,7 +12,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isFileError, makeFolder, replaceFile, syncDirectory } from '../../engine/durable-file.ts';
+import { isFileError, makeFolder, replaceFile, syncDirectory } from '../../engine/base/durable-file.ts';
 import { LAYOUT_FILE, openLayout, RESTORE_FOLDER, RESTORE_READY_FILE } from '../../server/data-directory.ts';
 import { LOCK_FILE } from '../../server/directory-lock.ts';
 import { Failure } from '../failure.ts';

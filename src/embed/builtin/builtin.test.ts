@@ -12,7 +12,7 @@ import {
   ENCODER_SILENCE_MS,
   RESTART_DELAY_MAX_MS,
   RESTART_DELAY_MIN_MS,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import { EmbedError } from '../embedder.ts';
 import { type BuiltinEmbedder, openBuiltinEmbedder } from './builtin.ts';
 

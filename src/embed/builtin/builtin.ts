@@ -1,7 +1,7 @@
 // The built-in sentence encoder as an Embedder: a thread of its own, started when it is first asked, and calls cut into
 // batches for it. A call waits here while the thread has enough to do, so that it can still be given up.
 import { Worker } from 'node:worker_threads';
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/base/assert.ts';
 import {
   ENCODER_BACKLOG_BATCHES_OUT_MAX,
   ENCODER_BACKLOG_TEXTS_MAX,
@@ -13,7 +13,7 @@ import {
   RESTART_DELAY_MAX_MS,
   RESTART_DELAY_MIN_MS,
   RESTART_FORGIVEN_MS,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import { type Embedder, EmbedError, type EmbedOptions } from '../embedder.ts';
 import type { EncoderOptions } from './encoder.ts';
 import { ENCODER_DIMENSIONS } from './graph.ts';

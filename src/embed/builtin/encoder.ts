@@ -1,5 +1,5 @@
 // One text in, one unit vector out: tokenizer and runtime together. It lives in the thread.
-import { ENCODER_TEXT_CHARS_MAX } from '../../engine/limits.ts';
+import { ENCODER_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
 import { EmbedError } from '../embedder.ts';
 import { unitVector } from '../unit-vector.ts';
 import { lowerCapitals } from '../windows.ts';

@@ -1,7 +1,7 @@
 // The Universal Sentence Encoder (lite, English; Cer et al. 2018) as an ONNX graph: embeddings with a timing signal, two
 // transformer layers (norm first, four heads), the mean over tokens, and one tanh layer. One text of n tokens at a time, so
 // there is no padding and no mask.
-import { EMBED_WINDOW_PIECES_MAX } from '../../engine/limits.ts';
+import { EMBED_WINDOW_PIECES_MAX } from '../../engine/base/limits.ts';
 import { OnnxGraph } from './onnx-writer.ts';
 import type { Tensor, Weights } from './weights.ts';
 

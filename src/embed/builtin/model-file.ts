@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, replaceFile } from '../../engine/durable-file.ts';
+import { makeFolder, replaceFile } from '../../engine/base/durable-file.ts';
 import { encoderGraph } from './graph.ts';
 import { Weights } from './weights.ts';
 

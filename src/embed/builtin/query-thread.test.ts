@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS, QUERY_THREAD_SLOW_MS } from '../../engine/limits.ts';
+import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS, QUERY_THREAD_SLOW_MS } from '../../engine/base/limits.ts';
 import { type Embedder, EmbedError } from '../embedder.ts';
 import { type BuiltinEmbedder, openBuiltinEmbedder } from './builtin.ts';
 import { withQueryThread } from './query-thread.ts';

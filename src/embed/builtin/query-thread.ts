@@ -2,8 +2,8 @@
 // for it. So while a good deal waits to be embedded and somebody asks, or a query took long, a second thread holds the
 // encoder for queries alone, at the priority of all. It costs its memory again, so it is opened by need and closed when
 // nobody asked for a while.
-import { assert } from '../../engine/assert.ts';
-import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS, QUERY_THREAD_SLOW_MS } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { QUERY_THREAD_BACKLOG_TEXTS, QUERY_THREAD_IDLE_MS, QUERY_THREAD_SLOW_MS } from '../../engine/base/limits.ts';
 import type { Embedder, EmbedOptions } from '../embedder.ts';
 import type { BuiltinEmbedder } from './builtin.ts';
 

@@ -1,6 +1,6 @@
 // Entry of the encoder's thread. Its data is EncoderOptions.
 import { parentPort, workerData } from 'node:worker_threads';
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/base/assert.ts';
 import { type EncoderOptions, SentenceEncoder } from './encoder.ts';
 import { serveTexts } from './thread-loop.ts';
 

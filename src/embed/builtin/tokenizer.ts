@@ -3,8 +3,8 @@
 //
 // Pieces lie in a trie whose edges are one open-addressed table: (node, UTF-16 unit) to node. An edge's key is
 // `node << 16 | unit`, so there may be 65,535 nodes.
-import { assert } from '../../engine/assert.ts';
-import { EMBED_WINDOW_PIECES_MAX, ENCODER_TEXT_CHARS_MAX } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { EMBED_WINDOW_PIECES_MAX, ENCODER_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
 
 /** Stands for white space, and begins every text. */
 const BLANK = '▁';

@@ -1,5 +1,5 @@
 // Who goes next: a bounded number of jobs at a time, queries before backlog.
-import { assert } from '../../engine/assert.ts';
+import { assert } from '../../engine/base/assert.ts';
 import { EmbedError } from '../embedder.ts';
 
 export type Priority = 'query' | 'backlog';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { EMBED_ATTEMPTS_MAX, EMBED_RESPONSE_BYTES_MAX, EMBED_TEXT_CHARS_MAX } from '../../engine/limits.ts';
+import { EMBED_ATTEMPTS_MAX, EMBED_RESPONSE_BYTES_MAX, EMBED_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
 import { type Embedder, EmbedError } from '../embedder.ts';
 import { openRemoteEmbedder, type RemoteOptions } from './remote.ts';
 

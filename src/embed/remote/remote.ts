@@ -1,5 +1,5 @@
 // An embedding service behind the API that OpenAI, Ollama, vLLM and many others speak: POST {base}/v1/embeddings.
-import { type Clock, systemClock } from '../../engine/clock.ts';
+import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import {
   EMBED_ATTEMPTS_MAX,
   EMBED_BATCH_BYTES_MAX,
@@ -8,7 +8,7 @@ import {
   EMBED_RETRY_AFTER_MAX_MS,
   EMBED_TEXT_CHARS_MAX,
   EMBED_WAITING_MAX,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import { type Embedder, EmbedError, type EmbedOptions } from '../embedder.ts';
 import { readAnswer } from './answer.ts';
 import { Lanes, type Priority } from './lanes.ts';

@@ -1,6 +1,6 @@
 // One POST to a service and what came of it. Nothing of the key, of the texts or of the service's own words gets into
 // an error: services echo what they were sent.
-import { EMBED_RESPONSE_BYTES_MAX } from '../../engine/limits.ts';
+import { EMBED_RESPONSE_BYTES_MAX } from '../../engine/base/limits.ts';
 import { EmbedError } from '../embedder.ts';
 
 export interface Post {

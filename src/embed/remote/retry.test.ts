@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EMBED_RETRY_MAX_MS } from '../../engine/limits.ts';
+import { EMBED_RETRY_MAX_MS } from '../../engine/base/limits.ts';
 import { backoffMs, retryAfterMs } from './retry.ts';
 
 test('a wait is drawn from nothing up to a step that doubles as far as its bound', () => {

@@ -1,6 +1,6 @@
 // When to ask a service again: exponential backoff with full jitter (a uniform wait between nothing and the step), so
 // that callers who failed together do not come back together.
-import { EMBED_RETRY_MAX_MS, EMBED_RETRY_MIN_MS } from '../../engine/limits.ts';
+import { EMBED_RETRY_MAX_MS, EMBED_RETRY_MIN_MS } from '../../engine/base/limits.ts';
 
 /** Milliseconds to wait after failure number `failures` (from 1). `random` gives [0, 1). */
 export function backoffMs(failures: number, random: () => number): number {

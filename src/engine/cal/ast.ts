@@ -1,5 +1,6 @@
 // What a CAL query says, as a tree: the closed union of statements and all that hangs from them. The text form and the JSON
 // form both read into it and both can be written from it; nothing here can delete or overwrite a grain, whatever is added.
+import type { Comparator, Extractor } from '../calls/cal.ts';
 
 /** A stretch of the text that was read, in UTF-16 units, `end` exclusive. Trees from the JSON form have none. */
 export interface Span {
@@ -40,9 +41,6 @@ export type Statement =
   | Add
   | Supersede
   | Revert;
-
-export const EXTRACTORS = ['subjects', 'objects', 'hashes'] as const;
-export type Extractor = (typeof EXTRACTORS)[number];
 
 export type Value =
   | ({ readonly kind: 'string'; readonly value: string } & Placed)
@@ -102,9 +100,6 @@ export interface InClause extends Placed {
   /** True for `IN SCOPE "x"`. */
   readonly scope?: boolean;
 }
-
-export const COMPARATORS = ['=', '!=', '>=', '<=', '>', '<'] as const;
-export type Comparator = (typeof COMPARATORS)[number];
 
 export type Condition = FieldCondition | Junction;
 

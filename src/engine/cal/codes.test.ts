@@ -1,7 +1,8 @@
 // Every code and every warning that reading can cause, by queries that cause it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CAL_ERRORS, CAL_WARNINGS, type CalErrorCode, type CalWarningCode } from './errors.ts';
+import type { CalErrorCode } from '../base/errors.ts';
+import { CAL_ERRORS, CAL_WARNINGS, type CalWarningCode } from './errors.ts';
 import { readQuery } from './query.ts';
 import { refusal } from './testing/refused.ts';
 

@@ -1,15 +1,8 @@
 // The grammar that is shown says what the parser does: the same words, and a query for each production.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  CATEGORIES,
-  COMPARATORS,
-  DESCRIBE_TARGETS,
-  DISCLOSURE_LEVELS,
-  EXTRACTORS,
-  SECTIONS,
-  SET_OPERATORS,
-} from './ast.ts';
+import { COMPARATORS, EXTRACTORS } from '../calls/cal.ts';
+import { CATEGORIES, DESCRIBE_TARGETS, DISCLOSURE_LEVELS, SECTIONS, SET_OPERATORS } from './ast.ts';
 import { GRAMMAR } from './grammar.ebnf.ts';
 import { STATEMENT_WORDS_READ } from './parse.ts';
 import { ENTRY_WORDS } from './parser/cursor.ts';

@@ -1,6 +1,6 @@
 // A query's text, cut into tokens. Everything is cut before anything is read, so that a lexical error is reported
 // first wherever it stands. Linear in the length of the text; positions are UTF-16 units.
-import { toNfc } from '../nfc.ts';
+import { toNfc } from '../base/nfc.ts';
 import { SECTIONS } from './ast.ts';
 import { CalError } from './errors.ts';
 import { CAL_LIMITS } from './vocabulary/limits.ts';

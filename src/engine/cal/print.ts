@@ -1,6 +1,6 @@
 // The text of a tree: what `parseText` reads back as the same tree. One way to write each thing, on one line where no
 // template asks for more.
-import { unreachable } from '../assert.ts';
+import { unreachable } from '../base/assert.ts';
 import {
   type Assemble,
   type Assignments,

@@ -1,6 +1,6 @@
 // Everything about a query that can be decided without data: fields, operators, types, limits, names. Both forms of the
 // language pass here, so a tree that was read from JSON obeys the same rules.
-import { unreachable } from '../assert.ts';
+import { unreachable } from '../base/assert.ts';
 import type { GrainReference, HistoryOfPair, Query, Statement } from './ast.ts';
 import { CalError } from './errors.ts';
 import { checkAssemble } from './validate/assemble.ts';

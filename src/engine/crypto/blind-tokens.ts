@@ -5,9 +5,9 @@
 // have one padded form, and a block cipher under a secret key looks random on distinct blocks up to 2^64 of them). That
 // the same word gives the same bytes, which is why ECB hides no text, is what a token is for.
 import { createCipheriv, hash, type KeyObject } from 'node:crypto';
-import { assert } from '../assert.ts';
-import { BLIND_KINDS_MAX } from '../limits.ts';
-import { toNfc } from '../nfc.ts';
+import { assert } from '../base/assert.ts';
+import { BLIND_KINDS_MAX } from '../base/limits.ts';
+import { toNfc } from '../base/nfc.ts';
 import { deriveBlindKey } from './derive.ts';
 import { KEY_BYTES, sealKey } from './envelope.ts';
 import { HmacSha256 } from './hmac.ts';

@@ -1,5 +1,5 @@
 // Keys from keys: HKDF-SHA256 (RFC 5869) for the one output block that we need. Pure.
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
 import { KEY_BYTES } from './envelope.ts';
 import { HmacSha256 } from './hmac.ts';
 

@@ -3,7 +3,7 @@ import { createHash, createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../base/errors.ts';
 import { deriveBlindKey, deriveGrainKey, hkdf } from './derive.ts';
 import { open, SEAL_BYTES, seal, sealKey, sealWith } from './envelope.ts';
 

@@ -11,8 +11,8 @@ import {
   KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { assert } from '../assert.ts';
-import { EngineError } from '../errors.ts';
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
 
 export const KEY_BYTES = 32;
 export const NONCE_BYTES = 12;

@@ -1,8 +1,8 @@
 // HMAC-SHA256 (RFC 2104) by two one-shot hashes over prepared pads: 0.6 µs for a short text, where createHmac takes
 // 2.3 µs with a KeyObject and 12.9 µs with a Buffer (Node 24). Tokens of every word of every grain pass through here.
 import { hash } from 'node:crypto';
-import { assert } from '../assert.ts';
-import { toNfc } from '../nfc.ts';
+import { assert } from '../base/assert.ts';
+import { toNfc } from '../base/nfc.ts';
 
 const BLOCK_BYTES = 64;
 const HASH_BYTES = 32;

@@ -2,7 +2,7 @@
 // are there. AES-256 over the two halves of the hash. The halves of SHA-256 never repeat, so a block cipher without chaining
 // shows nothing, and one cipher object serves for all hashes under its key: 0.5 µs each, where a new object takes 1.5 µs.
 import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv } from 'node:crypto';
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
 import { sealKey } from './envelope.ts';
 
 export const HASH_BYTES = 32;

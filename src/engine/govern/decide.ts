@@ -1,13 +1,13 @@
 // May this be written, replaced, forgotten, erased? Asked in the plan of every such act, so in the transaction of the act
 // itself: what was so when it was decided is so when it is done. Answers are refusals, or undefined.
-import { EngineError, type ErrorCode } from '../errors.ts';
+import { EngineError, type ErrorCode } from '../base/errors.ts';
 import type { GrainType } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
-import { DEFAULT_PURPOSE, isOtherBasis } from './consent.ts';
+import { DEFAULT_PURPOSE, isOtherBasis } from './consent/consent.ts';
 import type { Governed } from './governed.ts';
-import { matchesGuardrail } from './guardrail.ts';
-import type { PiiNeeds } from './pii-needs.ts';
+import { matchesGuardrail } from './policy/guardrail.ts';
 import { isRegionListed } from './policy/in-force.ts';
+import type { PiiNeeds } from './policy/pii-needs.ts';
 import { forgettableFromMs } from './policy/retention.ts';
 
 /** Purposes of the rules that ask for a consent of their own. */
@@ -30,7 +30,7 @@ export interface GovernedGrain {
 }
 
 /** What was found of personal data in a grain that is to be written; undefined: nothing that counts. */
-export type { PiiNeeds } from './pii-needs.ts';
+export type { PiiNeeds } from './policy/pii-needs.ts';
 
 /** POL-E008 while the user's data is frozen. */
 export function refuseRestricted(governed: Governed, userId: string | undefined): EngineError | undefined {

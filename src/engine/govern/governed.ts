@@ -1,7 +1,7 @@
 // What a memory is governed by, as one shard knows it: its policy, whose processing is restricted, who agreed to what.
 // Made when the memory is first asked for something, changed in place when a change is published.
-import { CONSENTS_CACHED_MAX } from '../limits.ts';
-import { type ConsentFact, type ConsentStatus, EVERY_PURPOSE, laterOf, statusOf } from './consent.ts';
+import { CONSENTS_CACHED_MAX } from '../base/limits.ts';
+import { type ConsentFact, type ConsentStatus, EVERY_PURPOSE, laterOf, statusOf } from './consent/consent.ts';
 import { keepsForever } from './policy/retention.ts';
 import type { Rules } from './policy/rules.ts';
 import type { SealedPolicy } from './policy/seal.ts';

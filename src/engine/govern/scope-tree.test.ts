@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EngineError } from '../errors.ts';
-import { inTree, isInScope, scopeView } from '../recall/scope.ts';
+import type { EngineError } from '../base/errors.ts';
+import { inTree, isInScope, scopeView } from '../recall/filter/scope.ts';
 import { checkScopeTree, type ScopeNode, ScopeTree, treeOf } from './scope-tree.ts';
 
 const ORG: ScopeNode = {

@@ -1,9 +1,9 @@
 // The scopes of a memory (service contract, section 11): a tree of names. A scope's path joins the names below the root
 // with slashes, and a grain lies in the scope whose path is its namespace. Pure.
-import type { ScopeView } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import { SCOPE_DEPTH_MAX, SCOPE_NAME_CHARS_MAX, SCOPE_NODES_MAX } from '../limits.ts';
-import { toNfc } from '../nfc.ts';
+
+import { EngineError } from '../base/errors.ts';
+import { SCOPE_DEPTH_MAX, SCOPE_NAME_CHARS_MAX, SCOPE_NODES_MAX } from '../base/limits.ts';
+import { toNfc } from '../base/nfc.ts';
 
 export interface ScopeNode {
   readonly name: string;
@@ -140,4 +140,16 @@ export function treeOf(root: ScopeNode): ScopeTree {
   const tree = new ScopeTree(root);
   TREES.set(root, tree);
   return tree;
+}
+
+/** The namespaces that a scope path sees: those of its line, what lies below its end, and what lies beside it. */
+export interface ScopeView {
+  /** The path and its ancestors, the highest first; at least one. */
+  readonly line: readonly string[];
+  /** What siblings begin with, a slash at its end unless it is ''; absent: they are not seen. */
+  readonly beside?: string;
+  /** True when it was looked up in the memory's tree; then these say the rest: the tops of what is seen with all below it, and siblings. */
+  readonly ofTree?: true;
+  readonly below?: readonly string[];
+  readonly also?: readonly string[];
 }

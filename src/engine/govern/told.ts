@@ -1,5 +1,5 @@
 // What a memory is governed by, as its readers are told.
-import { type ConsentFact, EVERY_PURPOSE } from './consent.ts';
+import { type ConsentFact, EVERY_PURPOSE } from './consent/consent.ts';
 import type { Governed, Restriction } from './governed.ts';
 
 /** Those first whose data has been frozen longest; `userId` alone if it is given. */

@@ -1,6 +1,6 @@
 // Content addresses: SHA-256 of a plaintext blob, as 64 lowercase hex characters.
 import { hash, timingSafeEqual } from 'node:crypto';
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
 import { refuse } from './error.ts';
 import type { Address } from './grain.ts';
 

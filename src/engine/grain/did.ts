@@ -1,6 +1,6 @@
 // Decentralized identifiers that carry their key: did:key with Ed25519. Others need a network and are not resolved.
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
 import { refuse } from './error.ts';
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

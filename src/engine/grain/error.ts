@@ -1,5 +1,5 @@
 // The codec's own errors: codes of the grain format, the order in which checks win, and what they become for a caller.
-import { EngineError, type ErrorCode } from '../errors.ts';
+import { EngineError, type ErrorCode } from '../base/errors.ts';
 
 const GRAIN_ERROR_MEANINGS = {
   ERR_TOO_SHORT: 'fewer bytes than the smallest valid form',

@@ -1,7 +1,7 @@
 // The one table of grain types and of their fields: type byte, names, what is required, and for every field its short
 // key and its kind. Everything else in the codec looks things up here. The table is part of the format: a change
 // would give other bytes, so it grows only with a version of the format.
-import type { GrainType } from './grain.ts';
+
 import {
   ADDRESS,
   ANY,
@@ -18,8 +18,9 @@ import {
   STRING,
   STRING_OR_MAP,
   UNIT,
-} from './kind.ts';
-import * as shapes from './shapes.ts';
+} from './codec/kind.ts';
+import type { GrainType } from './grain.ts';
+import * as shapes from './rules/shapes.ts';
 
 /** `index`: kept beside the blob, never in it. `reserved`: a key of an old version that is never written again. */
 export type FieldStanding = 'blob' | 'index' | 'reserved';
@@ -226,7 +227,7 @@ export interface TypeRow {
   readonly byte: number;
   /** Another type string that blobs of this byte may carry; kept as it is, since it is hashed. */
   readonly alias?: string;
-  /** Besides created_at, which every type requires. Types with alternatives say the rest in validate.ts. */
+  /** Besides created_at, which every type requires. Types with alternatives say the rest in grain/rules/validate.ts. */
   readonly required: readonly string[];
   /** Of the required ones, those that may not be an empty string or list. */
   readonly filled: readonly string[];

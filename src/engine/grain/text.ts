@@ -1,5 +1,5 @@
 // Text in its canonical form: Unicode NFC, well-formed, without a byte order mark; and the order of UTF-8 bytes.
-import { COMBINING_RUN_MAX } from '../limits.ts';
+import { COMBINING_RUN_MAX } from '../base/limits.ts';
 import { refuse } from './error.ts';
 
 // Every code point below U+0300 is its own NFC and combines with nothing before it.

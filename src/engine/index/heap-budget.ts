@@ -1,6 +1,6 @@
 // What the indexes may keep in the heap: decrypted blocks and decoded structures of every open chunk, in one list
 // from least to most recently used. What does not fit is dropped and decoded again when somebody asks for it.
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
 
 /** Decoded structures of one open chunk. A value may be gone at the next `get`: decode it again, then `set` it. */
 export interface DecodedCache {

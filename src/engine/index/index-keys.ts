@@ -1,6 +1,6 @@
 // What the index asks of the key store: under which key a memory's blocks are sealed, and what stands for its names.
-import { EngineError } from '../errors.ts';
-import type { Facet, Keyed } from './part.ts';
+import { EngineError } from '../base/errors.ts';
+import type { Facet, Keyed } from './parts/part.ts';
 
 /** Blind tokens of one memory: keyed hashes, the same for the same text as long as the memory lives. */
 export interface IndexTokens {

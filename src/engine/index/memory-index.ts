@@ -1,10 +1,11 @@
 // One memory's parts, oldest to newest. Kept open while it is in use; parts are opened once and kept from one change of
 // the segments to the next.
-import { ChunkPart, type ChunkPartOptions } from './chunk-part.ts';
-import type { IndexPart } from './part.ts';
-import type { SegmentFile } from './segment-file.ts';
-import type { SegmentSet } from './segment-set.ts';
-import type { Tail } from './tail.ts';
+
+import type { SegmentFile } from './files/segment-file.ts';
+import type { SegmentSet } from './files/segment-set.ts';
+import { ChunkPart, type ChunkPartOptions } from './parts/chunk-part.ts';
+import type { IndexPart } from './parts/part.ts';
+import type { Tail } from './parts/tail.ts';
 import { TokenMemo } from './token-memo.ts';
 
 /** What a memory's index sees of its shard. */

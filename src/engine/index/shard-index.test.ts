@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
-import { EngineError } from '../errors.ts';
-import { MERGE_FANOUT } from '../limits.ts';
-import type { IndexedGrain } from './part.ts';
-import { CorruptBlock } from './section.ts';
-import { SegmentFile } from './segment-file.ts';
+import { EngineError } from '../base/errors.ts';
+import { MERGE_FANOUT } from '../base/limits.ts';
+import { CorruptBlock } from './files/section.ts';
+import { SegmentFile } from './files/segment-file.ts';
+import type { IndexedGrain } from './parts/part.ts';
 import type { ShardIndex } from './shard-index.ts';
 import { checkMemory, ModelMemory } from './testing/model.ts';
 import {

@@ -5,15 +5,19 @@
 // transaction of the log and calls `commit`, which swaps the parts. A crash before the transaction leaves a file that no
 // manifest names; a crash after it, the new files: never a mixture.
 
-import { assert } from '../assert.ts';
-import { isFileError, storageError } from '../durable-file.ts';
-import { EngineError } from '../errors.ts';
-import { INDEX_CHUNKS_OPEN_MAX, INDEX_MEMORIES_OPEN_MAX, INDEX_PROBLEMS_MAX, TAIL_GRAINS_MAX } from '../limits.ts';
+import { assert } from '../base/assert.ts';
+import { isFileError, storageError } from '../base/durable-file.ts';
+import { EngineError } from '../base/errors.ts';
+import { INDEX_CHUNKS_OPEN_MAX, INDEX_MEMORIES_OPEN_MAX, INDEX_PROBLEMS_MAX, TAIL_GRAINS_MAX } from '../base/limits.ts';
 import type { Log, Sequence } from '../log/log.ts';
+import { CorruptBlock, type Sliced } from './files/section.ts';
+import { type SegmentChange, SegmentChanges } from './files/segment-change.ts';
+import { SegmentFile, SegmentWriter } from './files/segment-file.ts';
+import { SegmentSet } from './files/segment-set.ts';
 import type { HeapBudget } from './heap-budget.ts';
 import { type IndexKeys, newestKey } from './index-keys.ts';
 import { MemoryIndex, type ShardView } from './memory-index.ts';
-import { chooseMerge, closeUnderOrder, liveEntry } from './merge-plan.ts';
+import { chooseMerge, closeUnderOrder, liveEntry } from './parts/merge-plan.ts';
 import {
   type IndexedGrain,
   type IndexPart,
@@ -21,19 +25,15 @@ import {
   type Ordinal,
   VERIFICATIONS,
   type Verification,
-} from './part.ts';
-import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './rewrite.ts';
-import { writeGeneration } from './seal.ts';
-import { CorruptBlock, type Sliced } from './section.ts';
-import { type SegmentChange, SegmentChanges } from './segment-change.ts';
-import { SegmentFile, SegmentWriter } from './segment-file.ts';
-import { SegmentSet } from './segment-set.ts';
-import { Bitmap } from './standing.ts';
-import { Generation } from './tail.ts';
+} from './parts/part.ts';
+import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './parts/rewrite.ts';
+import { writeGeneration } from './parts/seal.ts';
+import { Bitmap } from './parts/standing.ts';
+import { Generation } from './parts/tail.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 
+export type { SegmentChange } from './files/segment-change.ts';
 export type { IndexKeys } from './index-keys.ts';
-export type { SegmentChange } from './segment-change.ts';
 
 export interface ShardIndexOptions {
   /** `shard-N/segments`; made when it is not there. */

@@ -1,6 +1,6 @@
 // The tokens of one memory, the last ones kept: a question goes to every part of a memory, and a token is a keyed hash.
 import type { IndexTokens } from './index-keys.ts';
-import type { Facet, Keyed } from './part.ts';
+import type { Facet, Keyed } from './parts/part.ts';
 
 const TOKENS_KEPT_MAX = 64;
 

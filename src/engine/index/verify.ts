@@ -1,13 +1,13 @@
 // Checks every live chunk of the segments: each block's checksum and seal, then the order and range of what it holds.
-import { EngineError } from '../errors.ts';
-import { checksumFits, storedBlocks } from './chunk.ts';
-import { ChunkPart } from './chunk-part.ts';
+import { EngineError } from '../base/errors.ts';
+import { CorruptBlock, type Sliced } from './files/section.ts';
+import type { ChunkEntry, SegmentFile } from './files/segment-file.ts';
+import type { SegmentSet } from './files/segment-set.ts';
 import { HeapBudget } from './heap-budget.ts';
 import type { IndexKeys } from './index-keys.ts';
-import { SLICE_STEPS } from './merge-input.ts';
-import { CorruptBlock, type Sliced } from './section.ts';
-import type { ChunkEntry, SegmentFile } from './segment-file.ts';
-import type { SegmentSet } from './segment-set.ts';
+import { checksumFits, storedBlocks } from './parts/chunk.ts';
+import { ChunkPart } from './parts/chunk-part.ts';
+import { SLICE_STEPS } from './parts/merge-input.ts';
 import { TokenMemo } from './token-memo.ts';
 
 export interface SegmentFinding {

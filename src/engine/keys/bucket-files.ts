@@ -9,9 +9,9 @@ import {
   syncDirectory,
   TEMPORARY_SUFFIX,
   writeFully,
-} from '../durable-file.ts';
-import { EngineError } from '../errors.ts';
-import { KEY_BUCKETS_CACHED_MAX } from '../limits.ts';
+} from '../base/durable-file.ts';
+import { EngineError } from '../base/errors.ts';
+import { KEY_BUCKETS_CACHED_MAX } from '../base/limits.ts';
 import { BUCKET_BYTES, BUCKET_FORMAT, readHeader, SLOT_BYTES, slotOffset } from './slot.ts';
 
 const FILE_NAME = /^bucket-(\d{6,})\.keys$/;

@@ -1,7 +1,7 @@
 // The slots of one key store, in its bucket files: an id, give me its slot; a live slot, give me its key. Keys are wrapped
 // under the master key, which is all that is held here; whoever keeps unwrapped ones is key-store.ts.
 import { hash } from 'node:crypto';
-import { FINDINGS_MAX } from '../limits.ts';
+import { FINDINGS_MAX } from '../base/limits.ts';
 import { BucketFiles } from './bucket-files.ts';
 import { type MasterKey, wrongMasterKey } from './master-key.ts';
 import {

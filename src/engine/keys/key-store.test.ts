@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { smallDisk, temporaryDirectory } from '../../../test/support/temporary.ts';
-import { EngineError, type ErrorCode } from '../errors.ts';
+import { EngineError, type ErrorCode } from '../base/errors.ts';
 import { bucketFileName } from './bucket-files.ts';
 import { KeyStore, MissingKey } from './key-store.ts';
 import { MasterKey } from './master-key.ts';

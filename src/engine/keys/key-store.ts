@@ -5,11 +5,11 @@
 // seals may be committed only after the key is on disk.
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
-import { assert } from '../assert.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { assert } from '../base/assert.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { EngineError } from '../base/errors.ts';
+import { KEYS_CACHED_MAX, KEYS_STAGED_MAX } from '../base/limits.ts';
 import { KEY_BYTES } from '../crypto/envelope.ts';
-import { EngineError } from '../errors.ts';
-import { KEYS_CACHED_MAX, KEYS_STAGED_MAX } from '../limits.ts';
 import {
   fingerprintOf,
   type KeyFinding,

@@ -6,10 +6,10 @@
 import { hash, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
+import { isFileError, makeFolder, replaceFile } from '../base/durable-file.ts';
+import { EngineError } from '../base/errors.ts';
 import { KEY_BYTES, open, seal, sealKey } from '../crypto/envelope.ts';
-import { isFileError, makeFolder, replaceFile } from '../durable-file.ts';
-import { EngineError } from '../errors.ts';
 import { bucketFileName } from './bucket-files.ts';
 
 const MASTER_FILE = 'master.key';

@@ -6,7 +6,7 @@
 //                      destroyed:  fingerprint 8 | destroyed ms u64 | 0… | crc u32
 //
 // A slot of zeros was never written. A file is made whole, so a later write neither grows nor moves it.
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
 import { checksum } from '../crypto/checksum.ts';
 
 export const SLOT_BYTES = 96;

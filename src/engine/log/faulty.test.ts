@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../base/errors.ts';
 import { FaultyLog } from './faulty.ts';
 import { logConformance } from './log.conformance.ts';
 import { CorruptRecord } from './log.ts';

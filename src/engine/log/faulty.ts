@@ -1,6 +1,6 @@
 // A log that fails when it is told to: what stands on a log is tested with it.
-import { assert } from '../assert.ts';
-import { EngineError } from '../errors.ts';
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
 import { ForwardingLog } from './forwarding-log.ts';
 import { type Append, CorruptRecord, type LogRecord, type Sequence } from './log.ts';
 

@@ -1,6 +1,6 @@
 // A log of which some records never change: what would put another in the place of one of those is refused, whoever
 // asks. Everything else passes on to the log behind it.
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
 import { ForwardingLog } from './forwarding-log.ts';
 import type { Append, Log, Sequence } from './log.ts';
 

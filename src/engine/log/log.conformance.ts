@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import { SCAN_PAGE_RECORDS } from '../limits.ts';
+import { SCAN_PAGE_RECORDS } from '../base/limits.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord } from './log.ts';
 
 export interface LogHarness {

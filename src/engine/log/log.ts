@@ -1,6 +1,6 @@
 // The log: records in, the same records back, in order. It knows no grains. LMDB is the first store behind this
 // interface (lmdb/); a second one would have to keep what the comments promise.
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../base/errors.ts';
 
 /** Place of a record in the log, from 1, ascending, never reused. Below 2^32: it is also a grain's ordinal. */
 export type Sequence = number;

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import { assert } from '../assert.ts';
-import { SEQUENCE_MAX } from '../limits.ts';
+import { assert } from '../base/assert.ts';
+import { SEQUENCE_MAX } from '../base/limits.ts';
 import { frame, unframe } from './frame.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from './log.ts';
 

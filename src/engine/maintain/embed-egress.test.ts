@@ -4,9 +4,9 @@ import { type TestContext, test } from 'node:test';
 import { LETTERS } from '../../../test/support/letters.ts';
 import { addBelief, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import type { PolicyChange } from '../calls.ts';
+import { EMBED_REDACTED_PAGE_CHARS } from '../base/limits.ts';
+import type { PolicyChange } from '../calls/govern.ts';
 import type { Engine } from '../engine.ts';
-import { EMBED_REDACTED_PAGE_CHARS } from '../limits.ts';
 
 const MAIL = 'ann@example.org';
 

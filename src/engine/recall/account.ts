@@ -1,8 +1,10 @@
 // The account of a recall that its record is made of: what was asked for, and what came of it. Pure: it is put together
 // wherever the recall was fused.
 import { hash } from 'node:crypto';
-import type { MemoryCalls, RecallAccount, RecallHit, RecallQuery } from '../calls.ts';
-import { type FoundResult, type QueryMode, ScoreNumbers } from '../govern/provenance.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { RecallHit, RecallQuery } from '../calls/recall.ts';
+import type { RecallAccount } from '../calls/trail.ts';
+import { type FoundResult, type QueryMode, ScoreNumbers } from '../govern/trail/provenance.ts';
 import { EXCLUDED_NAMED_MAX, Exclusions } from './stages/excluded.ts';
 import { TEXT_TERMS } from './stages/hit.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { addBelief, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import type { RecallQuery } from '../calls.ts';
+import type { RecallQuery } from '../calls/recall.ts';
 import type { Engine } from '../engine.ts';
 
 const context = contextOf(1);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import type { CallContext } from '../calls.ts';
+import type { CallContext } from '../calls/context.ts';
 
 test('a history goes on behind what the caller sees alone', async (t) => {
   const engine = await openShard(temporaryDirectory(t));

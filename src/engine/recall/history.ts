@@ -1,8 +1,10 @@
-import { AnswerRoom } from '../answer-room.ts';
-import { assert } from '../assert.ts';
-import type { CallContext, MemoryCalls, VersionView } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import type { Ordinal } from '../index/part.ts';
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { VersionView } from '../calls/grain.ts';
+import { AnswerRoom } from '../grain/api/answer-room.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 import { whyGone } from '../store/gone.ts';
 import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';

@@ -1,12 +1,15 @@
 // A page of grains by structure, in order of creation, ties by address.
-import { AnswerRoom, partOfGrain } from '../answer-room.ts';
-import type { CallContext, GrainView, MemoryCalls } from '../calls.ts';
-import type { Doc, IndexPart } from '../index/part.ts';
+
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { GrainView } from '../calls/grain.ts';
+import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';
+import type { Doc, IndexPart } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { filterPart, type PartFilter } from './filter.ts';
-import { viewWithSources } from './further-sources.ts';
-import { inOrder } from './ordered.ts';
+import { filterPart, type PartFilter } from './filter/filter.ts';
+import { viewWithSources } from './filter/further-sources.ts';
+import { inOrder } from './legs/ordered.ts';
 
 export function list(
   store: Store,

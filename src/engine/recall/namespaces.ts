@@ -1,8 +1,10 @@
-import type { CallContext, GrainFilter, MemoryCalls } from '../calls.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { GrainFilter } from '../calls/grain.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { filterPart } from './filter.ts';
-import { isInScope } from './scope.ts';
+import { filterPart } from './filter/filter.ts';
+import { isInScope } from './filter/scope.ts';
 
 /** Namespaces in which the filter leaves a grain, old versions too. */
 export function namespaces(

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import type { JsonObject, RecallHit, RecallQuery } from '../calls.ts';
+import type { RecallHit, RecallQuery } from '../calls/recall.ts';
 import type { Engine } from '../engine.ts';
+import type { JsonObject } from '../grain/api/json-value.ts';
+import { sumOfTerms } from './legs/text-leg.ts';
+import type { VectorLeg } from './legs/vector-leg.ts';
 import { recall } from './recall.ts';
-import { sumOfTerms } from './text-leg.ts';
-import type { VectorLeg } from './vector-leg.ts';
 
 const START = 1_700_000_000;
 const all: RecallQuery = { filter: {}, limit: 50, candidateLimit: 250, structural: false };

@@ -1,26 +1,29 @@
 // One recall: plan legs and a filter, search the parts, fuse, fetch the final hits. The three steps are also calls of
 // their own, for a memory with several partitions: statistics from all, candidates with the sums, fetch of the hits.
 
-import { AnswerRoom } from '../answer-room.ts';
-import type { CallContext, Candidate, MemoryCalls, RecallHit, RecallQuery, TextStatistics } from '../calls.ts';
-import type { IndexPart } from '../index/part.ts';
+import { RECALL_HELD_BYTES_MAX } from '../base/limits.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { Candidate, Excluded, RecallHit, RecallQuery, TextStatistics } from '../calls/recall.ts';
+import { AnswerRoom } from '../grain/api/answer-room.ts';
+import type { IndexPart } from '../index/parts/part.ts';
 import { matchPairs } from '../index/text/pairs.ts';
 import { pronounsOf } from '../index/text/pronouns.ts';
 import { parseQuery, type TextQuery } from '../index/text/query.ts';
-import { type TextStatistics as BareStatistics, collectStatistics, type SearchPart } from '../index/text/search.ts';
-import { RECALL_HELD_BYTES_MAX } from '../limits.ts';
+import { type TextStatistics as BareStatistics, collectStatistics } from '../index/text/search.ts';
+import type { SearchPart } from '../index/text/search-part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { type CandidateSearch, type Found, findCandidates, heldOf, plainCandidate } from './candidates.ts';
-import { countedParts } from './counted.ts';
-import { coverageOf, type Evidence, evidenceOf, termShares } from './evidence.ts';
-import { excludedByConditions } from './excluded.ts';
-import { filterPart } from './filter.ts';
-import { viewWithSources } from './further-sources.ts';
-import { type Fused, fuse } from './fuse.ts';
-import { fieldTest, type NameTest } from './named.ts';
-import { EXCLUDED_NAMED_MAX, type Excluded } from './stages/excluded.ts';
-import type { VectorLeg } from './vector-leg.ts';
+import { excludedByConditions } from './filter/excluded.ts';
+import { filterPart } from './filter/filter.ts';
+import { viewWithSources } from './filter/further-sources.ts';
+import { fieldTest, type NameTest } from './filter/named.ts';
+import { type Fused, fuse } from './fusion/fuse.ts';
+import { type CandidateSearch, type Found, findCandidates, heldOf, plainCandidate } from './legs/candidates.ts';
+import { countedParts } from './legs/counted.ts';
+import { coverageOf, type Evidence, evidenceOf, termShares } from './legs/evidence.ts';
+import type { VectorLeg } from './legs/vector-leg.ts';
+import { EXCLUDED_NAMED_MAX } from './stages/excluded.ts';
 
 /** What a caller may add to a recall. */
 export interface RecallLegs {

@@ -1,14 +1,17 @@
 // A recall of a memory with one partition, its stages included: every further question is answered from the same parts.
-import { unreachable } from '../assert.ts';
-import type { CallContext, GrainView, MemoryCalls, RecallQuery } from '../calls.ts';
+import { unreachable } from '../base/assert.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { GrainView } from '../calls/grain.ts';
+import type { RecallQuery } from '../calls/recall.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { alikeWords } from './alike.ts';
-import { countedParts } from './counted.ts';
-import { meanings } from './meanings.ts';
+import { alikeWords } from './legs/alike.ts';
+import { countedParts } from './legs/counted.ts';
+import { meanings } from './legs/meanings.ts';
+import { shardVectors } from './legs/shard-vectors.ts';
 import { namespaces } from './namespaces.ts';
 import { type RecallLegs, recall } from './recall.ts';
-import { shardVectors } from './shard-vectors.ts';
 import { alikeOf } from './stages/expansion.ts';
 import { recallStagedNow } from './stages/recall-output.ts';
 

@@ -9,7 +9,7 @@
 //           A partition stands in names that another partition keeps: ids of keys are those of its shard.
 //
 // In texts a name is written as hex: 66 to 84 digits, never 64, so it is told from a hash by its length.
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
 
 const USER = 1;
 const SCOPE = 2;

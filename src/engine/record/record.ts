@@ -10,13 +10,13 @@
 //               Of a user's destroyed key the hash (32) of the audit entry that tells of the erasure stands in the name's
 //               place; older builds left it empty.
 //   5 setting   memory u32 | blob key u32 | token key u32 | index key u32 | dropped u8 | sealed JSON of MemorySettings
-//   6 audit     see govern/audit-codec.ts
+//   6 audit     see govern/trail/audit-codec.ts
 //   7 reply     memory u32 | token 16 | at ms u48 | sealed {bodyHash, output}
 //   8 rule      memory u32 | about u8 | key u32 | at ms u48 | sealed JSON: a policy version, a restriction, a consent
 //               key: the user's key that it is sealed under, 0 for the memory's own small key. The state names those
 //               that hold (store/rules.ts); the others tell what held before.
 //   9 recall    memory u32 | at ms u48 | id 32 | names key u32 | names length u16 | rest id 32 | audit entry 32 |
-//               sealed names | sealed rest: what a recall leaves (govern/provenance.ts)
+//               sealed names | sealed rest: what a recall leaves (govern/trail/provenance.ts)
 //               names: of persons and things, under the key of the person concerned (0: under the memory's small key).
 //               The rest id is that of the record without them; zeros where there are none.
 //  10 grain     memory u32 | key u32 | scope key u32 | of u8 | enciphered hash 32 | sealed blob
@@ -27,7 +27,7 @@
 //  12 further source   memory u32 | grain u32 | at ms u48 | name of the source
 //               A known grain was read again, from another source than those in its bytes. One record a source. The name holds a
 //               partition where the source lies in another one than the grain.
-import { assert, unreachable } from '../assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
 import { grainName, isPlainHash } from './grain-name.ts';
 
 export const RECORD_KINDS = {
@@ -131,7 +131,7 @@ export interface SettingRecord {
 export interface AuditRecord {
   readonly kind: 'audit';
   readonly memory: number;
-  /** After the kind and memory; decoded by govern/audit-codec.ts. */
+  /** After the kind and memory; decoded by govern/trail/audit-codec.ts. */
   readonly body: Uint8Array;
 }
 /** What a rule record is about. On disk. */

@@ -1,6 +1,6 @@
 // Addresses of grains that were looked up lately, by ordinal. An ordinal is never given again and its grain keeps its
 // address, so nothing here grows stale; what shares a slot takes the place of what was there.
-import type { Ordinal } from '../index/part.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 
 /** A power of two. With their addresses 36 bytes each, which a shard takes when one is first looked up. */
 const SLOTS = 65_536;

@@ -1,6 +1,6 @@
 // Addresses of grains that were erased since the process began, so that a request for one can say why it is gone. The list is
 // bounded and never on disk: a reader of the disk could hash guesses of an erased text and compare.
-import { ERASED_REMEMBERED_MAX } from '../limits.ts';
+import { ERASED_REMEMBERED_MAX } from '../base/limits.ts';
 
 /** Digits that are kept of an address: 64 bits tell a few thousand apart. */
 const DIGITS = 16;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { codeOf, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import type { CallContext } from '../calls.ts';
+import type { CallContext } from '../calls/context.ts';
 import type { Engine } from '../engine.ts';
 
 const context = contextOf(1);

@@ -1,9 +1,10 @@
 // Says why the grain with a requested hash is not here. An erased grain is known as such while this process remembers it, or until
 // the purge takes it out of the index. No list of erased hashes is on disk: a reader of the disk could hash guesses of an
 // erased text and compare.
-import type { CallContext } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import type { Doc, IndexPart } from '../index/part.ts';
+
+import { EngineError } from '../base/errors.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { Doc, IndexPart } from '../index/parts/part.ts';
 import { lowerBound } from '../index/text/tail.ts';
 import type { Memory } from './memory.ts';
 import type { Store } from './store.ts';

@@ -1,8 +1,9 @@
 // What the index asks of the keys: index keys by memory and by id, and the blind tokens of a memory.
+
+import { EngineError } from '../base/errors.ts';
 import type { BlindKind } from '../crypto/blind-tokens.ts';
-import { EngineError } from '../errors.ts';
 import { type IndexKeys, LostKey } from '../index/index-keys.ts';
-import type { Facet } from '../index/part.ts';
+import type { Facet } from '../index/parts/part.ts';
 import type { Memory } from './memory.ts';
 import type { Store } from './store.ts';
 

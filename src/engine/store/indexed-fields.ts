@@ -1,10 +1,10 @@
 // Which fields of a grain, beside those that have facets of their own, an index lists by their values: short words of few
 // kinds. The values are those that answers show, so that a condition finds the same grains by the index as by looking.
-import { EXTRA_FIELDS } from '../grain/api-draft.ts';
+import { EXTRA_FIELDS } from '../grain/api/draft.ts';
 import type { Grain, GrainType } from '../grain/grain.ts';
-import { isMap } from '../grain/validate.ts';
+import { isMap } from '../grain/rules/validate.ts';
 import type { Value, ValueMap } from '../grain/value.ts';
-import { fieldKey, NOT_TEXT } from '../index/part.ts';
+import { fieldKey, NOT_TEXT } from '../index/parts/part.ts';
 
 /** What a grain shows where nothing was written. */
 const SOURCE_TYPE_DEFAULT = 'user';
@@ -39,7 +39,7 @@ export function isListed(field: string): boolean {
 /** The entries of facet `field` for a grain, none twice. */
 export function fieldEntries({ type, fields }: Pick<Grain, 'type' | 'fields'>): string[] {
   const extras = fields[EXTRA_FIELDS];
-  // Extra fields stand among the others where they collide with none (grain/api-output.ts).
+  // Extra fields stand among the others where they collide with none (grain/api/output.ts).
   const shown = (name: string): Value | undefined => {
     const own = fields[name];
     return own === undefined && isMap(extras) && Object.hasOwn(extras, name) ? (extras as ValueMap)[name] : own;

@@ -1,10 +1,10 @@
 // A grain, give me what the indexes keep of it. Used when it is written and when the log is replayed: both must agree.
 import { keyedIdentity } from '../crypto/blind-tokens.ts';
-import { searchText, sessionOf, triple } from '../grain/api-text.ts';
+import { searchText, sessionOf, triple } from '../grain/api/text.ts';
+import { identityBytes } from '../grain/codec/identity.ts';
 import type { Address, Grain } from '../grain/grain.ts';
-import { identityBytes } from '../grain/identity.ts';
 import type { ValueMap } from '../grain/value.ts';
-import type { IndexedGrain, NumberField, Ordinal } from '../index/part.ts';
+import type { IndexedGrain, NumberField, Ordinal } from '../index/parts/part.ts';
 import { GRAIN_RECORD_OVERHEAD } from '../record/record.ts';
 import { fieldEntries } from './indexed-fields.ts';
 import type { Memory } from './memory.ts';

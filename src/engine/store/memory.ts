@@ -1,5 +1,6 @@
 // A memory as one shard holds it open: settings, keys, blind tokens, analyser, the end of its audit chain.
 import type { KeyObject } from 'node:crypto';
+import type { MemorySettings } from '../calls/memory.ts';
 import { BlindTokens } from '../crypto/blind-tokens.ts';
 import { deriveBlindKey, deriveGrainKey } from '../crypto/derive.ts';
 import { open, seal, sealKey } from '../crypto/envelope.ts';
@@ -10,7 +11,6 @@ import type { Log } from '../log/log.ts';
 import type { SettingRecord } from '../record/record.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { governedBy } from './rules.ts';
-import type { MemorySettings } from './settings.ts';
 import { TrailNames } from './trail-names.ts';
 
 /** Derived grain keys and user keys kept by a memory; both are cheap to find again. */

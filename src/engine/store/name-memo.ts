@@ -1,7 +1,7 @@
 // Names of grains that were looked up lately, by ordinal. An ordinal is never given again and its grain keeps its name, so nothing
 // here grows stale; what shares a slot takes the place of what was there.
-import { assert } from '../assert.ts';
-import type { Ordinal } from '../index/part.ts';
+import { assert } from '../base/assert.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 
 /** A power of two. With their names 50 bytes each, which a shard takes when one is first looked up. */
 const SLOTS = 65_536;

@@ -1,7 +1,8 @@
 // May this grain be read? What filters decide for many grains from columns is decided here for one that was opened.
-import type { CallContext } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import { DEFAULT_PURPOSE, EVERY_PURPOSE, laterOf, statusOf } from '../govern/consent.ts';
+
+import { EngineError } from '../base/errors.ts';
+import type { CallContext } from '../calls/context.ts';
+import { DEFAULT_PURPOSE, EVERY_PURPOSE, laterOf, statusOf } from '../govern/consent/consent.ts';
 import { refuseRestricted } from '../govern/decide.ts';
 import { isExpired } from '../govern/policy/retention.ts';
 import type { Grain } from '../grain/grain.ts';

@@ -7,9 +7,12 @@
 //   consent/M/USER/WHAT   sequence of the last that a user said of a purpose
 //
 // M is the memory's number, USER and WHAT are blind tokens. A restriction and a consent are sealed under the user's key.
+import type { KeyObject } from 'node:crypto';
+import { EngineError } from '../base/errors.ts';
+import type { MemorySettings } from '../calls/memory.ts';
+import type { BlindTokens } from '../crypto/blind-tokens.ts';
 import { open, seal } from '../crypto/envelope.ts';
-import { EngineError } from '../errors.ts';
-import type { ConsentFact } from '../govern/consent.ts';
+import type { ConsentFact } from '../govern/consent/consent.ts';
 import { Governed, type Restriction } from '../govern/governed.ts';
 import { readOverrides } from '../govern/policy/compose.ts';
 import {
@@ -24,23 +27,32 @@ import type { PolicyValue } from '../govern/policy/values.ts';
 import { MissingKey } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import { decodeRecord, type RuleRecord, type RuleTopic } from '../record/record.ts';
-import type { Memory } from './memory.ts';
-import type { MemorySettings } from './settings.ts';
+
+/** What reading and sealing rules needs of a memory. */
+export interface SealedMemory {
+  readonly number: number;
+  readonly settings: MemorySettings;
+  readonly tokens: Pick<BlindTokens, 'facet'>;
+  userToken(userId: string): string;
+  grainKey(key: number, scopeKey: number): KeyObject;
+  sealSmall(plain: Uint8Array, purpose: string): Buffer;
+  openSmall(sealed: Uint8Array, purpose: string): Buffer;
+}
 
 export function policyState(memory: number, version?: number): string {
   return version === undefined ? `policy/${memory}` : `policy/${memory}/${String(version).padStart(10, '0')}`;
 }
 
-export function restrictionState(memory: Memory, userId: string): string {
+export function restrictionState(memory: SealedMemory, userId: string): string {
   return `restricted/${memory.number}/${memory.userToken(userId)}`;
 }
 
-export function consentState(memory: Memory, userId: string, purpose: string): string {
+export function consentState(memory: SealedMemory, userId: string, purpose: string): string {
   return `${consentsState(memory, userId)}${memory.tokens.facet('purpose', purpose).toString('hex')}`;
 }
 
 /** What the state entries of all consents of a user begin with. */
-export function consentsState(memory: Memory, userId: string): string {
+export function consentsState(memory: SealedMemory, userId: string): string {
   return `consent/${memory.number}/${memory.userToken(userId)}/`;
 }
 
@@ -50,13 +62,13 @@ export function governingStates(memory: number): readonly string[] {
 }
 
 /** A rule of a user as its record holds it; the name stands in it, as the state has only its token. */
-export function sealRule(memory: Memory, about: RuleTopic, key: number, rule: object): Buffer {
+export function sealRule(memory: SealedMemory, about: RuleTopic, key: number, rule: object): Buffer {
   const plain = Buffer.from(JSON.stringify(rule));
   const purpose = `rule:${about}`;
   return key === 0 ? memory.sealSmall(plain, purpose) : seal(memory.grainKey(key, 0), plain, Buffer.from(purpose));
 }
 
-export function sealPolicy(memory: Memory, policy: SealedPolicy): Buffer {
+export function sealPolicy(memory: SealedMemory, policy: SealedPolicy): Buffer {
   return sealRule(memory, 'policy', 0, policyJson(policy) as object); // a policy is an object
 }
 
@@ -72,7 +84,7 @@ export function firstPolicy({ policy, createdAtMs }: MemorySettings): SealedPoli
 }
 
 /** STO-E001, CRY-E001 when what governs the memory cannot be read: then nothing is decided. */
-export function governedBy(log: Log, memory: Memory): Governed {
+export function governedBy(log: Log, memory: SealedMemory): Governed {
   return new Governed(policyInForce(log, memory), restrictionsOf(log, memory), {
     consent: (userId, purpose) => consentOf(log, memory, sequenceAt(log, consentState(memory, userId, purpose))),
     *consents(userId) {
@@ -85,20 +97,20 @@ export function governedBy(log: Log, memory: Memory): Governed {
   });
 }
 
-function policyInForce(log: Log, memory: Memory): SealedPolicy {
+function policyInForce(log: Log, memory: SealedMemory): SealedPolicy {
   const sequence = sequenceAt(log, policyState(memory.number));
   return sequence === undefined ? firstPolicy(memory.settings) : policyAt(log, memory, sequence);
 }
 
 /** One version, or undefined. Version 1 of a memory that was made with a policy is in its settings. */
-export function policyVersion(log: Log, memory: Memory, version: number): SealedPolicy | undefined {
+export function policyVersion(log: Log, memory: SealedMemory, version: number): SealedPolicy | undefined {
   const sequence = sequenceAt(log, policyState(memory.number, version));
   if (sequence !== undefined) return policyAt(log, memory, sequence);
   const first = firstPolicy(memory.settings);
   return first.version === version ? first : undefined;
 }
 
-function policyAt(log: Log, memory: Memory, sequence: Sequence): SealedPolicy {
+function policyAt(log: Log, memory: SealedMemory, sequence: Sequence): SealedPolicy {
   const record = readRule(log, sequence);
   if (record === undefined) throw new EngineError('STO-E001', 'the policy of this memory is gone');
   // Sealed by sealPolicy: the seal's authentication is the check of its shape.
@@ -107,7 +119,7 @@ function policyAt(log: Log, memory: Memory, sequence: Sequence): SealedPolicy {
   return policy;
 }
 
-function* restrictionsOf(log: Log, memory: Memory): Iterable<Restriction> {
+function* restrictionsOf(log: Log, memory: SealedMemory): Iterable<Restriction> {
   for (const [, value] of log.scanState(`restricted/${memory.number}/`)) {
     const record = readRule(log, sequenceOf(value));
     if (record === undefined) throw new EngineError('STO-E001', 'a restriction of this memory is gone');
@@ -117,7 +129,7 @@ function* restrictionsOf(log: Log, memory: Memory): Iterable<Restriction> {
   }
 }
 
-function consentOf(log: Log, memory: Memory, sequence: Sequence | undefined): ConsentFact | undefined {
+function consentOf(log: Log, memory: SealedMemory, sequence: Sequence | undefined): ConsentFact | undefined {
   const record = sequence === undefined ? undefined : readRule(log, sequence);
   // Sealed by consentPlan.
   return record === undefined ? undefined : (openUnlessErased(memory, record) as ConsentFact | undefined);
@@ -130,7 +142,7 @@ function readRule(log: Log, sequence: Sequence): RuleRecord | undefined {
 }
 
 /** Undefined for what an erasure took its key from, and for what was lost with its key: so are the grains that it is about. */
-function openUnlessErased(memory: Memory, record: RuleRecord): unknown {
+function openUnlessErased(memory: SealedMemory, record: RuleRecord): unknown {
   try {
     return openRule(memory, record);
   } catch (error) {
@@ -139,7 +151,7 @@ function openUnlessErased(memory: Memory, record: RuleRecord): unknown {
   }
 }
 
-function openRule(memory: Memory, { about, key, sealed }: RuleRecord): unknown {
+function openRule(memory: SealedMemory, { about, key, sealed }: RuleRecord): unknown {
   const purpose = `rule:${about}`;
   const plain =
     key === 0 ? memory.openSmall(sealed, purpose) : open(memory.grainKey(key, 0), sealed, Buffer.from(purpose));

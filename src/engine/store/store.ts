@@ -1,15 +1,15 @@
 // A memory and an address, give me the grain: what planning a write, recalling and maintaining all read from.
 
-import { assert } from '../assert.ts';
-import type { Clock } from '../clock.ts';
+import { assert } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
+import { EngineError } from '../base/errors.ts';
 import { open } from '../crypto/envelope.ts';
-import { EngineError } from '../errors.ts';
-import { type AuditHead, GENESIS } from '../govern/audit.ts';
-import { decodeAuditBody } from '../govern/audit-codec.ts';
+import { type AuditHead, GENESIS } from '../govern/trail/audit.ts';
+import { decodeAuditBody } from '../govern/trail/audit-codec.ts';
 import { addressOf } from '../grain/address.ts';
-import { openGrain } from '../grain/blob.ts';
+import { openGrain } from '../grain/codec/blob.ts';
 import type { Address, Grain } from '../grain/grain.ts';
-import type { IndexPart, Keyed, Ordinal } from '../index/part.ts';
+import type { IndexPart, Keyed, Ordinal } from '../index/parts/part.ts';
 import type { ShardIndex } from '../index/shard-index.ts';
 import type { EmbedderStamp } from '../index/vectors/generation.ts';
 import type { VectorIndex } from '../index/vectors/vector-index.ts';

@@ -1,8 +1,9 @@
 // A grain's hash and the keys that it lies under, give me its name in the trail (record/grain-name.ts); and back.
+
+import { EngineError } from '../base/errors.ts';
 import { deriveBlindKey, deriveTrailKey, deriveTrailTextKey } from '../crypto/derive.ts';
 import { HmacSha256 } from '../crypto/hmac.ts';
 import { TrailCipher } from '../crypto/trail-cipher.ts';
-import { EngineError } from '../errors.ts';
 import type { Address } from '../grain/grain.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { isPlainHash, type NameKeys, parseName } from '../record/grain-name.ts';

@@ -1,10 +1,11 @@
 // What an event's fields say of its surroundings (spec: ranking of text, section 2): who speaks, in which role, and what
 // the text gives away. The index keeps it beside the grain.
-import { searchText } from '../grain/api-text.ts';
+
+import { SPEAKER_CHARS_MAX } from '../base/limits.ts';
+import { searchText } from '../grain/api/text.ts';
 import type { Grain } from '../grain/grain.ts';
 import { asks, holdsTime, leadingName, speaksOfSelf } from '../index/surroundings/signs.ts';
 import { ROLES, type Role, type Turn } from '../index/surroundings/turn.ts';
-import { SPEAKER_CHARS_MAX } from '../limits.ts';
 
 /** Undefined for a grain that is no event. */
 export function turnOf(grain: Pick<Grain, 'type' | 'fields'>): Turn | undefined {

@@ -1,6 +1,7 @@
 // A stored grain as answers show it.
-import type { GrainView, JsonObject } from '../calls.ts';
-import { toApi } from '../grain/api-output.ts';
+import type { GrainView } from '../calls/grain.ts';
+import type { JsonObject } from '../grain/api/json-value.ts';
+import { toApi } from '../grain/api/output.ts';
 import type { Memory } from './memory.ts';
 import type { Store, StoredGrain } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { CallContext } from '../calls.ts';
+import type { CallContext } from '../calls/context.ts';
 import type { Grain } from '../grain/grain.ts';
 
 /** False when the grain lies outside the caller's namespace or user binding: it does not exist for that caller. */

@@ -3,16 +3,6 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { Group } from './group.ts';
 
-/** How the audit chain names a person: a token under the memory's key, so that the name itself can be erased. */
-export function pseudonym(memory: Memory, userId: string | undefined): string {
-  return userId === undefined ? '' : `user:${memory.userToken(userId)}`;
-}
-
-/** How the audit chain names who acted: persons by their pseudonym, keys and roles as they are. */
-export function auditActor(memory: Memory, actor: string): string {
-  return actor.startsWith(PERSON) ? pseudonym(memory, actor.slice(PERSON.length)) : actor;
-}
-
 /** An actor or subject of the chain as readers are shown it: one whose key was destroyed, by that key's fingerprint. */
 export function shownPerson(store: Store, memory: Memory, stored: string): string {
   const token = PSEUDONYM.exec(stored)?.[1];
@@ -24,8 +14,6 @@ export function shownPerson(store: Store, memory: Memory, stored: string): strin
   const fingerprint = store.keys.tombstone(record.key)?.fingerprint;
   return fingerprint === undefined ? stored : `erased:${fingerprint}`;
 }
-
-const PERSON = 'user:';
 const PSEUDONYM = /^user:([0-9a-f]{32})$/;
 
 /**

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import type { JsonObject } from '../calls.ts';
-import type { MemorySettings } from '../store/settings.ts';
+import type { MemorySettings } from '../calls/memory.ts';
+import type { JsonObject } from '../grain/api/json-value.ts';
 
 const context = contextOf(1);
 const OTHERS = 120;

@@ -1,18 +1,20 @@
 // Plans an add: a duplicate is answered with what is there, anything else is granted.
-import type { AddItem, CallContext, ExtractedFrom, KnownFact } from '../calls.ts';
-import { EngineError } from '../errors.ts';
+
+import { EngineError } from '../base/errors.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { AddItem, ExtractedFrom, KnownFact } from '../calls/grain.ts';
 import { treeOf } from '../govern/scope-tree.ts';
-import { tripleForm } from '../grain/api-text.ts';
-import { intersect } from '../index/docset.ts';
-import { type Doc, type IndexPart, type Ordinal, pairKey } from '../index/part.ts';
+import { tripleForm } from '../grain/api/text.ts';
+import { intersect } from '../index/docs/docset.ts';
+import { type Doc, type IndexPart, type Ordinal, pairKey } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
-import { pseudonym } from './actor.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import { addFurtherSource, elsewhereWhenFull, textHash } from './further-source.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
+import { pseudonym } from './pseudonym.ts';
 import { isSimilar } from './similarity.ts';
 
 export interface Added {

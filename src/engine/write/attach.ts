@@ -1,12 +1,15 @@
 // Plans the life of a memory in this shard: attached with keys of its own, its settings changed, dropped for good.
-import type { CallContext, MemorySettings } from '../calls.ts';
-import { EngineError } from '../errors.ts';
+
+import { EngineError } from '../base/errors.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { MemorySettings } from '../calls/memory.ts';
 import { refuseHeld } from '../govern/decide.ts';
 import { treeOf } from '../govern/scope-tree.ts';
 import { type Memory, type MemoryKeyIds, sealSettings } from '../store/memory.ts';
 import { firstPolicy } from '../store/rules.ts';
 import { namedState, oldBlobKeyState, purgeState } from '../store/store.ts';
 import type { Group } from './group.ts';
+import { writeSetting } from './setting-record.ts';
 
 /** Makes the memory in this shard, or takes changed settings for one that is there. STO-E001 where it should be. */
 export function planAttach(group: Group, context: CallContext, settings: MemorySettings): void {
@@ -137,27 +140,4 @@ export function planDropped(group: Group, number: number): { readonly keyFingerp
   const doomed = group.store.log.getState(`drop/${number}`);
   if (doomed === undefined) return { keyFingerprint: '' };
   return { keyFingerprint: group.store.keys.fingerprint(Buffer.from(doomed).readUInt32BE(0)) };
-}
-
-/** Writes a setting record and makes it the memory's current one. */
-export function writeSetting(
-  group: Group,
-  number: number,
-  ids: { readonly blob: number; readonly token: number; readonly index: number },
-  sealed: Uint8Array,
-  keepOpen: boolean,
-): void {
-  const sequence = group.record({
-    kind: 'setting',
-    memory: number,
-    blobKey: ids.blob,
-    tokenKey: ids.token,
-    indexKey: ids.index,
-    dropped: false,
-    sealed,
-  });
-  const value = Buffer.alloc(4);
-  value.writeUInt32BE(sequence);
-  group.setState(`memory/${number}`, value);
-  group.onPublish(() => group.store.settingChanged(number, sequence, keepOpen));
 }

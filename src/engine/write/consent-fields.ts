@@ -1,13 +1,13 @@
 // The fields that a consent may carry. A consent is stored without asking for one, so its content may be about a person who never
 // agreed to anything. Therefore it has only the fields that a consent is made of, and each is short.
-import { EngineError } from '../errors.ts';
-import { EXTRA_FIELDS } from '../grain/api-draft.ts';
-import { contractNames } from '../grain/api-names.ts';
-import { fieldByName } from '../grain/field-map.ts';
-import { KIND, type Kind } from '../grain/kind.ts';
-import { isMap } from '../grain/validate.ts';
+import { EngineError } from '../base/errors.ts';
+import { CONSENT_LIST_MAX, CONSENT_REASON_CHARS_MAX, CONSENT_TEXT_CHARS_MAX } from '../base/limits.ts';
+import { EXTRA_FIELDS } from '../grain/api/draft.ts';
+import { contractNames } from '../grain/api/names.ts';
+import { fieldByName } from '../grain/codec/field-map.ts';
+import { KIND, type Kind } from '../grain/codec/kind.ts';
+import { isMap } from '../grain/rules/validate.ts';
 import { Float, type Value, type ValueMap } from '../grain/value.ts';
-import { CONSENT_LIST_MAX, CONSENT_REASON_CHARS_MAX, CONSENT_TEXT_CHARS_MAX } from '../limits.ts';
 
 /** Names of the contract that stay out, as they are for free text or point at some. */
 const FREE: ReadonlySet<string> = new Set(

@@ -1,6 +1,7 @@
 // Where plans ask whether an act may be: the memory's policy, and what the grain itself says of being replaced or removed.
-import type { CallContext } from '../calls.ts';
-import type { EngineError } from '../errors.ts';
+
+import type { EngineError } from '../base/errors.ts';
+import type { CallContext } from '../calls/context.ts';
 import {
   type Circumstances,
   decideForget,
@@ -9,12 +10,12 @@ import {
   decideWrite,
   refuseHeld,
 } from '../govern/decide.ts';
-import { mayInvalidate } from '../grain/api-invalidation.ts';
+import { mayInvalidate } from '../grain/api/invalidation.ts';
 import type { Grain } from '../grain/grain.ts';
 import type { Memory } from '../store/memory.ts';
-import { pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
+import { pseudonym } from './pseudonym.ts';
 
 function circumstances(group: Group, memory: Memory, { purpose, reason }: CallContext): Circumstances {
   return { nowMs: group.nowMs, purpose, reason, region: memory.settings.region };

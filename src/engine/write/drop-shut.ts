@@ -1,5 +1,5 @@
 // The drop of a memory that does not open any more: its token key is lost, and with it all that a plan could read of it.
-import type { MemoryCalls } from '../calls.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
 import { planDropped, planDropShut } from './attach.ts';
 import type { WritePlan } from './queue.ts';
 

@@ -1,11 +1,14 @@
 // Plans the erasure of a scope and of all that lie below it: their keys are destroyed, their grains removed. Without a
 // tree a scope is a namespace.
-import type { CallContext, MemoryCalls, ScopeProof } from '../calls.ts';
+
+import { EngineError } from '../base/errors.ts';
+import { toNfc } from '../base/nfc.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { ScopeProof } from '../calls/erasure.ts';
 import { open, sealKey } from '../crypto/envelope.ts';
-import { EngineError } from '../errors.ts';
 import { treeOf } from '../govern/scope-tree.ts';
-import type { Ordinal } from '../index/part.ts';
-import { toNfc } from '../nfc.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 import { decodeRecord } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addBelief, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import type { AuditView } from '../calls.ts';
+import type { AuditView } from '../calls/trail.ts';
 import type { Engine } from '../engine.ts';
 
 const context = contextOf(1);

@@ -1,11 +1,11 @@
 // Plans the removal of grains whose time is over.
-import type { CallContext } from '../calls.ts';
+import type { CallContext } from '../calls/context.ts';
 import { refuseHeld, refuseRestricted } from '../govern/decide.ts';
-import type { Ordinal } from '../index/part.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { hasExpired } from '../store/readable.ts';
-import { pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
+import { pseudonym } from './pseudonym.ts';
 
 /**
  * Of `ordinals`, those that have expired by now and are still there. Nothing while a hold keeps everything, and nothing of

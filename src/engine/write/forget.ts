@@ -1,17 +1,21 @@
 // Plans removals: forget (grains by hash or by subject, all versions) and erase (a user, by destroying its key).
 // Both need the settled index, so the engine never plans them after other writes of the same memory in one group.
-import type { CallContext, ErasureProof, MemoryCalls } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import type { Ordinal } from '../index/part.ts';
+
+import { EngineError } from '../base/errors.ts';
+import { toNfc } from '../base/nfc.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { ErasureProof } from '../calls/erasure.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 import { NO_KEY } from '../keys/key-store.ts';
-import { toNfc } from '../nfc.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { isWithin } from '../store/within.ts';
-import { pseudonym, reasonDetail } from './actor.ts';
+import { reasonDetail } from './actor.ts';
 import { allowErasure, allowForget } from './decided.ts';
 import { dropGoverned } from './govern.ts';
 import type { Group } from './group.ts';
+import { pseudonym } from './pseudonym.ts';
 import { redactSuccessors } from './redact.ts';
 
 interface Target {

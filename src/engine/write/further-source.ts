@@ -1,13 +1,14 @@
 // A known grain that was read again gains the source that it was read from. The grain's own sources are part of its bytes, so
 // the further ones are records beside it. No new version is made: callers hold the grain's hash.
 import { hash } from 'node:crypto';
-import type { AddItem, CallContext, ExtractedFrom } from '../calls.ts';
-import { FURTHER_SOURCES_MAX } from '../limits.ts';
+import { FURTHER_SOURCES_MAX } from '../base/limits.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { AddItem, ExtractedFrom } from '../calls/grain.ts';
 import { parseName } from '../record/grain-name.ts';
 import type { Memory } from '../store/memory.ts';
-import { pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
+import { pseudonym } from './pseudonym.ts';
 
 const GONE = 'a known fact did not gain its new source: the source is gone';
 const TOO_MANY = `a known fact did not gain its new source: ${FURTHER_SOURCES_MAX} further sources of a fact are kept`;

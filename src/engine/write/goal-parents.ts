@@ -1,9 +1,9 @@
 // Goals stand above one another by `parent_goals`, each of which names any version of a goal. A new goal can close no circle,
 // as nothing names it yet; a new version of one can.
-import { EngineError } from '../errors.ts';
+import { EngineError } from '../base/errors.ts';
+import { GOALS_ABOVE_MAX } from '../base/limits.ts';
 import type { Grain } from '../grain/grain.ts';
-import type { Ordinal } from '../index/part.ts';
-import { GOALS_ABOVE_MAX } from '../limits.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Group } from './group.ts';
 

@@ -1,23 +1,27 @@
 // Plans what a memory is governed by: policy versions, restrictions, consents. Each is a record, the state entry that names
 // it and its audit entries in one transaction; the open memory takes it when that is durable, before the answer.
-import { assert } from '../assert.ts';
-import type { CallContext, ConsentItem, ConsentOutcome, JsonObject, MemoryCalls } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import type { ConsentFact } from '../govern/consent.ts';
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX, RULE_REASON_CHARS_MAX } from '../base/limits.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { ConsentItem, ConsentOutcome } from '../calls/govern.ts';
+import type { ConsentFact } from '../govern/consent/consent.ts';
 import { decideConsent, refuseRestricted } from '../govern/decide.ts';
 import type { Restriction } from '../govern/governed.ts';
 import { applyChange } from '../govern/policy/change.ts';
 import { policyJson, policyOfJson, type SealedPolicy } from '../govern/policy/seal.ts';
 import type { PolicyValue } from '../govern/policy/values.ts';
-import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX, RULE_REASON_CHARS_MAX } from '../limits.ts';
+import type { JsonObject } from '../grain/api/json-value.ts';
 import type { RuleTopic } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { consentState, consentsState, policyState, restrictionState, sealPolicy, sealRule } from '../store/rules.ts';
-import { auditActor, keyedText, pseudonym, reasonDetail } from './actor.ts';
+import { keyedText, reasonDetail } from './actor.ts';
 import { auditPii, auditRefusal } from './decided.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
+import { auditActor, pseudonym } from './pseudonym.ts';
 
 export function planSetPolicy(
   group: Group,

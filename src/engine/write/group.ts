@@ -1,12 +1,12 @@
 // A group: requests that share one append. What its earlier requests were granted is laid over the committed state,
 // so that a later request of the same group plans as if they had been written. Nothing of it is visible to readers,
 // or kept, until the append has returned and `publish` runs.
-import { assert } from '../assert.ts';
+import { assert } from '../base/assert.ts';
+import { ERASED_REMEMBERED_EACH } from '../base/limits.ts';
 import { SEAL_BYTES, seal, sealInto } from '../crypto/envelope.ts';
-import { type AuditDraft, extendChain } from '../govern/audit.ts';
-import { encodeAuditBody } from '../govern/audit-codec.ts';
-import type { Ordinal } from '../index/part.ts';
-import { ERASED_REMEMBERED_EACH } from '../limits.ts';
+import { type AuditDraft, extendChain } from '../govern/trail/audit.ts';
+import { encodeAuditBody } from '../govern/trail/audit-codec.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 import type { Append, Sequence } from '../log/log.ts';
 import { grainName } from '../record/grain-name.ts';
 import {
@@ -20,10 +20,10 @@ import {
 } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { NEXT_KEY_STATE, purgeState, type Store, type StoredGrain } from '../store/store.ts';
-import { auditActor } from './actor.ts';
-import { writeSetting } from './attach.ts';
 import type { PreparedGrain } from './prepare.ts';
-import type { StoredReply } from './reply.ts';
+import { auditActor } from './pseudonym.ts';
+import { writeSetting } from './setting-record.ts';
+import type { StoredReply } from './stored-reply.ts';
 
 /** Value of a state entry whose key says all. */
 const NOTED = Uint8Array.of(1);

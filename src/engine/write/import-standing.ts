@@ -1,13 +1,16 @@
 // Plans one entry of the manifest of an imported file: which grain replaced which, and the verification status. The author of the
 // file wrote the entry, so it may do no more than a supersede by the same caller.
-import type { CallContext, ManifestEntry } from '../calls.ts';
-import { EngineError } from '../errors.ts';
+
+import { EngineError } from '../base/errors.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { ManifestEntry } from '../calls/grain.ts';
 import { VERIFICATION_STATES, type VerificationState } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
-import { pseudonym, reasonDetail } from './actor.ts';
+import { reasonDetail } from './actor.ts';
 import { allowSupersede } from './decided.ts';
 import { closesCircle } from './goal-parents.ts';
 import type { Group } from './group.ts';
+import { pseudonym } from './pseudonym.ts';
 import { type Version, versionAt } from './supersede.ts';
 
 export interface StandingInput {

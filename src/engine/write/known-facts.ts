@@ -1,7 +1,10 @@
 // What one partition knows of beliefs that were read from texts, before they are stored: the router asks all of them, and sends
 // each belief where it is known. It answers by what the plan of an add would find (add.ts), from published state.
-import type { CallContext, KnownFact, MemoryCalls } from '../calls.ts';
-import { EngineError } from '../errors.ts';
+
+import { EngineError } from '../base/errors.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { KnownFact } from '../calls/grain.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { knownHere } from './add.ts';

@@ -1,7 +1,9 @@
 // What a bound or narrowed caller may write: only its namespace, only its user.
-import type { CallContext, JsonObject } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import { toNfc } from '../nfc.ts';
+
+import { EngineError } from '../base/errors.ts';
+import { toNfc } from '../base/nfc.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { JsonObject } from '../grain/api/json-value.ts';
 
 /** The fields of a new grain with the binding filled in. AUT-E001 when they name another namespace or user. */
 export function bindFields(context: CallContext, fields: JsonObject): JsonObject {

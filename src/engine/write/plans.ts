@@ -1,13 +1,18 @@
 // Every write of the engine: how it is prepared and planned. One row a method; the engine and the queue know no more.
-import type { AddItem, CallContext, ConsentOutcome, ErasureProof, MemoryCalls } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import type { AuditDraft } from '../govern/audit.ts';
-import type { Ordinal } from '../index/part.ts';
+
+import { EngineError } from '../base/errors.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { ErasureProof } from '../calls/erasure.ts';
+import type { ConsentOutcome } from '../calls/govern.ts';
+import type { AddItem } from '../calls/grain.ts';
+import type { AuditDraft } from '../govern/trail/audit.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/store.ts';
-import { keyedText, pseudonym } from './actor.ts';
+import { keyedText } from './actor.ts';
 import { type Added, planAdd } from './add.ts';
-import { checkDrop, planAttach, planDrop, planDropped, writeSetting } from './attach.ts';
+import { checkDrop, planAttach, planDrop, planDropped } from './attach.ts';
 import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
@@ -16,9 +21,11 @@ import { planStanding, type StandingInput } from './import-standing.ts';
 import { bindFields } from './narrow.ts';
 import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
 import { planPreview } from './preview-removal.ts';
+import { pseudonym } from './pseudonym.ts';
 import type { MemoryWrite, WritePlan } from './queue.ts';
 import { planRedact } from './redact.ts';
 import { releaseReply, storedReply } from './reply.ts';
+import { writeSetting } from './setting-record.ts';
 import { planAccumulate, planSupersede } from './supersede.ts';
 
 /** A memory must be there; attaching is the one write that makes it. */

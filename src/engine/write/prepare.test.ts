@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import { encodeGrain } from '../grain/blob.ts';
+import { encodeGrain } from '../grain/codec/blob.ts';
 
 test('a signed grain is told apart from a damaged one, and keeps nobody else out', async (t) => {
   const engine = await openShard(temporaryDirectory(t));

@@ -1,15 +1,16 @@
 // The first step of a write, pure: what a caller sent becomes a blob, its address, and what the indexes keep of it.
 // Nothing here reads the store, so a worker prepares the next group while the last one is being committed.
-import type { JsonObject } from '../calls.ts';
-import { DEFAULT_PURPOSE } from '../govern/consent.ts';
-import { checkPii, type PiiNeeds } from '../govern/pii-needs.ts';
-import { checkToolDefinition, isToolDefinition } from '../govern/tool-schema.ts';
+
+import { DEFAULT_PURPOSE } from '../govern/consent/consent.ts';
+import { checkPii, type PiiNeeds } from '../govern/policy/pii-needs.ts';
+import { checkToolDefinition, isToolDefinition } from '../govern/policy/tool-schema.ts';
 import { addressOf } from '../grain/address.ts';
-import { fromApi, grainTypeOf } from '../grain/api-input.ts';
-import { decodeGrain, encodeGrain } from '../grain/blob.ts';
+import { fromApi, grainTypeOf } from '../grain/api/input.ts';
+import type { JsonObject } from '../grain/api/json-value.ts';
+import { decodeGrain, encodeGrain } from '../grain/codec/blob.ts';
+import { FLAG, HEADER_BYTES } from '../grain/codec/header.ts';
 import { GrainError, refuse, toEngineError } from '../grain/error.ts';
 import type { Address, Grain } from '../grain/grain.ts';
-import { FLAG, HEADER_BYTES } from '../grain/header.ts';
 import type { VerificationState } from '../record/record.ts';
 import { indexedOf, type NewlyIndexed } from '../store/indexed.ts';
 import type { Memory } from '../store/memory.ts';

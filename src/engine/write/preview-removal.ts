@@ -1,15 +1,18 @@
 // Previews a removal. The same steps as in the removal itself find the grains, or refuse; the columns of the index give their types
 // and times. Nothing is removed. The preview leaves an audit entry.
-import type { CallContext, MemoryCalls, RemovalPreview } from '../calls.ts';
-import { DocSet } from '../index/docset.ts';
-import type { Doc, IndexPart, Ordinal } from '../index/part.ts';
+
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { RemovalPreview } from '../calls/erasure.ts';
+import { DocSet } from '../index/docs/docset.ts';
+import type { Doc, IndexPart, Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { pseudonym } from './actor.ts';
 import { checkDrop } from './attach.ts';
 import { scopesToErase } from './erase-scope.ts';
 import { forgetTargets, ordinalsOfUser } from './forget.ts';
 import type { Group } from './group.ts';
+import { pseudonym } from './pseudonym.ts';
 
 type Input = MemoryCalls['previewRemoval']['input'];
 

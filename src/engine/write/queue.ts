@@ -1,10 +1,11 @@
 // The write queue of a shard: requests wait here while an append is in flight, and the next group is made of what has
 // gathered. One append at a time; an answer only after it.
 
-import { assert } from '../assert.ts';
-import type { CallContext, MemoryCalls } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import { GROUP_BYTES_MAX, GROUP_CHANGES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../limits.ts';
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import { GROUP_BYTES_MAX, GROUP_CHANGES_MAX, GROUP_WRITES_MAX, SLICE_MS } from '../base/limits.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
 import type { Sequence } from '../log/log.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';

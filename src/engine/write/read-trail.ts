@@ -1,20 +1,20 @@
 // What reads leave behind: audit entries, and records of recalls. A read does not wait for the disk, so they gather here
 // and go along with the next group of writes, or in one of their own shortly after.
 import { randomBytes, randomInt } from 'node:crypto';
-import type { CallContext, RecallAccount } from '../calls.ts';
+import { EngineError } from '../base/errors.ts';
+import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../base/limits.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { RecallAccount } from '../calls/trail.ts';
 import { seal } from '../crypto/envelope.ts';
-import { EngineError } from '../errors.ts';
-import type { AuditDraft } from '../govern/audit.ts';
-import { type KeptNames, type KeptRecall, type KeptResult, recallIds } from '../govern/provenance.ts';
-import { encodeNames, encodeRecall } from '../govern/provenance-codec.ts';
-import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../limits.ts';
+import type { AuditDraft } from '../govern/trail/audit.ts';
+import { type KeptNames, type KeptRecall, type KeptResult, recallIds } from '../govern/trail/provenance.ts';
+import { encodeNames, encodeRecall } from '../govern/trail/provenance-codec.ts';
 import { isPlainHash, NO_NAME } from '../record/grain-name.ts';
 import { recallKey } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { auditActor, pseudonym } from './actor.ts';
 import type { Group } from './group.ts';
-import type { WriteQueue } from './queue.ts';
+import { auditActor, pseudonym } from './pseudonym.ts';
 
 const SALT_BYTES = 16;
 
@@ -192,14 +192,6 @@ export class ReadTrail {
     this.lost += 1;
     return undefined;
   }
-}
-
-/**
- * Resolves when all that reads have left until now is durable. What they leave meanwhile is not waited for: under load there would
- * be no end of it. Rejects with the log's EngineError.
- */
-export async function writeTrail(queue: Pick<WriteQueue, 'trail' | 'commitState'>): Promise<void> {
-  for (let { groups } = queue.trail; groups > 0; groups--) await queue.commitState([]);
 }
 
 function namesOf(memory: Memory, account: RecallAccount, user: string | undefined): KeptNames | undefined {

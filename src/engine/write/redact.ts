@@ -1,21 +1,24 @@
 // Plans taking an erased user's name out of the grains of others, where it is subject or object: a redacted version
 // replaces the current one, and every version that names the user is removed.
-import type { CallContext, MemoryCalls } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import type { AuditDraft } from '../govern/audit.ts';
-import { tripleForm } from '../grain/api-text.ts';
-import { encodeGrain } from '../grain/blob.ts';
+
+import { EngineError } from '../base/errors.ts';
+import { REDACTIONS_MAX } from '../base/limits.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { AuditDraft } from '../govern/trail/audit.ts';
+import { tripleForm } from '../grain/api/text.ts';
+import { encodeGrain } from '../grain/codec/blob.ts';
+import { sensitivityOf } from '../grain/codec/header.ts';
 import { GrainError } from '../grain/error.ts';
 import type { Grain } from '../grain/grain.ts';
-import { sensitivityOf } from '../grain/header.ts';
 import type { Value, ValueMap } from '../grain/value.ts';
-import type { Ordinal } from '../index/part.ts';
-import { REDACTIONS_MAX } from '../limits.ts';
+import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store, StoredGrain } from '../store/store.ts';
-import { pseudonym, reasonDetail } from './actor.ts';
+import { reasonDetail } from './actor.ts';
 import type { Group } from './group.ts';
 import { type PreparedGrain, prepareBlob } from './prepare.ts';
+import { pseudonym } from './pseudonym.ts';
 
 const SIDES = ['subject', 'object'] as const;
 

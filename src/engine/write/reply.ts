@@ -1,33 +1,21 @@
 // Idempotency: a write that carries a key stores its answer in the same transaction. The same key with the same body
 // gets that answer again for 24 hours; with another body it is refused.
+
 import { hash, type KeyObject } from 'node:crypto';
 import { Packr } from 'msgpackr';
-import { assert } from '../assert.ts';
-import type { CallContext } from '../calls.ts';
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import { IDEMPOTENCY_KEEP_MS } from '../base/limits.ts';
+import type { CallContext } from '../calls/context.ts';
 import { hkdf } from '../crypto/derive.ts';
 import { open, seal, sealKey } from '../crypto/envelope.ts';
-import { EngineError } from '../errors.ts';
-import { toApi } from '../grain/api-output.ts';
-import { IDEMPOTENCY_KEEP_MS } from '../limits.ts';
+import { toApi } from '../grain/api/output.ts';
 import { decodeRecord } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';
 import { isWithin } from '../store/within.ts';
 import type { Group } from './group.ts';
-
-/** As it is sealed. */
-export interface StoredReply {
-  readonly bodyHash: string;
-  readonly output: unknown;
-  readonly shows?: ShownGrain;
-}
-
-/** A grain whose fields an answer shows, in `fields`. They are not kept with it: what takes the grain takes them, too. */
-interface ShownGrain {
-  readonly hash: string;
-  /** Of the version before, which answers do not show among a grain's sources. */
-  readonly predecessor: string;
-}
+import type { ShownGrain, StoredReply } from './stored-reply.ts';
 
 /** How an answer is kept: whether, and how where it holds what an erasure must reach. */
 export interface ReplyKeeping<I, O> {

@@ -1,7 +1,8 @@
 // Plans writing records anew in their place: grains after a rotation of their memory's blob key, and grains and links that an
 // older build wrote with hashes in the clear.
+
+import { EngineError } from '../base/errors.ts';
 import { seal } from '../crypto/envelope.ts';
-import { EngineError } from '../errors.ts';
 import { CorruptRecord, type Sequence } from '../log/log.ts';
 import { isPlainHash, NO_NAME } from '../record/grain-name.ts';
 import { decodeRecord, type GrainRecord, isPlainRecord, type StandingRecord } from '../record/record.ts';

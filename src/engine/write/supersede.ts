@@ -1,24 +1,29 @@
 // Plans new versions: supersede (a caller's new fields over the current version) and accumulate (numbers added to the
 // tip of a chain). Both link the new grain to the old one in the same transaction.
-import type { Accumulated, CallContext, JsonObject, JsonValue, MemoryCalls } from '../calls.ts';
-import { EngineError } from '../errors.ts';
-import { accumulateFields, supersedeFields } from '../grain/api-merge.ts';
-import { toApi } from '../grain/api-output.ts';
-import { tripleForm } from '../grain/api-text.ts';
-import { intersect } from '../index/docset.ts';
-import { type Ordinal, pairKey } from '../index/part.ts';
+
+import { EngineError } from '../base/errors.ts';
+import type { MemoryCalls } from '../calls/calls.ts';
+import type { CallContext } from '../calls/context.ts';
+import type { Accumulated } from '../calls/grain.ts';
+import type { JsonObject, JsonValue } from '../grain/api/json-value.ts';
+import { accumulateFields, supersedeFields } from '../grain/api/merge.ts';
+import { toApi } from '../grain/api/output.ts';
+import { tripleForm } from '../grain/api/text.ts';
+import { intersect } from '../index/docs/docset.ts';
+import { type Ordinal, pairKey } from '../index/parts/part.ts';
 import { whyGone } from '../store/gone.ts';
 import type { Memory } from '../store/memory.ts';
 import { refuseRead } from '../store/readable.ts';
 import type { StoredGrain } from '../store/store.ts';
 import { isWithin } from '../store/within.ts';
-import { pseudonym, reasonDetail } from './actor.ts';
+import { reasonDetail } from './actor.ts';
 import { checkScope } from './add.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import { checkParents } from './goal-parents.ts';
 import type { Group } from './group.ts';
 import { bindFields } from './narrow.ts';
 import { prepareGrain } from './prepare.ts';
+import { pseudonym } from './pseudonym.ts';
 
 export type Version = Pick<StoredGrain, 'ordinal' | 'address' | 'name' | 'grain'>;
 

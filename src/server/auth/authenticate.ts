@@ -1,7 +1,7 @@
 // Who is calling: credentials in, a principal out, for the modes `none` and `api-key` (service contract, section 3).
-import type { Clock } from '../../engine/clock.ts';
-import { EngineError } from '../../engine/errors.ts';
-import { AUTH_FAILURES_PER_MINUTE } from '../../engine/limits.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { AUTH_FAILURES_PER_MINUTE } from '../../engine/base/limits.ts';
 import type { KeyRecord, Keys } from '../control/keys.ts';
 import { heldBy, type Principal } from './principal.ts';
 import { RateLimiter } from './rate-limit.ts';

@@ -1,8 +1,8 @@
 // Token buckets by name (a key, an address). A full bucket is the same as none, so what is idle is forgotten.
 
-import { assert } from '../../engine/assert.ts';
-import type { Clock } from '../../engine/clock.ts';
-import { RATE_BUCKETS_MAX } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import { RATE_BUCKETS_MAX } from '../../engine/base/limits.ts';
 
 interface Bucket {
   tokens: number;

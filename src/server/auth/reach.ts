@@ -1,7 +1,7 @@
 // How far a call reaches, and whether its caller covers that. A caller bound or narrowed to a part of the data may act on that part
 // alone, whatever scope its key has.
-import { EngineError } from '../../engine/errors.ts';
-import { toNfc } from '../../engine/nfc.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { toNfc } from '../../engine/base/nfc.ts';
 import type { Principal } from './principal.ts';
 
 /**

@@ -1,13 +1,13 @@
 // Evidence for one run on one memory: the partitions measure themselves, the server adds what it alone knows.
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
-import { EngineError } from '../../engine/errors.ts';
-import type { PartitionEvidence } from '../../engine/maintain/compliance/evidence.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import type { PartitionEvidence } from '../../engine/calls/compliance.ts';
 import { isLoopback } from '../config.ts';
 import type { Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import { leavingForVectors } from '../embedding/egress.ts';
-import { LAST_BACKUP } from '../operations/admin/backup.ts';
+import { LAST_BACKUP } from '../operations/deployment/backup.ts';
 import type { DeploymentEvidence, Evidence, KeyFact, OutsideService } from './evidence.ts';
 
 /** Evidence that is being gathered, by deployment and memory: who asks meanwhile is given the same. */

@@ -1,7 +1,7 @@
 // The technical documentation of the system (EU AI Act Art. 11 and Annex IV), as a report exports it. The check looks at
 // these very parts, so a part that is empty in the report is empty in the verdict.
 import { CAL_VERSION } from '../../engine/cal/run/kinds.ts';
-import { FIELD_MAP_VERSION } from '../../engine/grain/container.ts';
+import { FIELD_MAP_VERSION } from '../../engine/grain/codec/container.ts';
 import { VERSION } from '../version.ts';
 import { type Evidence, policyOf } from './evidence.ts';
 import { CHECKS } from './table.ts';

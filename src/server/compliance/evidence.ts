@@ -1,5 +1,5 @@
 // What verdicts are made of: what the partitions measured of themselves, and what only the server knows.
-import type { Area, PartitionEvidence, PolicyEvidence } from '../../engine/maintain/compliance/evidence.ts';
+import type { Area, PartitionEvidence, PolicyEvidence } from '../../engine/calls/compliance.ts';
 import type { Scope } from '../auth/principal.ts';
 
 export interface KeyFact {

@@ -1,5 +1,5 @@
 // A run of the checks on a memory: gathered, judged, told in the trail, and kept.
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import type { JsonValue } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import { randomId } from '../control/ids.ts';

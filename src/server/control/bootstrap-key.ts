@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../../engine/durable-file.ts';
+import { replaceFile } from '../../engine/base/durable-file.ts';
 import type { Keys } from './keys.ts';
 
 export const BOOTSTRAP_FILE = 'bootstrap.key';

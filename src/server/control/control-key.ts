@@ -2,8 +2,8 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../../engine/durable-file.ts';
-import { EngineError } from '../../engine/errors.ts';
+import { replaceFile } from '../../engine/base/durable-file.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 
 const NAME = 'control';

@@ -1,9 +1,9 @@
 // API keys: made once, shown once, kept as SHA-256 only. Looked up by that hash; bound, expired and revoked ones are
 // told apart here, and nowhere else.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../engine/clock.ts';
-import { EngineError } from '../../engine/errors.ts';
-import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/limits.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
 import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import { randomId } from './ids.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import { compose } from '../../engine/govern/policy/compose.ts';
 import { nested } from '../../engine/govern/policy/rules.ts';
 import { policyJson, type SealedPolicy, unsetPolicy } from '../../engine/govern/policy/seal.ts';

@@ -1,13 +1,13 @@
 // The memories of a deployment: their records, the rules of their ids, and how one comes and goes on the shards.
 
-import type { Clock } from '../../engine/clock.ts';
-import { EngineError } from '../../engine/errors.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { ERASURE_RETRY_MS } from '../../engine/base/limits.ts';
 import { compose, readOverrides } from '../../engine/govern/policy/compose.ts';
 import { egressAction } from '../../engine/govern/policy/in-force.ts';
 import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
 import type { PolicyValue } from '../../engine/govern/policy/values.ts';
 import type { ScopeNode } from '../../engine/govern/scope-tree.ts';
-import { ERASURE_RETRY_MS } from '../../engine/limits.ts';
 import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
 import type { Logger } from '../log.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';

@@ -2,10 +2,10 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../engine/clock.ts';
-import { EngineError } from '../../engine/errors.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { SHARDS_MAX } from '../../engine/base/limits.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
-import { SHARDS_MAX } from '../../engine/limits.ts';
 import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
 import { CorruptRecord } from '../../engine/log/log.ts';
 import { RecordKeys } from './record-keys.ts';

@@ -2,9 +2,9 @@
 // control key: when what it says is taken back, the key is destroyed. So no version of it can be opened again: not one that was
 // replaced, whose bytes stay in the log's free pages for a while, nor one in a copy that was made before.
 import type { KeyObject } from 'node:crypto';
+import { EngineError } from '../../engine/base/errors.ts';
 import { deriveGrainKey } from '../../engine/crypto/derive.ts';
 import { sealKey } from '../../engine/crypto/envelope.ts';
-import { EngineError } from '../../engine/errors.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 

@@ -1,10 +1,11 @@
 // The control store: entities in memory, their records in the control log, changes in groups of one transaction.
 import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { assert } from '../../engine/assert.ts';
-import type { Clock } from '../../engine/clock.ts';
+import { assert } from '../../engine/base/assert.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, FINDINGS_MAX } from '../../engine/base/limits.ts';
 import { open, seal } from '../../engine/crypto/envelope.ts';
-import { EngineError } from '../../engine/errors.ts';
 import {
   type AuditDraft,
   type AuditEntry,
@@ -12,9 +13,8 @@ import {
   checkChain,
   extendChain,
   GENESIS,
-} from '../../engine/govern/audit.ts';
+} from '../../engine/govern/trail/audit.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
-import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, FINDINGS_MAX } from '../../engine/limits.ts';
 import { CorruptRecord, type Log, type Sequence } from '../../engine/log/log.ts';
 import type { RecordKeys } from './record-keys.ts';
 import {

@@ -1,11 +1,12 @@
 // How a memory's texts, and the questions asked of it, may be sent to a service outside: for embedding, or to a model. This
 // is the one place that says so: whoever hands texts to such a service asks here first, and sends what comes back.
-import { isPiiCategory, type PiiCategory } from '../../engine/govern/pii/categories.ts';
-import { withoutPii } from '../../engine/govern/pii/egress.ts';
+
 import { compose, readOverrides } from '../../engine/govern/policy/compose.ts';
 import { egressAction, egressCategories } from '../../engine/govern/policy/in-force.ts';
 import type { EgressAction } from '../../engine/govern/policy/rules.ts';
 import type { PolicyValue } from '../../engine/govern/policy/values.ts';
+import { isPiiCategory, type PiiCategory } from '../../engine/text/pii/categories.ts';
+import { withoutPii } from '../../engine/text/pii/egress.ts';
 import { type Config, isLoopback } from '../config.ts';
 import type { MemoryRecord } from '../control/records.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Embedder } from '../../embed/embedder.ts';
 import { windowsOf } from '../../embed/windows.ts';
-import { EMBED_CALL_WINDOWS_MAX } from '../../engine/limits.ts';
+import { EMBED_CALL_WINDOWS_MAX } from '../../engine/base/limits.ts';
 import { embedGrains } from './embed-grains.ts';
 
 const SENTENCE = 'The meeting about the new office was moved to Thursday at noon. ';

@@ -3,7 +3,7 @@
 
 import { type Embedder, EmbedError } from '../../embed/embedder.ts';
 import { eachWindow } from '../../embed/windows.ts';
-import { EMBED_CALL_WINDOWS_MAX, FOLLOW_SLICE_MS } from '../../engine/limits.ts';
+import { EMBED_CALL_WINDOWS_MAX, FOLLOW_SLICE_MS } from '../../engine/base/limits.ts';
 
 /** A unit vector's length may differ from 1 by so much. */
 const UNIT_TOLERANCE = 0.01;

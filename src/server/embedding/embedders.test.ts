@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Embedder } from '../../embed/embedder.ts';
-import { EMBEDDER_REOPEN_MS } from '../../engine/limits.ts';
+import { EMBEDDER_REOPEN_MS } from '../../engine/base/limits.ts';
 import { Embedders } from './embedders.ts';
 
 const log = { warn: () => undefined, info: () => undefined };

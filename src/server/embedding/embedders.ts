@@ -6,8 +6,8 @@ import { cachedQueries } from '../../embed/cached-queries.ts';
 import type { Embedder } from '../../embed/embedder.ts';
 import { NGRAM_NAME } from '../../embed/ngram.ts';
 import { REMOTE_NAME_START } from '../../embed/remote/remote.ts';
-import { EngineError } from '../../engine/errors.ts';
-import { EMBEDDER_REOPEN_MS } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { EMBEDDER_REOPEN_MS } from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
 
 /** What `vector_backend` may say. An empty one is the deployment's own. */

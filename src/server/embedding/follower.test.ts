@@ -9,7 +9,7 @@ import {
   FOLLOW_FRESH_ROUNDS_MAX,
   FOLLOW_RETRY_MIN_MS,
   FOLLOW_TRIES_ALONE,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import { makeLog } from '../log.ts';
 import type { Backlog, BacklogPage, EmbeddedPage, StampOf } from './backlog.ts';
 import { Follower, type FollowerOptions } from './follower.ts';

@@ -8,7 +8,7 @@ import {
   FOLLOW_REST_MS,
   FOLLOW_RETRY_MAX_MS,
   FOLLOW_RETRY_MIN_MS,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
 import type { Backlog, BacklogPage, StampOf } from './backlog.ts';
 import { embedGrains } from './embed-grains.ts';

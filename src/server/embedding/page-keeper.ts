@@ -1,7 +1,7 @@
 // Gives a page's vectors to its shard in stretches while others are being made: the embedder has always something to do, and
 // what was made is kept though the rest of its page fails.
 
-import { FOLLOW_STRETCH_GRAINS, FOLLOW_STRETCH_VECTORS } from '../../engine/limits.ts';
+import { FOLLOW_STRETCH_GRAINS, FOLLOW_STRETCH_VECTORS } from '../../engine/base/limits.ts';
 import type { Backlog, BacklogPage, EmbeddedPage } from './backlog.ts';
 
 type Grain = EmbeddedPage['grains'][number];

@@ -7,7 +7,7 @@ import {
   QUERY_VECTOR_WAIT_MS,
   VECTORS_LOADING_LOOK_MS,
   VECTORS_LOADING_WAIT_MS,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { EmbedderStatus } from './embedders.ts';
 import { QueryVectors, type QueryVectorsOptions } from './query-vector.ts';

@@ -2,7 +2,6 @@
 // the embedder whose vectors answer for the memory at the moment, which is not the memory's own while that is catching up.
 
 import type { Embedder } from '../../embed/embedder.ts';
-import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import {
   EMBED_TEXT_CHARS_MAX,
   MEMORIES_MAX,
@@ -11,7 +10,8 @@ import {
   QUERY_VECTOR_WAIT_MS,
   VECTORS_LOADING_LOOK_MS,
   VECTORS_LOADING_WAIT_MS,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
+import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Output, RecallQuery } from '../../shards/protocol.ts';
 import type { MemoryRecord } from '../control/records.ts';
 import type { Leaving } from './egress.ts';

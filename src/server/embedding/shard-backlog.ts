@@ -1,5 +1,5 @@
 // A shard's backlog behind the calls that a shard answers.
-import type { EmbedderStamp } from '../../engine/calls.ts';
+import type { EmbedderStamp } from '../../engine/calls/recall.ts';
 import { packVectors } from '../../engine/index/vectors/transfer.ts';
 import type { Router } from '../../shards/router.ts';
 import type { Backlog, StampOf } from './backlog.ts';

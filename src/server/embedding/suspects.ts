@@ -3,7 +3,7 @@
 // alone then so many times is at fault. Also where each attempt takes a service down for a while: counts are kept between.
 
 import type { Embedder } from '../../embed/embedder.ts';
-import { FOLLOW_SUSPECTS_MAX, FOLLOW_TRIES_ALONE } from '../../engine/limits.ts';
+import { FOLLOW_SUSPECTS_MAX, FOLLOW_TRIES_ALONE } from '../../engine/base/limits.ts';
 import type { BacklogPage } from './backlog.ts';
 import { embedGrains } from './embed-grains.ts';
 import type { PageKeeper } from './page-keeper.ts';

@@ -1,7 +1,7 @@
 // What a connection bears whose peer does not keep to HTTP/2, or keeps to it without end: it ends, and the front goes on.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { GRPC_KEEPALIVE_MS, GRPC_LOOK_MS, GRPC_STREAMS_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
+import { GRPC_KEEPALIVE_MS, GRPC_LOOK_MS, GRPC_STREAMS_MAX, HEADERS_TIMEOUT_MS } from '../../engine/base/limits.ts';
 import { SocketClient } from '../http/socket-client.ts';
 import type { GrpcFront } from './front.ts';
 import {

@@ -7,7 +7,7 @@ import {
   GRPC_KEEPALIVE_MS,
   GRPC_LOOK_MS,
   HEADERS_TIMEOUT_MS,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import type { Carrier, Exchange, Head, Shared } from './exchange.ts';
 
 const looks = (ms: number): number => Math.ceil(ms / GRPC_LOOK_MS);

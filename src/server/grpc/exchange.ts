@@ -7,8 +7,8 @@ import {
   type ServerHttp2Stream,
   type ServerStreamResponseOptions,
 } from 'node:http2';
-import type { EngineError } from '../../engine/errors.ts';
-import { ANSWER_SHARED_BYTES_MIN, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/limits.ts';
+import type { EngineError } from '../../engine/base/errors.ts';
+import { ANSWER_SHARED_BYTES_MIN, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/base/limits.ts';
 import type { ByteBudget, Share } from '../byte-budget.ts';
 import type { Expiring, Expiry } from '../expiry.ts';
 import { firstHeader, onlyHeader } from '../http/header-list.ts';

@@ -1,7 +1,7 @@
 // The gRPC front's interface: an rpc's name and its bytes in, bytes or an error out. It knows no messages: codecs stand
 // behind it, and another implementation may take its place without the rest knowing.
 import type { Socket } from 'node:net';
-import type { EngineError } from '../../engine/errors.ts';
+import type { EngineError } from '../../engine/base/errors.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import type { HttpHandler, TlsFiles } from '../http/listener.ts';
 

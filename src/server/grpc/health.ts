@@ -1,9 +1,9 @@
 // grpc.health.v1: what load balancers and probes ask, open to everybody.
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
-import { GRPC_WATCHES_MAX } from '../../engine/limits.ts';
+import { GRPC_WATCHES_MAX } from '../../engine/base/limits.ts';
 import { GRPC_STATUS } from '../status.ts';
 import type { GrpcCall } from './front.ts';
-import type { Method } from './methods.ts';
+import type { Method } from './method.ts';
 import type { Conversation, StreamingCall } from './streaming-call.ts';
 import { ProtocolError } from './trailers.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Client, credentials, type Deadline, Metadata, status as nativeStatus, type ServiceError } from '@grpc/grpc-js';
-import { EngineError } from '../../engine/errors.ts';
-import { MESSAGE_BYTES_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { MESSAGE_BYTES_MAX } from '../../engine/base/limits.ts';
 import { AddRequest, AddResponse } from '../gen/memory/v1/memory.ts';
 import { MemoryServiceClient } from '../gen/memory/v1/services.ts';
 import { RequestAborted } from '../http/listener.ts';

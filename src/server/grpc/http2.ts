@@ -10,7 +10,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import type { EngineError, ErrorCode } from '../../engine/errors.ts';
+import type { EngineError, ErrorCode } from '../../engine/base/errors.ts';
 import {
   ANSWER_MEMORY_MB,
   CONNECTIONS_MAX,
@@ -21,7 +21,7 @@ import {
   HEADER_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
   REQUEST_MEMORY_MB,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import { answerBudget, requestBudget } from '../byte-budget.ts';
 import { Expiry } from '../expiry.ts';
 import { firstHeader, onlyHeader } from '../http/header-list.ts';
@@ -33,7 +33,8 @@ import { type Carrier, type Head, refuseCall, refuseStream, type Shared } from '
 import type { GrpcFront, GrpcHandler, GrpcOptions, ListenGrpc } from './front.ts';
 import { Health } from './health.ts';
 import { Inflation } from './inflation.ts';
-import { type Method, methodsOf } from './methods.ts';
+import type { Method } from './method.ts';
+import { methodsOf } from './methods.ts';
 import { SERVICES } from './services.ts';
 import { StreamingCall } from './streaming-call.ts';
 import { asRefusal, ProtocolError, trailersOfError } from './trailers.ts';

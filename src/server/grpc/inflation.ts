@@ -2,7 +2,7 @@
 // a thousand streams of one connection would do so together.
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
-import { GRPC_INFLATIONS_MAX } from '../../engine/limits.ts';
+import { GRPC_INFLATIONS_MAX } from '../../engine/base/limits.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { tooLong } from './message-reader.ts';
 import { ProtocolError } from './trailers.ts';

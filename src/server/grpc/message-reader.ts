@@ -1,6 +1,6 @@
 // Received bytes of a stream, give me its messages. Each has a prefix: one byte that says whether it is compressed, and
 // its length in four, big-endian.
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { ProtocolError } from './trailers.ts';
 

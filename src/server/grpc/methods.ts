@@ -2,12 +2,9 @@
 
 import type { GrpcHandler, GrpcOptions } from './front.ts';
 import type { Health } from './health.ts';
+import type { Method } from './method.ts';
 import { reflectionMethods } from './reflection.ts';
 import { SERVICES } from './services.ts';
-import type { StreamingMethod } from './streaming-call.ts';
-import type { UnaryMethod } from './unary-call.ts';
-
-export type Method = UnaryMethod | StreamingMethod;
 
 export function methodsOf(options: GrpcOptions, handler: GrpcHandler, health: Health): ReadonlyMap<string, Method> {
   const methods = new Map<string, Method>([...health.methods, ...reflectionMethods(options.allowReflection)]);

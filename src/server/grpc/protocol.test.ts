@@ -5,8 +5,13 @@ import { after, type TestContext, test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
-import { EngineError } from '../../engine/errors.ts';
-import { GRPC_CONNECTION_AGE_MS, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS, MESSAGE_BYTES_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import {
+  GRPC_CONNECTION_AGE_MS,
+  GRPC_LOOK_MS,
+  GRPC_PEER_TIMEOUT_MS,
+  MESSAGE_BYTES_MAX,
+} from '../../engine/base/limits.ts';
 import { requestBudget } from '../byte-budget.ts';
 import { GRPC_STATUS } from '../status.ts';
 import type { GrpcAnswer, GrpcCall } from './front.ts';

@@ -1,7 +1,7 @@
 // Server reflection, v1 and v1alpha: clients that have no proto file ask for the descriptors. Both versions have the same
 // messages.
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
-import { onDemand } from '../../engine/on-demand.ts';
+import { onDemand } from '../../engine/base/on-demand.ts';
 import { GRPC_STATUS, type GrpcStatus } from '../status.ts';
 import type * as Descriptor from './descriptor.ts';
 import type { GrpcOptions } from './front.ts';

@@ -16,7 +16,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer, loadSync } from '@grpc/proto-loader';
-import { GRPC_PROBE_BYTES_MAX, GRPC_WATCHES_MAX } from '../../engine/limits.ts';
+import { GRPC_PROBE_BYTES_MAX, GRPC_WATCHES_MAX } from '../../engine/base/limits.ts';
 import { GRPC_STATUS } from '../status.ts';
 import {
   ADD,

@@ -1,7 +1,7 @@
 // A call of many messages each way, in their order. What is sent waits for the peer to take it: as long as it does not,
 // no further message is looked at.
 import type { ServerHttp2Stream } from 'node:http2';
-import { GRPC_PROBE_BYTES_MAX } from '../../engine/limits.ts';
+import { GRPC_PROBE_BYTES_MAX } from '../../engine/base/limits.ts';
 import { drained } from '../http/drained.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { type Carrier, Exchange, type Head } from './exchange.ts';

@@ -1,6 +1,6 @@
 // How a call ends on the wire: a status, a message and the rest of the trailers.
 import type { OutgoingHttpHeaders } from 'node:http2';
-import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
 import { GRPC_STATUS, type GrpcStatus, STATUS } from '../status.ts';
 
 /** Trailers share one frame with the rest: a message is cut before it could break that. */

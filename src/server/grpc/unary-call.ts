@@ -1,7 +1,7 @@
 // A call of one message each way: nothing runs before the request has ended and is known to be one message.
 import type { ServerHttp2Stream } from 'node:http2';
-import type { EngineError } from '../../engine/errors.ts';
-import { MESSAGE_BYTES_MAX } from '../../engine/limits.ts';
+import type { EngineError } from '../../engine/base/errors.ts';
+import { MESSAGE_BYTES_MAX } from '../../engine/base/limits.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { type Carrier, Exchange, type Head } from './exchange.ts';
 import type { GrpcAnswer, GrpcCall } from './front.ts';

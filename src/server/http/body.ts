@@ -1,8 +1,8 @@
 // A request's body while it arrives: holds a little until somebody asks, then collects up to what was asked for. What it holds is
 // a share of the budget of requests until the request was handled.
-import { assert } from '../../engine/assert.ts';
-import { EngineError } from '../../engine/errors.ts';
-import { BODY_PIECE_BYTES_MIN, BODY_PIECES_MAX, BODY_UNASKED_BYTES_MAX } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { BODY_PIECE_BYTES_MIN, BODY_PIECES_MAX, BODY_UNASKED_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { ByteBudget, Share } from '../byte-budget.ts';
 import { RequestAborted } from './listener.ts';
 

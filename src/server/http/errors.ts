@@ -1,6 +1,6 @@
 // An EngineError as HTTP carries it.
-import { EngineError } from '../../engine/errors.ts';
-import { HEADER_BYTES_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { HEADER_BYTES_MAX } from '../../engine/base/limits.ts';
 import { randomId } from '../control/ids.ts';
 import { STATUS } from '../status.ts';
 import type { HttpRequest, RefusedStatus, ResponseHeaders } from './listener.ts';

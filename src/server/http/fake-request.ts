@@ -1,5 +1,5 @@
 // A request without a socket, for tests of what handles one.
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import type { HttpRequest, ResponseHeaders } from './listener.ts';
 
 export interface FakeRequest extends HttpRequest {

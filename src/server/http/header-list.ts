@@ -1,6 +1,6 @@
 // Headers as they came: names and values in turn. Parsers join or drop headers that came twice, each in its own way; what
 // decides who asks, and for whom, is therefore read from this list.
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 
 /** The value of the first header with this lower-case name. */
 export function firstHeader(list: readonly string[], name: string): string | undefined {

@@ -2,8 +2,8 @@
 // looks at them, and their requests that are no gRPC become requests like any other.
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Server, Socket } from 'node:net';
-import { assert } from '../../engine/assert.ts';
-import { BODY_TIMEOUT_MS, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { BODY_TIMEOUT_MS, HEADERS_TIMEOUT_MS } from '../../engine/base/limits.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';

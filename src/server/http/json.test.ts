@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EngineError, type ErrorCode } from '../../engine/errors.ts';
-import { parseJson as parseExactly } from '../../engine/grain/api-json.ts';
-import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
+import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
+import { JSON_DEPTH_MAX } from '../../engine/base/limits.ts';
+import { parseJson as parseExactly } from '../../engine/grain/api/json.ts';
 import { fakeRequest } from './fake-request.ts';
 import { jsonBody, parseBody, parseJson } from './json.ts';
 

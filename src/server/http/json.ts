@@ -2,10 +2,10 @@
 // without a byte order mark; members, nesting and digits are bounded. Of two members with one name the last wins, as JSON.parse has it and
 // as the contract's clients expect; noticing them would take a second parser on the busiest path.
 import { isUtf8 } from 'node:buffer';
-import { EngineError } from '../../engine/errors.ts';
-import { parseJson as parseExactly } from '../../engine/grain/api-json.ts';
-import { checkJsonBounds } from '../../engine/grain/api-json-bounds.ts';
-import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { JSON_DEPTH_MAX } from '../../engine/base/limits.ts';
+import { parseJson as parseExactly } from '../../engine/grain/api/json.ts';
+import { checkJsonBounds } from '../../engine/grain/api/json-bounds.ts';
 import type { HttpRequest } from './listener.ts';
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { HEADER_BYTES_MAX } from '../../engine/limits.ts';
+import { HEADER_BYTES_MAX } from '../../engine/base/limits.ts';
 import { refusal } from './errors.ts';
 import { chooseListener } from './listen.ts';
 import { conformance } from './listener.conformance.ts';

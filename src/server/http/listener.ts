@@ -1,8 +1,8 @@
 // The HTTP listener's interface: bytes on a socket in, a request out. Two implementations (uws.ts, node.ts) pass one
 // conformance suite; listen.ts chooses between them. Nothing here knows JSON, routes or errors of the contract.
 import type { Socket } from 'node:net';
-import { assert } from '../../engine/assert.ts';
-import { REQUEST_MEMORY_MB } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { REQUEST_MEMORY_MB } from '../../engine/base/limits.ts';
 import { type ByteBudget, requestBudget } from '../byte-budget.ts';
 
 /** Names in lower case. Content-Length, Transfer-Encoding, Connection and Date are the listener's own. */

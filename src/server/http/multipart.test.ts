@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError, type ErrorCode } from '../../engine/errors.ts';
+import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
 import { fakeRequest } from './fake-request.ts';
 import { fileUpload } from './multipart.ts';
 

@@ -1,8 +1,8 @@
 // An upload: multipart/form-data whose file part is named `file`. Other parts are passed over, as some clients send a
 // `config` beside it.
 import busboy from 'busboy';
-import { EngineError } from '../../engine/errors.ts';
-import { UPLOAD_BYTES_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { UPLOAD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { checkEncoding } from './json.ts';
 import type { HttpRequest } from './listener.ts';
 

@@ -11,8 +11,8 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { assert } from '../../engine/assert.ts';
-import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/base/limits.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { TLS_OPTIONS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';

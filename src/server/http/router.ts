@@ -1,7 +1,7 @@
 // From a method and a path to what was registered for them. Patterns are segments, each text or `{name}`; text wins
 // over a name, and where the way by text leads to no such method the way by name is tried too.
-import { assert } from '../../engine/assert.ts';
-import { EngineError } from '../../engine/errors.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 
 export type RouteMatch<Route> =
   | {

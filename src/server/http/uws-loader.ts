@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { HEADER_BYTES_MAX } from '../../engine/limits.ts';
+import { HEADER_BYTES_MAX } from '../../engine/base/limits.ts';
 
 /** What is used of the module. Its own types lack the form of `listen` that takes a host, a port and options. */
 export interface UwsModule {

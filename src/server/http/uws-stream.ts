@@ -6,8 +6,8 @@
 // once and blindly, but only so many bytes in a second; beyond that they gather until they are long. A peer that takes
 // nothing at all is closed by the library after about half a minute, which bounds the blind bytes too.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { assert } from '../../engine/assert.ts';
-import { RESPONSE_PIECE_BYTES } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { RESPONSE_PIECE_BYTES } from '../../engine/base/limits.ts';
 import { RequestAborted, type ResponseStream } from './listener.ts';
 
 /** What the library's cork takes in without a word about the socket. */

@@ -6,8 +6,8 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { accessSync, constants } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { assert } from '../../engine/assert.ts';
-import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../engine/limits.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, RESPONSE_PIECE_BYTES } from '../../engine/base/limits.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { UWS_CIPHERS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';

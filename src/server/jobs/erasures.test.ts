@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { systemClock } from '../../engine/clock.ts';
-import { EngineError } from '../../engine/errors.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import type { ErasureProof, JsonValue } from '../../shards/protocol.ts';
 import { Keys, type NewKey } from '../control/keys.ts';

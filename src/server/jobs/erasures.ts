@@ -1,9 +1,9 @@
 // Erasures, and the rest of each: what an erasure intends is written down before the first key goes, and taken away when
 // everything is done. One that a stop, a crash or a full disk cut off is gone on with, here or at the next start.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../../engine/clock.ts';
-import { EngineError } from '../../engine/errors.ts';
-import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/limits.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/base/limits.ts';
 import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
 import { randomId } from '../control/ids.ts';
 import { eraseKeys } from '../control/keys.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import {
   EXTRACTION_MARKERS_MAX,
   EXTRACTIONS_BYTES_MAX,
   EXTRACTIONS_OF_MEMORY_MAX,
   EXTRACTIONS_RUNNING_MAX,
   EXTRACTIONS_WAITING_MAX,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import { makeLog } from '../log.ts';
 import { Extractions, type Marker } from './extractions.ts';
 

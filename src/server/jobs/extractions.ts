@@ -1,14 +1,14 @@
 // Extractions that run after the answer. What waits is bounded, memories take turns, and how each ended can be asked for
 // as long as it is among the newest: nothing of it is on disk, so a source that a crash left without its facts gets
 // them when its caller asks again.
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import {
   EXTRACTION_MARKERS_MAX,
   EXTRACTIONS_BYTES_MAX,
   EXTRACTIONS_OF_MEMORY_MAX,
   EXTRACTIONS_RUNNING_MAX,
   EXTRACTIONS_WAITING_MAX,
-} from '../../engine/limits.ts';
+} from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
 
 /** How the extraction of a source stands. */

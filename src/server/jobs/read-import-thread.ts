@@ -1,5 +1,5 @@
 // The thread that reads large uploads.
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import { type ImportOutcome, readImportedFile } from './read-import.ts';
 
 export default function readInThread(bytes: Uint8Array): ImportOutcome {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeGrain } from '../../engine/grain/blob.ts';
-import { writeContainer } from '../../engine/grain/container-writer.ts';
-import { TRANSFER_GRAINS_MAX } from '../../engine/limits.ts';
+import { TRANSFER_GRAINS_MAX } from '../../engine/base/limits.ts';
+import { encodeGrain } from '../../engine/grain/codec/blob.ts';
+import { writeContainer } from '../../engine/grain/codec/container-writer.ts';
 import { blobsOf, entriesOf, ImportReader } from './read-import.ts';
 
 const GRAINS = 3 * TRANSFER_GRAINS_MAX + 7;

@@ -2,10 +2,10 @@
 // which takes seconds for the largest files: those go to a thread of their own, small ones do not pay for one.
 import { deserialize, serialize } from 'node:v8';
 import { Piscina } from 'piscina';
-import { EngineError } from '../../engine/errors.ts';
-import { readImport } from '../../engine/grain/container.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { IMPORT_TOLD_MAX, TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from '../../engine/base/limits.ts';
+import { readImport } from '../../engine/grain/codec/container.ts';
 import { GrainError, toEngineError } from '../../engine/grain/error.ts';
-import { IMPORT_TOLD_MAX, TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from '../../engine/limits.ts';
 import type { ManifestEntry } from '../../shards/protocol.ts';
 import { threadEntry } from '../thread-entry.ts';
 

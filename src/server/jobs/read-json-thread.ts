@@ -1,6 +1,6 @@
 // The thread that parses long JSON bodies, and long messages of gRPC as their rows do.
-import { assert } from '../../engine/assert.ts';
-import { EngineError } from '../../engine/errors.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import { parseBody } from '../http/json.ts';
 import type { UnknownMember } from '../operations/unknown-members.ts';
 import type { LongRequest, ReadMessage, ReadOutcome } from './read-json.ts';

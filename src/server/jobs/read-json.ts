@@ -1,8 +1,8 @@
 // The bytes of a long request, give me its value. A long one takes tens of milliseconds to check and to parse, which everybody who
 // asks anything would wait for: those go to a thread of their own, short ones do not pay for one.
 import { Piscina } from 'piscina';
-import { EngineError, type WireError } from '../../engine/errors.ts';
-import { JSON_PARSED_HERE_BYTES_MAX, JSON_READS_WAITING_MAX } from '../../engine/limits.ts';
+import { EngineError, type WireError } from '../../engine/base/errors.ts';
+import { JSON_PARSED_HERE_BYTES_MAX, JSON_READS_WAITING_MAX } from '../../engine/base/limits.ts';
 import { parseBody } from '../http/json.ts';
 import type { UnknownMember } from '../operations/unknown-members.ts';
 import { threadEntry } from '../thread-entry.ts';

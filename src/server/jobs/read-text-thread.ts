@@ -1,10 +1,10 @@
 // The thread that reads facts, dates and personal data out of texts. What that takes is loaded here alone, and lexicon and
 // model by the first text that wants them.
-import { firstDate } from '../../engine/extract/dates.ts';
-import { ruleExtractor } from '../../engine/extract/extractor.ts';
-import type { PiiDetector } from '../../engine/govern/pii/detection.ts';
-import { piiDetector } from '../../engine/govern/pii/detector.ts';
-import { loadNameModel } from '../../engine/govern/pii/name-model.ts';
+import { firstDate } from '../../engine/text/extract/dates.ts';
+import { ruleExtractor } from '../../engine/text/extract/extractor.ts';
+import type { PiiDetector } from '../../engine/text/pii/detection.ts';
+import { piiDetector } from '../../engine/text/pii/detector.ts';
+import { loadNameModel } from '../../engine/text/pii/name-model.ts';
 import type { TextOutcome, TextTask } from './read-text.ts';
 
 interface Names {

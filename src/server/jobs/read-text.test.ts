@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
-import { EngineError, type ErrorCode } from '../../engine/errors.ts';
-import { EXTRACT_READS_WAITING_MAX } from '../../engine/limits.ts';
+import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
+import { EXTRACT_READS_WAITING_MAX } from '../../engine/base/limits.ts';
 import { type TextOutcome, TextReader, type TextTask } from './read-text.ts';
 import readText from './read-text-thread.ts';
 

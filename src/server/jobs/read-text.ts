@@ -2,10 +2,15 @@
 // for a text made to be slow: all of it runs in a thread of its own, which starts with the first text and ends when no
 // more come.
 import { Piscina } from 'piscina';
-import { EngineError } from '../../engine/errors.ts';
-import type { ExtractContext, ExtractedBelief } from '../../engine/extract/extractor.ts';
-import type { PiiFinding } from '../../engine/govern/pii/finding.ts';
-import { EXTRACT_HEAP_MB, EXTRACT_IDLE_MS, EXTRACT_READ_MS, EXTRACT_READS_WAITING_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import {
+  EXTRACT_HEAP_MB,
+  EXTRACT_IDLE_MS,
+  EXTRACT_READ_MS,
+  EXTRACT_READS_WAITING_MAX,
+} from '../../engine/base/limits.ts';
+import type { ExtractContext, ExtractedBelief } from '../../engine/text/extract/extraction.ts';
+import type { PiiFinding } from '../../engine/text/pii/finding.ts';
 import { threadEntry } from '../thread-entry.ts';
 
 export interface TextTask extends ExtractContext {

@@ -1,7 +1,7 @@
 // Removes what has expired, memory by memory, every hour. What has expired is hidden without this: it gives back the place,
 // and sees to it that nothing lies about for longer than its memory's policy says.
-import { EngineError } from '../../engine/errors.ts';
-import { RETENTION_SWEEP_MS } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { RETENTION_SWEEP_MS } from '../../engine/base/limits.ts';
 import type { Memories } from '../control/memories.ts';
 import type { Logger } from '../log.ts';
 import type { Shards } from '../shards.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MODEL_CALLS_MAX, MODEL_PASSAGE_CHARS_MAX } from '../../engine/limits.ts';
+import { MODEL_CALLS_MAX, MODEL_PASSAGE_CHARS_MAX } from '../../engine/base/limits.ts';
 import { recallModels } from './models.ts';
 import { ModelError } from './service.ts';
 

@@ -1,5 +1,5 @@
 // What a recall asks of models: a hypothetical answer to a question, and the order of what was found.
-import { MODEL_ANSWER_CHARS_MAX, MODEL_PASSAGE_CHARS_MAX, MODEL_QUESTION_CHARS_MAX } from '../../engine/limits.ts';
+import { MODEL_ANSWER_CHARS_MAX, MODEL_PASSAGE_CHARS_MAX, MODEL_QUESTION_CHARS_MAX } from '../../engine/base/limits.ts';
 import type { Config } from '../config.ts';
 import { ModelError, ModelService } from './service.ts';
 

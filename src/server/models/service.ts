@@ -1,6 +1,6 @@
 // A service with models, asked by one POST. One attempt: somebody waits for the answer, and does without it when there is none.
 import { type Post, post } from '../../embed/remote/request.ts';
-import { MODEL_CALLS_MAX, MODEL_WAIT_MS } from '../../engine/limits.ts';
+import { MODEL_CALLS_MAX, MODEL_WAIT_MS } from '../../engine/base/limits.ts';
 
 export interface ModelServiceOptions {
   /** The whole address, http or https. */

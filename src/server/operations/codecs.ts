@@ -1,16 +1,16 @@
 // The rows whose requests go to a worker as they came: a codec for each face of each. The main thread only looks up the
 // number; the worker, which loads this file too, reads the request and writes the reply with the row's own steps.
-import { assert } from '../../engine/assert.ts';
-import { jsonBuffer } from '../../engine/grain/api-json.ts';
-import type { RawReply, ReadCall, ShardCodec, ShardCodecs } from '../../shards/codec.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { jsonBuffer } from '../../engine/grain/api/json.ts';
 import type { Call, CallContext } from '../../shards/protocol.ts';
+import type { RawReply, ReadCall, ShardCodec, ShardCodecs } from '../../shards/transport/codec.ts';
 import { parseBody } from '../http/json.ts';
 import type { GrpcRow, HttpRow, Operation, Planned } from './define.ts';
 import { add } from './grains/add.ts';
 import { batchAdd } from './grains/batch-add.ts';
 import { get } from './grains/get.ts';
-import { recall } from './grains/recall.ts';
 import { notesOf } from './notes.ts';
+import { recall } from './recall/recall.ts';
 import { type UnknownMember, unknownRefusal, unknownWarnings } from './unknown-members.ts';
 
 const ROWS: readonly Operation[] = [add, batchAdd, get, recall];

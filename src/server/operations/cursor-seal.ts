@@ -1,8 +1,8 @@
 // Cursors of lists whose places are numbers that every change of a shard counts up: sealed, as such a number tells how much goes
 // on beside what the caller sees.
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { EngineError } from '../../engine/base/errors.ts';
 import { KEY_BYTES, open, seal } from '../../engine/crypto/envelope.ts';
-import { EngineError } from '../../engine/errors.ts';
 import { badCursor, type CursorPlace, jsonOfPlace, type Place, placeOfJson } from './page.ts';
 
 export class CursorSeal {

@@ -1,7 +1,7 @@
 // An operation is one thing to do: a row of the table. Its faces are the ways to ask for it: an rpc, a route, an
 // app/exec command. What a row reads and writes is pure: a worker that is sent raw bytes can run the same row code.
 import type { Static, TSchema } from 'typebox';
-import type { ErrorCode } from '../../engine/errors.ts';
+import type { ErrorCode } from '../../engine/base/errors.ts';
 import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Scope } from '../auth/principal.ts';
 import { type Reach, requireReach } from '../auth/reach.ts';

@@ -1,5 +1,5 @@
 // POST app/exec: operations that have no route of their own, by command (service contract 7.9).
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import type { Context } from '../context.ts';
 import { defineOperation, type Operation } from './define.ts';
 import type { Members } from './names.ts';

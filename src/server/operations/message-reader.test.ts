@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../../engine/errors.ts';
-import { REQUEST_MEMBERS_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { REQUEST_MEMBERS_MAX } from '../../engine/base/limits.ts';
 import { BatchAddRequest, type MessageFns, RecallRequest } from '../gen/memory/v1/memory.ts';
 import { decodeMessage } from './message-reader.ts';
 

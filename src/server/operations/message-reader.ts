@@ -1,8 +1,8 @@
 // A protobuf message, give me its members: as strict as a body of JSON, and bounded as one. Each message is made of objects, so a
 // million empty members of two bytes take seconds; the reader counts them while the generated code asks for them.
 import { BinaryReader } from '@bufbuild/protobuf/wire';
-import { EngineError } from '../../engine/errors.ts';
-import { REQUEST_MEMBERS_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { REQUEST_MEMBERS_MAX } from '../../engine/base/limits.ts';
 import type { MessageFns } from '../gen/memory/v1/memory.ts';
 import type { UnknownMember } from './unknown-members.ts';
 

@@ -2,8 +2,8 @@
 // combining accent from one client and with a composed letter from another is one person: what is restricted, exported
 // and erased under either spelling is theirs.
 import type { TSchema } from 'typebox';
-import { EngineError } from '../../engine/errors.ts';
-import { toNfc } from '../../engine/nfc.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { toNfc } from '../../engine/base/nfc.ts';
 import { isMembers, nodeOf, type SchemaNode, toSnake } from './names.ts';
 
 /** Members that name a person, a place, a session, a purpose or tags: strings, or lists of them. */

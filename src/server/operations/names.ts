@@ -2,10 +2,10 @@
 // camelCase inside (never within what a schema leaves open, such as a grain's own fields), and a gRPC member `x_json`
 // is the JSON text of `x`.
 import type { TSchema } from 'typebox';
-import { EngineError } from '../../engine/errors.ts';
-import { parseJson, stringifyJson } from '../../engine/grain/api-json.ts';
-import { checkJsonTextBounds } from '../../engine/grain/api-json-bounds.ts';
-import { JSON_DEPTH_MAX } from '../../engine/limits.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { JSON_DEPTH_MAX } from '../../engine/base/limits.ts';
+import { parseJson, stringifyJson } from '../../engine/grain/api/json.ts';
+import { checkJsonTextBounds } from '../../engine/grain/api/json-bounds.ts';
 import { tooDeep } from '../http/json.ts';
 
 export type Members = Record<string, unknown>;

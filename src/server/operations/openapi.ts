@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, made of the table: its schemas are the rows' own, under their outside names.
-import { ERROR_MEANINGS, type ErrorCode } from '../../engine/errors.ts';
+import { ERROR_MEANINGS, type ErrorCode } from '../../engine/base/errors.ts';
+import { IDEMPOTENCY_KEY_CHARS_MAX } from '../../engine/base/limits.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
-import { IDEMPOTENCY_KEY_CHARS_MAX } from '../../engine/limits.ts';
 import { SEVERITIES } from '../compliance/table.ts';
 import { STATUS } from '../status.ts';
 import { VERSION } from '../version.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ANSWER_BYTES_MAX } from '../../engine/limits.ts';
+import { ANSWER_BYTES_MAX } from '../../engine/base/limits.ts';
 import { comparePlaces, pageOf, readPage, writeCursor } from './page.ts';
 
 interface Item {

@@ -1,7 +1,8 @@
 // Pages of a list: what callers may ask for and the opaque cursor that ends an answer (service contract, Pagination).
-import { AnswerRoom } from '../../engine/answer-room.ts';
-import { EngineError } from '../../engine/errors.ts';
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from '../../engine/limits.ts';
+
+import { EngineError } from '../../engine/base/errors.ts';
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from '../../engine/base/limits.ts';
+import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
 import { Type } from './type.ts';
 
 /** Members that every list takes; spread into its input schema. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { SERVICES } from '../grpc/services.ts';
-import { RecallInput } from './grains/recall-fields.ts';
 import { isMembers } from './names.ts';
 import { fullPath, openApiDocument } from './openapi.ts';
+import { RecallInput } from './recall/fields.ts';
 import { OPERATIONS } from './table.ts';
 import {
   UNIMPLEMENTED_COMMANDS,

@@ -1,6 +1,6 @@
 // What the contract has and this build does not, in one place. Each answers SYS-E002 after the caller was let in. The
 // list only shrinks: an operation that is built takes its line out.
-import { EngineError } from '../../engine/errors.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import type { Scope } from '../auth/principal.ts';
 import { defineOperation, NO_MEMBERS, type Operation, type Verb } from './define.ts';
 import { Type } from './type.ts';

@@ -1,8 +1,8 @@
 // Members and query parameters that a request brings and its row does not know. A member that is silently dropped changes
 // what a request means: a recall with `userid` answers for everybody. So each one is named, with the known name that it is
 // nearest to; requests that remove or govern something are refused for them.
-import { EngineError } from '../../engine/errors.ts';
-import { COMMON_NAMES, contractNames } from '../../engine/grain/api-names.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { COMMON_NAMES, contractNames } from '../../engine/grain/api/names.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
 import { editDistance } from '../../engine/index/text/edit-distance.ts';
 import { isMembers, type Members } from './names.ts';

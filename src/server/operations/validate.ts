@@ -1,9 +1,9 @@
 // Checks an operation's input against its schema, in the contract's words: a missing or mistyped member is VAL-E003
 // (422), one out of range VAL-E001 (400), a bad page VAL-E004. Members are named as the caller wrote them.
 import type * as Compiler from 'typebox/schema';
-import { assert } from '../../engine/assert.ts';
-import { EngineError, type ErrorCode } from '../../engine/errors.ts';
-import { onDemand } from '../../engine/on-demand.ts';
+import { assert } from '../../engine/base/assert.ts';
+import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
+import { onDemand } from '../../engine/base/on-demand.ts';
 import { formNamesOf } from './name-form.ts';
 import { toSnake } from './names.ts';
 import type { Static, TSchema } from './type.ts';

@@ -1,14 +1,14 @@
 // A server without sockets and threads, for tests: the real wrapper, table, control store, router and engines, over logs
 // in heap.
 import { createSecretKey, hash } from 'node:crypto';
-import type { Clock } from '../../engine/clock.ts';
-import type { EngineError } from '../../engine/errors.ts';
-import { stringifyJson } from '../../engine/grain/api-json.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import type { EngineError } from '../../engine/base/errors.ts';
+import { stringifyJson } from '../../engine/grain/api/json.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
-import { directShard } from '../../shards/direct.ts';
 import { Router } from '../../shards/router.ts';
 import { TestEngine } from '../../shards/testing/test-engine.ts';
+import { directShard } from '../../shards/transport/direct.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import type { Scope } from '../auth/principal.ts';
 import { RateLimiter } from '../auth/rate-limit.ts';

@@ -1,6 +1,7 @@
 // A codec for tests: an `add` as JSON bytes, answered by the address alone.
-import type { ShardCodec } from '../codec.ts';
+
 import type { AddItem, Output } from '../protocol.ts';
+import type { ShardCodec } from '../transport/codec.ts';
 
 export const ADD_CODEC = 9;
 

@@ -3,11 +3,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../engine/clock.ts';
+import type { Clock } from '../../engine/base/clock.ts';
 import { Engine } from '../../engine/engine.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
-import type { EngineDoor } from '../engine-door.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, WriteMethod } from '../protocol.ts';
+import type { EngineDoor } from '../transport/engine-door.ts';
 
 /** Where Linux keeps files in memory. */
 const MEMORY_FILES = '/dev/shm';

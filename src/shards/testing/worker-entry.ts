@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { Engine } from '../../engine/engine.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
-import { serveShards } from '../worker.ts';
+import { serveShards } from '../transport/worker.ts';
 import { ADD_CODEC, addCodec } from './add-codec.ts';
 
 /** A shard in a folder of this name has a disk that never answers: its writes do not end. */

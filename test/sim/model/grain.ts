@@ -1,16 +1,17 @@
 // A grain as the model holds it: what the codec makes of a request, which has tests of its own.
 import { hash as digest } from 'node:crypto';
-import type { GrainView, JsonObject } from '../../../src/engine/calls.ts';
+import type { GrainView } from '../../../src/engine/calls/grain.ts';
 import { addressOf } from '../../../src/engine/grain/address.ts';
-import { fromApi } from '../../../src/engine/grain/api-input.ts';
-import { toApi } from '../../../src/engine/grain/api-output.ts';
-import { searchText, sessionOf, type Triple, triple } from '../../../src/engine/grain/api-text.ts';
-import { decodeGrain, encodeGrain } from '../../../src/engine/grain/blob.ts';
+import { fromApi } from '../../../src/engine/grain/api/input.ts';
+import type { JsonObject } from '../../../src/engine/grain/api/json-value.ts';
+import { toApi } from '../../../src/engine/grain/api/output.ts';
+import { searchText, sessionOf, type Triple, triple } from '../../../src/engine/grain/api/text.ts';
+import { decodeGrain, encodeGrain } from '../../../src/engine/grain/codec/blob.ts';
+import { sensitivityOf } from '../../../src/engine/grain/codec/header.ts';
+import { identityBytes } from '../../../src/engine/grain/codec/identity.ts';
 import { GrainError, toEngineError } from '../../../src/engine/grain/error.ts';
 import type { Grain } from '../../../src/engine/grain/grain.ts';
-import { sensitivityOf } from '../../../src/engine/grain/header.ts';
-import { identityBytes } from '../../../src/engine/grain/identity.ts';
-import type { AnalyzedText } from '../../../src/engine/index/part.ts';
+import type { AnalyzedText } from '../../../src/engine/index/parts/part.ts';
 import { analyzer } from '../../../src/engine/index/text/analyze.ts';
 
 export const ANALYZER = analyzer('en');

@@ -1,6 +1,7 @@
 // Reads of the model: every grain is looked at, every score is computed.
-import type { GrainFilter, RecallQuery } from '../../../src/engine/calls.ts';
-import { tripleForm } from '../../../src/engine/grain/api-text.ts';
+import type { GrainFilter } from '../../../src/engine/calls/grain.ts';
+import type { RecallQuery } from '../../../src/engine/calls/recall.ts';
+import { tripleForm } from '../../../src/engine/grain/api/text.ts';
 import { asksForTime } from '../../../src/engine/index/surroundings/signs.ts';
 import { ROLES } from '../../../src/engine/index/surroundings/turn.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../../src/engine/index/text/bm25.ts';
 import { pronounsOf } from '../../../src/engine/index/text/pronouns.ts';
 import { parseQuery, type QueryPair, type TextClause, type TextQuery } from '../../../src/engine/index/text/query.ts';
-import { COVERAGE_FULL } from '../../../src/engine/recall/evidence.ts';
+import { COVERAGE_FULL } from '../../../src/engine/recall/legs/evidence.ts';
 import { turnOf } from '../../../src/engine/store/turn.ts';
 import type { Output } from '../../../src/shards/protocol.ts';
 import { ANALYZER, type Held, inOrder, isExpired, numberOf, type Prepared, viewOf } from './grain.ts';

@@ -2,7 +2,7 @@
 // were embedded before them. `gate` is shared: the thread begins no text whose number is not below gate[0], and counts in
 // gate[1] how many it came to.
 import { parentPort, workerData } from 'node:worker_threads';
-import { assert } from '../../../engine/assert.ts';
+import { assert } from '../../../engine/base/assert.ts';
 import { EmbedError } from '../../embedder.ts';
 import { serveTexts } from '../thread-loop.ts';
 

@@ -1,10 +1,10 @@
 // The parts of statements in the JSON form: conditions, options, stages, formats.
+
+import { COMPARATORS, EXTRACTORS } from '../../calls/cal.ts';
 import {
   CATEGORIES,
-  COMPARATORS,
   type Condition,
   DISCLOSURE_LEVELS,
-  EXTRACTORS,
   type FieldCondition,
   type Format,
   type FormatChoice,

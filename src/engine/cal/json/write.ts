@@ -1,5 +1,5 @@
 // The JSON form of a tree: what `readJson` reads back as the same tree. Where things stood is not kept.
-import { unreachable } from '../../assert.ts';
+import { unreachable } from '../../base/assert.ts';
 import {
   type Condition,
   type Format,

@@ -11,14 +11,6 @@ const TRIES_MAX = 40;
 /** Characters that are read for all of them: a long query with many slips costs no more than a short one. */
 const READ_CHARS_MAX = 12_000;
 
-/** Where a slip is told, in a text. */
-export interface Slip {
-  readonly text: string;
-  readonly error: CalError;
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Throws CalError for a text that cannot be read. */
 type Read = (text: string) => unknown;
 

@@ -3,7 +3,7 @@
 import { CATEGORIES } from '../ast.ts';
 import { PLURALS, pluralOf, SINGULARS, typeOfPlural, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { fieldCandidates } from './fields.ts';
-import type { Slip } from './mend.ts';
+import type { Slip } from './slip.ts';
 import { fromSql } from './sql.ts';
 
 type Rule = (slip: Slip) => readonly string[];

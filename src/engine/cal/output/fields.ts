@@ -1,6 +1,8 @@
 // From the name of a field in CAL to its value in a grain. CAL, the grain format and the service's answers call several
 // things differently; this is the one place that knows, for filtering, sorting and grouping as for output.
-import { type JsonObject, type JsonValue, stringifyJson } from '../../grain/api-json.ts';
+
+import { stringifyJson } from '../../grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { CalGrain } from './grain.ts';
 
 /** Times are epoch ms; a list is compared by membership, and printed with its items in their order. */

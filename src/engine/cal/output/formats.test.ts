@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import type { JsonObject, JsonValue } from '../../grain/api-json.ts';
+import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import { FORMATS, type FormatName } from '../ast.ts';
 import { assemble } from './assembly/assemble.ts';
 import { toonValue } from './formats/toon.ts';

@@ -1,5 +1,5 @@
 // A grain as CAL sees it after a recall: what the filters left over test, what stages sort and group, what output shows.
-import type { JsonObject } from '../../grain/api-json.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
 
 export interface CalGrain {
   /** 64 lower-case hex digits, without `sha256:`. */

@@ -1,6 +1,6 @@
 // What of a grain a reader gets to see: a text and a few attributes, by type and level. Nothing here knows how a format
 // writes them down. Hashes, namespaces and users are not among them.
-import type { JsonObject, JsonValue } from '../../grain/api-json.ts';
+import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import { type CalGrainType, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { asText, fieldValue, isMap, storedValue } from './fields.ts';
 import type { CalGrain } from './grain.ts';

@@ -1,5 +1,5 @@
 // The grains of a recall in the formats that were asked for.
-import type { JsonObject } from '../../grain/api-json.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
 import { SINGULARS, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { formatOf, type Rendering } from './formats/choice.ts';

@@ -1,15 +1,13 @@
 // Tokens as a model counts them, for who would rather wait for exact budgets than have estimated ones: some tenths of a
 // millisecond for a text of budget size. The tables take a quarter of a second and some 50 MB to load, so nothing is
 // loaded that was not asked for.
+
 import { createRequire } from 'node:module';
+import type { TokenCounterName } from '../../calls/cal.ts';
 import { ESTIMATE, type TokenCounter } from './tokens.ts';
 
 /** Not `import`: a query does not wait for anything. */
 const require = createRequire(import.meta.url);
-
-/** Names that `tokenCounter` knows: the estimate, and encodings of the gpt-tokenizer package. */
-export const TOKEN_COUNTERS = ['estimate', 'o200k_base', 'cl100k_base'] as const;
-export type TokenCounterName = (typeof TOKEN_COUNTERS)[number];
 
 /** Characters that are encoded at once: the time that one word takes grows with the square of its length. */
 const PIECE_CHARACTERS_MAX = 512;

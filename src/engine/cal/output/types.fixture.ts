@@ -1,7 +1,7 @@
 // One or two grains of each type, as a recall would give them: sent as a caller sends them and read back.
-import { fromApi } from '../../grain/api-input.ts';
-import type { JsonObject } from '../../grain/api-json.ts';
-import { toApi } from '../../grain/api-output.ts';
+import { fromApi } from '../../grain/api/input.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
+import { toApi } from '../../grain/api/output.ts';
 import type { FormatName } from '../ast.ts';
 import { type Rendering, resolveFormats } from './formats/choice.ts';
 import type { CalGrain } from './grain.ts';

@@ -1,9 +1,9 @@
 // WHERE: conditions and how they are joined. What a field may be compared with is the validator's; here only the shapes.
+
+import { COMPARATORS, type Comparator } from '../../calls/cal.ts';
 import {
   CATEGORIES,
   type Category,
-  COMPARATORS,
-  type Comparator,
   type Condition,
   type FieldCondition,
   joinedBy,

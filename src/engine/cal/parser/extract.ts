@@ -1,5 +1,6 @@
 // `RECALL … | SUBJECTS` in LET and in subqueries: the last stage says what to take, and does not belong to the recall.
-import { EXTRACTORS, type Extractor, type Recall } from '../ast.ts';
+import { EXTRACTORS, type Extractor } from '../../calls/cal.ts';
+import type { Recall } from '../ast.ts';
 
 const extractors: ReadonlySet<string> = new Set(EXTRACTORS);
 

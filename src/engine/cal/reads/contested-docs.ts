@@ -1,7 +1,7 @@
 // Which live beliefs of a partition speak against one another, told by the lists of an index: what they speak of, what they say
 // of it, and for whom. A grain is opened only where its object is in no list.
-import { DocSet } from '../../index/docset.ts';
-import type { Facet, IndexPart } from '../../index/part.ts';
+import { DocSet } from '../../index/docs/docset.ts';
+import type { Facet, IndexPart } from '../../index/parts/part.ts';
 import { facetToken } from '../../store/index-keys.ts';
 import { objectOf } from '../run/contested.ts';
 import { calGrain } from '../run/grain-of.ts';

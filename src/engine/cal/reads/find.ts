@@ -1,11 +1,11 @@
 // Addresses by their first digits.
 
-import type { CallContext } from '../../calls.ts';
+import type { PartitionReads } from '../../calls/cal.ts';
+import type { CallContext } from '../../calls/context.ts';
 import type { Memory } from '../../store/memory.ts';
 import { refuseRead } from '../../store/readable.ts';
 import type { Store } from '../../store/store.ts';
 import { isWithin } from '../../store/within.ts';
-import type { PartitionReads } from '../run/asks.ts';
 
 /** Grains that are opened to see whether they are the caller's; beyond, the prefix names too many anyway. */
 const OPENED_MAX = 64;

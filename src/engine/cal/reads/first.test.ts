@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { IndexPart } from '../../index/part.ts';
+import type { IndexPart } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
 import { FirstPlaces } from './first.ts';
 

@@ -1,10 +1,12 @@
 // The first places of an order that indexes know, found without opening a grain.
-import { type Doc, fieldKey, type IndexPart, NOT_TEXT, VERIFICATIONS } from '../../index/part.ts';
-import { timesOf } from '../../recall/filter.ts';
-import { inOrder, type PartDoc } from '../../recall/ordered.ts';
+
+import type { Order, SortKey } from '../../calls/cal.ts';
+import { type Doc, fieldKey, type IndexPart, NOT_TEXT, VERIFICATIONS } from '../../index/parts/part.ts';
+import { timesOf } from '../../recall/filter/filter.ts';
+import { inOrder, type PartDoc } from '../../recall/legs/ordered.ts';
 import { isListed } from '../../store/indexed-fields.ts';
 import type { Store } from '../../store/store.ts';
-import { compareCodePoints, type Order, type SortKey } from '../run/order.ts';
+import { compareCodePoints } from '../run/order.ts';
 import type { Search } from './places.ts';
 
 /** Ascending numbers put docs in their order. */

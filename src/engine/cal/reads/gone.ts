@@ -1,5 +1,5 @@
-import type { IndexPart } from '../../index/part.ts';
-import { removedDocs } from '../../recall/removed.ts';
+import type { IndexPart } from '../../index/parts/part.ts';
+import { removedDocs } from '../../recall/filter/removed.ts';
 import type { Store } from '../../store/store.ts';
 
 const NONE = new Uint32Array(0);

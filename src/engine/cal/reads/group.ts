@@ -1,17 +1,18 @@
 // Grains by the values of a field: counted by the lists of an index where it has them, else by opening what is let through.
-import { AnswerRoom } from '../../answer-room.ts';
-import type { CallContext } from '../../calls.ts';
-import { tripleForm } from '../../grain/api-text.ts';
-import { DocSet } from '../../index/docset.ts';
-import { type Facet, fieldKey, type IndexPart, NOT_TEXT, type Ordinal, VERIFICATIONS } from '../../index/part.ts';
-import type { Sliced } from '../../index/section.ts';
-import { CAL_HELD_BYTES_MAX } from '../../limits.ts';
+
+import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
+import type { GroupView, PartitionReads, Stopped } from '../../calls/cal.ts';
+import type { CallContext } from '../../calls/context.ts';
+import { AnswerRoom } from '../../grain/api/answer-room.ts';
+import { tripleForm } from '../../grain/api/text.ts';
+import { DocSet } from '../../index/docs/docset.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import { type Facet, fieldKey, type IndexPart, NOT_TEXT, type Ordinal, VERIFICATIONS } from '../../index/parts/part.ts';
 import { facetToken } from '../../store/index-keys.ts';
 import { isListed } from '../../store/indexed-fields.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { fieldValue } from '../output/fields.ts';
-import type { GroupView, PartitionReads, Stopped } from '../run/asks.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { BY_HASH, compareCodePoints } from '../run/order.ts';
 import { groupKey } from '../run/repeats.ts';

@@ -1,25 +1,19 @@
 // A CAL query on a memory of one partition: all of it in one call, every question answered from the same parts.
-import { unreachable } from '../../assert.ts';
-import type { CallContext, MemoryCalls } from '../../calls.ts';
-import { EngineError } from '../../errors.ts';
-import type { Sliced } from '../../index/section.ts';
-import { SHORT_READ_GRAINS_MAX } from '../../limits.ts';
+import { unreachable } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
+import { SHORT_READ_GRAINS_MAX } from '../../base/limits.ts';
+import type { PartitionAnswer, PartitionRead } from '../../calls/cal.ts';
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { Sliced } from '../../index/files/section.ts';
 import { history } from '../../recall/history.ts';
+import { shardVectors } from '../../recall/legs/shard-vectors.ts';
 import { recall } from '../../recall/recall.ts';
-import { shardVectors } from '../../recall/shard-vectors.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { CalError } from '../errors.ts';
 import { answerCal } from '../run/answer.ts';
-import type {
-  CalAnswer,
-  CalAsk,
-  PartitionAnswer,
-  PartitionRead,
-  Settled,
-  SingleAnswer,
-  SingleAsk,
-} from '../run/asks.ts';
+import type { CalAnswer, CalAsk, Settled, SingleAnswer, SingleAsk } from '../run/asks.ts';
 import { findAddresses } from './find.ts';
 import { groupGrains } from './group.ts';
 import { drained } from './open-each.ts';

@@ -1,10 +1,11 @@
 // Opening the grains that indexes leave, in steps.
-import type { GrainView } from '../../calls.ts';
-import type { Ordinal } from '../../index/part.ts';
-import type { Sliced } from '../../index/section.ts';
-import type { PartDoc } from '../../recall/ordered.ts';
+
+import type { Bounds, Selection, Stopped } from '../../calls/cal.ts';
+import type { GrainView } from '../../calls/grain.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import type { Ordinal } from '../../index/parts/part.ts';
+import type { PartDoc } from '../../recall/legs/ordered.ts';
 import type { CalGrain } from '../output/grain.ts';
-import type { Bounds, Selection, Stopped } from '../run/asks.ts';
 import { needsRivals } from '../run/contested.ts';
 import { passes } from '../run/field-test.ts';
 import { calGrain } from '../run/grain-of.ts';

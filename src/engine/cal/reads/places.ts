@@ -1,10 +1,11 @@
 // Where the grains lie that a filter lets through: found by the indexes, before any is opened.
-import type { CallContext, GrainFilter, GrainView } from '../../calls.ts';
-import { intersect } from '../../index/docset.ts';
-import type { IndexPart, Ordinal } from '../../index/part.ts';
-import { filterPart, type PartFilter } from '../../recall/filter.ts';
-import type { PartDoc } from '../../recall/ordered.ts';
-import { inTree } from '../../recall/scope.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { GrainFilter, GrainView } from '../../calls/grain.ts';
+import { intersect } from '../../index/docs/docset.ts';
+import type { IndexPart, Ordinal } from '../../index/parts/part.ts';
+import { filterPart, type PartFilter } from '../../recall/filter/filter.ts';
+import { inTree } from '../../recall/filter/scope.ts';
+import type { PartDoc } from '../../recall/legs/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { viewGrain } from '../../store/view.ts';

@@ -1,10 +1,11 @@
 // Whether live beliefs speak against one another, asked of grains where they lie: a condition on `contradicted` needs it.
-import type { CallContext } from '../../calls.ts';
-import type { Sliced } from '../../index/section.ts';
+
+import type { RivalReads, Selection, Spoken, Stand } from '../../calls/cal.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { Sliced } from '../../index/files/section.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import type { CalGrain } from '../output/grain.ts';
-import type { RivalReads, Selection, Spoken, Stand } from '../run/asks.ts';
 import { contestedOf, objectOf, pairName, pairOf, standOf } from '../run/contested.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { allPlaces, countAll, type Search, searchOf, viewAt } from './places.ts';

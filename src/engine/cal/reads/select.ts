@@ -1,17 +1,18 @@
 // Grains by structure, in any order: the first of an order without opening the others, where indexes know the order and no
 // condition needs the grain itself; else by opening what the indexes leave.
 
-import { AnswerRoom } from '../../answer-room.ts';
-import type { CallContext, GrainView } from '../../calls.ts';
-import type { Ordinal } from '../../index/part.ts';
-import type { Sliced } from '../../index/section.ts';
-import { CAL_HELD_BYTES_MAX } from '../../limits.ts';
-import type { PartDoc } from '../../recall/ordered.ts';
+import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
+import type { Bounds, Keyed, Order, PartitionReads, RivalReads, Selected, Selection, Spoken } from '../../calls/cal.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { GrainView } from '../../calls/grain.ts';
+import { AnswerRoom } from '../../grain/api/answer-room.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import type { Ordinal } from '../../index/parts/part.ts';
+import type { PartDoc } from '../../recall/legs/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import type { Bounds, PartitionReads, RivalReads, Selected, Selection, Spoken } from '../run/asks.ts';
 import { pairName, pairOf } from '../run/contested.ts';
-import { BY_HASH, compareKeys, type Keyed, keyed, type Order } from '../run/order.ts';
+import { BY_HASH, compareKeys, keyed } from '../run/order.ts';
 import { repeatKey } from '../run/repeats.ts';
 import { firstPlaces } from './first.ts';
 import { openEach, STEP_GRAINS } from './open-each.ts';

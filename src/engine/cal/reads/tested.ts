@@ -1,11 +1,12 @@
 // What a selection asks of grains, as far as the indexes of a partition know it: then no grain is opened for it.
-import type { CallContext } from '../../calls.ts';
-import type { DocSet } from '../../index/docset.ts';
+
+import type { Bounds, FieldTest, Selection } from '../../calls/cal.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { DocSet } from '../../index/docs/docset.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import type { CalGrain } from '../output/grain.ts';
-import type { Bounds, Selection } from '../run/asks.ts';
-import { type FieldTest, passes } from '../run/field-test.ts';
+import { passes } from '../run/field-test.ts';
 import { contestedDocs } from './contested-docs.ts';
 import { type Search, searchOf } from './places.ts';
 

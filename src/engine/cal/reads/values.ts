@@ -1,12 +1,13 @@
 // Distinct values of grains, without sending the grains: of an extractor, and the addresses that sets are made of.
-import type { CallContext } from '../../calls.ts';
-import type { Sliced } from '../../index/section.ts';
-import { CAL_HELD_BYTES_MAX } from '../../limits.ts';
-import type { PartDoc } from '../../recall/ordered.ts';
+
+import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
+import type { Keyed, PartitionReads } from '../../calls/cal.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import type { PartDoc } from '../../recall/legs/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import type { PartitionReads } from '../run/asks.ts';
-import { compareKeys, type Keyed, keyed } from '../run/order.ts';
+import { compareKeys, keyed } from '../run/order.ts';
 import { extractedFrom } from '../run/stages.ts';
 import { firstPlaces } from './first.ts';
 import { openEach } from './open-each.ts';

@@ -1,7 +1,10 @@
 // A query as it is asked and as it is answered, with the block that every answer carries.
-import type { CallContext, JsonObject } from '../../calls.ts';
-import type { Clock } from '../../clock.ts';
-import type { CalError, CalErrorCode } from '../errors.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import type { CalCall, CalRefused, CalReply } from '../../calls/cal.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
+import type { CalError } from '../errors.ts';
 import type { CheckedQuery } from '../query.ts';
 import type { Running } from './asks.ts';
 import { asCalError } from './failure.ts';
@@ -9,38 +12,8 @@ import { statementType, tierOf } from './kinds.ts';
 import { withBlock } from './payload.ts';
 import { planOf } from './plans.ts';
 import { runQuery } from './query.ts';
-import type { CalSession, QueryVector, Run } from './session.ts';
+import type { Run } from './session.ts';
 import { written } from './within-answer.ts';
-
-/** What is asked of a memory. */
-export interface CalCall {
-  /** As received. */
-  readonly query: string;
-  readonly session: CalSession;
-  /** Of the texts that the query searches for. */
-  readonly vectors: readonly QueryVector[];
-}
-
-/** An answer, or why there is none; both are data, as they cross threads. */
-export type CalReply = CalAnswered | CalRefused;
-
-export interface CalAnswered {
-  readonly resultJson: string;
-  readonly statementType: string;
-  readonly resultCount: number;
-  readonly warnings: readonly string[];
-  readonly tier: 0 | 1;
-  /** Texts that were searched for by their words alone: no vector of theirs came with the call. */
-  readonly withoutVector: readonly string[];
-}
-
-export interface CalRefused {
-  readonly refused: CalErrorCode;
-  /** Without the code. */
-  readonly message: string;
-  /** Section 16.1: `{error: {code, message, …}}`. */
-  readonly error: JsonObject;
-}
 
 /** Runs `call` for whoever `context` names. Never throws for what the query did wrong. */
 export function* answerCal(

@@ -1,6 +1,6 @@
 // ASSEMBLE: its sources side by side, each under its own limits and its own share of the time; then one text.
-import { assert } from '../../assert.ts';
-import type { JsonObject } from '../../calls.ts';
+import { assert } from '../../base/assert.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { Assemble, AssembleSource, FormatChoice } from '../ast.ts';
 import { CalError, calWarning } from '../errors.ts';
 import { assemble } from '../output/assembly/assemble.ts';

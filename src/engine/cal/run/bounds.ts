@@ -1,8 +1,8 @@
 // How far a query may still go, and what it has cost.
-import { CAL_HELD_BYTES_MAX } from '../../limits.ts';
+import { CAL_HELD_BYTES_MAX } from '../../base/limits.ts';
+import type { Bounds, Stopped } from '../../calls/cal.ts';
 import { CalError } from '../errors.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import type { Bounds, Stopped } from './asks.ts';
 import type { Run } from './session.ts';
 
 export function bounds(run: Run): Bounds {

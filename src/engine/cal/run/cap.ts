@@ -1,10 +1,12 @@
 // What a policy's cap on recalls comes to in a query: none that is written asks for more, and no answer holds more.
 import { refuseLimit } from '../../govern/decide.ts';
 import type { Recall } from '../ast.ts';
-import type { Run } from './session.ts';
 
 /** POL-E013 where a limit is written that the policy does not allow. A default is lowered instead. */
-export function checkWritten({ recent, stages }: Partial<Pick<Recall, 'recent' | 'stages'>>, { recallMax }: Run): void {
+export function checkWritten(
+  { recent, stages }: Partial<Pick<Recall, 'recent' | 'stages'>>,
+  { recallMax }: { readonly recallMax: number | null },
+): void {
   const limits = stages?.flatMap((stage) => (stage.stage === 'limit' ? [stage.count] : [])) ?? [];
   for (const limit of recent === undefined ? limits : [recent, ...limits]) {
     const refusal = refuseLimit(recallMax, limit);

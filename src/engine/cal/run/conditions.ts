@@ -1,13 +1,13 @@
 // From the clauses of a RECALL to what indexes serve and what is asked of opened grains. A condition goes into one of
 // the two, or into both where an index lets too much through; none is ever dropped.
-import { unreachable } from '../../assert.ts';
-import type { GrainFilter, NumberTest } from '../../calls.ts';
-import { tripleForm } from '../../grain/api-text.ts';
-import { type Facet, fieldKey, VERIFICATIONS } from '../../index/part.ts';
-import { scopeView } from '../../recall/scope.ts';
+import { unreachable } from '../../base/assert.ts';
+import type { Comparator, FieldTest, LeafTest, Scalar } from '../../calls/cal.ts';
+import type { GrainFilter, NumberTest } from '../../calls/grain.ts';
+import { tripleForm } from '../../grain/api/text.ts';
+import { type Facet, fieldKey, VERIFICATIONS } from '../../index/parts/part.ts';
+import { scopeView } from '../../recall/filter/scope.ts';
 import { isListed } from '../../store/indexed-fields.ts';
 import {
-  type Comparator,
   type Condition,
   type FieldCondition,
   fieldConditions,
@@ -22,7 +22,6 @@ import { goalStatesLike } from '../output/fields.ts';
 import { commonField, fieldNamed, typeField } from '../vocabulary/fields.ts';
 import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CATEGORY_RELATIONS } from '../vocabulary/relations.ts';
-import type { FieldTest, LeafTest, Scalar } from './field-test.ts';
 import { spanOf } from './time.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

@@ -1,10 +1,12 @@
 // Which grains another one speaks against: a live belief of the same subject and relation with another object.
-import { tripleForm } from '../../grain/api-text.ts';
+
+import type { FieldTest, Spoken, Stand } from '../../calls/cal.ts';
+import { tripleForm } from '../../grain/api/text.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
-import { ask, type Running, type Spoken, type Stand } from './asks.ts';
+import { ask, type Running } from './asks.ts';
 import { account, bounds } from './bounds.ts';
-import { type FieldTest, mentions } from './field-test.ts';
+import { mentions } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import type { Run } from './session.ts';
 

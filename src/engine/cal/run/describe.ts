@@ -1,6 +1,6 @@
 // DESCRIBE: what the language, the server and the session are, from the same tables that the reader goes by.
-import { unreachable } from '../../assert.ts';
-import type { JsonObject } from '../../calls.ts';
+import { unreachable } from '../../base/assert.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
 import { type Describe, DISCLOSURE_LEVELS, FORMAT_SYNONYMS, FORMATS } from '../ast.ts';
 import { GRAMMAR } from '../grammar.ebnf.ts';
 import { TEMPLATE_NAMES_RESERVED } from '../output/template.ts';

@@ -1,6 +1,7 @@
 // EXPLAIN: how a statement would be run. Nothing of the store is opened for it; how many grains an index lists for a
 // condition is asked of the index alone, and of the session's own namespace.
-import type { GrainFilter, JsonObject } from '../../calls.ts';
+import type { GrainFilter } from '../../calls/grain.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { Explain, Recall, Stage, Statement } from '../ast.ts';
 import { EXTENSIONS } from '../vocabulary/extensions.ts';
 import { fieldNamed } from '../vocabulary/fields.ts';

@@ -1,5 +1,5 @@
 // A failure of a part of a query as data: in a slot of a BATCH, or of a source that is left out.
-import { EngineError } from '../../errors.ts';
+import { EngineError } from '../../base/errors.ts';
 import { CalError } from '../errors.ts';
 
 /** A scope that the memory's tree does not have. For a query there is nothing in it, as in a memory without a tree. */

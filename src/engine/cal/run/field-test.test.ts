@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '../../calls.ts';
+import type { FieldTest } from '../../calls/cal.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { CalGrain } from '../output/grain.ts';
-import { type FieldTest, passes } from './field-test.ts';
+import { passes } from './field-test.ts';
 
 const grain = (fields: JsonObject, grainType = 'belief'): CalGrain => ({
   hash: 'ab'.repeat(32),

@@ -1,26 +1,10 @@
 // A condition that no index serves, asked of an opened grain. Plain data: it goes to the partitions as it is.
-import { unreachable } from '../../assert.ts';
-import { tripleForm } from '../../grain/api-text.ts';
-import type { Comparator } from '../ast.ts';
+
+import { unreachable } from '../../base/assert.ts';
+import type { FieldTest, LeafTest, Scalar } from '../../calls/cal.ts';
+import { tripleForm } from '../../grain/api/text.ts';
 import { fieldValue, goalState } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
-
-export type Scalar = string | number | boolean;
-
-export type FieldTest = LeafTest | JunctionTest;
-
-export type LeafTest = { readonly field: string } & (
-  | { readonly op: Comparator; readonly value: Scalar }
-  | { readonly op: 'in' | 'not_in'; readonly values: readonly Scalar[] }
-  | { readonly op: 'include' | 'exclude'; readonly values: readonly string[] }
-  /** Inclusive, in epoch ms. */
-  | { readonly op: 'between'; readonly low: number; readonly high: number }
-  | { readonly op: 'present' }
-);
-
-export type JunctionTest =
-  | { readonly op: 'or' | 'and'; readonly of: readonly FieldTest[] }
-  | { readonly op: 'not'; readonly of: FieldTest };
 
 /** True for a test that asks the field, wherever in it. */
 export function mentions(test: FieldTest, field: string): boolean {

@@ -1,5 +1,5 @@
 // A grain as the store shows it, as CAL sees it.
-import type { GrainView } from '../../calls.ts';
+import type { GrainView } from '../../calls/grain.ts';
 import type { CalGrain } from '../output/grain.ts';
 
 export function calGrain(view: GrainView, score: number): CalGrain {

@@ -1,5 +1,5 @@
 // The names of statements on the wire, and their tiers.
-import { unreachable } from '../../assert.ts';
+import { unreachable } from '../../base/assert.ts';
 import type { Statement } from '../ast.ts';
 
 export const CAL_VERSION = '1.2';

@@ -1,22 +1,9 @@
 // In which order grains stand: the same in a partition, over several, and for a list that is already here.
+import type { Keyed, Order, OrderKey, SortKey } from '../../calls/cal.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 
-export type Order =
-  /** By address. */
-  | { readonly by: 'hash' }
-  /** `next` decides between grains that are equal by the first key. */
-  | (SortKey & { readonly next?: SortKey });
-
-export type SortKey =
-  /** By the time that a grain tells of. */
-  | { readonly by: 'time'; readonly descending: boolean }
-  /** By any other field; grains without it last, either way. */
-  | { readonly by: 'field'; readonly field: string; readonly descending: boolean };
-
 export const BY_HASH: Order = { by: 'hash' };
-
-export type OrderKey = string | number | undefined;
 
 /** What a grain is put in order by. */
 export function keyed(order: Order, grain: CalGrain): Keyed {
@@ -40,13 +27,6 @@ export function compareKeys(order: Order, a: Keyed, b: Keyed): number {
     if (next !== 0) return next;
   }
   return a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
-}
-
-export interface Keyed {
-  readonly key: OrderKey;
-  /** By the second key of the order, where it has one. */
-  readonly next?: OrderKey;
-  readonly hash: string;
 }
 
 function compareValues(a: OrderKey, b: OrderKey, descending: boolean): number {

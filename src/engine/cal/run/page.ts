@@ -1,10 +1,10 @@
 // What of the stages the store can do by itself: in which order, how many are skipped, how many are wanted. The stages that
 // are left go over the grains that come back.
-import { EXTRACTORS, type Recall, type Stage, type Word } from '../ast.ts';
+import { EXTRACTORS, type Order, type SortKey } from '../../calls/cal.ts';
+import type { Recall, Stage, Word } from '../ast.ts';
 import { fieldNamed } from '../vocabulary/fields.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { atMost } from './cap.ts';
-import type { Order, SortKey } from './order.ts';
 
 export interface Page {
   /** Undefined: by score, or by address where nothing is searched for. */

@@ -1,6 +1,7 @@
 // What a statement came to, as the members of `result_json`.
-import type { JsonObject, JsonValue } from '../../calls.ts';
-import { withoutMember } from '../../grain/api-json.ts';
+
+import { withoutMember } from '../../grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { ProjectPart, Recall, Statement, WithOption } from '../ast.ts';
 import { levelOf } from '../output/disclosure.ts';
 import { storedValue } from '../output/fields.ts';

@@ -1,6 +1,6 @@
 // Checked queries by their exact text: agents ask the same ones again and again. The session is no part of it: its
 // namespace and user are applied when the query runs.
-import { CAL_PLANS_MAX } from '../../limits.ts';
+import { CAL_PLANS_MAX } from '../../base/limits.ts';
 import { type CheckedQuery, readQuery } from '../query.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 

@@ -1,9 +1,10 @@
 // One RECALL: conditions to the store, the rest over what comes back. A generator: what it needs of the store it yields.
-import type { GrainFilter, RecallHit } from '../../calls.ts';
-import { CANDIDATE_LIMIT_MAX } from '../../limits.ts';
+
+import { CANDIDATE_LIMIT_MAX } from '../../base/limits.ts';
+import { EXTRACTORS, type Extractor, type Order, type Selection } from '../../calls/cal.ts';
+import type { GrainFilter } from '../../calls/grain.ts';
+import type { RecallHit } from '../../calls/recall.ts';
 import {
-  EXTRACTORS,
-  type Extractor,
   type FieldCondition,
   fieldConditions,
   type GrainReference,
@@ -15,7 +16,7 @@ import { CalError, calWarning } from '../errors.ts';
 import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { ask, type Running, type Selection } from './asks.ts';
+import { ask, type Running } from './asks.ts';
 import { account, bounds, checkTime } from './bounds.ts';
 import { atMost, checkWritten } from './cap.ts';
 import { type Conditions, conditionsOf, type Meaning } from './conditions.ts';
@@ -23,7 +24,7 @@ import { contested, needsRivals } from './contested.ts';
 import { passes } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import { OF_SEARCH, warnOfIdle } from './idle.ts';
-import { BY_HASH, byScore, type Order, ordered } from './order.ts';
+import { BY_HASH, byScore, ordered } from './order.ts';
 import { type Page, type PlainStage, pageOf } from './page.ts';
 import { withoutRepeats } from './repeats.ts';
 import type { Run } from './session.ts';

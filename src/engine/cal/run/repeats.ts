@@ -1,6 +1,6 @@
 // `WITH dedup`: what makes one grain the repeat of another.
 
-import { tripleForm } from '../../grain/api-text.ts';
+import { tripleForm } from '../../grain/api/text.ts';
 import { type FieldValue, fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 

@@ -1,32 +1,8 @@
 // What a query runs under and no query text can change: who asks, how far it may go, and what is known beforehand.
-import type { RecallQuery } from '../../calls.ts';
-import type { DefineTemplate } from '../ast.ts';
+import type { CalSession, QueryVector } from '../../calls/cal.ts';
 import type { CalGrain } from '../output/grain.ts';
-import type { TokenCounterName } from '../output/tokenizer.ts';
 import type { ExtensionName } from '../vocabulary/extensions.ts';
 import type { Outcome } from './stages.ts';
-
-/** Plain data: it goes to the shard that runs the query. */
-export interface CalSession {
-  /** 1: ADD, SUPERSEDE and REVERT may run. */
-  readonly tier: 0 | 1;
-  /** True where the server lets any session have tier 1; EXPLAIN tells it. */
-  readonly tierOneEnabled: boolean;
-  /** True for who may define templates. */
-  readonly mayDefine: boolean;
-  /** Templates of the session's namespace, by name. */
-  readonly templates: Readonly<Record<string, Pick<DefineTemplate, 'extends' | 'body'>>>;
-  readonly server: { readonly name: string; readonly version: string };
-  /** Absent: nothing makes vectors. */
-  readonly embedder?: string;
-  readonly autoToon: boolean;
-  /** What budgets are counted by; absent: the estimate. */
-  readonly tokens?: TokenCounterName;
-  /** Extensions are refused, and limits are those of the specification. */
-  readonly strict?: boolean;
-  readonly queryTimeoutMs: number;
-  readonly assembleTimeoutMs: number;
-}
 
 export const PLAIN_SESSION: CalSession = {
   tier: 0,
@@ -38,8 +14,6 @@ export const PLAIN_SESSION: CalSession = {
   queryTimeoutMs: 5_000,
   assembleTimeoutMs: 10_000,
 };
-
-export type QueryVector = NonNullable<RecallQuery['vector']>;
 
 /** The value of a LET. */
 export type Bound =

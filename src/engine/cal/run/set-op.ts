@@ -1,5 +1,5 @@
 // UNION, INTERSECT and EXCEPT over the answers of their operands.
-import { unreachable } from '../../assert.ts';
+import { unreachable } from '../../base/assert.ts';
 import type { Recall, SetOperation, Stage } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';

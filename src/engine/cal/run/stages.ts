@@ -1,6 +1,7 @@
 // Stages over grains that are here: of a set operation, and those of a recall that the store did not do.
-import { unreachable } from '../../assert.ts';
-import type { Extractor, ProjectPart } from '../ast.ts';
+import { unreachable } from '../../base/assert.ts';
+import type { Extractor } from '../../calls/cal.ts';
+import type { ProjectPart } from '../ast.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';

@@ -1,12 +1,13 @@
 // The conversation that an event belongs to: its session, or else what is linked to it by parent_message_id, both ways.
-import type { GrainFilter } from '../../calls.ts';
+
+import type { Order, Selection } from '../../calls/cal.ts';
+import type { GrainFilter } from '../../calls/grain.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { ask, type Running, type Selection } from './asks.ts';
+import { ask, type Running } from './asks.ts';
 import { account, bounds } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
-import type { Order } from './order.ts';
 import type { Run } from './session.ts';
 
 const OLDEST_FIRST: Order = { by: 'time', descending: false };

@@ -1,6 +1,7 @@
 // ADD, SUPERSEDE and REVERT: statements that make new grains. They run only where the server and the session let them.
-import type { JsonObject, JsonValue } from '../../calls.ts';
-import { EngineError } from '../../errors.ts';
+
+import { EngineError } from '../../base/errors.ts';
+import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { Add, Assignments, Revert, Span, Supersede, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { goalState } from '../output/fields.ts';

@@ -1,5 +1,5 @@
 // Several runs side by side: what all of them ask next is asked at once.
-import { assert } from '../../assert.ts';
+import { assert } from '../../base/assert.ts';
 import type { CalAnswer, Running, Settled, SingleAsk } from './asks.ts';
 
 export type Ended<T> = { readonly value: T } | { readonly error: unknown };

@@ -1,7 +1,8 @@
 // HISTORY: the versions of a grain, of a pair of subject and relation, and what changed between two.
-import type { JsonObject, JsonValue } from '../../calls.ts';
-import { stringifyJson } from '../../grain/api-json.ts';
-import { scopeView } from '../../recall/scope.ts';
+
+import { stringifyJson } from '../../grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
+import { scopeView } from '../../recall/filter/scope.ts';
 import type { GrainReference, History, HistoryDiff, HistoryOfPair, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';

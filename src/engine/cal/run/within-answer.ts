@@ -1,8 +1,9 @@
 // What an answer has room for: of lists whose members are too large together, the first members, and a warning that says so.
-import { AnswerRoom } from '../../answer-room.ts';
-import type { JsonObject, JsonValue } from '../../calls.ts';
-import { stringifyJson, stringifyWithin } from '../../grain/api-json.ts';
-import { ANSWER_BYTES_MAX } from '../../limits.ts';
+
+import { ANSWER_BYTES_MAX } from '../../base/limits.ts';
+import { AnswerRoom } from '../../grain/api/answer-room.ts';
+import { stringifyJson, stringifyWithin } from '../../grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import { calWarning } from '../errors.ts';
 
 /** Texts up to here stay: names, numbers as text. One that is longer than the other is cut. */

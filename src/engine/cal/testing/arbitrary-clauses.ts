@@ -1,11 +1,10 @@
 // Conditions, options, stages and formats for property tests: right ones by the tables, and wild ones that a reader can give.
 import fc, { type Arbitrary } from 'fast-check';
+import { COMPARATORS, EXTRACTORS } from '../../calls/cal.ts';
 import {
   CATEGORIES,
-  COMPARATORS,
   type Condition,
   DISCLOSURE_LEVELS,
-  EXTRACTORS,
   type Format,
   type FormatChoice,
   type Recall,

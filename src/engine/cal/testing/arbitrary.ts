@@ -1,11 +1,11 @@
 // Trees for property tests. `validQueries` pass the validator; `anyQueries` are only such as a reader can give, so that
 // most would be refused. Both hold strings that are hard to write down.
 import fc, { type Arbitrary } from 'fast-check';
+import { EXTRACTORS } from '../../calls/cal.ts';
 import {
   type Assemble,
   type Batch,
   DESCRIBE_TARGETS,
-  EXTRACTORS,
   type GrainReference,
   type LetBinding,
   type Query,

@@ -1,7 +1,8 @@
 // WHERE: each condition's field, operator and values, and what the conditions say together.
+
+import type { Extractor } from '../../calls/cal.ts';
 import {
   type Condition,
-  type Extractor,
   type FieldCondition,
   fieldConditions,
   isJunction,

@@ -1,5 +1,6 @@
 // RECALL: its clauses one by one, and those that contradict each other.
-import { type Extractor, fieldConditions, type Recall, type Span } from '../ast.ts';
+import type { Extractor } from '../../calls/cal.ts';
+import { fieldConditions, type Recall, type Span } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { fieldNamed } from '../vocabulary/fields.ts';
 import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';

@@ -1,5 +1,6 @@
 // What a query may refer to while it is checked: its parameters and what they hold, and the warnings so far.
-import type { Extractor, ParameterValue } from '../ast.ts';
+import type { Extractor } from '../../calls/cal.ts';
+import type { ParameterValue } from '../ast.ts';
 import { CalError, type CalWarningCode, calWarning } from '../errors.ts';
 import { didYouMean, joined } from '../parser/spelling.ts';
 import { Extensions } from '../vocabulary/extensions.ts';

@@ -1,7 +1,9 @@
 // What this server reads beyond the specification. Each use is told by a warning, so that a query can be made portable, and a
 // strict server refuses it with the code that the specification has for it.
+
+import type { CalErrorCode } from '../../base/errors.ts';
 import type { Span } from '../ast.ts';
-import { CalError, type CalErrorCode, calWarning } from '../errors.ts';
+import { CalError, calWarning } from '../errors.ts';
 
 interface Extension {
   readonly says: string;

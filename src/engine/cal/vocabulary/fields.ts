@@ -1,6 +1,6 @@
 // The fields that a query may name: the closed set of the specification, what each holds and which operators it takes.
 // The validator decides by these tables, and DESCRIBE shows them.
-import type { CalErrorCode } from '../errors.ts';
+import type { CalErrorCode } from '../../base/errors.ts';
 import type { CalGrainType } from './grain-types.ts';
 
 export type FieldType = 'string' | 'number' | 'boolean' | 'array' | 'temporal' | 'hash' | 'enum' | 'grain_type';

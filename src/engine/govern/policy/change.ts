@@ -1,6 +1,6 @@
 // From one policy to the next: what differs, whether it is stricter, and whether it may be (service contract 10.4). What
 // simulating shows and what applying does come from the same decision.
-import { EngineError, type ErrorDetail } from '../../errors.ts';
+import { EngineError, type ErrorDetail } from '../../base/errors.ts';
 import { type Composed, compose, looserOverrides, type Overrides, readOverrides } from './compose.ts';
 import { LEGAL_HOLD, type PresetName, presetsNamed } from './presets.ts';
 import { RULE_PATHS, RULES, type RulePath, type Rules } from './rules.ts';

@@ -1,5 +1,5 @@
 // Presets and overrides, give me the rules that hold: the strictest of each, field by field (service contract 10.2).
-import { EngineError } from '../../errors.ts';
+import { EngineError } from '../../base/errors.ts';
 import { BASELINE, type PresetName, presetsNamed, rulesOfPreset } from './presets.ts';
 import { isRulePath, RULE_PATHS, RULES, type RulePath, type Rules, withLoosest } from './rules.ts';
 import { isObject, type PolicyValue } from './values.ts';

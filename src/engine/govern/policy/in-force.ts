@@ -1,6 +1,6 @@
 // What the rules come to where several of them meet.
-import type { PiiCategory } from '../pii/categories.ts';
-import type { PiiWritePolicy } from '../pii/write-action.ts';
+import type { PiiCategory } from '../../text/pii/categories.ts';
+import type { PiiWritePolicy } from '../../text/pii/write-action.ts';
 import type { EgressAction, Rules } from './rules.ts';
 
 /** The rules that a write's personal data is held against. */

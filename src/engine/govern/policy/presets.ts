@@ -1,7 +1,7 @@
 // What the presets say (service contract section 10.3), one row each. A rule that a preset does not name keeps the value
 // of the baseline, and its loosest value where the baseline does not name it either.
-import { EngineError } from '../../errors.ts';
-import { PHI_CATEGORIES } from '../pii/categories.ts';
+import { EngineError } from '../../base/errors.ts';
+import { PHI_CATEGORIES } from '../../text/pii/categories.ts';
 import type { SomeRules } from './rules.ts';
 
 const YEAR = 365;

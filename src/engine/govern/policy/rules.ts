@@ -1,9 +1,9 @@
 // Every rule of a policy (service contract section 10.1), once: its path, its kind and its loosest value, which is what
 // holds where nothing says otherwise.
-import { assert } from '../../assert.ts';
+import { assert } from '../../base/assert.ts';
 import { GRAIN_TYPE_NAMES, type GrainType } from '../../grain/grain.ts';
-import { PII_CATEGORIES, type PiiCategory } from '../pii/categories.ts';
-import { PII_WRITE_ACTIONS, type PiiWriteAction } from '../pii/write-action.ts';
+import { PII_CATEGORIES, type PiiCategory } from '../../text/pii/categories.ts';
+import { PII_WRITE_ACTIONS, type PiiWriteAction } from '../../text/pii/write-action.ts';
 import {
   atLeast,
   atMost,

@@ -1,6 +1,6 @@
 // What a rule of a policy may hold, and what it is to be stricter. A kind is an order with a loosest value, and a way to
 // put two values together that is never looser than either: the larger of a total order, or the join of a lattice.
-import { POLICY_FACT_CHARS_MAX, POLICY_LIST_MAX, POLICY_TEXT_CHARS_MAX } from '../../limits.ts';
+import { POLICY_FACT_CHARS_MAX, POLICY_LIST_MAX, POLICY_TEXT_CHARS_MAX } from '../../base/limits.ts';
 
 export type PolicyValue =
   | null

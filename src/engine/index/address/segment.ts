@@ -3,15 +3,15 @@
 //   entries   prefix 8, doc in as few bytes as the largest doc takes; sorted by prefix, then doc
 //   filter    Bloom filter over the prefixes, only from FILTER_ENTRIES_MIN entries on
 //   trailer   number of entries, bytes of the filter, bytes of a doc
-import { bloomAdd, bloomBytes, bloomHas } from '../bloom.ts';
-import { readUint, widthOf } from '../bytes.ts';
+import { bloomAdd, bloomBytes, bloomHas } from '../files/bloom.ts';
+import { readUint, widthOf } from '../files/bytes.ts';
+import { orderKeys } from '../files/key-order.ts';
+import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../files/section.ts';
+import { readTrailer, SectionWriter } from '../files/section-writer.ts';
+import { compareKeys, entryAt, lowerBound, type SortedTable, smallest, TableCursor } from '../files/sorted-table.ts';
 import type { DecodedCache } from '../heap-budget.ts';
-import { orderKeys } from '../key-order.ts';
-import { DROPPED, type MergeInput, SLICE_STEPS } from '../merge-input.ts';
-import type { Doc } from '../part.ts';
-import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../section.ts';
-import { readTrailer, SectionWriter } from '../section-writer.ts';
-import { compareKeys, entryAt, lowerBound, type SortedTable, smallest, TableCursor } from '../sorted-table.ts';
+import { DROPPED, type MergeInput, SLICE_STEPS } from '../parts/merge-input.ts';
+import type { Doc } from '../parts/part.ts';
 import { NO_DOCS, prefixOf } from './tail.ts';
 
 export type PrefixSection = 'address' | 'identity';

@@ -1,6 +1,6 @@
 // Docs by the first 8 bytes of a hash (content address, identity) in the tails of one shard. One open-addressing table
 // serves every memory; an entry is four integers.
-import { grow } from '../list-table.ts';
+import { grow } from '../files/list-table.ts';
 
 /** An entry: owner, two halves of the prefix, doc. */
 const ENTRY_INTS = 4;

@@ -6,13 +6,13 @@
 //   trailer     start of created, start of sizes, unit in ms, 1 when chronological, record base
 //
 // All are variable-length integers, zigzag where signed.
-import { assert } from '../../assert.ts';
-import { fromZigzag } from '../bytes.ts';
+import { assert } from '../../base/assert.ts';
+import { fromZigzag } from '../files/bytes.ts';
+import type { ChunkSink, ChunkSource, Sliced } from '../files/section.ts';
+import { SectionCursor } from '../files/section-cursor.ts';
+import { readTrailer, SectionWriter } from '../files/section-writer.ts';
 import type { DecodedCache } from '../heap-budget.ts';
-import { DROPPED, type MergeInput, SLICE_STEPS } from '../merge-input.ts';
-import type { ChunkSink, ChunkSource, Sliced } from '../section.ts';
-import { SectionCursor } from '../section-cursor.ts';
-import { readTrailer, SectionWriter } from '../section-writer.ts';
+import { DROPPED, type MergeInput, SLICE_STEPS } from '../parts/merge-input.ts';
 
 export interface DocColumns {
   readonly count: number;

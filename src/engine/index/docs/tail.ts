@@ -1,7 +1,7 @@
 // What every doc of a tail has: ordinal, times and sizes, in growing columns.
-import { assert } from '../../assert.ts';
-import { grow } from '../list-table.ts';
-import type { IndexedGrain } from '../part.ts';
+import { assert } from '../../base/assert.ts';
+import { grow } from '../files/list-table.ts';
+import type { IndexedGrain } from '../parts/part.ts';
 
 /** Most memories hold a handful of grains in a tail. */
 const DOCS_FIRST = 4;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ByteWriter } from '../bytes.ts';
-import { SectionCursor } from '../section-cursor.ts';
+import { ByteWriter } from '../files/bytes.ts';
+import { SectionCursor } from '../files/section-cursor.ts';
 import { readCount, readPostings, writePostings } from './postings.ts';
 
 function encode(docs: Uint32Array): Uint8Array {

@@ -3,9 +3,9 @@
 //   DELTAS  first doc, then each distance to the next - 1
 //   RUNS    number of runs, then for each its distance from the last run's end, and its length - 1
 //   BITMAP  first doc, bytes, then a bit a doc from the first one on, low bits first
-import type { ByteWriter } from '../bytes.ts';
-import { CorruptBlock, type Sliced } from '../section.ts';
-import type { SectionCursor } from '../section-cursor.ts';
+import type { ByteWriter } from '../files/bytes.ts';
+import { CorruptBlock, type Sliced } from '../files/section.ts';
+import type { SectionCursor } from '../files/section-cursor.ts';
 
 const DELTAS = 0;
 const RUNS = 1;

@@ -7,13 +7,10 @@
 //   facetNames       the values of these facets in plain text (length, UTF-8), in the order of the dictionary: type,
 //                    namespace, tag, session, field
 //   tripleNames      the same of subject, relation, object: they are many, and seldom asked for
-import { assert } from '../../assert.ts';
-import { FIELD_VALUES_MAX, TAGS_MAX } from '../../limits.ts';
-import { giveWriter, readUint, takeWriter, widthOf } from '../bytes.ts';
-import type { DecodedCache } from '../heap-budget.ts';
-import { orderKeys } from '../key-order.ts';
-import { DROPPED, type MergeInput } from '../merge-input.ts';
-import { FACETS, type Facet, type FacetList, PAIR_SEPARATOR } from '../part.ts';
+import { assert } from '../../base/assert.ts';
+import { FIELD_VALUES_MAX, TAGS_MAX } from '../../base/limits.ts';
+import { giveWriter, readUint, takeWriter, widthOf } from '../files/bytes.ts';
+import { orderKeys } from '../files/key-order.ts';
 import {
   type ChunkSink,
   type ChunkSource,
@@ -22,9 +19,9 @@ import {
   type SectionSink,
   type SectionSource,
   type Sliced,
-} from '../section.ts';
-import { SectionCursor } from '../section-cursor.ts';
-import { readTrailer, SectionWriter } from '../section-writer.ts';
+} from '../files/section.ts';
+import { SectionCursor } from '../files/section-cursor.ts';
+import { readTrailer, SectionWriter } from '../files/section-writer.ts';
 import {
   compareCursors,
   compareKeys,
@@ -33,7 +30,10 @@ import {
   type SortedTable,
   smallest,
   TableCursor,
-} from '../sorted-table.ts';
+} from '../files/sorted-table.ts';
+import type { DecodedCache } from '../heap-budget.ts';
+import { DROPPED, type MergeInput } from '../parts/merge-input.ts';
+import { FACETS, type Facet, type FacetList, PAIR_SEPARATOR } from '../parts/part.ts';
 import { readCount, readPostings, writePostings } from './postings.ts';
 
 export const FACET_TOKEN_BYTES = 16;

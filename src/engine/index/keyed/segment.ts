@@ -2,13 +2,10 @@
 // Kinds whose keys are numbers (sequences, which say nothing) keep them as they are, the others a blind token:
 //   entry := key 4 or token 16, sequence 4
 
-import { readUint } from '../bytes.ts';
 import { FACET_TOKEN_BYTES } from '../facet/segment.ts';
-import type { DecodedCache } from '../heap-budget.ts';
-import { SLICE_STEPS } from '../merge-input.ts';
-import { KEYED, type Keyed } from '../part.ts';
-import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../section.ts';
-import { readTrailer, SectionWriter } from '../section-writer.ts';
+import { readUint } from '../files/bytes.ts';
+import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../files/section.ts';
+import { readTrailer, SectionWriter } from '../files/section-writer.ts';
 import {
   compareKeys,
   entryAt,
@@ -17,7 +14,10 @@ import {
   smallest,
   sortedOrder,
   TableCursor,
-} from '../sorted-table.ts';
+} from '../files/sorted-table.ts';
+import type { DecodedCache } from '../heap-budget.ts';
+import { SLICE_STEPS } from '../parts/merge-input.ts';
+import { KEYED, type Keyed } from '../parts/part.ts';
 
 const KIND_IDS: readonly number[] = Object.values(KEYED);
 const KIND_IDS_MAX = Math.max(...KIND_IDS);

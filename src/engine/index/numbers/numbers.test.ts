@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import { ChunkWriter, SealedChunk } from '../chunk.ts';
+import type { ChunkSink, Sliced } from '../files/section.ts';
 import { HeapBudget } from '../heap-budget.ts';
-import { DROPPED } from '../merge-input.ts';
-import type { ChunkSink, Sliced } from '../section.ts';
+import { ChunkWriter, SealedChunk } from '../parts/chunk.ts';
+import { DROPPED } from '../parts/merge-input.ts';
 import { finish } from '../testing/shard.ts';
 import { encodeNumbers, mergeNumbers, NumbersChunk } from './segment.ts';
 

@@ -6,14 +6,14 @@
 //             value to the one before
 //   FLOATS    number of docs; for each the distance of the doc to the one before - 1, and the value (float64)
 //   trailer   for each column its field id and its bytes, form byte included
-import { assert } from '../../assert.ts';
-import { type ByteWriter, fromZigzag } from '../bytes.ts';
+import { assert } from '../../base/assert.ts';
+import { type ByteWriter, fromZigzag } from '../files/bytes.ts';
+import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../files/section.ts';
+import { SectionCursor } from '../files/section-cursor.ts';
+import { readTrailer, SectionWriter } from '../files/section-writer.ts';
 import type { DecodedCache } from '../heap-budget.ts';
-import { DROPPED, type MergeInput, SLICE_STEPS } from '../merge-input.ts';
-import { NUMBERS, type NumberField } from '../part.ts';
-import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../section.ts';
-import { SectionCursor } from '../section-cursor.ts';
-import { readTrailer, SectionWriter } from '../section-writer.ts';
+import { DROPPED, type MergeInput, SLICE_STEPS } from '../parts/merge-input.ts';
+import { NUMBERS, type NumberField } from '../parts/part.ts';
 import { NUMBER_FIELDS } from './tail.ts';
 
 const CODED = 0;

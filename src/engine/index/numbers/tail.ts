@@ -1,5 +1,5 @@
 // Numbers of a tail's docs: a column a field, made when the first doc has that field.
-import { type IndexedGrain, NUMBERS, type NumberField } from '../part.ts';
+import { type IndexedGrain, NUMBERS, type NumberField } from '../parts/part.ts';
 
 export const NUMBER_FIELDS = Object.keys(NUMBERS) as readonly NumberField[];
 

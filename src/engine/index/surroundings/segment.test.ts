@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
 import { FacetChunk } from '../facet/segment.ts';
 import { HeapBudget } from '../heap-budget.ts';
-import { DROPPED } from '../merge-input.ts';
+import { DROPPED } from '../parts/merge-input.ts';
 import { finish } from '../testing/shard.ts';
 import { MemoryChunk } from '../text/memory-chunk.ts';
 import { encodeSurroundings, mergeSurroundings, SurroundingsChunk } from './segment.ts';

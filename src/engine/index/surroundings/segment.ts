@@ -6,11 +6,11 @@
 //
 // All are variable-length integers. Sessions stand in the facets (facet/segment.ts): which doc has which is read there.
 import type { FacetChunk } from '../facet/segment.ts';
+import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../files/section.ts';
+import { SectionCursor } from '../files/section-cursor.ts';
+import { readTrailer, SectionWriter } from '../files/section-writer.ts';
 import type { DecodedCache } from '../heap-budget.ts';
-import { DROPPED, type MergeInput, SLICE_STEPS } from '../merge-input.ts';
-import { type ChunkSink, type ChunkSource, CorruptBlock, type Sliced } from '../section.ts';
-import { SectionCursor } from '../section-cursor.ts';
-import { readTrailer, SectionWriter } from '../section-writer.ts';
+import { DROPPED, type MergeInput, SLICE_STEPS } from '../parts/merge-input.ts';
 import { type Surroundings, sortTurns, speakerOf, withSpeaker } from './turn.ts';
 
 /** Takes the codes of all docs in order; speakers get their numbers as they come. */

@@ -1,5 +1,5 @@
 // The surroundings of a tail's events. Nothing is kept before the first event comes.
-import { grow } from '../list-table.ts';
+import { grow } from '../files/list-table.ts';
 import { SPEAKERS_MAX, type Surroundings, sortTurns, type Turn, turnCode } from './turn.ts';
 
 /** Sessions whose turns are kept in order after somebody asked for them. */

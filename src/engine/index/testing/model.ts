@@ -13,7 +13,7 @@ import {
   NUMBERS,
   type NumberField,
   pairKey,
-} from '../part.ts';
+} from '../parts/part.ts';
 import { speakerOf, turnCode, withSpeaker } from '../surroundings/turn.ts';
 
 interface KeyedRecord {

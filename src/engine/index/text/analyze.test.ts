@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../limits.ts';
-import type { AnalyzedText } from '../part.ts';
+import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../base/limits.ts';
+import type { AnalyzedText } from '../parts/part.ts';
 import { ANALYZER_VERSION, analyzer, bothPaths } from './analyze.ts';
 import { language, languageCode, STEMMED_LANGUAGES } from './languages.ts';
 

@@ -2,9 +2,9 @@
 // inner apostrophes joined, Unicode words, minus stop words, stemmed. Stop words leave gaps in the positions, so
 // that a phrase means what it says. This is the hottest code of ingest: most text is Latin, so a hand-written
 // scanner reads that and looks each word up as it stands; everything else goes through the regular expression.
-import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../limits.ts';
-import { toNfkc } from '../../nfc.ts';
-import { type AnalyzedText, NO_NUMBER } from '../part.ts';
+import { TERM_CHARS_MAX, WORD_CACHE_MAX } from '../../base/limits.ts';
+import { toNfkc } from '../../base/nfc.ts';
+import { type AnalyzedText, NO_NUMBER } from '../parts/part.ts';
 import { BIGRAM_CLASS, DICTIONARY_CLASS, eachBigram, eachDictionaryWord } from './cjk.ts';
 import { type Language, language, languageCode } from './languages.ts';
 import { HASH_START, hashOn, TABLE_WORD_CHARS_MAX, WordTable } from './word-table.ts';

@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { HeapBudget } from '../heap-budget.ts';
-import type { AnalyzedText } from '../part.ts';
+import type { AnalyzedText } from '../parts/part.ts';
 import { countedLength } from './bm25.ts';
 import { MemoryChunk, oneByOne } from './memory-chunk.ts';
-import { encodeText, type MergeInput, mergeText, TextChunk } from './segment.ts';
+import type { MergeInput } from './merge-stream.ts';
+import { mergeText } from './merge-text.ts';
+import { encodeText, TextChunk } from './segment.ts';
 import { TextTail } from './tail.ts';
 import { COMMON_TERM_SHARE, type TextPart } from './types.ts';
 

@@ -7,9 +7,9 @@
 //   footer     u32 pages | u32 terms | f64 total counted length
 // All little endian. Lists lie in the order of the dictionary without gaps, so that lengths say where they begin.
 // A page never straddles a block (BLOCK_BYTES is a multiple of PAGE_BYTES): a look-up reads the fences, once, and a page.
-import { assert } from '../../assert.ts';
-import { BLOCK_BYTES } from '../../limits.ts';
-import type { SectionSink, SectionSource } from '../section.ts';
+import { assert } from '../../base/assert.ts';
+import { BLOCK_BYTES } from '../../base/limits.ts';
+import type { SectionSink, SectionSource } from '../files/section.ts';
 import { VarintReader } from './varint.ts';
 
 const PAGE_BYTES = 4_096;

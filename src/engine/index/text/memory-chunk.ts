@@ -1,5 +1,5 @@
 // A chunk whose sections are plain byte strings in the heap: what tests and benchmarks seal into.
-import type { ChunkSink, ChunkSource, SectionName, SectionSink, SectionSource } from '../section.ts';
+import type { ChunkSink, ChunkSource, SectionName, SectionSink, SectionSource } from '../files/section.ts';
 import { tokenHigh, tokenLow } from './dictionary.ts';
 import type { BlindTerms, BlindToken } from './segment.ts';
 

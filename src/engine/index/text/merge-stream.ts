@@ -1,7 +1,9 @@
 // One chunk's side of a merge: stands on a term, and copies its postings and positions into the new chunk. Lists lie in the
 // order of the dictionary, so that every section is read from front to back.
+
 import { DictionaryCursor } from './dictionary.ts';
-import type { MergeInput } from './segment.ts';
+import type { TextChunk } from './segment.ts';
+
 import { SectionReader } from './varint.ts';
 import type { TextWriter } from './writer.ts';
 
@@ -58,4 +60,10 @@ export class MergeStream {
       this.#positions.copyTo(writer.positions, this.cursor.positionsEnd - this.cursor.positionsStart);
     return count;
   }
+}
+
+/** One chunk that goes into a merge, and where its docs go: the new doc of each, or -1 for one that is removed. */
+export interface MergeInput {
+  readonly chunk: TextChunk;
+  readonly docMap: Int32Array;
 }

@@ -3,14 +3,8 @@
 import { countedLength, termScore } from './bm25.ts';
 import type { QueryPair } from './query.ts';
 import { frequencyIn, scoreLists } from './score.ts';
-import {
-  frequencyAmong,
-  removedDocsOf,
-  type SearchPart,
-  type TextStatistics,
-  type Weights,
-  weightsOf,
-} from './search.ts';
+import { frequencyAmong, removedDocsOf, type TextStatistics, type Weights, weightsOf } from './search.ts';
+import type { SearchPart } from './search-part.ts';
 import { lowerBound } from './tail.ts';
 import type { Occurrences, Postings, TextPart } from './types.ts';
 

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import type { AnalyzedText } from '../part.ts';
+import type { AnalyzedText } from '../parts/part.ts';
 import { assertHolds, blindTerms, chunkOf, finish, mergedChunkOf, openChunk, tailOf } from './congruence.ts';
 import { MemoryChunk } from './memory-chunk.ts';
-import { encodeText, mergeText } from './segment.ts';
+import { mergeText } from './merge-text.ts';
+import { encodeText } from './segment.ts';
 import { TextTail } from './tail.ts';
 
 const word = fc.oneof(

@@ -1,7 +1,7 @@
 // A query's text, give me what to look for (service contract 8.8). Operators: "a phrase", +must, -not, field:term.
 // A sign is an operator only where it begins a token and a letter or a quote follows; a colon only after a known
 // field name; a quote only where it begins a token and is closed. Everything else in a question is text (8.8.1).
-import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../limits.ts';
+import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../base/limits.ts';
 import type { Analyzer } from './analyze.ts';
 
 const QUERY_FIELDS = ['subject', 'relation', 'object', 'content', 'tag', 'namespace'] as const;

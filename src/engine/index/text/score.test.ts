@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import type { AnalyzedText } from '../part.ts';
+import type { AnalyzedText } from '../parts/part.ts';
 import { chunkOf, tailOf } from './congruence.ts';
 import { matchPairs, pairPostings, scorePairs } from './pairs.ts';
 import type { QueryPair, TextQuery } from './query.ts';
 import { explain, scoreDocs } from './score.ts';
-import { collectStatistics, type SearchPart, searchText } from './search.ts';
+import { collectStatistics, searchText } from './search.ts';
+import type { SearchPart } from './search-part.ts';
 
 const words = fc.array(fc.constantFrom('a', 'a', 'b', 'c', 'd'), { maxLength: 30 });
 const text = fc

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import type { AnalyzedText } from '../part.ts';
+import type { AnalyzedText } from '../parts/part.ts';
 import { analyzer } from './analyze.ts';
 import { countedLength, inverseDocumentFrequency, lengthNorm, termScore } from './bm25.ts';
 import { chunkOf, tailOf } from './congruence.ts';
 import { parseQuery, type TextClause, type TextQuery } from './query.ts';
-import { collectStatistics, docBits, type SearchPart, searchText, type TextStatistics } from './search.ts';
+import { collectStatistics, docBits, searchText, type TextStatistics } from './search.ts';
+import type { SearchPart } from './search-part.ts';
 
 interface Doc {
   readonly text: AnalyzedText;

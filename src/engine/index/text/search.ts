@@ -6,45 +6,15 @@
 // windows, term by term within a window: tight loops over typed arrays instead of a merge of cursors. It goes from the
 // newest doc to the oldest: of equal scores the newer wins, and equal scores are the rule (short texts all count as
 // equally long), so that what only reaches the worst of the best is already too late.
-import { gallop } from '../docset.ts';
+
+import { gallop } from '../docs/docset.ts';
 import { countedLength, inverseDocumentFrequency, LengthNorms, termScore } from './bm25.ts';
 import { type ClauseMatcher, matcherOf } from './clauses.ts';
 import type { TextQuery } from './query.ts';
+import type { DocBits, SearchPart } from './search-part.ts';
 import { lowerBound } from './tail.ts';
 import { type TextHit, TopHits } from './top-hits.ts';
-import type { Postings, TextPart } from './types.ts';
-
-/** A set of docs: bit `doc & 31` of word `doc >>> 5`. A DocSet is one. */
-export interface DocBits {
-  readonly words: Int32Array;
-}
-
-/** One part, and which of its docs count. */
-export interface SearchPart {
-  readonly text: TextPart;
-  /** Docs that neither count in statistics nor are found; undefined: none. Asked only for docs that might be hits. */
-  readonly removed: ((doc: number) => boolean) | undefined;
-  /** Docs that may be found; undefined: all. Does not touch statistics. */
-  readonly allowed: DocBits | undefined;
-  /** The docs that `removed` is true for, ascending. With it, statistics need not ask about every doc. */
-  readonly removedDocs?: Uint32Array;
-  /** The docs that count in statistics, where they are not all that are live. */
-  readonly counted?: CountedDocs | undefined;
-  /** By doc, for equal scores (see TopHits). */
-  readonly createdAtMs?: Float64Array;
-  readonly ordinals?: Uint32Array;
-  /** True when createdAtMs never falls from one doc to the next; makes searching faster. */
-  readonly chronological?: boolean;
-}
-
-/** Live docs of a part that statistics go by. */
-export interface CountedDocs {
-  readonly count: number;
-  /** Whichever is smaller: an ascending list, or a set. */
-  readonly docs: Uint32Array | DocBits;
-  /** Sum of their counted lengths. */
-  readonly totalLength: number;
-}
+import type { Postings } from './types.ts';
 
 /** What BM25 has to know of all parts of a memory. Those of several partitions are added up. */
 export interface TextStatistics {

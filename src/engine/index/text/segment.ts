@@ -7,12 +7,12 @@
 // section vocabulary     a term: varint bytes | UTF-8
 // Terms lie in the order of their tokens in all of them, so that a merge reads and writes each from front to back,
 // and a term that loses its last doc loses its string with it.
+
+import { orderKeys } from '../files/key-order.ts';
+import type { ChunkSink, ChunkSource, Sliced } from '../files/section.ts';
 import type { DecodedCache } from '../heap-budget.ts';
-import { orderKeys } from '../key-order.ts';
-import type { ChunkSink, ChunkSource, Sliced } from '../section.ts';
 import { decodeOccurrences, decodePostings } from './decode.ts';
 import { Dictionary, DictionaryCursor, type DictionaryEntry, tokenHigh, tokenLow } from './dictionary.ts';
-import { MergeStream } from './merge-stream.ts';
 import { NO_POSITIONS, positionsOf, type TextTail } from './tail.ts';
 import type { Occurrences, Postings, TextPart } from './types.ts';
 import { SectionReader } from './varint.ts';
@@ -33,7 +33,6 @@ export type BlindTerms = (
 /** Terms, words or postings handled between two yields: some hundred microseconds. */
 const SLICE_TERMS = 512;
 const SLICE_WORDS = 4_096;
-const SLICE_POSTINGS = 8_192;
 
 /** Writes the text sections of a tail that no longer changes. */
 export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink): Sliced<void> {
@@ -183,64 +182,4 @@ export class TextChunk implements TextPart {
     const token = this.#token(term);
     return this.dictionary().find(tokenHigh(token), tokenLow(token));
   }
-}
-
-/** One chunk that goes into a merge, and where its docs go: the new doc of each, or -1 for one that is removed. */
-export interface MergeInput {
-  readonly chunk: TextChunk;
-  readonly docMap: Int32Array;
-}
-
-/**
- * Writes the text sections of several chunks as one. The inputs are in the order of their docs: what one maps to lies
- * below what the next maps to, and each map ascends. Removed docs leave nothing, nor do terms only they held.
- */
-export function* mergeText(inputs: readonly MergeInput[], newDocCount: number, sink: ChunkSink): Sliced<void> {
-  const streams: MergeStream[] = [];
-  for (const input of inputs) {
-    const stream = new MergeStream(input);
-    if (stream.next()) streams.push(stream);
-  }
-  const writer = new TextWriter(sink);
-  let sinceYield = 0;
-  while (streams.length > 0) {
-    const { high, low } = lowestToken(streams);
-    let name: Uint8Array | undefined;
-    for (let i = 0; i < streams.length; i++) {
-      const stream = streams[i]!;
-      if (stream.cursor.high !== high || stream.cursor.low !== low) continue;
-      name ??= stream.name();
-      while (stream.left > 0) {
-        sinceYield += stream.copyTo(writer, SLICE_POSTINGS) + 8;
-        if (sinceYield > SLICE_POSTINGS) {
-          sinceYield = 0;
-          yield;
-        }
-      }
-      if (!stream.next()) streams.splice(i--, 1);
-    }
-    writer.endTerm(high, low, name!);
-  }
-  yield* writer.end(yield* mergedLengths(inputs, newDocCount));
-}
-
-function lowestToken(streams: readonly MergeStream[]): { high: number; low: number } {
-  let { high, low } = streams[0]!.cursor;
-  for (let i = 1; i < streams.length; i++) {
-    const { cursor } = streams[i]!;
-    if (cursor.high < high || (cursor.high === high && cursor.low < low)) ({ high, low } = cursor);
-  }
-  return { high, low };
-}
-
-function* mergedLengths(inputs: readonly MergeInput[], newDocCount: number): Sliced<Uint16Array> {
-  const lengths = new Uint16Array(newDocCount);
-  for (const { chunk, docMap } of inputs) {
-    const old = chunk.lengths;
-    for (let doc = 0; doc < chunk.docCount; doc++) {
-      if (docMap[doc]! >= 0) lengths[docMap[doc]!] = old[doc]!;
-      if (doc % (SLICE_POSTINGS * 8) === 0) yield;
-    }
-  }
-  return lengths;
 }

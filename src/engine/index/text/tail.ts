@@ -1,8 +1,8 @@
 // The mutable text index of a part: grains are added as they are published. One record per word of a text, linked
 // backwards by term, and nothing else: postings are lists that are unrolled when somebody asks for a term, and then
 // only from where the last asker stopped. So adding touches no list, and no object is made per posting.
-import { assert } from '../../assert.ts';
-import { type AnalyzedText, NO_NUMBER } from '../part.ts';
+import { assert } from '../../base/assert.ts';
+import { type AnalyzedText, NO_NUMBER } from '../parts/part.ts';
 import { countedLength } from './bm25.ts';
 import { COMMON_TERM_SHARE, type Occurrences, type Postings, type TextPart } from './types.ts';
 

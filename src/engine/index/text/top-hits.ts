@@ -2,7 +2,7 @@
 // are the same whatever way the docs lie in parts. The scores alone are kept in a heap; documents are written
 // down as they come, and sorted out at the end: most comparisons are of equal scores, and most of those never matter.
 import { SCORE_STEP } from './bm25.ts';
-import type { SearchPart } from './search.ts';
+import type { SearchPart } from './search-part.ts';
 
 /** A document found: index of its part, its doc there, and its BM25 score. */
 export interface TextHit {

@@ -1,5 +1,5 @@
 // Unsigned integers below 2^32 in 1-5 bytes, seven bits each, the low ones first.
-import type { SectionSink, SectionSource } from '../section.ts';
+import type { SectionSink, SectionSource } from '../files/section.ts';
 
 const BUFFER_BYTES = 32_768;
 const COPIED_BY_LOOP_MAX = 48;

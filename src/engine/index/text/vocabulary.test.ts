@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import { VOCABULARY_WORDS_MAX } from '../../limits.ts';
+import { VOCABULARY_WORDS_MAX } from '../../base/limits.ts';
 import { editDistance } from './edit-distance.ts';
 import { phoneticKey } from './phonetic.ts';
 import { Vocabulary } from './vocabulary.ts';

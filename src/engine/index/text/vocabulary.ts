@@ -2,9 +2,9 @@
 // holds the lists (letter pairs and sounds to words); what it finds is a guess that spelling then confirms or drops.
 // Built from a memory's vocabulary when first needed; the caller keeps it under the heap budget.
 import { Index } from 'flexsearch';
-import { VOCABULARY_CANDIDATES_MAX, VOCABULARY_WORDS_MAX } from '../../limits.ts';
-import { toNfkc } from '../../nfc.ts';
-import type { Sliced } from '../section.ts';
+import { VOCABULARY_CANDIDATES_MAX, VOCABULARY_WORDS_MAX } from '../../base/limits.ts';
+import { toNfkc } from '../../base/nfc.ts';
+import type { Sliced } from '../files/section.ts';
 import { editDistance } from './edit-distance.ts';
 import { phoneticKey } from './phonetic.ts';
 

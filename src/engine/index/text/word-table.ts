@@ -1,7 +1,7 @@
 // Latin words, as they stand in a text, to their terms: a hash table over characters, so that the scanner finds the
 // term of a word without cutting a string out of the text. Half of what analysing costs otherwise is making and hashing
 // those strings.
-import { WORD_CACHE_MAX } from '../../limits.ts';
+import { WORD_CACHE_MAX } from '../../base/limits.ts';
 
 const SLOTS = WORD_CACHE_MAX * 2;
 /** Slots looked at for a word; one that finds no room in them is not kept. */

@@ -1,5 +1,5 @@
 // Writes the text sections of a chunk, a term at a time, in the order of the dictionary (format: segment.ts).
-import type { ChunkSink, Sliced } from '../section.ts';
+import type { ChunkSink, Sliced } from '../files/section.ts';
 import { countedLength } from './bm25.ts';
 import { DictionaryWriter } from './dictionary.ts';
 import { VarintWriter } from './varint.ts';

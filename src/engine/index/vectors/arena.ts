@@ -5,8 +5,8 @@
 // is overwritten with zeros at once: what was erased stays nowhere.
 //
 //   block := query (32 KiB)   addresses (16 KiB)   scores (16 KiB)   page*
-import { assert } from '../../assert.ts';
-import { VECTOR_DIMENSIONS_MAX } from '../../limits.ts';
+import { assert } from '../../base/assert.ts';
+import { VECTOR_DIMENSIONS_MAX } from '../../base/limits.ts';
 import { type Hamming, makeHamming } from './hamming.ts';
 import { KERNEL_DIMENSIONS, type Kernel, makeKernel, QUERY_SCALE } from './kernel.ts';
 import { wasm } from './wasm.ts';

@@ -1,8 +1,8 @@
 // A memory's vectors by one embedder: rows in heap, the sketches that follow them, what they cover, and what of them is in no
 // file yet. Files are the business of others (vector-files.ts).
-import { assert } from '../../assert.ts';
-import { VECTORS_UNSEALED_MAX } from '../../limits.ts';
-import type { Sliced } from '../section.ts';
+import { assert } from '../../base/assert.ts';
+import { VECTORS_UNSEALED_MAX } from '../../base/limits.ts';
+import type { Sliced } from '../files/section.ts';
 import type { Arena } from './arena.ts';
 import { Coverage, type Range } from './coverage.ts';
 import { GrainRows } from './grain-rows.ts';

@@ -3,7 +3,7 @@
 // A grain's chunks are neighbouring rows. Grains mostly come in the order of their ordinals, so a grain is found by
 // bisection in the list of those that did; the others (embedded again after damage) stand in a map. Rows of removed
 // grains are overwritten at once and stay empty until everything is copied into new rows (compact.ts).
-import { assert } from '../../assert.ts';
+import { assert } from '../../base/assert.ts';
 import { type Arena, Rows } from './arena.ts';
 
 const NONE = -1;

@@ -7,8 +7,8 @@
 // added three times as fast, and whatever the graph names is ranked by its exact cosine.
 import { createRequire } from 'node:module';
 import type { Index, MetricKind, ScalarKind } from 'usearch';
-import { assert } from '../../assert.ts';
-import { VECTOR_GRAPH_COST } from '../../limits.ts';
+import { assert } from '../../base/assert.ts';
+import { VECTOR_GRAPH_COST } from '../../base/limits.ts';
 import type { Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
 import type { Near } from './near.ts';

@@ -2,9 +2,9 @@
 //
 // With two of them the one that is to be served is the one that covers more: while a new embedder goes over the
 // memory the old vectors answer, and when it has caught up they go.
-import { EngineError } from '../../errors.ts';
+import { EngineError } from '../../base/errors.ts';
+import { CorruptBlock, type Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';
-import { CorruptBlock, type Sliced } from '../section.ts';
 import type { Arena } from './arena.ts';
 import { type EmbedderStamp, Generation, type NearFrom } from './generation.ts';
 import type { VectorBlock, VectorFile } from './vector-file.ts';

@@ -1,7 +1,8 @@
 // The memories of a shard whose vectors somebody asked for. They are made of the files when they are first asked for, let go
 // of when their rows are too many, and made anew.
+
+import type { Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';
-import type { Sliced } from '../section.ts';
 import { Arena } from './arena.ts';
 import { Coverage } from './coverage.ts';
 import type { EmbedderStamp, Generation, NearFrom } from './generation.ts';

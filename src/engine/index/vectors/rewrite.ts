@@ -1,8 +1,8 @@
 // Writes entries of vectors anew: into one file when files are merged, under a memory's newest key when it is purged. What was
 // removed is not written again.
-import { EngineError } from '../../errors.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { Sliced } from '../files/section.ts';
 import { type IndexKeys, newestKey } from '../index-keys.ts';
-import type { Sliced } from '../section.ts';
 import { Coverage, type Range } from './coverage.ts';
 import { isGone, isSameStamp, readEntry } from './memory-vectors.ts';
 import type { VectorFileWriter } from './vector-file-writer.ts';

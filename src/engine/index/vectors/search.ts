@@ -5,7 +5,7 @@
 // as much more as the filter is selective, and again for twice as many while what it named last still got among the best.
 // As soon as the next round would cost more than a scan, a scan is made: whenever `limit` vectors are allowed, as many
 // are found.
-import { VECTOR_CANDIDATES_MIN } from '../../limits.ts';
+import { VECTOR_CANDIDATES_MIN } from '../../base/limits.ts';
 import { BestGrains, type VectorHit } from './best-grains.ts';
 import type { GrainRows } from './grain-rows.ts';
 import type { Near } from './near.ts';

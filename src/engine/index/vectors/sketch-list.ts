@@ -2,7 +2,7 @@
 // differ least. All are compared bit by bit (5 ns each), so nothing has to be made but the sketches, and of a removed row nothing
 // is left. What is named is put in order by weighed bits, which tell twice as much: of the 100 vectors nearest to a question among
 // 40,000 of sentences, the first 800 rows by bits hold 80, by weighed bits 92.
-import { assert } from '../../assert.ts';
+import { assert } from '../../base/assert.ts';
 import { type Arena, BATCH_ROWS, PAGE_BYTES, type Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
 import { SKETCH_ROUND_BYTES } from './hamming.ts';

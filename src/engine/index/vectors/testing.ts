@@ -1,5 +1,5 @@
 // Vectors for tests.
-import type { Sliced } from '../section.ts';
+import type { Sliced } from '../files/section.ts';
 import { readHalves, writeHalves } from './half-float.ts';
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { assert } from '../../assert.ts';
+import { assert } from '../../base/assert.ts';
+import { syncDirectory, TEMPORARY_SUFFIX, writeFully } from '../../base/durable-file.ts';
 import { type SealKey, sealInto, sealKey } from '../../crypto/envelope.ts';
-import { syncDirectory, TEMPORARY_SUFFIX, writeFully } from '../../durable-file.ts';
-import type { Sliced } from '../section.ts';
+import type { Sliced } from '../files/section.ts';
 import type { EmbedderStamp } from './generation.ts';
 import { VectorFile } from './vector-file.ts';
 import {

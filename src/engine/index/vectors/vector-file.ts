@@ -2,10 +2,10 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { assert } from '../../assert.ts';
+import { assert } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
-import { EngineError } from '../../errors.ts';
-import { CorruptBlock } from '../section.ts';
+import { CorruptBlock } from '../files/section.ts';
 import {
   associated,
   BLOCK_OVERHEAD,

@@ -6,10 +6,10 @@
 // older ones that are still there count again, and what nobody has is a gap in what is covered.
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, storageError, syncDirectory, TEMPORARY_SUFFIX } from '../../durable-file.ts';
-import { INDEX_PROBLEMS_MAX, MERGE_FANOUT } from '../../limits.ts';
-import { tierOf } from '../merge-plan.ts';
-import { CorruptBlock } from '../section.ts';
+import { makeFolder, storageError, syncDirectory, TEMPORARY_SUFFIX } from '../../base/durable-file.ts';
+import { INDEX_PROBLEMS_MAX, MERGE_FANOUT } from '../../base/limits.ts';
+import { CorruptBlock } from '../files/section.ts';
+import { tierOf } from '../parts/merge-plan.ts';
 import { VectorFile } from './vector-file.ts';
 import { VectorFileWriter } from './vector-file-writer.ts';
 import { type EntryName, EVERY_ENTRY, type VectorEntry } from './vector-layout.ts';

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import type { Sliced } from '../section.ts';
+import type { Sliced } from '../files/section.ts';
 import { TestKeys, temporaryDirectory } from '../testing/shard.ts';
 import type { EmbedderStamp, NearFrom } from './generation.ts';
 import { asKept, innerProduct, unitVector } from './testing.ts';

@@ -4,8 +4,8 @@
 // that to files. What is in no file when the process ends is embedded again. Nothing here waits: what takes long is
 // a `Sliced` generator, of which one at a time is run to its end (or closed with `return`); all else may be called between its
 // slices. A memory's rows are brought to heap when somebody asks, and let go when they are too many.
-import { assert } from '../../assert.ts';
-import { EngineError } from '../../errors.ts';
+import { assert } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
 import {
   VECTOR_CHUNKS_MAX,
   VECTOR_DIMENSIONS_MAX,
@@ -13,9 +13,9 @@ import {
   VECTOR_LIST_MAX,
   VECTOR_SCAN_MAX,
   VECTORS_SEAL,
-} from '../../limits.ts';
+} from '../../base/limits.ts';
+import type { Sliced } from '../files/section.ts';
 import type { IndexKeys } from '../index-keys.ts';
-import type { Sliced } from '../section.ts';
 import type { VectorHit } from './best-grains.ts';
 import type { Range } from './coverage.ts';
 import type { EmbedderStamp, Generation } from './generation.ts';

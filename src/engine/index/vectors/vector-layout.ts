@@ -16,9 +16,9 @@
 // *Replaced* names entries of older files that count no more, because this file has what is left of them. *Age* is the
 // number of the file that first held the newest of the contents: where two files have a grain, the greater age is right.
 
-import { assert } from '../../assert.ts';
+import { assert } from '../../base/assert.ts';
+import { BLOCK_BYTES, VECTOR_DIMENSIONS_MAX } from '../../base/limits.ts';
 import { SEAL_BYTES } from '../../crypto/envelope.ts';
-import { BLOCK_BYTES, VECTOR_DIMENSIONS_MAX } from '../../limits.ts';
 import type { EmbedderStamp } from './generation.ts';
 
 export const MAGIC = Buffer.from('GRANVEC1', 'latin1');

@@ -1,10 +1,10 @@
 // What is done to vectors and their files beside answering: sealed, merged, purged, rebuilt, verified. One at a time; each is
 // run to its end or closed with `return`, and takes back what it leaves half done.
-import { assert } from '../../assert.ts';
-import { isFileError, storageError } from '../../durable-file.ts';
-import { EngineError } from '../../errors.ts';
+import { assert } from '../../base/assert.ts';
+import { isFileError, storageError } from '../../base/durable-file.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { Sliced } from '../files/section.ts';
 import { type IndexKeys, newestKey } from '../index-keys.ts';
-import type { Sliced } from '../section.ts';
 import type { Generation } from './generation.ts';
 import { isGone, type MemoryVectors, readEntry } from './memory-vectors.ts';
 import type { OpenMemories } from './open-memories.ts';

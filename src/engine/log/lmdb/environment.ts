@@ -5,8 +5,8 @@
 // (lmdb-log.ts says why). The map grows by itself past `mapSizeBytes`; a full disk, not the map, is what bounds a log.
 import { randomInt } from 'node:crypto';
 import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
-import { storageError } from '../../durable-file.ts';
-import { EngineError } from '../../errors.ts';
+import { storageError } from '../../base/durable-file.ts';
+import { EngineError } from '../../base/errors.ts';
 import type { Sequence } from '../log.ts';
 import { checkStamp, decodeStamp, encodeStamp, type LogStamp } from './stamp.ts';
 

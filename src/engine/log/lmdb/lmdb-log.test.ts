@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, wr
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { smallDisk, temporaryDirectory } from '../../../../test/support/temporary.ts';
-import { EngineError } from '../../errors.ts';
+import { EngineError } from '../../base/errors.ts';
 import { logConformance } from '../log.conformance.ts';
 import { CorruptRecord } from '../log.ts';
 import { type LogStamp, openLmdbLog } from './lmdb-log.ts';

@@ -15,9 +15,9 @@
 // UV_THREADPOOL_SIZE threads for the whole process.
 import { closeSync, fchmodSync, fsyncSync, openSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert } from '../../assert.ts';
-import { makeFolder, storageError, syncDirectory } from '../../durable-file.ts';
-import { EngineError } from '../../errors.ts';
+import { assert } from '../../base/assert.ts';
+import { makeFolder, storageError, syncDirectory } from '../../base/durable-file.ts';
+import { EngineError } from '../../base/errors.ts';
 import {
   APPEND_ITEMS_MAX,
   LOG_REFUSING_MS,
@@ -25,7 +25,7 @@ import {
   SCAN_PAGE_RECORDS,
   SEQUENCE_MAX,
   STATE_KEY_BYTES_MAX,
-} from '../../limits.ts';
+} from '../../base/limits.ts';
 import { frame, frameRecords, unframe } from '../frame.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
 import {

@@ -13,8 +13,8 @@
 //   meta   := magic u32, version u32, address u64, map bytes u64, tree of free pages, main tree, last page u64,
 //             transaction u64                                              (behind the header of pages 0 and 1)
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { EngineError } from '../../errors.ts';
-import { LOG_CHECK_BYTES_MAX } from '../../limits.ts';
+import { EngineError } from '../../base/errors.ts';
+import { LOG_CHECK_BYTES_MAX } from '../../base/limits.ts';
 
 const HEADER_BYTES = 24;
 const NODE_BYTES = 8;

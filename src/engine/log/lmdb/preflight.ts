@@ -3,8 +3,8 @@
 // room on the disk dies of SIGBUS. So every cause that can be seen from outside is refused here, in words.
 import { closeSync, fstatSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { storageError } from '../../durable-file.ts';
-import { EngineError } from '../../errors.ts';
+import { storageError } from '../../base/durable-file.ts';
+import { EngineError } from '../../base/errors.ts';
 import { checkPages } from './pages.ts';
 
 export const DATA_FILE = 'data.mdb';

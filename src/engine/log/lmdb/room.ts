@@ -1,7 +1,7 @@
 // Whether a disk has room for a commit, asked before LMDB is: what lmdb-js does when a page does not fit damages the process's
 // heap now and then (its message reads and writes past its arrays), and the process dies of it later.
 import { statfsSync } from 'node:fs';
-import { DISK_ROOM_BYTES_MIN } from '../../limits.ts';
+import { DISK_ROOM_BYTES_MIN } from '../../base/limits.ts';
 
 /** Pages that a commit copies beside what it appends: paths of trees, lists of free pages. */
 const COPIED_BYTES = DISK_ROOM_BYTES_MIN;

@@ -1,5 +1,5 @@
 // What a log's folder says about itself, so that another version or another layout never reads it by mistake.
-import { EngineError } from '../../errors.ts';
+import { EngineError } from '../../base/errors.ts';
 
 export interface LogStamp {
   /** Version of everything in the log: records, state, and the segments that follow it. */

@@ -1,13 +1,14 @@
 // How grains lie in the log: as envelopes that open under their own keys, or otherwise.
+
+import type { BlobEvidence } from '../../calls/compliance.ts';
 import { NONCE_BYTES, open, SEAL_BYTES } from '../../crypto/envelope.ts';
 import { addressOf } from '../../grain/address.ts';
-import { openGrain } from '../../grain/blob.ts';
-import type { Ordinal } from '../../index/part.ts';
-import type { Sliced } from '../../index/section.ts';
+import { openGrain } from '../../grain/codec/blob.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import type { Ordinal } from '../../index/parts/part.ts';
 import { decodeRecord, type GrainRecord } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import type { BlobEvidence } from './evidence.ts';
 
 /** Looks at the grains of `sampled`, and at the nonces of `forNonces`. */
 export function* blobEvidence(

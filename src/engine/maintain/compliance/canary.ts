@@ -1,33 +1,30 @@
 // Synthetic grains of synthetic users go the way that all grains go, and what becomes of them is measured: sealed, found,
 // exported, erased, refused by rules. They live in memories of their own (momentary.ts) that are dropped afterwards.
+
 import { createHmac } from 'node:crypto';
-import type { CallContext } from '../../calls.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { CanaryEvidence } from '../../calls/compliance.ts';
+import type { CallContext } from '../../calls/context.ts';
 import { BlindTokens, TERM_BYTES } from '../../crypto/blind-tokens.ts';
 import { deriveBlindKey, deriveGrainKey } from '../../crypto/derive.ts';
 import { KEY_BYTES, NONCE_BYTES, open, TAG_BYTES } from '../../crypto/envelope.ts';
-import { EngineError } from '../../errors.ts';
 import { addressOf } from '../../grain/address.ts';
-import type { JsonObject } from '../../grain/api-json.ts';
-import { openGrain } from '../../grain/blob.ts';
-import type { Sliced } from '../../index/section.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
+import { openGrain } from '../../grain/codec/blob.ts';
+import type { Sliced } from '../../index/files/section.ts';
 import { explain } from '../../recall/stages/explain.ts';
 import { TEXT_TERMS } from '../../recall/stages/hit.ts';
 import { decodeRecord, type GrainRecord } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../housekeeping/slices.ts';
 import { compareNonces, grainRecord, isGrain } from './blobs.ts';
+import type { CanaryServices } from './canary-services.ts';
 import type { Door } from './door.ts';
-import type { CanaryEvidence } from './evidence.ts';
 import { searchIndexFiles } from './index-files.ts';
 import { inMomentaryMemory } from './momentary.ts';
 import { policyProbes, robustnessProbes } from './probes.ts';
 import { caches, rowsLeadingTo, type Traced, waysIn } from './traces.ts';
-
-export interface CanaryServices {
-  readonly store: Store;
-  readonly door: Door;
-}
 
 export const CANARY_NAMESPACE = '__verify__';
 /** Keys of other users that are tried on what an erased user left. */

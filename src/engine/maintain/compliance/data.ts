@@ -1,21 +1,22 @@
 // What stands in a random sample of a memory's grains, and on what grounds: sources, confidence, contradictions, consent.
-import type { CallContext } from '../../calls.ts';
-import { type ConsentFact, DEFAULT_PURPOSE, EVERY_PURPOSE, isOtherBasis } from '../../govern/consent.ts';
-import { SENSITIVE_CATEGORIES } from '../../govern/pii/categories.ts';
-import { piiDetector } from '../../govern/pii/detector.ts';
-import { applyPiiPolicy } from '../../govern/pii/write-action.ts';
-import { openGrain } from '../../grain/blob.ts';
+
+import { toNfc } from '../../base/nfc.ts';
+import type { DataEvidence, RetentionEvidence } from '../../calls/compliance.ts';
+import type { CallContext } from '../../calls/context.ts';
+import { type ConsentFact, DEFAULT_PURPOSE, EVERY_PURPOSE, isOtherBasis } from '../../govern/consent/consent.ts';
+import { openGrain } from '../../grain/codec/blob.ts';
 import type { Grain } from '../../grain/grain.ts';
 import { Float, type Value, type ValueMap } from '../../grain/value.ts';
-import { type Doc, type Ordinal, pairKey } from '../../index/part.ts';
-import type { Sliced } from '../../index/section.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import { type Doc, type Ordinal, pairKey } from '../../index/parts/part.ts';
 import { lowerBound } from '../../index/text/tail.ts';
-import { toNfc } from '../../nfc.ts';
-import { docsOfUsers, timesToLive } from '../../recall/hidden.ts';
+import { docsOfUsers, timesToLive } from '../../recall/filter/hidden.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { personPage } from '../person-page.ts';
-import type { DataEvidence, RetentionEvidence } from './evidence.ts';
+import { SENSITIVE_CATEGORIES } from '../../text/pii/categories.ts';
+import { piiDetector } from '../../text/pii/detector.ts';
+import { applyPiiPolicy } from '../../text/pii/write-action.ts';
+import { personPage } from '../reports/person-page.ts';
 import { grainKeysAt } from './keys.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,7 @@
 // The engine as its callers have it, for what is to go the way that every request goes.
-import type { CallContext, MemoryCalls } from '../../calls.ts';
+
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { CallContext } from '../../calls/context.ts';
 
 export interface Door {
   read<M extends keyof MemoryCalls>(

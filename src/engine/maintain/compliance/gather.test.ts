@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { contextOf, openFaultyShard, openShard, settingsOf } from '../../../../test/support/shard.ts';
+import type { Area, PartitionEvidence } from '../../calls/compliance.ts';
 import type { Engine, EngineOptions } from '../../engine.ts';
-import type { Area, PartitionEvidence } from './evidence.ts';
 
 const context = contextOf(1);
 

@@ -1,18 +1,18 @@
 // Everything that a partition can say of its compliance, area by area; one that fails says why and hurts no other.
 import { hash } from 'node:crypto';
-import type { CallContext } from '../../calls.ts';
-import { EngineError } from '../../errors.ts';
-import type { Sliced } from '../../index/section.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { Area, PartitionEvidence } from '../../calls/compliance.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { Sliced } from '../../index/files/section.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { auditPlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../housekeeping/slices.ts';
 import { blobEvidence } from './blobs.ts';
 import { runCanaries } from './canary.ts';
 import { dataEvidence, retentionEvidence } from './data.ts';
 import type { Door } from './door.ts';
-import type { Area, PartitionEvidence } from './evidence.ts';
 import { indexEvidence } from './index-files.ts';
 import { erasureEvidence, keyEvidence } from './keys.ts';
 import { dropLeftBehind } from './momentary.ts';

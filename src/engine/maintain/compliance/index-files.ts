@@ -1,10 +1,10 @@
 // The files of the index, searched for names in plain text.
 import { closeSync, openSync, readSync } from 'node:fs';
-import type { Ordinal } from '../../index/part.ts';
-import type { Sliced } from '../../index/section.ts';
+import type { IndexEvidence } from '../../calls/compliance.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import type { Ordinal } from '../../index/parts/part.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import type { IndexEvidence } from './evidence.ts';
 import { Needles } from './needles.ts';
 
 /** Bytes read for it, of the newest files first, and at once. */

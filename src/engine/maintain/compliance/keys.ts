@@ -1,14 +1,14 @@
 // The keys of a memory and of its users, and what is left of those that were destroyed.
 
+import { EngineError } from '../../base/errors.ts';
+import type { ErasureEvidence, KeyEvidence } from '../../calls/compliance.ts';
 import { KEY_BYTES } from '../../crypto/envelope.ts';
-import { EngineError } from '../../errors.ts';
-import type { Ordinal } from '../../index/part.ts';
-import type { Sliced } from '../../index/section.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import type { Ordinal } from '../../index/parts/part.ts';
 import { NO_KEY } from '../../keys/key-store.ts';
 import { decodeRecord, type GrainRecord, type KeyRecord, peekedHead } from '../../record/record.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import type { ErasureEvidence, KeyEvidence } from './evidence.ts';
 import type { ErasedEntry } from './trail.ts';
 
 /** Keys that are unwrapped for it; of more the newest ones are taken. */

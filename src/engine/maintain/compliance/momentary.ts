@@ -1,8 +1,9 @@
 // A memory that is made for a moment, of the settings of another, and dropped again with its keys: canaries live there. So
 // they go through the same queue, log, keys and indexes as everything else, and no read of any real memory meets them.
 import { randomInt } from 'node:crypto';
-import type { CallContext, MemorySettings } from '../../calls.ts';
-import { MEMORY_NUMBER_MOMENTARY } from '../../limits.ts';
+import { MEMORY_NUMBER_MOMENTARY } from '../../base/limits.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { MemorySettings } from '../../calls/memory.ts';
 import type { Store } from '../../store/store.ts';
 import type { Door } from './door.ts';
 

@@ -1,7 +1,7 @@
 // Many texts looked for in one pass over bytes. Pairs of bytes say how far the search may jump: in bytes that look random,
 // as sealed ones do, it looks at one in as many as the shortest text has. (S. Wu, U. Manber: A fast algorithm for
 // multi-pattern searching, 1994.)
-import { assert } from '../../assert.ts';
+import { assert } from '../../base/assert.ts';
 
 /** A jump fits a byte. */
 const WINDOW_MAX = 255;

@@ -1,15 +1,15 @@
 // The policy of a memory: its sealed versions, and whether composing and simulating come to the same again.
 
+import type { PolicyEvidence, PolicyVersionEvidence } from '../../calls/compliance.ts';
 import { decideChange } from '../../govern/policy/change.ts';
 import { compose } from '../../govern/policy/compose.ts';
 import { nested } from '../../govern/policy/rules.ts';
 import { isIntact, type SealedPolicy } from '../../govern/policy/seal.ts';
 import { canonicalJson } from '../../govern/policy/values.ts';
-import type { Sliced } from '../../index/section.ts';
+import type { Sliced } from '../../index/files/section.ts';
 import type { Memory } from '../../store/memory.ts';
 import { policyVersion } from '../../store/rules.ts';
 import type { Store } from '../../store/store.ts';
-import type { PolicyEvidence, PolicyVersionEvidence } from './evidence.ts';
 
 const SHUFFLES = 10;
 /** Versions that are looked at, the newest ones. */

@@ -1,13 +1,15 @@
 // Acts that a rule should refuse, tried on synthetic grains: what answers them is told, and nothing is judged here.
-import type { CallContext, JsonObject } from '../../calls.ts';
-import { EngineError } from '../../errors.ts';
+
+import { EngineError } from '../../base/errors.ts';
+import type { CanaryEvidence, RuleProbe } from '../../calls/compliance.ts';
+import type { CallContext } from '../../calls/context.ts';
 import { isRegionListed } from '../../govern/policy/in-force.ts';
 import type { Rules } from '../../govern/policy/rules.ts';
 import { policyJson } from '../../govern/policy/seal.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { Memory } from '../../store/memory.ts';
-import type { CanaryServices } from './canary.ts';
+import type { CanaryServices } from './canary-services.ts';
 import type { Door } from './door.ts';
-import type { CanaryEvidence, RuleProbe } from './evidence.ts';
 
 /** Identifiers of several classes, none of them anybody's. */
 const PERSONAL_TEXT = 'Write to jane.roe@example.com. The SSN is 536-22-8726. Phone: +1 202-555-0143.';

@@ -1,8 +1,10 @@
 // The records of recalls, by the calls that everybody reads them with.
-import type { CallContext, RecallRecordView } from '../../calls.ts';
-import { EngineError } from '../../errors.ts';
+
+import { EngineError } from '../../base/errors.ts';
+import type { RecallEvidence } from '../../calls/compliance.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { RecallRecordView } from '../../calls/trail.ts';
 import type { Door } from './door.ts';
-import type { RecallEvidence } from './evidence.ts';
 
 const WINDOW_SECONDS = 30 * 86_400;
 /** The newest records of the window, of which so many are opened, and so many handed on to be explained. */

@@ -1,6 +1,7 @@
 // Which grains are looked at: drawn at random with a seed that is told, so that the same ones can be drawn again.
-import type { Ordinal } from '../../index/part.ts';
-import type { Sliced } from '../../index/section.ts';
+
+import type { Sliced } from '../../index/files/section.ts';
+import type { Ordinal } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Docs that are passed before others get their turn. */

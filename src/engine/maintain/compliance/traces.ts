@@ -2,10 +2,11 @@
 // rows of the index. A canary asks all of them before its erasure, so that each is known to find what it looks for, and
 // again after it.
 
-import type { CallContext, MemoryCalls } from '../../calls.ts';
-import { EngineError } from '../../errors.ts';
-import { DEFAULT_PURPOSE } from '../../govern/consent.ts';
-import type { Facet } from '../../index/part.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { CallContext } from '../../calls/context.ts';
+import { DEFAULT_PURPOSE } from '../../govern/consent/consent.ts';
+import type { Facet } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
 import type { Door } from './door.ts';
 

@@ -1,11 +1,12 @@
 // The audit chain of a partition, walked once from its beginning: does it hold, who acted, what was said of what.
-import { type AuditEntry, type AuditHead, checkChain, entryHash, GENESIS } from '../../govern/audit.ts';
-import { decodeAuditBody } from '../../govern/audit-codec.ts';
-import type { Sliced } from '../../index/section.ts';
+
+import type { TrailEvidence } from '../../calls/compliance.ts';
+import { type AuditEntry, type AuditHead, checkChain, entryHash, GENESIS } from '../../govern/trail/audit.ts';
+import { decodeAuditBody } from '../../govern/trail/audit-codec.ts';
+import type { Sliced } from '../../index/files/section.ts';
 import { decodeRecord } from '../../record/record.ts';
 import type { Store } from '../../store/store.ts';
-import { notedHead } from '../audit-heads.ts';
-import type { TrailEvidence } from './evidence.ts';
+import { notedHead } from '../housekeeping/audit-heads.ts';
 
 /** Of the newest entries all hashes are computed again; older ones only hand theirs on. */
 const CHECKED_MAX = 100_000;

@@ -1,5 +1,6 @@
 // Hits that a stage adds behind those that were found.
-import type { RecallSource, StageHit } from './hit.ts';
+import type { RecallSource } from '../../calls/recall.ts';
+import type { StageHit } from './hit.ts';
 
 /**
  * A found hit with a score of at most `cap`, told by rank: it came from another query, whose scores are normalised over

@@ -1,8 +1,8 @@
 // What is said beside the hits: the grains that they were derived from, and whom they speak of.
-import { SOURCES_MAX } from '../../limits.ts';
-import { type Asking, fetchGrains } from './asking.ts';
+import { SOURCES_MAX } from '../../base/limits.ts';
+import { type Asking, fetchGrains } from '../asking/asking.ts';
 import { type StageHit, textField } from './hit.ts';
-import type { Staged } from './run.ts';
+import type { Staged } from './staged.ts';
 
 /** The grains that `derived_from` of these hits names, and their further sources, each once, with the score of the best hit that came from it. */
 export function* sourcesOf(hits: readonly StageHit[]): Asking<Pick<Staged, 'sources' | 'sourcesCut'>> {

@@ -1,9 +1,10 @@
 // The stages that ask for more: census, exhaustive, thin namespaces, preferences, sources.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GrainView, RecallQuery } from '../../calls.ts';
+import type { GrainView } from '../../calls/grain.ts';
+import type { RecallQuery } from '../../calls/recall.ts';
+import { type Answer, type Ask, answerLater, answerNow, followUp } from '../asking/asking.ts';
 import { sourcesOf, subjectsOf } from './annotate.ts';
-import { type Answer, type Ask, answerLater, answerNow, followUp } from './asking.ts';
 import { coverageRatio, sessionCensus } from './census.ts';
 import { exhaust } from './exhaustive.ts';
 import type { StageHit } from './hit.ts';

@@ -1,32 +1,15 @@
 // A census of sessions: those that the answer says nothing of are asked alone, so that a question about all of them is
 // answered from all of them. A session is a namespace.
-import type { RecallQuery } from '../../calls.ts';
+import type { CensusMetadata, CensusSession, RecallOptions, RecallQuery } from '../../calls/recall.ts';
+import { type Asking, askNamespaces, followUp, search } from '../asking/asking.ts';
 import { capped, lowestScore, strengthOf } from './added.ts';
-import { type Asking, askNamespaces, followUp, search } from './asking.ts';
 import type { StageHit } from './hit.ts';
-import type { RecallOptions } from './options.ts';
 
 const PER_SESSION = 2;
 const MIN_SCORE = 0.35;
 const QUERIES = 10;
 /** Sessions of a memory that are counted. */
 const SESSIONS_MAX = 100_000;
-
-export interface CensusSession {
-  readonly namespace: string;
-  readonly grainsFound: number;
-  readonly grainsMerged: number;
-  readonly topScore: number;
-}
-
-export interface CensusMetadata {
-  readonly totalSessions: number;
-  /** In the answer, with what the census added. */
-  readonly representedSessions: number;
-  readonly censusQueriesIssued: number;
-  readonly grainsAdded: number;
-  readonly sessionStats: readonly CensusSession[];
-}
 
 export interface Census {
   /** The hits, and what was added. */

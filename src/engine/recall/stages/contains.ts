@@ -1,8 +1,9 @@
 // Conditions on a grain's text that no index answers: substrings of the subject and of the object.
-import type { GrainView } from '../../calls.ts';
-import { toNfc } from '../../nfc.ts';
+
+import { toNfc } from '../../base/nfc.ts';
+import type { GrainView } from '../../calls/grain.ts';
+import type { RecallOptions } from '../../calls/recall.ts';
 import { textField } from './hit.ts';
-import type { RecallOptions } from './options.ts';
 
 /** The test that subject_contains and object_contains put together make; undefined when neither asks for anything. */
 export function containsTest({

@@ -1,5 +1,5 @@
 // The names that a grain speaks of: its subject and object, and names in running text. Rules, bounded, in reading order.
-import type { GrainView } from '../../calls.ts';
+import type { GrainView } from '../../calls/grain.ts';
 import { exact, type StageHit, textField } from './hit.ts';
 
 const ENTITY_CHARS_MAX = 128;

@@ -1,10 +1,10 @@
 // Which reasons the stages give for what they leave out.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerNow } from './asking.ts';
+import type { RecallOptions } from '../../calls/recall.ts';
+import { answerNow } from '../asking/asking.ts';
 import { EXCLUDED_NAMED_MAX, EXCLUSION_REASONS, Exclusions } from './excluded.ts';
 import type { StageHit } from './hit.ts';
-import type { RecallOptions } from './options.ts';
 import { stages } from './run.ts';
 import { belief, hashOf, hit, NOW_MS, query } from './testing/hits.ts';
 

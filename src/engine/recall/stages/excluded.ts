@@ -1,15 +1,9 @@
 // Why candidates are not among the hits (service contract, section 14): counted by reason, the first of them named.
-import { EXCLUSION_REASONS, type ExclusionReason } from '../../govern/exclusions.ts';
+import type { Excluded } from '../../calls/recall.ts';
+import { EXCLUSION_REASONS, type ExclusionReason } from '../../govern/trail/exclusions.ts';
 import type { StageHit } from './hit.ts';
 
 export { EXCLUSION_REASONS, type ExclusionReason };
-
-export interface Excluded {
-  /** Reasons that were met. */
-  readonly counts: Readonly<Partial<Record<ExclusionReason, number>>>;
-  /** Which grains, EXCLUDED_NAMED_MAX at most. */
-  readonly named: readonly { readonly hash: string; readonly reason: ExclusionReason }[];
-}
 
 /** As many as a provenance record keeps. */
 export const EXCLUDED_NAMED_MAX = 200;

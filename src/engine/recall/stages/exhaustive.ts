@@ -1,10 +1,9 @@
 // Iterative expansion over entities: what the hits speak of is asked for in turn, until nothing new comes.
-import type { RecallQuery } from '../../calls.ts';
+import type { ExhaustiveMetadata, ExhaustiveRound, RecallOptions, RecallQuery } from '../../calls/recall.ts';
+import { type Asking, aboutEntity, followUp, search } from '../asking/asking.ts';
 import { capped, lowestScore, strengthOf } from './added.ts';
-import { type Asking, aboutEntity, followUp, search } from './asking.ts';
 import { entitiesOfHits } from './entities.ts';
 import { compareHits, type StageHit } from './hit.ts';
-import type { RecallOptions } from './options.ts';
 
 const ROUNDS = 3;
 const MIN_SCORE = 0.6;
@@ -15,30 +14,6 @@ const TOP_HITS = 10;
 const FRONTIER_HITS = 20;
 const ENTITIES_PER_ROUND = 10;
 const HITS_PER_ENTITY = 20;
-
-export interface ExhaustiveRound {
-  /** From 1. */
-  readonly round: number;
-  readonly queriesIssued: number;
-  readonly newHashes: number;
-  readonly filteredByMinScore: number;
-  readonly budgetCapped: number;
-}
-
-export interface ExhaustiveMetadata {
-  readonly roundsExecuted: number;
-  /** In the order in which they were asked for. */
-  readonly entitiesFound: readonly string[];
-  readonly initialUniqueCount: number;
-  readonly finalUniqueCount: number;
-  readonly roundStats: readonly ExhaustiveRound[];
-  /** True when it ended for want of anything new, not of rounds. */
-  readonly converged: boolean;
-  readonly expansionGrainsFiltered: number;
-  readonly expansionGrainsBudgetCapped: number;
-  /** Absent when there was no hit to stay below. */
-  readonly expansionScoreCap?: number;
-}
 
 /** The hits, behind them those that the rounds added, and what the rounds did. */
 export function* exhaust(

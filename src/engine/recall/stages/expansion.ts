@@ -1,6 +1,6 @@
 // Query expansion by rules: other forms of the query's words, words that mean the same, and words of the memory that
 // look or sound alike. The analyser stems already; what stands here are forms that no suffix rule finds.
-import type { AlikeWords } from '../../calls.ts';
+import type { AlikeWords } from '../../calls/recall.ts';
 
 /** What partitions say of each word of a query, as one list a word: a word that one of them holds has no others. */
 export function alikeOf(answers: readonly AlikeWords[], limit: number): string[][] {

@@ -1,5 +1,6 @@
 // A score in plain English, from its breakdown alone: every number in the sentence is one of the account's.
-import { CHANGES, type Change, type StageBreakdown, type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
+import { CHANGES, type Change } from '../../calls/recall.ts';
+import { type StageBreakdown, type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
 
 const TERMS: Readonly<Record<TextTerm, string>> = {
   bm25: 'its words',

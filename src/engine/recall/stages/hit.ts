@@ -1,18 +1,9 @@
 // A hit on its way through the stages, with the account of its score: what fusion gave it, and what each stage changed.
-import type { GrainView, JsonValue } from '../../calls.ts';
-import { toNfc } from '../../nfc.ts';
 
-/** The stages that change a score, in the order in which they do; a score is the sum in this order. */
-export const CHANGES = [
-  'recencyDecay',
-  'temporalDecayBoost',
-  'targetDateProximity',
-  'sessionAffinity',
-  'subjectAffinity',
-  'interferencePenalty',
-  'supersessionDemotion',
-] as const;
-export type Change = (typeof CHANGES)[number];
+import { toNfc } from '../../base/nfc.ts';
+import type { GrainView } from '../../calls/grain.ts';
+import { CHANGES, type Change, type RecallSource } from '../../calls/recall.ts';
+import type { JsonValue } from '../../grain/api/json-value.ts';
 
 /** The terms of the text leg, in the order in which they add up to its relevance. */
 export const TEXT_TERMS = [
@@ -45,21 +36,6 @@ export interface StageBreakdown {
   readonly reranked?: boolean;
   /** What each stage that ran changed; a stage that did not run has no member. */
   readonly changes: Readonly<Partial<Record<Change, number>>>;
-}
-
-export type RecallSource = 'primary' | 'expansion' | 'census';
-
-/** What the stages leave on a hit, beside its score. */
-export interface StageMarks {
-  /** What the changes begin with. */
-  readonly base: number;
-  /** Whether ranks made it; otherwise the terms of the text leg add up to it. */
-  readonly byRanks: boolean;
-  readonly changes: Readonly<Partial<Record<Change, number>>>;
-  readonly recallSource: RecallSource;
-  readonly conflictStatus?: 'current' | 'outdated';
-  readonly relativeTime?: string;
-  readonly explanation?: string;
 }
 
 export interface StageHit {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Ask, answerNow } from './asking.ts';
+import { type Answer, type Ask, answerNow } from '../asking/asking.ts';
 import { splitQuery } from './decompose.ts';
 import { entitiesOf, namesIn } from './entities.ts';
 import { alikeOf, expandQuery } from './expansion.ts';

@@ -1,12 +1,11 @@
 // Legs that a request asks for: other wordings of the query, parts of it, and hops over the graph of entities. Each is a
 // ranking; they are joined with what was found by reciprocal rank fusion.
-import type { RecallQuery } from '../../calls.ts';
-import { type Asking, aboutEntity, askAlike, followUp, search } from './asking.ts';
+import type { RecallOptions, RecallQuery, RecallSource } from '../../calls/recall.ts';
+import { type Asking, aboutEntity, askAlike, followUp, search } from '../asking/asking.ts';
 import { splitQuery } from './decompose.ts';
 import { entitiesOfHits } from './entities.ts';
 import { ALIKE_MAX, expandQuery, wordsToExpand } from './expansion.ts';
-import { compareHits, type RecallSource, type StageHit } from './hit.ts';
-import type { RecallOptions } from './options.ts';
+import { compareHits, type StageHit } from './hit.ts';
 
 /** As the fusion of the legs has it (service contract 8.2). */
 const RRF_K = 60;

@@ -1,7 +1,7 @@
 // Backfill of namespaces that gave few hits: each is asked again alone.
-import type { RecallQuery } from '../../calls.ts';
+import type { RecallQuery } from '../../calls/recall.ts';
+import { type Asking, followUp, search } from '../asking/asking.ts';
 import { capped, lowestScore } from './added.ts';
-import { type Asking, followUp, search } from './asking.ts';
 import { byNamespace } from './cut.ts';
 import type { StageHit } from './hit.ts';
 

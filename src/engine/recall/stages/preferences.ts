@@ -1,7 +1,7 @@
 // What was said around a preference: a liking alone seldom tells what it was about.
-import type { RecallQuery } from '../../calls.ts';
+import type { RecallQuery } from '../../calls/recall.ts';
+import { type Asking, followUp, search } from '../asking/asking.ts';
 import { capped, lowestScore } from './added.ts';
-import { type Asking, followUp, search } from './asking.ts';
 import { type StageHit, textField, textOf } from './hit.ts';
 
 const HITS_READ = 10;

@@ -1,5 +1,5 @@
 // Between the hits of a recall and those of the stages.
-import type { RecallBreakdown, RecallHit, RecallQuery } from '../../calls.ts';
+import type { RecallBreakdown, RecallHit, RecallQuery } from '../../calls/recall.ts';
 import { type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
 
 /** A fused hit on its way into the stages; `query` is what it answers. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GrainView, RecallHit } from '../../calls.ts';
-import { ANSWER_BYTES_MAX, FURTHER_SOURCES_MAX } from '../../limits.ts';
+import { ANSWER_BYTES_MAX, FURTHER_SOURCES_MAX } from '../../base/limits.ts';
+import type { GrainView } from '../../calls/grain.ts';
+import type { RecallHit } from '../../calls/recall.ts';
 import { recallStagedNow } from './recall-output.ts';
 
 const BREAKDOWN = {

@@ -1,13 +1,16 @@
 // A recall with its stages, from whoever answers recalls without: the engine at once, the main thread with promises.
-import { AnswerRoom, partOfGrain, withinRoom } from '../../answer-room.ts';
-import { assert } from '../../assert.ts';
-import type { MemoryCalls, RecallQuery } from '../../calls.ts';
-import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
-import { type Excluded, Exclusions } from './excluded.ts';
+
+import { assert } from '../../base/assert.ts';
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { Excluded, RecallQuery } from '../../calls/recall.ts';
+import { AnswerRoom, partOfGrain, withinRoom } from '../../grain/api/answer-room.ts';
+import { type Answer, type Ask, answerLater, answerNow } from '../asking/asking.ts';
+import { Exclusions } from './excluded.ts';
 import type { StageHit } from './hit.ts';
 import { asksPreference } from './preferences.ts';
 import { recallHit, stageHit } from './recall-hit.ts';
-import { hitsWanted, type StageContext, type Staged, stages } from './run.ts';
+import { hitsWanted, type StageContext, stages } from './run.ts';
+import type { Staged } from './staged.ts';
 
 type RecallOutput = MemoryCalls['recall']['output'];
 /** What is asked for beside recalls. */

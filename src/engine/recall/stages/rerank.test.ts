@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Ask, answerNow } from './asking.ts';
+import { type Answer, type Ask, answerNow } from '../asking/asking.ts';
 import { explain } from './explain.ts';
 import { scoreOf } from './hit.ts';
 import { RERANK_HITS_MAX, rerank } from './rerank.ts';

@@ -1,7 +1,7 @@
 // A model's order of the best hits. Its own numbers are of no scale that anything else here has, so it only says who takes
 // which place: the best of them gets the best score that any of them had, and so on.
-import { assert } from '../../assert.ts';
-import type { Asking } from './asking.ts';
+import { assert } from '../../base/assert.ts';
+import type { Asking } from '../asking/asking.ts';
 import type { StageHit } from './hit.ts';
 
 /** Hits that are put in order; those behind them keep their places. */

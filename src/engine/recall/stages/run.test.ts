@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
-import { SOURCES_MAX } from '../../limits.ts';
-import { type Answer, type Ask, answerLater, answerNow } from './asking.ts';
-import { CHANGES, compareHits, type StageHit, scoreOf } from './hit.ts';
-import type { RecallOptions } from './options.ts';
-import { hitsWanted, type StageContext, type Staged, stages } from './run.ts';
+import { SOURCES_MAX } from '../../base/limits.ts';
+import { CHANGES, type RecallOptions } from '../../calls/recall.ts';
+import { type Answer, type Ask, answerLater, answerNow } from '../asking/asking.ts';
+import { compareHits, type StageHit, scoreOf } from './hit.ts';
+import { hitsWanted, type StageContext, stages } from './run.ts';
+import type { Staged } from './staged.ts';
 import { belief, grain, hashOf, hit, NOW_MS, names, query } from './testing/hits.ts';
 
 const HOUR = 3_600_000;

@@ -1,38 +1,27 @@
 // What follows fusion in a recall (service contract 8.3), in its order. One function for the engine, which answers at
 // once, and for the main thread, which waits for several partitions: the same hits give the same answer.
-import type { RecallQuery } from '../../calls.ts';
+
+import type { CensusMetadata, ExhaustiveMetadata, RecallOptions, RecallQuery } from '../../calls/recall.ts';
+import { type Asking, askVectors } from '../asking/asking.ts';
 import { favourSession, favourSubject } from './affinity.ts';
 import { sourcesOf, subjectsOf } from './annotate.ts';
-import { type Asking, askVectors } from './asking.ts';
-import { type CensusMetadata, coverageRatio, sessionCensus } from './census.ts';
+import { coverageRatio, sessionCensus } from './census.ts';
 import { containsTest } from './contains.ts';
 import { cutToLimit, dropWeak, keepBestNamespaces } from './cut.ts';
 import { DIVERSITY_HITS_MAX, diversify, likenessOf } from './diversity.ts';
 import { dropDuplicates, preferDeepest, resolveConflicts } from './duplicates.ts';
 import type { ExclusionReason, Exclusions } from './excluded.ts';
-import { type ExhaustiveMetadata, exhaust } from './exhaustive.ts';
+import { exhaust } from './exhaustive.ts';
 import { explain } from './explain.ts';
 import { compareHits, type StageHit } from './hit.ts';
 import { furtherLegs, fuseLegs } from './legs.ts';
 import { backfillNamespaces } from './namespaces.ts';
-import type { RecallOptions } from './options.ts';
 import { asksPreference, enrichPreferences } from './preferences.ts';
 import { rerank } from './rerank.ts';
 import { Similarity } from './similarity.ts';
+import type { Staged } from './staged.ts';
 import { demoteSuperseded, markConflicts, penaliseOutdated } from './standing.ts';
 import { annotateTime, approachTarget, weighRecency, weighTarget } from './time.ts';
-
-export interface Staged {
-  /** At most the query's limit, the best first. */
-  readonly hits: readonly StageHit[];
-  readonly sources?: readonly StageHit[];
-  /** There when the hits have more sources than an answer. */
-  readonly sourcesCut?: true;
-  readonly entities?: readonly string[];
-  readonly exhaustive?: ExhaustiveMetadata;
-  readonly census?: CensusMetadata;
-  readonly sessionCoverageRatio?: number;
-}
 
 export interface StageContext {
   readonly query: RecallQuery;

@@ -1,7 +1,7 @@
 // Stages that move hits by their time. Pure: now is an argument.
-import type { GrainView } from '../../calls.ts';
+import type { GrainView } from '../../calls/grain.ts';
+import type { RecallOptions, TimeField } from '../../calls/recall.ts';
 import { changed, compareHits, numberField, type StageHit, textField } from './hit.ts';
-import type { RecallOptions, TimeField } from './options.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,4 +1,4 @@
-import { RECALL_RECORD_DAYS } from '../../../engine/limits.ts';
+import { RECALL_RECORD_DAYS } from '../../../engine/base/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { explained, isKnownReason } from '../../operations/trail/recall-record.ts';
 import { emptyParts, technicalDocumentation } from '../documentation.ts';

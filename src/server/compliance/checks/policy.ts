@@ -1,4 +1,4 @@
-import type { RuleProbe } from '../../../engine/maintain/compliance/evidence.ts';
+import type { RuleProbe } from '../../../engine/calls/compliance.ts';
 import { areas, policyOf, sum } from '../evidence.ts';
 import { fail, type Judge, pass, passIf, skip, type Verdict, warn } from '../verdict.ts';
 

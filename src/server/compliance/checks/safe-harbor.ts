@@ -1,7 +1,7 @@
 // The 18 identifiers of 45 CFR 164.514(b)(2), each in a sentence of nobody's, and the categories that find it.
-import type { PiiCategory } from '../../../engine/govern/pii/categories.ts';
-import type { PiiDetector } from '../../../engine/govern/pii/detection.ts';
-import { piiDetector } from '../../../engine/govern/pii/detector.ts';
+import type { PiiCategory } from '../../../engine/text/pii/categories.ts';
+import type { PiiDetector } from '../../../engine/text/pii/detection.ts';
+import { piiDetector } from '../../../engine/text/pii/detector.ts';
 
 interface Identifier {
   readonly name: string;

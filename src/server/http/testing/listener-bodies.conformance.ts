@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { BODY_PIECE_BYTES_MIN, BODY_PIECES_MAX, MESSAGE_BYTES_MAX } from '../../../engine/limits.ts';
+import { BODY_PIECE_BYTES_MIN, BODY_PIECES_MAX, MESSAGE_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { requestBudget } from '../../byte-budget.ts';
 import { type Listen, RequestAborted } from '../listener.ts';
 import { bodyLength, echo, serveWith, signal, TEXT, TIMEOUT_MS } from './served.ts';

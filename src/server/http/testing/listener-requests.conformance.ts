@@ -1,7 +1,7 @@
 // What every HTTP listener does with requests: what arrives, and what is refused.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { HEADER_BYTES_MAX } from '../../../engine/limits.ts';
+import { HEADER_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { Listen } from '../listener.ts';
 import { echo, serveWith, TEXT, TIMEOUT_MS } from './served.ts';
 

@@ -1,8 +1,8 @@
 // What the conformance suite of HTTP listeners stands on: a listener for one test, handlers, and things to wait for.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { EngineError } from '../../../engine/errors.ts';
-import { MESSAGE_BYTES_MAX } from '../../../engine/limits.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { MESSAGE_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { HttpHandler, HttpListener, Listen, ListenOptions } from '../listener.ts';
 import { SocketClient } from '../socket-client.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MEMORY_SETTINGS_BYTES_MAX } from '../../../engine/limits.ts';
+import { MEMORY_SETTINGS_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { MemoryLogStore } from '../../../engine/log/memory.ts';
 import { ADMIN, ask, makeParts, type Parts } from '../../testing/parts.ts';
 

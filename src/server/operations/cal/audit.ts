@@ -1,6 +1,8 @@
 // Each query leaves an entry in its memory's audit trail: its hash and what came of it, never its text.
-import { type CalReply, isRefused } from '../../../engine/cal/run/answer.ts';
-import { CAL_AUDITS_MAX } from '../../../engine/limits.ts';
+
+import { CAL_AUDITS_MAX } from '../../../engine/base/limits.ts';
+import { isRefused } from '../../../engine/cal/run/answer.ts';
+import type { CalReply } from '../../../engine/calls/cal.ts';
 import type { Context } from '../../context.ts';
 
 /** Entries on their way to the log. */

@@ -1,20 +1,20 @@
+import { EngineError } from '../../../engine/base/errors.ts';
 import { CalError } from '../../../engine/cal/errors.ts';
 import { type CheckedQuery, hashOf } from '../../../engine/cal/query.ts';
-import { type CalCall, type CalReply, isRefused, refusal } from '../../../engine/cal/run/answer.ts';
+import { isRefused, refusal } from '../../../engine/cal/run/answer.ts';
 import { tierOf } from '../../../engine/cal/run/kinds.ts';
 import { planOf } from '../../../engine/cal/run/plans.ts';
 import { searchedTexts } from '../../../engine/cal/run/searched.ts';
-import type { CalSession, QueryVector } from '../../../engine/cal/run/session.ts';
-import { EngineError } from '../../../engine/errors.ts';
-import { objectOfJson, parseJson } from '../../../engine/grain/api-json.ts';
-import { runCal } from '../../../shards/gather-cal.ts';
+import type { CalCall, CalReply, CalSession, QueryVector } from '../../../engine/calls/cal.ts';
+import { objectOfJson, parseJson } from '../../../engine/grain/api/json.ts';
+import { runCal } from '../../../shards/gather/cal.ts';
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';
 import { CalQueryRequest, CalQueryResponse } from '../../gen/memory/v1/memory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation, rpc } from '../define.ts';
-import { WaitForIndexMs, waitForIndex } from '../grains/index-wait.ts';
+import { WaitForIndexMs, waitForIndex } from '../recall/index-wait.ts';
 import { type Static, Type } from '../type.ts';
 import { auditQuery } from './audit.ts';
 

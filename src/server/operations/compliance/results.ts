@@ -1,5 +1,5 @@
 // What the last full run came to: counts, violations, impact assessments, a report to hand on.
-import { EngineError } from '../../../engine/errors.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
 import { policyOfJson } from '../../../engine/govern/policy/seal.ts';
 import type { PolicyValue } from '../../../engine/govern/policy/values.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
@@ -9,9 +9,9 @@ import { fullRun, keptRun, type Run, shownCheck, tallyOf } from '../../complianc
 import { CHECKS, checkOf, SEVERITIES } from '../../compliance/table.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
-import { POLICY } from '../govern/policy-schema.ts';
 import { FIELDS, HASH, listOf, objectOf, oneOf, orNull, TEXT, TEXTS, TIME, withMembers } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
+import { POLICY } from '../policy/schema.ts';
 import { Type } from '../type.ts';
 import { Citation, VerifyResult } from './verify-run.ts';
 

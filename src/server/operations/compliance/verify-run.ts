@@ -1,5 +1,5 @@
 // The checks of compliance on a memory: run now, and the last result.
-import { EngineError } from '../../../engine/errors.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
 import { keptRun, type Run, runChecks, shownCheck, tallyOf } from '../../compliance/run.ts';
 import { VerifyRequest, VerifyResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';

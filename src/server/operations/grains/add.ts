@@ -4,10 +4,10 @@ import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
 import { COUNT, HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
+import { addAsks, jsonAsks } from '../remember/asks-extraction.ts';
+import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from '../remember/extraction.ts';
 import { Type } from '../type.ts';
-import { addAsks, jsonAsks } from './asks-extraction.ts';
 import { withRelated } from './auto-relate.ts';
-import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from './extraction.ts';
 import {
   bodyOf,
   Fields,

@@ -1,7 +1,7 @@
 // What a new grain is like among those that are there (service contract 8.12): its nearest by meaning become `related_to`.
 import type { JsonObject, RecallHit } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
-import { type Source, textOf } from './extraction.ts';
+import { type Source, textOf } from '../remember/extraction.ts';
 
 const RELATED_MAX = 5;
 const COSINE_MIN = 0.8;

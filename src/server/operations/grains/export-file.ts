@@ -1,10 +1,10 @@
 // A memory as one .mg file. Offsets stand before the grains, so the pages are walked twice: once for the lengths, four
 // bytes a grain, and once for the blobs, which go out as they come. Nothing of it is kept or written anywhere.
-import { EngineError } from '../../../engine/errors.ts';
-import { ContainerWriter } from '../../../engine/grain/container-writer.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { TRANSFER_BYTES } from '../../../engine/base/limits.ts';
+import { ContainerWriter } from '../../../engine/grain/codec/container-writer.ts';
+import type { Standing } from '../../../engine/grain/codec/manifest.ts';
 import type { Address } from '../../../engine/grain/grain.ts';
-import type { Standing } from '../../../engine/grain/manifest.ts';
-import { TRANSFER_BYTES } from '../../../engine/limits.ts';
 import type { CallContext, ExportedGrain, GrainFilter } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import type { Shards } from '../../shards.ts';

@@ -1,7 +1,7 @@
 // How a request's body becomes a grain's fields: the flat and the nested shape, and what wins (service contract, 1).
-import { EngineError } from '../../../engine/errors.ts';
-import { COMMON_NAMES } from '../../../engine/grain/api-names.ts';
-import { GRAIN_FIELDS_MAX } from '../../../engine/limits.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { GRAIN_FIELDS_MAX } from '../../../engine/base/limits.ts';
+import { COMMON_NAMES } from '../../../engine/grain/api/names.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { isMembers, type Members } from '../names.ts';
 import { Type } from '../type.ts';

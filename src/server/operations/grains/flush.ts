@@ -1,9 +1,9 @@
-import { INDEX_WAIT_MS_MAX } from '../../../engine/limits.ts';
+import { INDEX_WAIT_MS_MAX } from '../../../engine/base/limits.ts';
 import { FlushRequest, FlushResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { COUNT, objectOf, oneOf } from '../json-schema.ts';
+import { WaitForIndexMs, waitForIndex } from '../recall/index-wait.ts';
 import { Type } from '../type.ts';
-import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 
 export const flush = defineOperation({
   name: 'flush',

@@ -1,5 +1,5 @@
-import { EngineError } from '../../../engine/errors.ts';
-import { BATCH_GRAINS_MAX } from '../../../engine/limits.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { BATCH_GRAINS_MAX } from '../../../engine/base/limits.ts';
 import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { DryRun, isDryRun, Preview, previewOf } from '../erasure/dry-run.ts';

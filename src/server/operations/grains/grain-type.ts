@@ -1,4 +1,4 @@
-import { EngineError } from '../../../engine/errors.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
 
 const NAMES: ReadonlySet<string> = new Set(GRAIN_TYPE_NAMES);

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EngineError, type ErrorCode } from '../../../engine/errors.ts';
+import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
 import { ADMIN, ask, makeParts, type Parts, sha256 } from '../../testing/parts.ts';
+import { modelFieldWarnings } from '../recall/fields.ts';
+import { recallQuery } from '../recall/query.ts';
 import { COMMON_FIELDS, fieldsOf } from './fields.ts';
-import { modelFieldWarnings } from './recall-fields.ts';
-import { recallQuery } from './recall-query.ts';
 
 const BELIEF = { subject: 'ann', relation: 'likes', object: 'tea' };
 /** What the engine adds to a belief that says none of it. */

@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../../engine/grain/api-json.ts';
-import { ANSWER_BYTES_MAX } from '../../../engine/limits.ts';
+import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { GetHistoryRequest, GetHistoryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { PAGE_INPUT, readPage, writeCursor } from '../page.ts';

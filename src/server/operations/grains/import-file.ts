@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../../engine/errors.ts';
-import { IMPORT_HASHES_TOLD_MAX, IMPORT_TOLD_MAX } from '../../../engine/limits.ts';
+import type { ErrorCode } from '../../../engine/base/errors.ts';
+import { IMPORT_HASHES_TOLD_MAX, IMPORT_TOLD_MAX } from '../../../engine/base/limits.ts';
 import { blobsOf, entriesOf } from '../../jobs/read-import.ts';
 import { defineOperation, NO_MEMBERS } from '../define.ts';
 import { Type } from '../type.ts';

@@ -1,9 +1,9 @@
 import type { GrainFilter } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+import { secondsToMs } from '../recall/query.ts';
 import { type Static, Type } from '../type.ts';
 import { checkedGrainType } from './grain-type.ts';
-import { secondsToMs } from './recall-query.ts';
 import { GrainOutput, grainOutput } from './view.ts';
 
 const Input = Type.Object({

@@ -1,8 +1,8 @@
 // Walks over a message's fields without decoding it, for what has to be known of a request that a worker will read. It
 // stands before every such request, so it is written out by hand (~0.3 µs; a reader's object alone takes several times that).
 
-import { EngineError } from '../../../engine/errors.ts';
-import { REQUEST_MEMBERS_MAX } from '../../../engine/limits.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { REQUEST_MEMBERS_MAX } from '../../../engine/base/limits.ts';
 
 /** Where in the message a field's bytes lie. */
 export interface Stretch {

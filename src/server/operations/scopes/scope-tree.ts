@@ -1,5 +1,5 @@
 // The scopes of a memory: shown, replaced as a whole, taken away. What lies in them stays.
-import { EngineError } from '../../../engine/errors.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
 import { checkScopeTree, type ScopeNode } from '../../../engine/govern/scope-tree.ts';
 import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';

@@ -1,5 +1,5 @@
-import { EngineError } from '../../../engine/errors.ts';
-import { AUDIT_EVENTS } from '../../../engine/govern/audit.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { AUDIT_EVENTS } from '../../../engine/govern/trail/audit.ts';
 import type { AuditFilter, AuditView } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';

@@ -1,7 +1,7 @@
 // A person's data: as much as there is over HTTP, what fits a message over gRPC and app/exec.
-import { EngineError } from '../../../engine/errors.ts';
-import { parseJson } from '../../../engine/grain/api-json.ts';
-import { MESSAGE_BYTES_MAX } from '../../../engine/limits.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { MESSAGE_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { parseJson } from '../../../engine/grain/api/json.ts';
 import type { Context } from '../../context.ts';
 import { ExportRequest, ExportResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';

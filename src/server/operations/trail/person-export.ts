@@ -1,10 +1,10 @@
 // What a memory holds of one person, in pieces: over HTTP they go out as they come, so that no export is too large.
-import { EngineError } from '../../../engine/errors.ts';
-import { stringifyJson } from '../../../engine/grain/api-json.ts';
-import { TRANSFER_BYTES } from '../../../engine/limits.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { TRANSFER_BYTES } from '../../../engine/base/limits.ts';
+import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import type { Output } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
-import { ConsentRecord, consentRecords } from '../govern/consent-record.ts';
+import { ConsentRecord, consentRecords } from '../consent/record.ts';
 import { GrainOutput, grainOutput } from '../grains/view.ts';
 import { COUNT, listOf, objectOf, oneOf, TEXT, TIME, withMembers } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward, toSnake } from '../names.ts';

@@ -1,4 +1,4 @@
-import { EngineError } from '../../../engine/errors.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
 import type { RecordFilter } from '../../../shards/protocol.ts';
 import { ListProvenanceRequest, ListProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';

@@ -1,6 +1,8 @@
 // The record of a recall as answers show it, and in plain English.
+
+import { CHANGES, type Change } from '../../../engine/calls/recall.ts';
 import { explain } from '../../../engine/recall/stages/explain.ts';
-import { CHANGES, type Change, TEXT_TERMS, type TextTerm } from '../../../engine/recall/stages/hit.ts';
+import { TEXT_TERMS, type TextTerm } from '../../../engine/recall/stages/hit.ts';
 import type { JsonObject, RecallRecordView } from '../../../shards/protocol.ts';
 import { COUNT, listOf, objectOf, TEXT, withMembers } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';

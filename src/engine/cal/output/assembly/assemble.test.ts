@@ -7,7 +7,8 @@ import type { Rendering } from '../formats/choice.ts';
 import type { CalGrain } from '../grain.ts';
 import { ESTIMATE, type TokenCounter } from '../tokens.ts';
 import { grainOf, HOSTILE, NOW_MS, named, TEN, templated } from '../types.fixture.ts';
-import { type Assembly, assemble } from './assemble.ts';
+import { assemble } from './assemble.ts';
+import type { Assembly } from './assembly.ts';
 import { ranked, withoutRepeats } from './ranking.ts';
 
 const beliefs = (count: number, words = 12): CalGrain[] =>

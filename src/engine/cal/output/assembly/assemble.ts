@@ -1,6 +1,7 @@
 // ASSEMBLE: the grains of several sources in one text that keeps to a budget. A pure function of what was found: the same
 // grains and the same clock give the same text.
-import type { JsonObject } from '../../../grain/api-json.ts';
+
+import type { JsonObject } from '../../../grain/api/json-value.ts';
 import { CAL_LIMITS } from '../../vocabulary/limits.ts';
 import { formatName, type Rendering } from '../formats/choice.ts';
 import type { Tally } from '../formats/format.ts';
@@ -9,38 +10,13 @@ import type { Level } from '../projection.ts';
 import { skippedWarning } from '../render.ts';
 import { summaryOf } from '../summary.ts';
 import { utilization } from '../template-variables.ts';
-import type { TokenCounter } from '../tokens.ts';
+import type { Assembly } from './assembly.ts';
 import { AUTO_TOON_WARNING, autoToon } from './auto-toon.ts';
 import { fitting } from './document.ts';
 import { type Filling, fill } from './fill.ts';
-import { type Budget, frameTokens, type Page, pageOf } from './page.ts';
-import { type RankedSource, ranked, type Source, weightsOf, withoutRepeats } from './ranking.ts';
+import { frameTokens, type Page, pageOf } from './page.ts';
+import { type RankedSource, ranked, weightsOf, withoutRepeats } from './ranking.ts';
 import { type Choice, Tray } from './tray.ts';
-
-export interface Assembly {
-  readonly name?: string | undefined;
-  readonly intent?: string | undefined;
-  /** In the order of FROM. */
-  readonly sources: readonly Source[];
-  /** Labels; empty: as in FROM. */
-  readonly priority: readonly string[];
-  /** D-42: absent, 4000 tokens. */
-  readonly budget?: Budget | undefined;
-  /** Each of several keeps to the budget. D-29: absent, SML. */
-  readonly renderings?: readonly Rendering[] | undefined;
-  readonly dedupField?: string | undefined;
-  readonly level: Level;
-  /** True when `progressive_disclosure` was asked for: what finds no room may be shown as a summary. */
-  readonly squeezes?: boolean | undefined;
-  readonly isoTimestamps?: boolean | undefined;
-  readonly summarizes?: boolean | undefined;
-  /** True where no format was chosen and the server may choose TOON when room is short. */
-  readonly autoToon?: boolean | undefined;
-  readonly nowMs: number;
-  readonly counter?: TokenCounter | undefined;
-  /** As that of a setting. */
-  readonly step?: (() => void) | undefined;
-}
 
 export interface AssembledSource {
   readonly label: string;

@@ -1,8 +1,8 @@
 // TOON for who chose no format and has little room: where the server allows it, the shortest text is taken by itself.
 import { calWarning } from '../../errors.ts';
 import type { Rendering } from '../formats/choice.ts';
-import type { Assembly } from './assemble.ts';
-import { type Budget, frameTokens, pageOf } from './page.ts';
+import type { Assembly, Budget } from './assembly.ts';
+import { frameTokens, pageOf } from './page.ts';
 import type { RankedSource } from './ranking.ts';
 import { Tray } from './tray.ts';
 

@@ -1,14 +1,10 @@
 // What an assembly is written on: its formats, its budget, and what counts tokens.
+
 import { CAL_LIMITS } from '../../vocabulary/limits.ts';
 import { formatOf, type Rendering } from '../formats/choice.ts';
 import type { Format, Setting } from '../formats/format.ts';
 import { ESTIMATE, type TokenCounter } from '../tokens.ts';
-import type { Assembly } from './assemble.ts';
-
-export interface Budget {
-  readonly value: number;
-  readonly unit: 'tokens' | 'grains';
-}
+import type { Assembly, Budget } from './assembly.ts';
 
 /** What everything is measured against. */
 export interface Page extends Budget {

@@ -1,6 +1,6 @@
 // What a format is: how it writes one grain, and how it puts many together. Budgets are filled by the first and checked
 // by the second.
-import type { JsonObject } from '../../../grain/api-json.ts';
+import type { JsonObject } from '../../../grain/api/json-value.ts';
 import { typeOfSingular } from '../../vocabulary/grain-types.ts';
 import type { CalGrain } from '../grain.ts';
 import type { Level, Project, View } from '../projection.ts';

@@ -1,5 +1,5 @@
 // JSON: an array of objects under CAL's names, given as data. Its text is what budgets count.
-import { stringifyJson } from '../../../grain/api-json.ts';
+import { stringifyJson } from '../../../grain/api/json.ts';
 import { projectData } from '../projection.ts';
 import { type Format, type Setting, textsOf, viewOf } from './format.ts';
 

@@ -1,5 +1,7 @@
 // YAML: the data of the JSON format in block style.
-import { type JsonObject, type JsonValue, stringifyJson } from '../../../grain/api-json.ts';
+
+import { stringifyJson } from '../../../grain/api/json.ts';
+import type { JsonObject, JsonValue } from '../../../grain/api/json-value.ts';
 import { isMap } from '../fields.ts';
 import { decimal } from '../humanize.ts';
 import { projectData } from '../projection.ts';

@@ -1,5 +1,7 @@
 // Hits for the tests of stages.
-import type { GrainView, JsonObject, RecallQuery } from '../../../calls.ts';
+import type { GrainView } from '../../../calls/grain.ts';
+import type { RecallQuery } from '../../../calls/recall.ts';
+import type { JsonObject } from '../../../grain/api/json-value.ts';
 import type { StageHit } from '../hit.ts';
 
 /** An instant of the past, ms. */

@@ -1,0 +1,30 @@
+// One query, asked of a server.
+
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import type { Connection } from './connection.ts';
+import type { ServerOptions } from './options.ts';
+
+export interface CalOptions extends ServerOptions {
+  readonly memory: string;
+}
+
+/** What `app/exec cal` answers, as far as it is shown. */
+export interface CalAnswer {
+  readonly result: JsonObject;
+  readonly warnings: readonly string[];
+  readonly executionMs: number;
+  /** All of it. */
+  readonly all: JsonObject;
+}
+
+/** Rejects with Failure. */
+export async function ask(connection: Connection, memory: string, query: string): Promise<CalAnswer> {
+  const all = (await connection.exec(memory, 'cal', { query })) as JsonObject; // The contract: an object.
+  const { result, warnings, execution_time_ms: ms } = all;
+  return {
+    result: result as JsonObject, // the same
+    warnings: Array.isArray(warnings) ? warnings.map(String) : [],
+    executionMs: Number(ms),
+    all,
+  };
+}

@@ -1,0 +1,81 @@
+// What a policy makes of the personal data in a grain, as far as it can be told before the grain's turn comes: what it is
+// to be written as is settled, and whether the consent that it needs is there is asked for when it is planned.
+import type { EngineError } from '../../base/errors.ts';
+import { TAGS_MAX } from '../../base/limits.ts';
+import type { GrainType } from '../../grain/grain.ts';
+import type { ValueMap } from '../../grain/value.ts';
+import type { PiiCategory } from '../../text/pii/categories.ts';
+import { piiDetector } from '../../text/pii/detector.ts';
+import { applyPiiPolicy, type PiiOutcome, type PiiWritePolicy } from '../../text/pii/write-action.ts';
+import { piiWritePolicy } from './in-force.ts';
+import type { Rules } from './rules.ts';
+
+export interface PiiNeeds {
+  /** Categories that count under the policy, sorted. */
+  readonly categories: readonly PiiCategory[];
+  /** POL-E002, POL-E005. `granted` is asked for the user of the grain. */
+  refusal(granted: (purpose: string) => boolean): EngineError | undefined;
+}
+
+export interface PiiChecked {
+  /** As the grain is to be written: redacted, tagged. The same object when nothing is changed. */
+  readonly fields: ValueMap;
+  readonly needs: PiiNeeds | undefined;
+  /** For the writer, with what else the grain's answer tells. */
+  readonly warnings: readonly string[];
+}
+
+/** Texts are the same to every memory: one detector, which keeps nothing of them. Names go by lists and wording. */
+const detector = piiDetector();
+
+/** Looks for personal data where the rules care; `fields` is not changed. */
+export function checkPii(
+  rules: Rules,
+  grain: { readonly type: GrainType; readonly fields: ValueMap },
+  purpose: string,
+): PiiChecked {
+  const policy = piiWritePolicy(rules);
+  if (policy.action === 'allow' && !policy.sensitiveSeparate)
+    return { fields: grain.fields, needs: undefined, warnings: [] };
+  const asked = new Map<string, boolean>();
+  const everything = outcomeOf(grain, policy, purpose, (wanted) => {
+    asked.set(wanted, false);
+    return true;
+  });
+  const fields = tagged(everything);
+  const { warnings } = everything;
+  if (everything.categories.length === 0 && asked.size === 0 && everything.refusal === undefined)
+    return { fields, needs: undefined, warnings };
+  return {
+    fields,
+    warnings,
+    needs: {
+      categories: everything.categories,
+      refusal: (granted) => {
+        if (everything.refusal !== undefined) return everything.refusal;
+        if ([...asked.keys()].every(granted)) return undefined;
+        // Which consent is missing is told by asking again: rare, as it is a refusal.
+        return outcomeOf(grain, policy, purpose, granted).refusal;
+      },
+    },
+  };
+}
+
+function outcomeOf(
+  grain: { readonly type: GrainType; readonly fields: ValueMap },
+  policy: PiiWritePolicy,
+  purpose: string,
+  granted: (purpose: string) => boolean,
+): PiiOutcome {
+  const user = grain.fields['user_id'];
+  const userId = typeof user === 'string' && user !== '' ? { userId: user } : {};
+  return applyPiiPolicy(detector, grain, policy, { ...userId, purpose, granted });
+}
+
+/** What the policy says of a grain goes before what its writer says: the tags stay within their number. */
+function tagged({ fields, tags }: PiiOutcome): ValueMap {
+  if (tags.length === 0) return fields;
+  const own = fields['structural_tags'];
+  const others = Array.isArray(own) ? own.filter((tag) => typeof tag === 'string' && !tags.includes(tag)) : [];
+  return { ...fields, structural_tags: [...others.slice(0, TAGS_MAX - tags.length), ...tags] };
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { GROUP_WRITES_MAX } from '../../base/limits.ts';
+import { grainName } from '../../record/grain-name.ts';
+import {
+  AUDIT_EVENTS,
+  type AuditDraft,
+  type AuditEvent,
+  canonicalDetails,
+  checkChain,
+  extendChain,
+  GENESIS,
+} from './audit.ts';
+import { decodeAuditBody, encodeAuditBody } from './audit-codec.ts';
+
+const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
+const name = fc
+  .record({ user: fc.nat(), scope: fc.nat(), partition: fc.option(fc.nat({ max: 63 }), { nil: undefined }), hash: hex })
+  .map(({ user, scope, partition, hash }) =>
+    grainName({
+      keys: { user, scope },
+      ...(partition === undefined ? {} : { partition }),
+      enciphered: Buffer.from(hash, 'hex'),
+    }),
+  );
+const draft: fc.Arbitrary<AuditDraft> = fc.record({
+  event: fc.constantFrom(...(Object.keys(AUDIT_EVENTS) as AuditEvent[])),
+  actor: fc.constantFrom('anonymous', 'key:key_abc', 'system', 'user:zoë'),
+  subject: fc.oneof(
+    fc.constant(''),
+    hex.map((token) => `user:${token.slice(0, 32)}`),
+  ),
+  details: fc.oneof(
+    hex.map((hash) => ({ grain_type: 'belief', hash })),
+    fc.record({ hash: hex, old_hash: hex, count: fc.nat() }),
+    fc.record({
+      grain: name,
+      grain_type: fc.constantFrom('belief', 'consent', 'other'),
+      old_grain: name,
+      reason_hmac: hex,
+    }),
+    fc.record({ grain: name, action: fc.stringMatching(/^[0-9a-f]{60,90}$/) }),
+    fc.constant({}),
+    fc.dictionary(
+      fc.stringMatching(/^[a-z_]{1,9}$/),
+      fc.oneof(fc.string({ unit: 'grapheme' }), fc.nat(), fc.boolean()),
+    ),
+  ),
+});
+
+test('an entry is hashed over length-prefixed fields and the previous hash', () => {
+  const { entries } = extendChain(
+    GENESIS,
+    [{ event: 'memory.added', actor: 'a', subject: '', details: { hash: 'x' } }],
+    7,
+  );
+  const field = (text: string) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(Buffer.byteLength(text));
+    return Buffer.concat([length, Buffer.from(text)]);
+  };
+  const numbers = Buffer.alloc(16);
+  numbers.writeBigUInt64BE(1n, 0);
+  numbers.writeBigUInt64BE(7n, 8);
+  const bytes = Buffer.concat([numbers, ...['memory.added', 'a', '', '{"hash":"x"}', '0'.repeat(64)].map(field)]);
+  assert.equal(entries[0]!.hash, createHash('sha256').update(bytes).digest('hex'));
+});
+
+test('details are canonical JSON with sorted keys', () => {
+  assert.equal(canonicalDetails({ b: 1, a: 'x"', c: true }), '{"a":"x\\"","b":1,"c":true}');
+  assert.equal(canonicalDetails({}), '{}');
+});
+
+test('a record of entries comes back as it was, and the chain checks', () => {
+  fc.assert(
+    fc.property(fc.array(draft, { minLength: 1, maxLength: 20 }), fc.nat({ max: 4_000_000_000 }), (drafts, time) => {
+      const { entries, head } = extendChain(GENESIS, drafts, time);
+      const decoded = decodeAuditBody(encodeAuditBody(entries));
+      assert.deepEqual(decoded, entries);
+      assert.deepEqual(checkChain(GENESIS, decoded), { head });
+    }),
+  );
+});
+
+test('a group of as many callers as it has writes is one record', () => {
+  const drafts: AuditDraft[] = Array.from({ length: GROUP_WRITES_MAX }, (_, i) => ({
+    event: 'memory.added',
+    actor: `key:${i}`,
+    subject: '',
+    details: {},
+  }));
+  const { entries } = extendChain(GENESIS, drafts, 7);
+  assert.deepEqual(decodeAuditBody(encodeAuditBody(entries)), entries);
+});
+
+test('an edited, dropped or reordered entry is found at its seq', () => {
+  fc.assert(
+    fc.property(fc.array(draft, { minLength: 3, maxLength: 12 }), fc.nat(), (drafts, pick) => {
+      const { entries } = extendChain(GENESIS, drafts, 1_700_000_000);
+      const at = pick % (entries.length - 1);
+      const edited = entries.map((entry, i) => (i === at ? { ...entry, actor: `${entry.actor}!` } : entry));
+      assert.deepEqual(checkChain(GENESIS, edited), { badSeq: at + 1 });
+      assert.deepEqual(
+        checkChain(
+          GENESIS,
+          entries.filter((_, i) => i !== at),
+        ),
+        { badSeq: at + 1 },
+      );
+      const swapped = [...entries];
+      [swapped[at], swapped[at + 1]] = [swapped[at + 1]!, swapped[at]!];
+      assert.deepEqual(checkChain(GENESIS, swapped), { badSeq: at + 1 });
+    }),
+  );
+});
+
+test('an entry for an added belief takes under 100 bytes', () => {
+  const drafts: AuditDraft[] = Array.from({ length: 100 }, (_, i) => ({
+    event: 'memory.added',
+    actor: 'key:key_abcdefghijklmnopqrstuvwx',
+    subject: '',
+    details: {
+      grain: grainName({ keys: { user: 7, scope: 3 }, enciphered: createHash('sha256').update(`${i}`).digest() }),
+      grain_type: 'belief',
+    },
+  }));
+  const body = encodeAuditBody(extendChain(GENESIS, drafts, 1_700_000_000).entries);
+  assert.ok(body.length / 100 < 100, `${body.length / 100} bytes an entry`);
+});

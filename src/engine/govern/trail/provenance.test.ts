@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { grainName } from '../../record/grain-name.ts';
+import { EXCLUSION_REASONS } from './exclusions.ts';
+import {
+  BREAKDOWN_FIELDS,
+  type KeptNames,
+  type KeptRecall,
+  millionths,
+  QUERY_MODES,
+  recallIds,
+  ScoreNumbers,
+  shownRecall,
+} from './provenance.ts';
+import { decodeNames, decodeRecall, encodeNames, encodeRecall } from './provenance-codec.ts';
+
+const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
+const name = fc
+  .record({ user: fc.nat(), scope: fc.nat(), partition: fc.option(fc.nat({ max: 63 }), { nil: undefined }), hash: hex })
+  .map(({ user, scope, partition, hash }) =>
+    grainName({
+      keys: { user, scope },
+      ...(partition === undefined ? {} : { partition }),
+      enciphered: Buffer.from(hash, 'hex'),
+    }),
+  );
+const text = fc.string({ unit: 'grapheme' });
+const score = fc
+  .array(fc.option(fc.double({ min: -2, max: 2, noNaN: true }), { nil: undefined }), {
+    minLength: BREAKDOWN_FIELDS.length,
+    maxLength: BREAKDOWN_FIELDS.length,
+  })
+  .map((values) => {
+    const account = new ScoreNumbers();
+    for (const [at, value] of values.entries())
+      account.next(BREAKDOWN_FIELDS[at] === 'bm25_rank' && value !== undefined ? Math.abs(Math.round(value)) : value);
+    return account.numbers;
+  });
+const kept: fc.Arbitrary<KeptRecall> = fc.record({
+  candidateCount: fc.nat({ max: 5_000 }),
+  excluded: fc.array(fc.record({ grain: name, reason: fc.constantFrom(...EXCLUSION_REASONS) }), { maxLength: 5 }),
+  excludedCounts: fc.dictionary(fc.constantFrom(...EXCLUSION_REASONS), fc.integer({ min: 1, max: 9_999 })),
+  mode: fc.constantFrom(...QUERY_MODES),
+  namespace: text,
+  nonce: fc.nat(),
+  principal: text,
+  query: fc.record(
+    {
+      detect_contradictions: fc.boolean(),
+      grain_type: fc.option(fc.constant('belief')),
+      has_embedding: fc.boolean(),
+      has_text: fc.boolean(),
+      options: fc.array(text, { maxLength: 3 }),
+      text_sha256: hex,
+    },
+    { requiredKeys: ['detect_contradictions', 'grain_type', 'has_embedding', 'has_text', 'options'] },
+  ),
+  requestId: text,
+  results: fc.array(fc.record({ grain: name, score }), { maxLength: 5 }),
+  resultCount: fc.nat({ max: 500 }),
+  timestamp: fc.nat(),
+});
+const names: fc.Arbitrary<KeptNames | undefined> = fc.option(
+  fc.record(
+    { entity: hex, object: hex, relation: hex, salt: hex, subject: hex, text_sha256: hex, user_id: text },
+    { requiredKeys: ['user_id'] },
+  ),
+  { nil: undefined },
+);
+
+/** JSON with members in the order of their names. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
+}
+
+test('a record comes back as it was', () => {
+  fc.assert(
+    fc.property(kept, names, (recall, named) => {
+      assert.equal(canonical(decodeRecall(encodeRecall(recall))), canonical(recall));
+      if (named !== undefined) assert.equal(canonical(decodeNames(encodeNames(named))), canonical(named));
+    }),
+  );
+});
+
+test('an id is the hash of the canonical JSON of what is shown, with names and without', () => {
+  fc.assert(
+    fc.property(kept, names, (recall, named) => {
+      const hashOf = (value: unknown) => createHash('sha256').update(canonical(value)).digest('hex');
+      const { id, rest } = recallIds(recall, named);
+      assert.equal(id, hashOf(shownRecall(recall, named)));
+      assert.equal(rest, named === undefined ? '' : hashOf(shownRecall(recall, undefined)));
+    }),
+  );
+});
+
+test('scores are kept to the sixth digit, ranks as they are, zeros not at all', () => {
+  const account = new ScoreNumbers();
+  for (const name of BREAKDOWN_FIELDS)
+    account.next(name === 'bm25_rank' ? 7 : name === 'final_score' ? 0.12345678 : name === 'near' ? 0 : undefined);
+  const recall = { ...fc.sample(kept, 1)[0]!, results: [{ grain: 'a'.repeat(64), score: account.numbers }] };
+  assert.deepEqual(shownRecall(recall, undefined).results[0]?.score_breakdown, { bm25_rank: 7, final_score: 0.123457 });
+});
+
+test('millionths are written as JSON writes the number', () => {
+  const of = (value: number): void => assert.equal(millionths(value), JSON.stringify(value / 1e6), String(value));
+  for (const value of [0, 1, 10, -1, 999_999, 1_000_000, -1_000_000, 1_000_001, 123_456_789, 1e15 - 1, 1e15, -1e17])
+    of(value);
+  fc.assert(fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -3_000_000, max: 3_000_000 })), of));
+});

@@ -1,0 +1,74 @@
+// Fields whose value differs between the API and the grain, with the way in and the way back side by side. These hold
+// in every type; what depends on the type or on several fields is in fields.ts and output.ts.
+
+import type { Value, ValueMap } from '../value.ts';
+import { toJson } from './free.ts';
+import type { JsonValue } from './json-value.ts';
+import { alternatives } from './nested.ts';
+import { invalidType } from './refusal.ts';
+import { count, secondsToMs, type Take, text, texts } from './take.ts';
+
+export interface Conversion {
+  readonly take: Take;
+  /** The answer's value for a value of the blob, whatever its kind: blobs may come from elsewhere. */
+  readonly give: (value: Value) => JsonValue;
+}
+
+const time: Conversion = { take: secondsToMs, give: msToSeconds };
+const oneOrMore: Conversion = { take: oneText, give: oneOut };
+
+export const CONVERSIONS: ReadonlyMap<string, Conversion> = new Map<string, Conversion>([
+  ['created_at', time],
+  ['valid_from', time],
+  ['valid_to', time],
+  ['system_valid_from', time],
+  ['deadline', time],
+  ['delegation_expiry', time],
+  ['scope', oneOrMore],
+  ['criteria', oneOrMore],
+  ['alternatives_considered', { take: alternatives, give: alternativesOut }],
+  ['evidence_required', { take: evidence, give: toJson }],
+  [
+    'observation_mode',
+    { take: observationMode, give: (value) => (value === 'real_time' ? 'realtime' : toJson(value)) },
+  ],
+]);
+
+function msToSeconds(value: Value): JsonValue {
+  if (typeof value === 'bigint') return value / 1000n;
+  return typeof value === 'number' ? Math.floor(value / 1000) : toJson(value);
+}
+
+function oneText(value: JsonValue, field: string): string[] {
+  if (typeof value === 'string') return [text(value, field)];
+  if (!Array.isArray(value)) throw invalidType(field, value, 'a string');
+  return texts(value, field);
+}
+
+/** An array of one as its item. */
+export function oneOut(value: Value): JsonValue {
+  return Array.isArray(value) && value.length === 1 ? toJson(value[0]!) : toJson(value);
+}
+
+function alternativesOut(value: Value): JsonValue {
+  return Array.isArray(value) ? value.map(alternativeOut) : toJson(value);
+}
+
+function alternativeOut(value: Value): JsonValue {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return toJson(value);
+  const keys = Object.keys(value);
+  const { hypothesis } = value as ValueMap; // an object that is neither array nor null is looked at as a map
+  return keys.length === 1 && typeof hypothesis === 'string' ? hypothesis : toJson(value);
+}
+
+function evidence(value: JsonValue, field: string): number {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value !== 'number' && typeof value !== 'bigint')
+    throw invalidType(field, value, 'a boolean or an integer');
+  return count(value, field);
+}
+
+function observationMode(value: JsonValue, field: string): string {
+  const mode = text(value, field);
+  return mode === 'realtime' ? 'real_time' : mode;
+}

@@ -1,0 +1,52 @@
+// What each field name of the API does to the draft of a grain, by type: one look-up a field.
+import { assert } from '../../base/assert.ts';
+import { fieldByName, isShortKey } from '../codec/field-map.ts';
+import { GRAIN_TYPE_NAMES, type GrainType } from '../grain.ts';
+import { FIELD_ROWS } from '../registry.ts';
+import { COMMON_PUTS } from './common-fields.ts';
+import { CONVERSIONS } from './conversion.ts';
+import { EXTRA_FIELDS, keepAside } from './draft.ts';
+import { takeKind } from './kind.ts';
+import { contractNames, properName } from './names.ts';
+import { alias, foreign, into, type Put, readOnly, reserved, stored } from './put.ts';
+import { OWN, TYPE_PUTS } from './type-fields.ts';
+
+const STORED = new Set(['content_refs', 'embedding_refs', 'provenance_chain']);
+const OWN_NAMES: ReadonlySet<string> = new Set([EXTRA_FIELDS, ...Object.values(OWN)]);
+
+/** True for a field of the format, of the contract or of our own making; any other name is a caller's. */
+export function isKnownName(type: GrainType, name: string): boolean {
+  return fieldByName(name, type) !== undefined || contractNames(type).has(name) || OWN_NAMES.has(name);
+}
+
+function tableOf(type: GrainType): ReadonlyMap<string, Put> {
+  const table = new Map<string, Put>();
+  const names = contractNames(type);
+  for (const name of OWN_NAMES) table.set(name, keepAside);
+  for (const [name, short] of FIELD_ROWS) if (short !== name) table.set(short, reserved);
+  for (const [name, , , standing] of FIELD_ROWS) {
+    const { kind } = fieldByName(name, type)!;
+    if (standing === 'index') table.set(name, readOnly);
+    else if (standing === 'reserved' || name === 'type' || name === 'structural_tags') table.set(name, keepAside);
+    else if (!names.has(name)) table.set(name, foreign(name, kind));
+    else if (STORED.has(name)) table.set(name, stored(kind));
+    else table.set(name, into(CONVERSIONS.get(name)?.take ?? takeKind(kind)));
+  }
+  table.set('cnt', reserved);
+  for (const puts of [COMMON_PUTS, TYPE_PUTS[type]]) for (const name of Object.keys(puts)) table.set(name, puts[name]!);
+  for (const name of ['structural_tags', 'context_data', 'output', 'tool_phase'])
+    if (properName(type, name) !== name) table.set(name, alias(type, name, table.get(properName(type, name))!));
+  return table;
+}
+
+const tables = new Map(GRAIN_TYPE_NAMES.map((type) => [type, tableOf(type)] as const));
+
+/** What the names of a type do; a name that is not in it is an extra field. */
+export function putsOf(type: GrainType): ReadonlyMap<string, Put> {
+  return tables.get(type)!;
+}
+
+assert(
+  [...OWN_NAMES].every((name) => !isShortKey(name)),
+  'a field of our own is an unknown field to the format',
+);

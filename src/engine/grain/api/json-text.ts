@@ -1,0 +1,100 @@
+// JSON objects that are kept as their text. A grain may hold ten thousand fields, and most answers only pass them on: its text
+// is made once, in the worker, and copied into the answer. Code that looks into such an object finds what the text says: it
+// is parsed then, once.
+import { randomBytes } from 'node:crypto';
+import type { JsonObject, JsonValue } from './json-value.ts';
+
+type Parse = (text: string) => JsonObject;
+
+const texts = new WeakMap<object, string | Uint8Array>();
+
+/** What is known of some members without the text: their values, and undefined for those that are not there. */
+export type Glance = ReadonlyMap<string, JsonValue | undefined>;
+
+/** An object of which `text` is the JSON. It cannot be changed: copy it. */
+export function objectOfText(text: string | Uint8Array, parse: Parse, glance: Glance = NOTHING_KNOWN): JsonObject {
+  let parsed: JsonObject | undefined;
+  const looked = (): JsonObject => {
+    parsed ??= parse(asString(text));
+    return parsed;
+  };
+  /** An object that has this member as the parsed one has it. */
+  const holder = (name: string | symbol): JsonObject => {
+    if (parsed !== undefined || typeof name === 'symbol' || !glance.has(name)) return looked();
+    const value = glance.get(name);
+    return value === undefined ? {} : { [name]: value };
+  };
+  const object = new Proxy<JsonObject>(
+    {},
+    {
+      get: (_, name) => (name === 'toJSON' && taking !== undefined ? placeText : Reflect.get(holder(name), name)),
+      has: (_, name) => Reflect.has(holder(name), name),
+      getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(holder(name), name),
+      ownKeys: () => Reflect.ownKeys(looked()),
+      set: () => false,
+      defineProperty: () => false,
+      deleteProperty: () => false,
+    },
+  );
+  texts.set(object, text);
+  return object;
+}
+
+const NOTHING_KNOWN: Glance = new Map();
+
+/** The text of such an object; undefined for every other value. */
+export function textOfObject(value: unknown): string | Uint8Array | undefined {
+  return typeof value === 'object' && value !== null ? texts.get(value) : undefined;
+}
+
+export function textBytes(text: string | Uint8Array): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : text.length;
+}
+
+/** What stands in place of such an object while the rest is written. Nobody can guess it and put it into a grain. */
+const PLACE = randomBytes(24).toString('base64url');
+const WRITTEN_PLACE = `"${PLACE}"`;
+
+/** There while `write` of `writtenAround` runs. */
+let taking: (string | Uint8Array)[] | undefined;
+
+function placeText(this: object): string {
+  const text = texts.get(this);
+  if (text === undefined || taking === undefined) return '';
+  taking.push(text);
+  return PLACE;
+}
+
+/** The JSON of a value in pieces: what `write` gives, with the texts of such objects in their places. */
+export function writtenAround(write: () => string): readonly (string | Uint8Array)[] {
+  const taken: (string | Uint8Array)[] = [];
+  taking = taken;
+  let around: string;
+  try {
+    around = write();
+  } finally {
+    taking = undefined;
+  }
+  if (taken.length === 0) return [around];
+  return around.split(WRITTEN_PLACE).flatMap((piece, at) => (at === 0 ? [piece] : [taken[at - 1]!, piece]));
+}
+
+export function asString(text: string | Uint8Array): string {
+  return typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString();
+}
+
+/** Of a member's text; a longer one is not looked for. */
+const LAST_MEMBER_BYTES_MAX = 256;
+
+/** The text of an object without its last member, where that is `name` with a short plain string; else undefined. */
+export function textWithoutLast(text: string | Uint8Array, name: string): Uint8Array | undefined {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  const end = asString(bytes.subarray(-LAST_MEMBER_BYTES_MAX));
+  // Within a string every quote stands behind a backslash, so this cannot be the end of one.
+  const last = end.lastIndexOf(`,"${name}":"`);
+  if (last < 0 || !PLAIN_END.test(end.slice(last + name.length + 4))) return undefined;
+  return Buffer.concat([bytes.subarray(0, bytes.length - Buffer.byteLength(end.slice(last))), CLOSING]);
+}
+
+const PLAIN_END = /^"[A-Za-z0-9]*"\}$/;
+const CLOSING = Buffer.from('}');

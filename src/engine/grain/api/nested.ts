@@ -1,0 +1,79 @@
+// The nested objects of which the service says more than the format does: relations, policies, workflow graphs,
+// rejected alternatives.
+import { SECONDS_MAX } from '../../base/limits.ts';
+import { GrainError } from '../error.ts';
+import { raiseFindings, startFindings } from '../rules/findings.ts';
+import { ALTERNATIVE, INVALIDATION_POLICY, RELATION } from '../rules/shapes.ts';
+import { checkGraph } from '../rules/workflow.ts';
+import { setOwn, type ValueMap } from '../value.ts';
+import { cleanMap, cleanText, FIELD_DEPTH } from './free.ts';
+import type { JsonValue } from './json-value.ts';
+import { takeShape } from './kind.ts';
+import { invalidType, missingField, outOfRange } from './refusal.ts';
+import { address, isMap, list, prefixedAddress } from './take.ts';
+
+const relation = takeShape(RELATION, FIELD_DEPTH + 1);
+const policy = takeShape(INVALIDATION_POLICY);
+const alternativeMap = takeShape(ALTERNATIVE, FIELD_DEPTH + 1);
+
+/**
+ * `[{hash, relation_type, weight?}]`; a bare hash, alone or in the array, and an entry without a type get
+ * `relation_type: "related"`.
+ */
+export function relatedTo(value: JsonValue, field: string): ValueMap[] {
+  const entries = typeof value === 'string' || isMap(value) ? [value] : value;
+  return list(entries, field, relatedEntry, 'an array of relations');
+}
+
+function relatedEntry(value: JsonValue, field: string): ValueMap {
+  if (typeof value === 'string') return { hash: address(value, field), relation_type: 'related' };
+  const entry = relation(value, field);
+  if (entry['hash'] === undefined) throw missingField(`${field}.hash`);
+  entry['relation_type'] ??= 'related';
+  return entry;
+}
+
+/** A policy with `mode`; `timed` needs `locked_until` (seconds) and `fallback_mode`, as it would never end otherwise. */
+export function invalidationPolicy(value: JsonValue, field: string): ValueMap {
+  const taken = policy(value, field);
+  if (taken['mode'] !== 'timed') return taken;
+  const lockedUntil = taken['locked_until'];
+  if (lockedUntil === undefined) throw missingField(`${field}.locked_until`);
+  if (typeof lockedUntil !== 'number' || lockedUntil > SECONDS_MAX)
+    throw outOfRange(`${field}.locked_until`, 'is not in seconds');
+  if (taken['fallback_mode'] === undefined) throw missingField(`${field}.fallback_mode`);
+  return taken;
+}
+
+/** Strings become `{hypothesis}`; maps stay. */
+export function alternatives(value: JsonValue, field: string): ValueMap[] {
+  return list(
+    value,
+    field,
+    (item, name) => (typeof item === 'string' ? { hypothesis: cleanText(item, name) } : alternativeMap(item, name)),
+    'an array of strings',
+  );
+}
+
+/** Node to the hash of its action. */
+export function bindings(value: JsonValue, field: string): ValueMap {
+  if (!isMap(value)) throw invalidType(field, value, 'a map of node to hash');
+  const taken = cleanMap(value, field, FIELD_DEPTH);
+  const addresses: ValueMap = {};
+  // Clean maps of JSON hold JSON.
+  for (const node of Object.keys(taken)) setOwn(addresses, node, prefixedAddress(taken[node] as JsonValue, field));
+  return addresses;
+}
+
+/** Refuses (VAL-E001) a graph that the format refuses: ends that are no nodes, a circle that nothing bounds. */
+export function checkWorkflow(fields: ValueMap): void {
+  try {
+    startFindings();
+    checkGraph(fields);
+    raiseFindings();
+  } catch (error) {
+    if (!(error instanceof GrainError)) throw error;
+    const [field = 'nodes'] = error.message.split(':');
+    throw outOfRange(field, error.message.slice(field.length + 2));
+  }
+}

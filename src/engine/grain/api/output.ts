@@ -1,0 +1,124 @@
+// From a grain to the fields of an answer: the inverse of input.ts.
+
+import type { Grain, GrainType } from '../grain.ts';
+import type { Value } from '../value.ts';
+import { CONVERSIONS, oneOut } from './conversion.ts';
+import { EXTRA_FIELDS } from './draft.ts';
+import { toJson } from './free.ts';
+import { setJson } from './json.ts';
+import type { JsonObject, JsonValue } from './json-value.ts';
+import { OWN, PRIORITIES } from './type-fields.ts';
+
+/** What an answer needs of a grain: one that was decoded, or one that `fromApi` made. */
+export type GrainFields = Pick<Grain, 'type' | 'fields'> & Partial<Grain>;
+
+export interface AnswerOptions {
+  /** Address of the version that this grain superseded: it is in the blob's derived_from and not in the answer's. */
+  readonly predecessor?: string;
+}
+
+/**
+ * The fields of a grain as the API shows them: seconds, the service's names, defaults filled (confidence, tags,
+ * source_type, temporal_type). Integers past 2^53 are `bigint` (`stringifyJson` writes all their digits), bytes are
+ * base64. Arrays and maps may be shared with the grain and must not be changed.
+ */
+export function toApi(grain: GrainFields, options: AnswerOptions = {}): JsonObject {
+  const answer = storedFields(grain, options);
+  answer['confidence'] ??= 1;
+  answer['tags'] ??= [];
+  answer['source_type'] ??= 'user';
+  answer['temporal_type'] ??= grain.type === 'event' ? 'event' : 'state';
+  if (grain.type === 'consensus') answer['threshold'] ??= 0;
+  return answer;
+}
+
+/** As `toApi`, with what the blob holds alone: what a new version carries on. */
+export function storedFields(grain: GrainFields, options: AnswerOptions = {}): JsonObject {
+  const { type, fields } = grain;
+  const answer: JsonObject = {};
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value === undefined || name === EXTRA_FIELDS) continue;
+    if (name === 'derived_from') giveSources(answer, value, options.predecessor);
+    else setJson(answer, answerName(type, name), CONVERSIONS.get(name)?.give(value) ?? toJson(value));
+  }
+  giveTypeFields(answer, type);
+  giveExtras(answer, fields[EXTRA_FIELDS]);
+  return answer;
+}
+
+function answerName(type: GrainType, name: string): string {
+  if (name === 'structural_tags') return 'tags';
+  // Blobs of the type string `tool` call it so.
+  if (type === 'action' && name === 'tool_phase') return 'action_phase';
+  if (type !== 'state') return name;
+  return name === 'context' ? 'data' : name === OWN.commonContext ? 'context' : name;
+}
+
+function giveSources(answer: JsonObject, value: Value, predecessor: string | undefined): void {
+  if (!Array.isArray(value) || predecessor === undefined) {
+    answer['derived_from'] = oneOut(value);
+    return;
+  }
+  const sources = value.filter((source) => source !== predecessor);
+  if (sources.length > 0) answer['derived_from'] = oneOut(sources);
+}
+
+/** Extra fields kept aside stand among the others, unless a field of that name is there (a grain from elsewhere). */
+function giveExtras(answer: JsonObject, extras: Value | undefined): void {
+  if (extras === undefined) return;
+  const json = toJson(extras);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) answer[EXTRA_FIELDS] = json;
+  else for (const name of Object.keys(json)) if (!Object.hasOwn(answer, name)) setJson(answer, name, json[name]!);
+}
+
+function giveTypeFields(answer: JsonObject, type: GrainType): void {
+  switch (type) {
+    case 'action':
+      // The phase follows from these two, and would contradict them in a next version.
+      if (answer['action_phase'] === 'definition' && answer['kind'] === 'definition') delete answer['action_phase'];
+      if (answer['action_phase'] === 'call' && answer['status'] === 'pending') delete answer['action_phase'];
+      break;
+    case 'observation':
+      // What was observed is one thing, whichever of both names it was sent under.
+      if (answer['content'] === undefined && answer['object'] !== undefined) answer['content'] = answer['object'];
+      break;
+    case 'goal':
+      givePriority(answer);
+      rename(answer, OWN.rollbackEnabled, 'rollback_on_failure');
+      rename(answer, OWN.expiryPolicyMap, 'expiry_policy');
+      break;
+    case 'consensus':
+      giveThreshold(answer);
+      break;
+  }
+}
+
+function rename(answer: JsonObject, from: string, to: string): void {
+  const value = answer[from];
+  if (value === undefined) return;
+  delete answer[from];
+  answer[to] ??= value;
+}
+
+function givePriority(answer: JsonObject): void {
+  const priority = answer['priority'];
+  const word = typeof priority === 'number' ? PRIORITIES[priority - 1] : undefined;
+  if (word !== undefined) answer['priority'] = word;
+  const text = answer[OWN.priorityText];
+  if (typeof text !== 'string') return;
+  answer['priority'] = text;
+  delete answer[OWN.priorityText];
+}
+
+/** The ratio that was asked for; of a grain from elsewhere, the one that its number comes to; none where it is 0. */
+function giveThreshold(answer: JsonObject): void {
+  const asked: JsonValue | undefined = answer[OWN.thresholdRatio];
+  const { threshold, participating_observers: observers } = answer;
+  if (asked !== undefined) {
+    answer['threshold'] = asked;
+    delete answer[OWN.thresholdRatio];
+  } else if (threshold === 0) delete answer['threshold'];
+  else if (typeof threshold === 'number' && Array.isArray(observers) && observers.length >= threshold && threshold > 0)
+    answer['threshold'] = threshold / observers.length;
+}

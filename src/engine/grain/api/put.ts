@@ -1,0 +1,108 @@
+// Ways to take a field into the draft of a grain, as functions to build the tables of fields.ts from.
+import { isDeepStrictEqual } from 'node:util';
+import { EngineError } from '../../base/errors.ts';
+import type { Kind } from '../codec/kind.ts';
+import type { GrainType } from '../grain.ts';
+import { CONVERSIONS } from './conversion.ts';
+import { type Draft, keepAside } from './draft.ts';
+import { cleanFree, FIELD_DEPTH } from './free.ts';
+import type { JsonValue } from './json-value.ts';
+import { takeKind } from './kind.ts';
+import { properName } from './names.ts';
+import { invalidType, outOfRange } from './refusal.ts';
+import { ADDRESS, isMap, type Take, text, texts } from './take.ts';
+
+/** Takes a value that is not null into the draft. `name` is as the caller wrote it. */
+export type Put = (draft: Draft, value: JsonValue, name: string) => void;
+
+/** Stores what `take` gives under the same or another name. */
+export function into(take: Take, target?: string): Put {
+  return (draft, value, name) => {
+    draft.fields[target ?? name] = take(value, name);
+  };
+}
+
+/** As `into`, and warns about a text outside a list that stays open. */
+export function open(known: ReadonlySet<string>, what: string): Put {
+  return (draft, value, name) => {
+    const taken = text(value, name);
+    if (!known.has(taken)) draft.warnings.push(`${name}: not a known ${what}, kept as it is`);
+    draft.fields[name] = taken;
+  };
+}
+
+/** Index-layer fields are answers only. */
+export const readOnly: Put = (draft, _value, name) => {
+  draft.warnings.push(`${name}: read-only, ignored`);
+};
+
+export const reserved: Put = (_draft, _value, name) => {
+  throw outOfRange(name, 'is a short key of the grain format, which no field may be named');
+};
+
+/** The other name of a field: ignored when the proper one is there too. */
+export function alias(type: GrainType, name: string, put: Put): Put {
+  const proper = properName(type, name);
+  return (draft, value) => {
+    const given = draft.input[proper];
+    if (given === undefined || given === null) put(draft, value, proper);
+    else draft.warnings.push(`${name}: ignored, since ${proper} is given`);
+  };
+}
+
+/**
+ * A field of the format that the contract does not name for this type: an extra field as the caller sees it. It is
+ * stored as the format's field if it is one by kind and comes back as it was sent, else it is kept aside.
+ */
+export function foreign(name: string, kind: Kind): Put {
+  const conversion = CONVERSIONS.get(name);
+  const take = conversion?.take ?? takeKind(kind);
+  return (draft, value) => {
+    try {
+      const taken = take(value, name);
+      if (conversion === undefined || isDeepStrictEqual(conversion.give(taken), cleanFree(value, name, FIELD_DEPTH))) {
+        draft.fields[name] = taken;
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+    }
+    keepAside(draft, value, name);
+  };
+}
+
+/** An address in the format, any text for the service: another text is kept aside. */
+export function addressOrAside(take: Take, fits: (value: JsonValue) => boolean): Put {
+  return (draft, value, name) => {
+    if (fits(value)) draft.fields[name] = take(value, name);
+    else {
+      takeTexts(value, name);
+      keepAside(draft, value, name);
+    }
+  };
+}
+
+function takeTexts(value: JsonValue, name: string): void {
+  if (Array.isArray(value)) texts(value, name);
+  else text(value, name);
+}
+
+export const isAddress = (value: JsonValue): boolean => typeof value === 'string' && ADDRESS.test(value);
+export const areAddresses = (value: JsonValue): boolean => Array.isArray(value) && value.every(isAddress);
+
+/** An array of maps that the service stores without looking inside: what is no reference for the format is kept aside. */
+export function stored(kind: Kind): Put {
+  const take = takeKind(kind);
+  return (draft, value, name) => {
+    if (!Array.isArray(value)) throw invalidType(name, value, 'an array of maps');
+    for (const [index, item] of value.entries())
+      if (!isMap(item)) throw invalidType(`${name}[${index}]`, item, 'a map');
+    try {
+      draft.fields[name] = take(value, name);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      draft.warnings.push(`${name}: not in the form of the grain format, kept as an extra field`);
+      keepAside(draft, value, name);
+    }
+  };
+}

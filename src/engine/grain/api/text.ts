@@ -1,0 +1,140 @@
+// What the indexes read from a grain: the words of its text, its triple, its session.
+import { unreachable } from '../../base/assert.ts';
+import { toNfc } from '../../base/nfc.ts';
+import { isMap } from '../rules/validate.ts';
+import { Float, type Value, type ValueMap } from '../value.ts';
+import type { GrainFields } from './output.ts';
+
+/** The sides of the triple index; absent ones are not indexed. All in NFC, trimmed, never empty. */
+export interface Triple {
+  readonly subject?: string;
+  readonly relation?: string;
+  readonly object?: string;
+}
+
+/** How a subject, relation or object is compared: NFC, trimmed, case kept. Queries go through it too. */
+export function tripleForm(text: string): string {
+  return toNfc(text).trim();
+}
+
+/**
+ * The text that words and vectors are made of. `embedding_text` takes the place of the type's own text; the name of
+ * an event's speaker (extra field `speaker`) stands before either. Maps give their keys and scalars in the order of
+ * sorted keys, so that a grain has one text whether it comes from a request or from its blob.
+ */
+export function searchText(grain: GrainFields): string {
+  const { type, fields } = grain;
+  const parts: string[] = [];
+  const { speaker } = fields;
+  if (type === 'event' && typeof speaker === 'string' && speaker !== '') parts.push(speaker);
+  const override = fields['embedding_text'];
+  if (typeof override === 'string' && override !== '') parts.push(override);
+  else collectType(grain, parts);
+  return parts.join(' ');
+}
+
+function collectType({ type, fields }: GrainFields, parts: string[]): void {
+  switch (type) {
+    case 'belief':
+      collectFields(fields, ['subject', 'relation', 'object'], parts);
+      break;
+    case 'event':
+      collectEvent(fields, parts);
+      break;
+    case 'state':
+      collect(fields['context'], parts);
+      break;
+    case 'workflow':
+      collectFields(fields, ['trigger', fields['nodes'] === undefined ? 'steps' : 'nodes'], parts);
+      break;
+    case 'action':
+      collectFields(fields, ['tool_name', 'content'], parts);
+      break;
+    case 'observation':
+      collectFields(fields, ['observer_id', 'observer_type', 'subject', 'object', 'content'], parts);
+      break;
+    case 'goal':
+      collectFields(fields, ['description', 'criteria'], parts);
+      break;
+    case 'reasoning':
+      collectFields(fields, ['conclusion', 'premises'], parts);
+      break;
+    case 'consensus':
+      collect(fields['agreed_content'], parts);
+      break;
+    case 'consent':
+      collect(fields['subject_did'], parts);
+      parts.push(fields['is_withdrawal'] === true ? 'withdraws' : 'grants');
+      collect(fields['grantee_did'], parts);
+      break;
+    default:
+      unreachable(type);
+  }
+}
+
+/** The content; without one the texts of its blocks; without those what it says as a triple. */
+function collectEvent(fields: ValueMap, parts: string[]): void {
+  const { content, content_blocks: blocks } = fields;
+  if (typeof content === 'string' && content !== '') {
+    parts.push(content);
+    return;
+  }
+  const before = parts.length;
+  if (Array.isArray(blocks)) for (const block of blocks) if (isMap(block)) collect(block['text'], parts);
+  if (parts.length === before) collectFields(fields, ['subject', 'relation', 'object'], parts);
+}
+
+function collectFields(fields: ValueMap, names: readonly string[], parts: string[]): void {
+  for (const name of names) collect(fields[name], parts);
+}
+
+/** Every key and scalar of a value, depth first. Depth is that of a grain, so recursion is bounded. */
+function collect(value: Value | undefined, parts: string[]): void {
+  if (value === undefined || value === null || value === '') return;
+  if (typeof value === 'string') parts.push(value);
+  else if (Array.isArray(value)) for (const item of value) collect(item, parts);
+  else if (isMap(value)) collectMap(value, parts);
+  else if (value instanceof Float) parts.push(String(value.value));
+  else if (!(value instanceof Uint8Array)) parts.push(String(value));
+}
+
+function collectMap(map: ValueMap, parts: string[]): void {
+  for (const key of Object.keys(map).sort()) {
+    const value = map[key];
+    if (value === undefined || value === null) continue;
+    parts.push(key);
+    collect(value, parts);
+  }
+}
+
+/**
+ * What the triple index holds of the grain: of a belief its three sides; of another type those of subject and object
+ * that it has, with its relation or else its type's name. An object that is a map has no place in the index.
+ */
+export function triple({ type, fields }: GrainFields): Triple {
+  const subject = side(fields['subject']);
+  const object = side(fields['object']);
+  const relation = side(fields['relation']);
+  if (type === 'belief') return sides(subject, relation, object);
+  return subject === undefined && object === undefined ? {} : sides(subject, relation ?? type, object);
+}
+
+function sides(subject: string | undefined, relation: string | undefined, object: string | undefined): Triple {
+  return {
+    ...(subject !== undefined && { subject }),
+    ...(relation !== undefined && { relation }),
+    ...(object !== undefined && { object }),
+  };
+}
+
+function side(value: Value | undefined): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const form = tripleForm(value);
+  return form === '' ? undefined : form;
+}
+
+/** The session that the grain belongs to by its own word, or undefined. */
+export function sessionOf({ fields }: GrainFields): string | undefined {
+  const session = fields['session_id'];
+  return typeof session === 'string' && session !== '' ? session : undefined;
+}

@@ -1,0 +1,179 @@
+// A grain and its blob: encode, strict decode with its checks in the format's order, and a quick open for blobs that
+// this store wrote itself.
+import { addressOf, parseAddress, sameAddress } from '../address.ts';
+import { refuse } from '../error.ts';
+import type { EncodedGrain, Grain, Header, Sensitivity } from '../grain.ts';
+import { CHECKS, note, raiseFindings, startFindings } from '../rules/findings.ts';
+import { checkProfile, type Profile, type ProfileOptions, profileOf } from '../rules/profile.ts';
+import { checkFields } from '../rules/validate.ts';
+import { warningsOf } from '../rules/warnings.ts';
+import { Float, type Value, type ValueMap } from '../value.ts';
+import { openEnvelope, startsEnvelope } from './cose.ts';
+import { type TypeSpec, typeByByte, typeByString, typeHolds } from './field-map.ts';
+import { FLAG, HEADER_BYTES, namespaceHash, peek, referenceFlags, sensitivityOf, sensitivityOfTags } from './header.ts';
+import { endOfValue, startOutput, takeOutput, writeHeaderBytes } from './msgpack.ts';
+import { gatherDecoded, gatherFields, type Payload, readOpaquePayload, readPayload, writePayload } from './payload.ts';
+import { endOfFrame, inflateFrame } from './zstd.ts';
+
+export interface EncodeOptions extends ProfileOptions {
+  /** Lowest level of the header; tags may raise it. Default 0. */
+  readonly sensitivity?: Sensitivity;
+  /** The blob will travel inside a signed envelope; the flag is part of what is hashed. Default false. */
+  readonly signed?: boolean;
+}
+
+export interface EncodedWithWarnings extends EncodedGrain {
+  /** What the format advises against and does not refuse; field names and format words only. */
+  readonly warnings: string[];
+}
+
+/**
+ * Encodes a grain. `type` is a type's name or its alias (kept as given); `fields` are full names with times in ms,
+ * created_at among them; null and undefined count as absent. Nothing is filled in. Throws GrainError:
+ * ERR_UNKNOWN_TYPE, ERR_SCHEMA, ERR_EMPTY, ERR_RANGE, ERR_FLOAT_INVALID, ERR_CORRUPT (text, keys or nesting that have
+ * no canonical form), ERR_HASH_LENGTH, ERR_HASH_FORMAT, ERR_TOO_LARGE. The blob is the caller's own.
+ */
+export function encodeGrain(type: string, fields: ValueMap, options: EncodeOptions = {}): EncodedWithWarnings {
+  const spec = typeByString(type);
+  if (spec === undefined) refuse('ERR_UNKNOWN_TYPE');
+  const profile = profileOf(options);
+  startFindings();
+  gatherFields(spec, type, fields);
+  checkFields(spec, fields, true);
+  checkProfile(profile, fields);
+  raiseFindings();
+  startOutput(profile.blobBytesMax);
+  const level = Math.max(sensitivityOfTags(fields['structural_tags']), options.sensitivity ?? 0);
+  const flags = (options.signed ? FLAG.signed : 0) | referenceFlags(fields) | (level << 6);
+  const seconds = Math.floor(numberOf(fields['created_at']) / 1000);
+  writeHeaderBytes(flags, spec.byte, namespaceHash(fields['namespace']), seconds);
+  writePayload({ keepMinusZero: false, depthMax: profile.depthMax });
+  const blob = takeOutput();
+  return { blob, address: addressOf(blob), warnings: warningsOf(spec.type, fields) };
+}
+
+function numberOf(value: Value | undefined): number {
+  return value instanceof Float ? value.value : Number(value);
+}
+
+export interface DecodeOptions extends ProfileOptions {
+  /** ERR_INTEGRITY when the blob has another address. */
+  readonly expectedAddress?: string;
+  /** Encode the result again and refuse (ERR_CORRUPT) unless the bytes are the same. */
+  readonly verifyReencode?: boolean;
+  /** Accept header bit 5 on MessagePack: another engine sets it with a meaning of its own. */
+  readonly engineFlags?: boolean;
+  /** The bytes came out of a verified envelope, so that the signed flag must be set. */
+  readonly enveloped?: boolean;
+}
+
+/** A grain of a type this version has no table for: its map as it stands, keys unexpanded. */
+export interface OpaqueGrain {
+  readonly type: undefined;
+  readonly typeString: string;
+  readonly fields: ValueMap;
+  readonly header: Header;
+}
+
+/**
+ * Decodes a blob strictly: canonical, or GrainError with the code of the first check that fails. A signed envelope is
+ * opened and verified first (did:key signers). Types without a table: ERR_UNKNOWN_TYPE; see `decodeAny`.
+ */
+export function decodeGrain(blob: Uint8Array, options: DecodeOptions = {}): Grain {
+  const grain = decodeAny(blob, options);
+  if (grain.type === undefined) refuse('ERR_UNKNOWN_TYPE');
+  return grain;
+}
+
+/** As `decodeGrain`, but gives a grain of a reserved or application type as an opaque map. */
+export function decodeAny(blob: Uint8Array, options: DecodeOptions = {}): Grain | OpaqueGrain {
+  if (startsEnvelope(blob) && !options.enveloped)
+    return decodeAny(openEnvelope(blob).blob, { ...options, enveloped: true });
+  const profile = profileOf(options);
+  const header = checkFrame(blob, profile, options);
+  const spec = typeByByte(header.typeByte);
+  startFindings();
+  const payload = spec
+    ? readPayload(blob, HEADER_BYTES, spec, { strict: true, depthMax: profile.depthMax })
+    : readOpaquePayload(blob, HEADER_BYTES, { strict: true, depthMax: profile.depthMax });
+  const { typeString, fields } = payload;
+  if (typeString === undefined) note(CHECKS.noType, 'type', 'is missing');
+  else if (typeof typeString !== 'string') note(CHECKS.typeMismatch, 'type', 'is not a string');
+  if (header.typeByte === 0) note(CHECKS.unknownType, 'type', 'has no byte');
+  if (spec) checkContents(spec, header, payload, profile);
+  raiseFindings();
+  if (options.expectedAddress !== undefined && !sameAddress(addressOf(blob), parseAddress(options.expectedAddress)))
+    refuse('ERR_INTEGRITY', 'blob has another address');
+  const text = typeString as string; // anything else was noted and raised
+  if (!spec) return { type: undefined, typeString: text, fields, header };
+  if (options.verifyReencode) checkReencode(spec, text, fields, blob, profile);
+  return { type: spec.type, typeString: text, fields, header };
+}
+
+/** The checks before the payload is read: size, version, flags, and that a map begins. */
+function checkFrame(blob: Uint8Array, profile: Profile, options: DecodeOptions): Header {
+  if (blob.length <= HEADER_BYTES) refuse('ERR_TOO_SHORT');
+  if (blob.length > profile.blobBytesMax) refuse('ERR_TOO_LARGE');
+  const header = peek(blob);
+  const { flags } = header;
+  if (((flags & FLAG.signed) !== 0) !== (options.enveloped === true)) refuse('ERR_SIGNED_MISMATCH');
+  if ((flags & FLAG.encrypted) !== 0) refuse('ERR_ENCRYPTED');
+  if ((flags & FLAG.compressed) !== 0) checkCompressed(blob, profile);
+  const first = blob[HEADER_BYTES]!;
+  const isMap = (first >= 0x80 && first < 0x90) || first === 0xde || first === 0xdf;
+  if ((flags & FLAG.cbor) !== 0 && !(isMap && options.engineFlags))
+    refuse(first >= 0xa0 && first < 0xc0 ? 'ERR_UNSUPPORTED' : 'ERR_CORRUPT', 'payload is not CBOR that is read here');
+  if (!isMap) {
+    const wellFormed = endOfValue(blob, HEADER_BYTES, blob.length, profile.depthMax) === blob.length;
+    refuse(wellFormed ? 'ERR_NOT_MAP' : 'ERR_CORRUPT');
+  }
+  return header;
+}
+
+function checkCompressed(blob: Uint8Array, profile: Profile): never {
+  if (endOfFrame(blob, HEADER_BYTES, blob.length) !== blob.length) refuse('ERR_CORRUPT', 'not one zstd frame');
+  inflateFrame(blob.subarray(HEADER_BYTES), profile.blobBytesMax);
+  return refuse('ERR_UNSUPPORTED', 'compressed payloads are not read');
+}
+
+function checkContents(spec: TypeSpec, header: Header, payload: Payload, profile: Profile): void {
+  const { typeString, fields } = payload;
+  if (typeof typeString === 'string' && !typeHolds(spec, typeString))
+    note(CHECKS.typeMismatch, 'type', 'does not belong to the type byte');
+  checkFields(spec, fields, false);
+  checkProfile(profile, fields);
+  if (header.namespaceHash !== namespaceHash(fields['namespace']))
+    note(CHECKS.header, 'header', 'has the hash of another namespace');
+  if (header.createdAtSeconds !== Math.floor(numberOf(fields['created_at']) / 1000))
+    note(CHECKS.header, 'header', 'has another creation time');
+  if ((header.flags & (FLAG.contentRefs | FLAG.embeddingRefs)) !== referenceFlags(fields))
+    note(CHECKS.header, 'header', 'has reference flags that the payload does not have');
+  if (sensitivityOf(header) < sensitivityOfTags(fields['structural_tags']))
+    note(CHECKS.sensitivity, 'header', 'has a sensitivity below that of the tags');
+}
+
+function checkReencode(spec: TypeSpec, typeString: string, fields: ValueMap, blob: Uint8Array, profile: Profile): void {
+  startOutput(profile.blobBytesMax);
+  gatherDecoded(spec, typeString, fields);
+  writePayload({ keepMinusZero: true, depthMax: profile.depthMax });
+  if (takeOutput().compare(blob, HEADER_BYTES) !== 0) refuse('ERR_CORRUPT', 'encodes to other bytes');
+}
+
+const STORED: { readonly strict: false; readonly depthMax: number } = {
+  strict: false,
+  depthMax: profileOf({}).depthMax,
+};
+
+/**
+ * Opens a blob that this store encoded or strictly decoded before. Bounds and nesting are still checked (a damaged
+ * blob ends in GrainError, never outside its bytes); the canonical rules and the table's are not checked again.
+ */
+export function openGrain(blob: Uint8Array): Grain {
+  const header = peek(blob);
+  const spec = typeByByte(header.typeByte);
+  if (spec === undefined) refuse('ERR_UNKNOWN_TYPE');
+  startFindings();
+  const { typeString, fields } = readPayload(blob, HEADER_BYTES, spec, STORED);
+  if (typeof typeString !== 'string') refuse('ERR_NO_TYPE');
+  return { type: spec.type, typeString, fields, header };
+}

@@ -1,0 +1,102 @@
+// The .mg file, written as a stream. Offsets stand before the grains, so the sizes are needed first: the caller makes
+// two passes, one over lengths and one over blobs, and four bytes a grain is all that is held. Nothing is spooled.
+import { createHash } from 'node:crypto';
+import { assert } from '../../base/assert.ts';
+import { refuse } from '../error.ts';
+import type { Address } from '../grain.ts';
+import type { ValueMap } from '../value.ts';
+import { FIELD_MAP_VERSION, FILE_FLAG, FILE_HEAD_BYTES, FOOTER_BYTES, MAGIC } from './container.ts';
+import { startsEnvelope } from './cose.ts';
+import { encodeManifest, manifestEntries, type Standing } from './manifest.ts';
+
+const UINT32_MAX = 0xffffffff;
+const INDEX_PIECE_GRAINS = 16_384;
+
+export interface ContainerPlan {
+  /** Bytes of each grain (of the envelope, for a signed one), in the order in which they will be added. */
+  readonly lengths: Uint32Array;
+  /** The caller's promise: created_at ascending, ties by address. */
+  readonly sorted: boolean;
+  /** The caller's promise: no address twice. */
+  readonly deduplicated: boolean;
+  /** Must name every grain whose standing is not the default. */
+  readonly manifest?: ReadonlyMap<Address, Standing>;
+}
+
+/**
+ * Writes one file: `begin`, then `add` for each grain, then `end`. Each gives bytes to send on, in order; grains go
+ * through untouched. Throws ERR_TOO_LARGE at construction when an offset would need more than 32 bits.
+ */
+export class ContainerWriter {
+  readonly #lengths: Uint32Array;
+  readonly #entries: [Address, ValueMap][];
+  readonly #flags: number;
+  readonly #hash = createHash('sha256');
+  #added = 0;
+  #latestSeconds = 0;
+
+  constructor(plan: ContainerPlan) {
+    this.#lengths = plan.lengths;
+    this.#entries = plan.manifest ? manifestEntries(plan.manifest) : [];
+    this.#flags =
+      (plan.sorted ? FILE_FLAG.sorted : 0) |
+      (plan.deduplicated ? FILE_FLAG.deduplicated : 0) |
+      (this.#entries.length > 0 ? FILE_FLAG.manifest : 0);
+    let total = FILE_HEAD_BYTES + 4 * plan.lengths.length;
+    for (const length of plan.lengths) total += length;
+    if (total > UINT32_MAX) refuse('ERR_TOO_LARGE', 'a .mg file holds at most 4 GiB');
+  }
+
+  #pass<B extends Uint8Array>(bytes: B): B {
+    this.#hash.update(bytes);
+    return bytes;
+  }
+
+  /** The head and the index of offsets (counted from the start of the file). */
+  *begin(): Generator<Buffer> {
+    const count = this.#lengths.length;
+    const head = Buffer.alloc(FILE_HEAD_BYTES);
+    head.set(MAGIC, 0);
+    head[3] = this.#flags;
+    head.writeUInt32BE(count, 4);
+    head[8] = FIELD_MAP_VERSION;
+    yield this.#pass(head);
+    let offset = FILE_HEAD_BYTES + 4 * count;
+    for (let start = 0; start < count; start += INDEX_PIECE_GRAINS) {
+      const lengths = this.#lengths.subarray(start, start + INDEX_PIECE_GRAINS);
+      const piece = Buffer.allocUnsafe(4 * lengths.length);
+      for (let i = 0; i < lengths.length; i++) {
+        piece.writeUInt32BE(offset, 4 * i);
+        offset += lengths[i]!;
+      }
+      yield this.#pass(piece);
+    }
+  }
+
+  /** The next grain, as it goes into the file: its blob, or its envelope when it is signed. Returns the argument. */
+  add<B extends Uint8Array>(grain: B): B {
+    assert(grain.length === this.#lengths[this.#added], 'a grain has the length that was announced');
+    if ((this.#flags & FILE_FLAG.sorted) !== 0 && !startsEnvelope(grain)) {
+      const seconds = grain[5]! * 0x1000000 + (grain[6]! << 16) + (grain[7]! << 8) + grain[8]!;
+      assert(seconds >= this.#latestSeconds, 'grains come in the order that was promised');
+      this.#latestSeconds = seconds;
+    }
+    this.#added++;
+    return this.#pass(grain);
+  }
+
+  /** The manifest, if there is anything to say, and the footer. */
+  *end(): Generator<Buffer> {
+    assert(this.#added === this.#lengths.length, 'every announced grain was added');
+    if (this.#entries.length > 0) for (const piece of encodeManifest(this.#entries)) yield this.#pass(piece);
+    const footer = this.#hash.digest();
+    assert(footer.length === FOOTER_BYTES, 'the footer has its size');
+    yield footer;
+  }
+}
+
+/** A whole file in memory, of grains that are there already. */
+export function writeContainer(grains: readonly Uint8Array[], plan: Omit<ContainerPlan, 'lengths'>): Buffer {
+  const writer = new ContainerWriter({ ...plan, lengths: Uint32Array.from(grains, ({ length }) => length) });
+  return Buffer.concat([...writer.begin(), ...grains.map((grain) => writer.add(grain)), ...writer.end()]);
+}

@@ -1,0 +1,155 @@
+// Field names and short keys, both ways, ready for look-up: by name for a writer, by the bytes of a key for a reader.
+// The map is one for all types, with one exception: an action's `content` has a key of its own.
+import { assert } from '../../base/assert.ts';
+import type { GrainType } from '../grain.ts';
+import { EXTRA_ROWS, FIELD_ROWS, type FieldStanding, TYPE_ROWS, type TypeRow } from '../registry.ts';
+import { compareUtf8 } from '../text.ts';
+import { KIND, type Kind } from './kind.ts';
+
+export interface Field {
+  readonly name: string;
+  readonly short: string;
+  readonly kind: Kind;
+  readonly standing: FieldStanding;
+  /** Place of the short key among all short keys in canonical order, times two plus one; even numbers lie between. */
+  readonly rank: number;
+  /** The short key as msgpack, head included. */
+  readonly keyBytes: Uint8Array;
+  /** What a type's own rules ask for by presence: position in the table. */
+  readonly id: number;
+}
+
+export interface TypeSpec extends TypeRow {
+  /** Writer's look-up, by type string: `tool` calls its phase by another name. */
+  readonly fieldsFor: (typeString: string) => ReadonlyMap<string, Field>;
+}
+
+const shorts = [...new Set([...FIELD_ROWS, EXTRA_ROWS.actionContent].map(([, short]) => short))].sort(compareUtf8);
+
+function fieldOf(row: (typeof FIELD_ROWS)[number], id: number): Field {
+  const [name, short, kind, standing = 'blob'] = row;
+  const text = Buffer.from(short, 'ascii');
+  assert(text.length < 32, 'a short key fits the one-byte head');
+  return {
+    name,
+    short,
+    kind,
+    standing,
+    rank: shorts.indexOf(short) * 2 + 1,
+    keyBytes: Uint8Array.of(0xa0 | text.length, ...text),
+    id,
+  };
+}
+
+const globalFields = FIELD_ROWS.map(fieldOf);
+const actionContent = fieldOf(EXTRA_ROWS.actionContent, globalFields.length);
+const toolPhase = fieldOf(EXTRA_ROWS.toolPhase, globalFields.length + 1);
+const byName = new Map(globalFields.map((field) => [field.name, field]));
+const actionByName = new Map([...byName, ['content', actionContent]]);
+const toolByName = new Map([...actionByName, ['tool_phase', toolPhase]]);
+
+export const TYPE_FIELD = byName.get('type')!;
+
+/** Every key that a reader would take for a field. */
+const shortKeys: ReadonlySet<string> = new Set(shorts);
+/** Every name that has a short key other than itself. */
+const shadowedNames: ReadonlySet<string> = new Set(
+  globalFields.filter((field) => field.short !== field.name).map((field) => field.name),
+);
+
+const specs = TYPE_ROWS.map((row): TypeSpec => {
+  const fields = row.type === 'action' ? actionByName : byName;
+  return { ...row, fieldsFor: (typeString) => (typeString === 'tool' ? toolByName : fields) };
+});
+const specByString = new Map<string, TypeSpec>(
+  specs.flatMap((spec) => [[spec.type, spec] as const, ...(spec.alias ? [[spec.alias, spec] as const] : [])]),
+);
+
+/** The type that a type string belongs to (aliases included), or undefined. */
+export function typeByString(typeString: string): TypeSpec | undefined {
+  return specByString.get(typeString);
+}
+
+/** The type of a type byte, or undefined for the reserved and the application's bytes. */
+export function typeByByte(byte: number): TypeSpec | undefined {
+  return specs[byte - 1];
+}
+
+/** True when the type byte may carry this type string. */
+export function typeHolds(spec: TypeSpec, typeString: string): boolean {
+  return typeString === spec.type || typeString === spec.alias;
+}
+
+/** The field of a name in any type but action (whose `content` has its own entry), or undefined. */
+export function fieldByName(name: string, type?: GrainType): Field | undefined {
+  return (type === 'action' ? actionByName : byName).get(name);
+}
+
+/** True when a reader would take this key for a field, so that no unknown field may have it. */
+export function isShortKey(key: string): boolean {
+  return shortKeys.has(key);
+}
+
+/** True when this name must not stand in a payload because a short key does. `typeString` as in the blob. */
+export function isShadowedName(name: string, typeString: string): boolean {
+  return shadowedNames.has(name) || (name === 'tool_phase' && typeString === 'tool');
+}
+
+/** Where a key that is none of the short ones comes among them: an even number for `Field.rank`'s scale. */
+export function rankOfUnknown(key: string): number {
+  let low = 0;
+  let high = shorts.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareUtf8(shorts[middle]!, key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low * 2;
+}
+
+// Look-up by key bytes: open addressing over a small table, so that a reader makes no string for a known key.
+const TABLE_SIZE = 1024;
+const table: (Field | undefined)[] = new Array(TABLE_SIZE).fill(undefined);
+
+function insert(field: Field): void {
+  let hash = 0;
+  for (const byte of field.keyBytes.subarray(1)) hash = (Math.imul(hash, 31) + byte) | 0;
+  let slot = hash & (TABLE_SIZE - 1);
+  while (table[slot] !== undefined) slot = (slot + 1) & (TABLE_SIZE - 1);
+  table[slot] = field;
+}
+for (const field of globalFields) insert(field);
+insert(actionContent);
+assert(globalFields.length * 4 < TABLE_SIZE, 'the key table stays sparse, so that a miss ends soon');
+
+/** The field whose short key is `bytes[start, start + length)`, or undefined. `cnt` gives an action's content. */
+export function fieldByKeyBytes(bytes: Uint8Array, start: number, length: number): Field | undefined {
+  let hash = 0;
+  for (let i = start; i < start + length; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+  let slot = hash & (TABLE_SIZE - 1);
+  for (let field = table[slot]; field !== undefined; slot = (slot + 1) & (TABLE_SIZE - 1), field = table[slot]) {
+    const key = field.keyBytes;
+    if (key.length !== length + 1) continue;
+    let i = 0;
+    while (i < length && key[i + 1] === bytes[start + i]) i++;
+    if (i === length) return field;
+  }
+  return undefined;
+}
+
+export const ACTION_CONTENT_FIELD = actionContent;
+export const CONTENT_FIELD = byName.get('content')!;
+
+assert(
+  globalFields.every((field) => field.name === field.short || !byName.has(field.short)),
+  'no short key is the full name of another field',
+);
+assert(new Set(globalFields.map((field) => field.short)).size === globalFields.length, 'short keys are unique');
+assert(
+  specs.every((spec, i) => spec.byte === i + 1),
+  'type rows stand in the order of their bytes',
+);
+assert(
+  globalFields.every(({ kind }) => kind.code !== KIND.bytes),
+  'no field is binary as a whole',
+);

@@ -1,0 +1,75 @@
+// What makes two grains the same statement: everything in the payload but when it was written down and under which of
+// its type's names. Hashing these bytes gives the exact-duplicate identity; they are never stored.
+
+import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
+import { refuse } from '../error.ts';
+import { fieldByName, TYPE_FIELD, typeByByte } from './field-map.ts';
+import { HEADER_BYTES, peek } from './header.ts';
+import { endOfValue } from './msgpack.ts';
+
+const CREATED_AT_KEY = fieldByName('created_at')!.keyBytes;
+const CALL_ID_KEY = fieldByName('tool_call_id')!.keyBytes;
+const TYPE_KEY = TYPE_FIELD.keyBytes;
+
+/**
+ * Bytes over which the identity of a grain is hashed, or undefined when it has none (an action without tool_call_id).
+ * Made from the encoded blob: type byte, four bytes of time (the created_at second for events, observations and
+ * states, which happen at a time; else zero), then all entries of the payload but `ca` and `t`. The blob must be one
+ * that was strictly decoded or encoded here. Another signed flag or sensitivity is the same statement.
+ */
+export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
+  const { typeByte } = peek(blob);
+  const type = typeByByte(typeByte)?.type;
+  const result = Buffer.allocUnsafe(blob.length);
+  result[0] = typeByte;
+  if (type === 'event' || type === 'observation' || type === 'state') result.set(blob.subarray(5, HEADER_BYTES), 1);
+  else result.fill(0, 1, 5);
+  let to = 5;
+  let hasCallId = false;
+  const end = blob.length;
+  const [count, first] = mapHead(blob);
+  let at = first;
+  let copiedTo = first;
+  for (let i = 0; i < count; i++) {
+    const entry = at;
+    const isLeftOut = keyIs(blob, at, CREATED_AT_KEY) || keyIs(blob, at, TYPE_KEY);
+    hasCallId ||= keyIs(blob, at, CALL_ID_KEY);
+    at = skip(blob, skip(blob, at, end), end);
+    if (at > end) refuse('ERR_CORRUPT');
+    if (!isLeftOut) continue;
+    result.set(blob.subarray(copiedTo, entry), to);
+    to += entry - copiedTo;
+    copiedTo = at;
+  }
+  result.set(blob.subarray(copiedTo, at), to);
+  to += at - copiedTo;
+  return type === 'action' && !hasCallId ? undefined : result.subarray(0, to);
+}
+
+/** Entries of the payload map, and where the first one begins. */
+function mapHead(blob: Uint8Array): [count: number, first: number] {
+  const at = HEADER_BYTES;
+  const head = blob[at]!;
+  if (head >= 0x80 && head < 0x90) return [head & 0x0f, at + 1];
+  if (head === 0xde && at + 3 <= blob.length) return [blob[at + 1]! * 256 + blob[at + 2]!, at + 3];
+  if (head === 0xdf && at + 5 <= blob.length) {
+    const view = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
+    return [view.readUInt32BE(at + 1), at + 5];
+  }
+  return refuse('ERR_NOT_MAP');
+}
+
+function keyIs(blob: Uint8Array, at: number, key: Uint8Array): boolean {
+  for (let i = 0; i < key.length; i++) if (blob[at + i] !== key[i]) return false;
+  return true;
+}
+
+function skip(blob: Uint8Array, at: number, end: number): number {
+  const head = blob[at]!;
+  if (head >= 0xa0 && head < 0xc0) return at + 1 + (head & 0x1f);
+  if (head === 0xd9) return at + 2 + blob[at + 1]!;
+  if (head === 0xcb || head === 0xcf) return at + 9;
+  const next = endOfValue(blob, at, end, GRAIN_DEPTH_MAX + 1);
+  if (next === -1) refuse('ERR_CORRUPT');
+  return next;
+}

@@ -1,0 +1,142 @@
+// The index manifest of a container: what the index layer knows of grains and blobs never hold.
+import { addressProblem, isAddress } from '../address.ts';
+import { refuse } from '../error.ts';
+import type { Address } from '../grain.ts';
+import { VERIFICATION_STATUSES } from '../registry.ts';
+import { isMap } from '../rules/validate.ts';
+import { setOwn, type Value, type ValueMap } from '../value.ts';
+import { startValues, writeValue } from './canonical.ts';
+import { ANY } from './kind.ts';
+import { startOutput, takeOutput, writeMapHead, writeText } from './msgpack.ts';
+import { checkInputEnd, endInput, readValue, startInput } from './strict.ts';
+
+export type VerificationStatus = 'unverified' | 'verified' | 'contested' | 'retracted';
+
+/** What a manifest says of one grain: a claim of whoever made the file. Times in epoch ms. */
+export interface Standing {
+  readonly supersededBy?: Address;
+  readonly systemValidTo?: number;
+  readonly verificationStatus?: VerificationStatus;
+  readonly accessCount?: number;
+  readonly lastAccessedAt?: number;
+}
+
+const MANIFEST_DEPTH = 2;
+/** Bytes gathered before a piece of the manifest is handed out. */
+const PIECE_BYTES = 64 * 1024;
+/** Longest entry: two addresses, three times and their keys stay well under this. */
+const ENTRY_BYTES_MAX = 512;
+
+/** The short keys of a grain's standing, without what is absent or default. */
+function shortStanding(standing: Standing): ValueMap {
+  const map: ValueMap = {};
+  if (standing.supersededBy !== undefined) map['sb'] = standing.supersededBy;
+  if (standing.systemValidTo !== undefined) map['svt'] = standing.systemValidTo;
+  const status = standing.verificationStatus;
+  if (status !== undefined && status !== 'unverified') map['vstatus'] = status;
+  if (standing.accessCount) map['ac'] = standing.accessCount;
+  if (standing.lastAccessedAt !== undefined) map['laa'] = standing.lastAccessedAt;
+  return map;
+}
+
+/** The entries that say something, in canonical order. */
+export function manifestEntries(manifest: ReadonlyMap<Address, Standing>): [Address, ValueMap][] {
+  const entries: [Address, ValueMap][] = [];
+  for (const [address, standing] of manifest) {
+    const map = shortStanding(standing);
+    if (Object.keys(map).length > 0) entries.push([address, map]);
+  }
+  return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+/** Encodes a manifest (entries from `manifestEntries`) piece by piece, each piece the caller's own. */
+export function* encodeManifest(entries: readonly (readonly [Address, ValueMap])[]): Generator<Buffer> {
+  startOutput(ENTRY_BYTES_MAX);
+  writeMapHead(entries.length);
+  let pieces = [takeOutput()];
+  let gathered = 0;
+  for (const [address, map] of entries) {
+    startOutput(ENTRY_BYTES_MAX);
+    startValues({ keepMinusZero: false, depthMax: MANIFEST_DEPTH });
+    writeText(address);
+    writeValue(ANY, map, 2);
+    const piece = takeOutput();
+    pieces.push(piece);
+    gathered += piece.length;
+    if (gathered < PIECE_BYTES) continue;
+    yield Buffer.concat(pieces);
+    pieces = [];
+    gathered = 0;
+  }
+  if (pieces.length > 0) yield Buffer.concat(pieces);
+}
+
+/**
+ * Reads a manifest that is all of `bytes`. Throws ERR_CORRUPT when it is not one canonical map, ERR_SCHEMA or ERR_RANGE
+ * for values of other kinds. Unknown keys are left out, with a warning.
+ */
+export function readManifest(bytes: Uint8Array, warnings: string[]): Map<Address, Standing> {
+  startInput(bytes, 0, { strict: true, depthMax: MANIFEST_DEPTH });
+  const map = readValue(ANY, 1, 'manifest');
+  checkInputEnd();
+  endInput();
+  if (!isMap(map)) refuse('ERR_CORRUPT', 'manifest is not a map');
+  const manifest = new Map<Address, Standing>();
+  for (const key of Object.keys(map)) {
+    if (!isAddress(key)) refuse(addressProblem(key)!, 'manifest key is not an address');
+    const entry = map[key];
+    if (!isMap(entry)) refuse('ERR_SCHEMA', 'manifest entry is not a map');
+    manifest.set(key, standingOf(entry, warnings));
+  }
+  return manifest;
+}
+
+function standingOf(entry: ValueMap, warnings: string[]): Standing {
+  const standing: { -readonly [K in keyof Standing]: Standing[K] } = {};
+  for (const key of Object.keys(entry)) {
+    const value = entry[key]!;
+    switch (key) {
+      case 'sb':
+        if (typeof value !== 'string') refuse('ERR_SCHEMA', 'superseded_by is not a string');
+        if (!isAddress(value)) refuse(addressProblem(value)!, 'superseded_by is not an address');
+        standing.supersededBy = value;
+        break;
+      case 'svt':
+        standing.systemValidTo = wholeNumber(value, 'system_valid_to');
+        break;
+      case 'vstatus':
+        if (typeof value !== 'string') refuse('ERR_SCHEMA', 'verification_status is not a string');
+        if (!VERIFICATION_STATUSES.has(value)) refuse('ERR_RANGE', 'verification_status is none that is known');
+        standing.verificationStatus = value as VerificationStatus; // the set holds these
+        break;
+      case 'ac':
+        standing.accessCount = wholeNumber(value, 'access_count');
+        break;
+      case 'laa':
+        standing.lastAccessedAt = wholeNumber(value, 'last_accessed_at');
+        break;
+      default:
+        if (!warnings.includes(UNKNOWN_KEY)) warnings.push(UNKNOWN_KEY);
+    }
+  }
+  return standing;
+}
+
+const UNKNOWN_KEY = 'manifest has keys that are not known';
+
+function wholeNumber(value: Value, name: string): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) refuse('ERR_SCHEMA', `${name} is not an integer`);
+  if (value < 0) refuse('ERR_RANGE', `${name} is negative`);
+  return value;
+}
+
+/** A standing as full names, for people. */
+export function standingFields(standing: Standing): ValueMap {
+  const fields: ValueMap = {};
+  const names = { sb: 'superseded_by', svt: 'system_valid_to', vstatus: 'verification_status' } as const;
+  const local = { ac: 'access_count', laa: 'last_accessed_at' } as const;
+  const map = shortStanding(standing);
+  for (const [short, name] of Object.entries({ ...names, ...local }))
+    if (map[short] !== undefined) setOwn(fields, name, map[short]);
+  return fields;
+}

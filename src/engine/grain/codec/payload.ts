@@ -1,0 +1,218 @@
+// The payload map: fields by full name on our side, by short key in the blob.
+import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
+import { refuse } from '../error.ts';
+import { CHECKS, note } from '../rules/findings.ts';
+import { checkValue } from '../rules/validate.ts';
+import { canonicalText, compareUtf8 } from '../text.ts';
+import { setOwn, type Value, type ValueMap } from '../value.ts';
+import { startValues, writeValue } from './canonical.ts';
+import {
+  ACTION_CONTENT_FIELD,
+  CONTENT_FIELD,
+  type Field,
+  fieldByKeyBytes,
+  isShadowedName,
+  isShortKey,
+  rankOfUnknown,
+  TYPE_FIELD,
+  type TypeSpec,
+} from './field-map.ts';
+import { ANY, KIND } from './kind.ts';
+import { writeMapHead, writeRaw, writeText } from './msgpack.ts';
+import {
+  checkInputEnd,
+  corrupt,
+  endInput,
+  inputPosition,
+  keyFollows,
+  nilIsNext,
+  readMapHead,
+  readTextBytes,
+  readTextHead,
+  readValue,
+  skipBytes,
+  startInput,
+} from './strict.ts';
+
+/** Up to this many entries an insertion sort beats the general one; beyond, it would be quadratic. */
+const FEW_ENTRIES = 48;
+const SHADOWED = 'is the full name of a field that has a short key';
+
+// The entries of the map being written, side by side: rank for the order, and the field or the unknown key. The arrays
+// are kept from grain to grain and only counted anew: emptying them would give their storage back each time.
+let entryCount = 0;
+const ranks: number[] = new Array(FEW_ENTRIES).fill(0);
+const entryFields: (Field | undefined)[] = new Array(FEW_ENTRIES).fill(undefined);
+const entryKeys: string[] = new Array(FEW_ENTRIES).fill('');
+const entryValues: Value[] = new Array(FEW_ENTRIES).fill(null);
+const order: number[] = new Array(FEW_ENTRIES).fill(0);
+
+/** Entries in `order`: by rank, unknown keys of equal rank by their bytes. Zero is a repeated key. */
+function compareEntries(a: number, b: number): number {
+  return ranks[a]! - ranks[b]! || (ranks[a]! & 1 ? 0 : compareUtf8(entryKeys[a]!, entryKeys[b]!));
+}
+
+function addEntry(field: Field | undefined, key: string, rank: number, value: Value): void {
+  const index = entryCount++;
+  ranks[index] = rank;
+  entryFields[index] = field;
+  entryKeys[index] = key;
+  entryValues[index] = value;
+  let place = index;
+  if (index < FEW_ENTRIES)
+    for (; place > 0; place--) {
+      const before = order[place - 1]!;
+      if (ranks[before]! < rank || (ranks[before] === rank && compareEntries(before, index) <= 0)) break;
+      order[place] = before;
+    }
+  order[place] = index;
+}
+
+/** Begins a new map. After a large one, gives back what it took. */
+function clearEntries(): void {
+  entryCount = 0;
+  if (order.length > FEW_ENTRIES)
+    for (const list of [ranks, entryFields, entryKeys, entryValues, order]) list.length = FEW_ENTRIES;
+}
+
+/**
+ * Takes a writer's fields in: looks each up, notes what is wrong with it (grain/rules/findings.ts), and puts it in order.
+ * `writePayload` then writes them. Throws ERR_CORRUPT for names that have no canonical form.
+ */
+export function gatherFields(spec: TypeSpec, typeString: string, fields: ValueMap): void {
+  clearEntries();
+  addEntry(TYPE_FIELD, '', TYPE_FIELD.rank, typeString);
+  const known = spec.fieldsFor(typeString);
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value === undefined || value === null) continue;
+    const field = known.get(name);
+    if (field === undefined) addUnknown(name, value);
+    else if (field === TYPE_FIELD) {
+      if (value !== typeString) note(CHECKS.typeMismatch, 'type', 'is not the type of the grain');
+    } else {
+      if (field.standing !== 'blob') note(CHECKS.indexLayer, name, 'is not written to blobs');
+      checkValue(field.kind, value, name, true);
+      addEntry(field, '', field.rank, value);
+    }
+  }
+}
+
+function addUnknown(name: string, value: Value): void {
+  const key = canonicalText(name);
+  if (isShortKey(key)) note(CHECKS.schema, 'an unknown field', 'has the name of a short key');
+  addEntry(undefined, key, rankOfUnknown(key), value);
+}
+
+/** Takes in the fields of a decoded grain, to write them again as they were. */
+export function gatherDecoded(spec: TypeSpec, typeString: string, fields: ValueMap): void {
+  clearEntries();
+  addEntry(TYPE_FIELD, '', TYPE_FIELD.rank, typeString);
+  const known = spec.fieldsFor(typeString);
+  for (const name of Object.keys(fields)) {
+    const field = known.get(name);
+    const key = field ? '' : name;
+    addEntry(field, key, field ? field.rank : rankOfUnknown(key), fields[name]!);
+  }
+}
+
+/** Writes the gathered fields as the canonical map (to the output of msgpack.ts) and forgets them. */
+export function writePayload(options = { keepMinusZero: false, depthMax: GRAIN_DEPTH_MAX }): void {
+  const count = entryCount;
+  if (count > FEW_ENTRIES) order.sort(compareEntries);
+  startValues(options);
+  writeMapHead(count);
+  for (let i = 0; i < count; i++) {
+    const index = order[i]!;
+    if (i > 0 && ranks[order[i - 1]!] === ranks[index] && compareEntries(order[i - 1]!, index) === 0)
+      refuse('ERR_CORRUPT', 'two names that are one');
+    const field = entryFields[index];
+    if (field) {
+      writeRaw(field.keyBytes);
+      writeValue(field.kind, entryValues[index]!, 2);
+    } else {
+      writeText(entryKeys[index]!);
+      writeValue(ANY, entryValues[index]!, 2);
+    }
+  }
+  clearEntries();
+}
+
+export interface PayloadOptions {
+  readonly strict: boolean;
+  readonly depthMax: number;
+}
+
+/** What a payload holds. `typeString` is undefined when there is no `t`, and any value when it is no string. */
+export interface Payload {
+  readonly typeString: Value | undefined;
+  readonly fields: ValueMap;
+}
+
+/**
+ * Reads the payload map at `start` up to the end of `bytes`, into fields by full name. Throws ERR_CORRUPT; what comes
+ * later in the order of checks is noted. Not strict: takes the rules of canonical form and of kinds for granted.
+ */
+export function readPayload(bytes: Uint8Array, start: number, spec: TypeSpec, options: PayloadOptions): Payload {
+  startInput(bytes, start, options);
+  const { strict } = options;
+  const isAction = spec.type === 'action';
+  const fields: ValueMap = {};
+  let typeString: Value | undefined;
+  let unknown: string[] | undefined;
+  let previousStart = 0;
+  let previousLength = -1;
+  for (let left = readMapHead(); left > 0; left--) {
+    const length = readTextHead();
+    const keyStart = inputPosition();
+    if (strict && !keyFollows(previousStart, previousLength, keyStart, length)) corrupt('keys unsorted or repeated');
+    previousStart = keyStart;
+    previousLength = length;
+    const field = length <= 12 ? fieldByKeyBytes(bytes, keyStart, length) : undefined;
+    if (field === undefined || (field === CONTENT_FIELD && isAction) || (field === ACTION_CONTENT_FIELD && !isAction)) {
+      const key = readTextBytes(length);
+      if (nilIsNext()) corrupt('null in a map');
+      if (field) note(CHECKS.names, 'content', 'stands under the key of another type');
+      unknown ??= [];
+      unknown.push(key);
+      setOwn(fields, key, readValue(ANY, 2, 'an unknown field'));
+      continue;
+    }
+    skipBytes(length);
+    if (nilIsNext()) corrupt('null in a map');
+    const value = readValue(field.kind, 2, field.name);
+    if (field === TYPE_FIELD) typeString = value;
+    else {
+      if (strict) {
+        if (field.standing !== 'blob') note(CHECKS.indexLayer, field.name, 'is not part of a blob');
+        if (field.kind.code !== KIND.string || typeof value !== 'string')
+          checkValue(field.kind, value, field.name, false);
+      }
+      fields[field.name] = value;
+    }
+  }
+  checkInputEnd();
+  endInput();
+  if (unknown && strict && typeof typeString === 'string')
+    for (const key of unknown) if (isShadowedName(key, typeString)) note(CHECKS.names, 'a field', SHADOWED);
+  return { typeString, fields: typeString === 'tool' ? withToolPhase(fields) : fields };
+}
+
+/** The same fields with the phase under the name that type `tool` has for it. */
+function withToolPhase(fields: ValueMap): ValueMap {
+  if (fields['action_phase'] === undefined) return fields;
+  const renamed: ValueMap = {};
+  for (const name of Object.keys(fields)) setOwn(renamed, name === 'action_phase' ? 'tool_phase' : name, fields[name]!);
+  return renamed;
+}
+
+/** Reads a payload of a type without a table: keys and values as they are. Throws ERR_CORRUPT; notes float errors. */
+export function readOpaquePayload(bytes: Uint8Array, start: number, options: PayloadOptions): Payload {
+  startInput(bytes, start, options);
+  const map = readValue(ANY, 1, 'a field');
+  checkInputEnd();
+  endInput();
+  if (typeof map !== 'object' || map === null) corrupt('not a map');
+  const { t: typeString, ...fields } = map as ValueMap; // the caller has seen the head of a map
+  return { typeString, fields };
+}

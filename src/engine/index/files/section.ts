@@ -1,0 +1,70 @@
+// A chunk (one memory's sealed indexes in one segment file) is a set of sections; a section is a byte string that is
+// written once from front to back and read at random. Sealing into encrypted blocks, caching and files are
+// the container's business (index/parts/chunk.ts, segment-file.ts); index codecs only see these two interfaces.
+
+import { EngineError } from '../../base/errors.ts';
+
+/** Section ids are explicit numbers because they reach the disk. */
+export const SECTIONS = {
+  docs: 1,
+  address: 2,
+  identity: 3,
+  facetDictionary: 4,
+  facetPostings: 5,
+  facetNames: 6,
+  numbers: 7,
+  keyed: 8,
+  textLengths: 9,
+  textDictionary: 10,
+  textPostings: 11,
+  textPositions: 12,
+  vocabulary: 13,
+  vectors: 14,
+  surroundings: 15,
+  tripleNames: 16,
+} as const;
+export type SectionName = keyof typeof SECTIONS;
+
+export interface SectionSource {
+  /** Length in bytes; 0 when the section was not written. */
+  readonly length: number;
+  /** Bytes start..end-1 (a view when they lie in one block, else a copy). Read-only, stays valid. Throws CorruptBlock. */
+  bytes(start: number, end: number): Uint8Array;
+}
+
+export interface SectionSink {
+  /** Bytes written so far. */
+  readonly position: number;
+  /** Appends a copy of `bytes`. */
+  write(bytes: Uint8Array): void;
+}
+
+export interface ChunkSource {
+  section(name: SectionName): SectionSource;
+}
+
+/** Sections may be written in turns; each keeps its own position. */
+export interface ChunkSink {
+  section(name: SectionName): SectionSink;
+}
+
+/**
+ * A block whose authentication or checksum failed, or that is cut short. Names the file and offset. It is a storage
+ * error of whoever asked for what the block holds, not a bug: everything else goes on.
+ */
+export class CorruptBlock extends EngineError {
+  override name = 'CorruptBlock';
+  readonly file: string;
+  readonly offset: number;
+  constructor(file: string, offset: number, reason: string) {
+    super('STO-E001', `${file} at ${offset}: ${reason}`);
+    this.file = file;
+    this.offset = offset;
+  }
+}
+
+/**
+ * Work in slices: a generator that yields where it may be interrupted, at the latest every few hundred microseconds.
+ * The engine runs slices between groups of requests, under a time budget; nothing else changes what it reads.
+ */
+export type Sliced<T> = Generator<void, T, void>;

@@ -1,0 +1,94 @@
+// A change of the segments that is written but not true yet: its state entries go into one transaction, then `commit`.
+import { assert } from '../../base/assert.ts';
+import type { Sequence } from '../../log/log.ts';
+import type { Bitmap, StateEntry } from '../parts/standing.ts';
+import type { SegmentEdit, SegmentSet } from './segment-set.ts';
+
+export interface SegmentChange {
+  /** Names the change to `commit` and `abandon`. */
+  readonly id: number;
+  readonly kind: 'seal' | 'merge' | 'purge' | 'drop' | 'compact' | 'reset';
+  /**
+   * What to write in one transaction. Made when first read, and true of the segments as they are then: read it just before the
+   * append, and commit or abandon this change before the state of another is read.
+   */
+  readonly state: readonly StateEntry[];
+  /** What `sealedSequence` will be. */
+  readonly sealedSequence: Sequence;
+}
+
+interface Pending {
+  readonly edit: SegmentEdit;
+  readonly done: (() => void) | undefined;
+  /** Once it was read: the entries, and the edit that they make true. */
+  made: { readonly state: readonly StateEntry[]; readonly edit: SegmentEdit } | undefined;
+}
+
+/** The changes of a shard that are not committed yet. */
+export class SegmentChanges {
+  readonly #segments: SegmentSet;
+  readonly #bitmaps: readonly Bitmap[];
+  readonly #dropped: ReadonlySet<number>;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+
+  /** What is `dropped` when a change's state is made is dead in the file that it adds. */
+  constructor(segments: SegmentSet, bitmaps: readonly Bitmap[], dropped: ReadonlySet<number>) {
+    this.#segments = segments;
+    this.#bitmaps = bitmaps;
+    this.#dropped = dropped;
+  }
+
+  /** `done` runs when the change is committed, after the segments were swapped. */
+  make(kind: SegmentChange['kind'], edit: SegmentEdit, done?: () => void): SegmentChange {
+    const id = this.#nextId++;
+    const pending: Pending = { edit, done, made: undefined };
+    this.#pending.set(id, pending);
+    const stateOf = (): readonly StateEntry[] => {
+      pending.made ??= this.#make(edit);
+      return pending.made.state;
+    };
+    return {
+      id,
+      kind,
+      get state() {
+        return stateOf();
+      },
+      sealedSequence: edit.sealedSequence ?? this.#segments.sealedSequence,
+    };
+  }
+
+  commit(change: SegmentChange): void {
+    const pending = this.#pending.get(change.id);
+    assert(pending?.made !== undefined, 'a change is committed once, after its state was written');
+    this.#pending.delete(change.id);
+    this.#segments.apply(pending.made.edit);
+    for (const bitmap of this.#bitmaps) bitmap.exportDone(true);
+    pending.done?.();
+  }
+
+  /** Deletes the file of a change that will not be, unless `isUncertain`: its transaction may have reached the disk. */
+  abandon(change: SegmentChange, isUncertain: boolean): void {
+    const pending = this.#pending.get(change.id);
+    if (pending === undefined) return;
+    this.#pending.delete(change.id);
+    if (pending.made !== undefined) for (const bitmap of this.#bitmaps) bitmap.exportDone(false);
+    if (isUncertain) pending.edit.added?.release();
+    else pending.edit.added?.replace();
+  }
+
+  /** Files of what is not committed stay: the log may have been told of them. Opening deletes those that it does not name. */
+  close(): void {
+    for (const { edit } of this.#pending.values()) edit.added?.release();
+    this.#pending.clear();
+  }
+
+  #make(edit: SegmentEdit): NonNullable<Pending['made']> {
+    for (const other of this.#pending.values()) assert(other.made === undefined, 'one change is written at a time');
+    const { added, dead = [] } = edit;
+    const dropped = added === undefined ? [] : [...this.#dropped].filter((memory) => added.find(memory) !== undefined);
+    const whole = { ...edit, dead: [...dead, ...dropped.map((memory) => [added!, memory] as const)] };
+    const pages = this.#bitmaps.flatMap((bitmap) => bitmap.export());
+    return { state: [this.#segments.manifestAfter(whole), ...pages], edit: whole };
+  }
+}

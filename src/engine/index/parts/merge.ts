@@ -1,0 +1,90 @@
+// From several chunks of a memory to one: docs that were removed, and what only they had, are left out.
+import type { Sequence } from '../../log/log.ts';
+import { mergePrefixes } from '../address/segment.ts';
+import { mergeDocs, ordinalsOf } from '../docs/segment.ts';
+import { mergeFacets } from '../facet/segment.ts';
+import type { ChunkSource, Sliced } from '../files/section.ts';
+import type { SegmentWriter } from '../files/segment-file.ts';
+import type { IndexKeys } from '../index-keys.ts';
+import { keyedSequencesOf, mergeKeyed } from '../keyed/segment.ts';
+import { mergeNumbers } from '../numbers/segment.ts';
+import { mergeSurroundings } from '../surroundings/segment.ts';
+import { mergeText } from '../text/merge-text.ts';
+import type { TextChunk } from '../text/segment.ts';
+import { DROPPED, type MergeInput, SLICE_STEPS } from './merge-input.ts';
+
+/** A chunk to merge. A chunk that was opened for reading is one, too. */
+export interface MergedChunk {
+  readonly source: ChunkSource;
+  readonly text: TextChunk;
+  readonly docCount: number;
+  readonly first: Sequence;
+  readonly last: Sequence;
+}
+
+export interface MergeOptions {
+  /** What the chunk is sealed under: the memory's newest index key when its turn came. */
+  readonly key: ReturnType<IndexKeys['indexKey']>;
+  /** True for an ordinal (or another sequence) whose record was removed. */
+  readonly isRemoved: (sequence: Sequence) => boolean;
+}
+
+/**
+ * Writes one chunk from `chunks`, whose ordinals ascend from one to the next, under `key`. Nothing is written when nothing is
+ * left.
+ */
+export function* mergeChunks(
+  chunks: readonly MergedChunk[],
+  memory: number,
+  writer: SegmentWriter,
+  { key: { id, key }, isRemoved }: MergeOptions,
+): Sliced<void> {
+  let docCount = 0;
+  const inputs: MergeInput[] = [];
+  for (const chunk of chunks) {
+    const docMap = new Int32Array(chunk.docCount);
+    let doc = 0;
+    for (const ordinal of ordinalsOf(chunk.source, chunk.docCount)) {
+      docMap[doc++] = isRemoved(ordinal) ? DROPPED : docCount++;
+      if (doc % SLICE_STEPS === 0) yield;
+    }
+    inputs.push({ source: chunk.source, docCount: chunk.docCount, docMap });
+  }
+  const sources = chunks.map((chunk) => chunk.source);
+  if (docCount === 0 && !hasKeyed(sources, isRemoved)) return;
+  const sink = writer.chunk;
+  writer.beginChunk(memory, id, key);
+  yield* mergeDocs(inputs, sink);
+  yield* mergePrefixes('address', inputs, docCount, sink);
+  yield* mergePrefixes('identity', inputs, docCount, sink);
+  yield* mergeFacets(inputs, docCount, sink);
+  yield* mergeNumbers(inputs, docCount, sink);
+  yield* mergeSurroundings(inputs, sink);
+  yield* mergeKeyed(sources, (sequence) => !isRemoved(sequence), sink);
+  const texts = chunks.map((chunk, i) => ({ chunk: chunk.text, docMap: inputs[i]!.docMap }));
+  yield* mergeText(texts, docCount, sink);
+  writer.endChunk({
+    first: Math.min(...chunks.map((chunk) => chunk.first)),
+    last: Math.max(...chunks.map((chunk) => chunk.last)),
+    docs: docCount,
+  });
+}
+
+/** True when a merge of that chunk alone would leave something out. */
+export function* wouldShrink(chunk: MergedChunk, isRemoved: MergeOptions['isRemoved']): Sliced<boolean> {
+  let steps = 0;
+  for (const ordinal of ordinalsOf(chunk.source, chunk.docCount)) {
+    if (isRemoved(ordinal)) return true;
+    if (++steps % SLICE_STEPS === 0) yield;
+  }
+  for (const sequence of keyedSequencesOf(chunk.source)) {
+    if (isRemoved(sequence)) return true;
+    if (++steps % SLICE_STEPS === 0) yield;
+  }
+  return false;
+}
+
+function hasKeyed(sources: readonly ChunkSource[], isRemoved: MergeOptions['isRemoved']): boolean {
+  for (const source of sources) for (const sequence of keyedSequencesOf(source)) if (!isRemoved(sequence)) return true;
+  return false;
+}

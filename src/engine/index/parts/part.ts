@@ -1,0 +1,175 @@
+// What every index of a memory answers, whether it is the mutable tail or a sealed chunk of a segment file. Search
+// code is written once against these interfaces; tail and chunk only differ in how they hold the lists.
+import type { Sequence } from '../../log/log.ts';
+import type { Surroundings, Turn } from '../surroundings/turn.ts';
+import type { TextPart } from '../text/types.ts';
+
+/** The shard-local number of a grain: the sequence of its log record. What the world above the index sees. */
+export type Ordinal = Sequence;
+
+/** Position of a grain within one part, 0..docCount-1, in ordinal order. Postings hold docs, never ordinals. */
+export type Doc = number;
+
+/**
+ * Facets: exact-match conditions whose postings are kept. `pair` is subject and relation together (join them with
+ * `pairKey`). The other two pairs are intersections of two lists.
+ */
+export const FACETS = {
+  type: 1,
+  namespace: 2,
+  tag: 3,
+  user: 4,
+  session: 5,
+  subject: 6,
+  relation: 7,
+  object: 8,
+  pair: 9,
+  source: 10, // address named by derived_from
+  field: 11, // a field and one of its values, joined by `fieldKey`
+} as const;
+export type Facet = keyof typeof FACETS;
+
+/** Numbers of a grain that filters and ranking ask for. Absent reads as NaN. */
+export const NUMBERS = {
+  confidence: 1,
+  importance: 2,
+  validFromMs: 3,
+  validToMs: 4,
+  expiresAtMs: 5,
+  timestampMs: 6,
+} as const;
+export type NumberField = keyof typeof NUMBERS;
+
+/** What may be said of a grain after it was written. */
+export const VERIFICATIONS = ['unverified', 'verified', 'contested', 'retracted'] as const;
+export type Verification = (typeof VERIFICATIONS)[number];
+
+/** Keyed entries: small exact look-ups whose value is a log sequence (read the record there for the rest). */
+export const KEYED = {
+  /** user_id -> record of its newest key (made or destroyed). */
+  userKey: 1,
+  /** scope path -> record of its newest key. */
+  scopeKey: 2,
+  /** old ordinal (4 bytes BE) -> record of its newest standing change (superseded, verification). */
+  standing: 3,
+  /** new ordinal (4 bytes BE) -> record of the supersession that made it. */
+  predecessor: 4,
+  /** idempotency key -> record of the stored reply. */
+  reply: 5,
+  /** audit seq of the record's first entry (4 bytes BE) -> record of audit entries. */
+  audit: 6,
+  /** first 4 bytes of a recall's id -> its record. */
+  recall: 7,
+  /** ordinal of a known grain (4 bytes BE) -> records of its further sources. */
+  furtherSource: 8,
+} as const;
+export type Keyed = keyof typeof KEYED;
+
+/** The value of facet `relation` under which every grain with a triple is listed, whatever its relation. */
+export const ANY_RELATION = '';
+
+/** Stands between the two values of a `pair`. It cannot occur in either (the API refuses it). */
+export const PAIR_SEPARATOR = '\u0000';
+
+/** Joins two facet values into the key of `pair`. */
+export function pairKey(subject: string, relation: string): string {
+  return `${subject}${PAIR_SEPARATOR}${relation}`;
+}
+
+/** The value of facet `field` under which a grain is listed that has `value` in the field `name`. */
+export function fieldKey(name: string, value: string): string {
+  return `${name}${PAIR_SEPARATOR}${value}`;
+}
+
+/** In place of a value: the field holds something else than a text. No text is it, since the API refuses NUL. */
+export const NOT_TEXT = '\u0000';
+
+/** What the index keeps of one grain. Strings are NFC and trimmed where the contract matches them exactly. */
+export interface IndexedGrain {
+  readonly ordinal: Ordinal;
+  readonly address: string;
+  /** First 8 bytes of the keyed identity hash (exact-duplicate rule) as hex, or undefined when it has none. */
+  readonly identity: string | undefined;
+  readonly createdAtMs: number;
+  readonly type: string;
+  readonly namespace: string;
+  readonly user: string | undefined;
+  readonly session: string | undefined;
+  readonly tags: readonly string[];
+  readonly subject: string | undefined;
+  readonly relation: string | undefined;
+  readonly object: string | undefined;
+  readonly source: string | undefined;
+  /** Values of its other fields that have lists, each made by `fieldKey`; none twice. */
+  readonly fields?: readonly string[];
+  readonly numbers: Readonly<Partial<Record<NumberField, number>>>;
+  /** Bytes of the plaintext blob, and of its record in the log. */
+  readonly blobBytes: number;
+  readonly recordBytes: number;
+  /** Analysed text: see text/analyze.ts. */
+  readonly terms: AnalyzedText;
+  /** What an event knows of its surroundings; other grains have none. */
+  readonly turn?: Turn | undefined;
+}
+
+/** Terms of a text in reading order. `terms[i]` stands at `positions[i]`; stop words leave gaps in the positions. */
+export interface AnalyzedText {
+  readonly terms: readonly string[];
+  readonly positions: readonly number[];
+  /**
+   * A number of each term, or NO_NUMBER: a faster key than the text. In one process a number never names two terms, but a term may
+   * get another number when the analyser has met many others.
+   */
+  readonly numbers?: readonly number[];
+}
+
+export const NO_NUMBER = -1;
+
+/** `docs` reads the list, which may be long. */
+export type FacetList = { readonly docs: () => Uint32Array } & ({ readonly token: string } | { readonly text: string });
+
+/** One memory's grains in one place. Arrays are views: read-only, valid until the next publish or merge. */
+export interface IndexPart {
+  readonly docCount: number;
+  /** Ordinal of each doc, ascending; at least docCount long. */
+  readonly ordinals: Uint32Array;
+  /** Creation time of each doc in epoch ms. */
+  readonly createdAtMs: Float64Array;
+  /** True when createdAtMs never falls from one doc to the next. */
+  readonly chronological: boolean;
+  /** Bytes of each doc's plaintext blob. */
+  readonly blobBytes: Uint32Array;
+  /** Docs with that facet value, ascending; undefined when none. */
+  facet(facet: Facet, value: string): Uint32Array | undefined;
+  /** The values of a field that has lists in facet `field`, in any order; `NOT_TEXT` among them. */
+  fieldValues(name: string): readonly string[];
+  /**
+   * Every value of a facet with its docs. A sealed part names a value by its blind token (16 bytes as latin1), a tail by its
+   * text. Lists are not kept in the heap.
+   */
+  facetLists(facet: Facet): Iterable<FacetList>;
+  /** The facet's values in plain text with their doc counts (removed docs included until a merge). Only for
+   * type, namespace, tag, session; used by stats and scope look-ups. */
+  facetValues(facet: 'type' | 'namespace' | 'tag' | 'session'): Iterable<readonly [value: string, count: number]>;
+  /** The values of such a facet, or of a side of the triple, in plain text, each with its docs (removed ones included). */
+  docsByValue(
+    facet: 'type' | 'namespace' | 'tag' | 'session' | 'subject' | 'relation' | 'object',
+  ): Iterable<readonly [value: string, docs: () => Uint32Array]>;
+  /** Number of distinct values of a facet (removed docs included until a merge). */
+  facetCardinality(facet: Facet): number;
+  /** A number of every doc (NaN when absent), or undefined when no doc has one. At least docCount long. */
+  numbers(field: NumberField): Float64Array | undefined;
+  /** Docs whose address begins with the first 8 bytes of `address` (verify against the record). Usually 0 or 1. */
+  address(address: string): readonly Doc[];
+  /** The first 32 bits of each doc's address: what orders docs by address without opening them. At least docCount long. */
+  readonly addressHeads: Uint32Array;
+  /** Docs with that identity hash. */
+  identity(identity: string): readonly Doc[];
+  /** Sequences stored under a keyed entry, ascending (usually 0 or 1; the last is the newest). */
+  keyed(kind: Keyed, key: string | number): readonly Sequence[];
+  /** All sequences of a kind in ascending order (audit, replies). */
+  keyedSequences(kind: Keyed): readonly Sequence[];
+  /** Of the events; undefined when the part has none. */
+  readonly surroundings: Surroundings | undefined;
+  readonly text: TextPart;
+}

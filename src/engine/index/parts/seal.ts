@@ -1,0 +1,249 @@
+// From tails to a segment file: every memory's tail becomes a chunk.
+import { randomBytes } from 'node:crypto';
+import { assert } from '../../base/assert.ts';
+import { KEY_BYTES } from '../../crypto/envelope.ts';
+import type { Sequence } from '../../log/log.ts';
+import { encodePrefixes, type PrefixEntries } from '../address/segment.ts';
+import type { PrefixTable } from '../address/tail.ts';
+import { encodeDocs } from '../docs/segment.ts';
+import { encodeFacets, FACET_TOKEN_BYTES, type FacetValues } from '../facet/segment.ts';
+import { NONE } from '../files/list-table.ts';
+import type { ChunkSink, Sliced } from '../files/section.ts';
+import type { SegmentWriter } from '../files/segment-file.ts';
+import { HeapBudget } from '../heap-budget.ts';
+import { type IndexKeys, type IndexTokens, newestKey } from '../index-keys.ts';
+import { encodeKeyed, type KeyedEntry, keyOf } from '../keyed/segment.ts';
+import { encodeNumbers } from '../numbers/segment.ts';
+import { encodeSurroundings } from '../surroundings/segment.ts';
+import { encodeText, TextChunk } from '../text/segment.ts';
+import { CHUNK_ID_BYTES, ChunkWriter, SealedChunk } from './chunk.ts';
+import { mergeChunks } from './merge.ts';
+import { SLICE_STEPS } from './merge-input.ts';
+import { FACETS, type Facet, KEYED, type Keyed, type NumberField } from './part.ts';
+import { entryId, type Generation, type Tail, type TailEntries } from './tail.ts';
+
+// Object.entries widens the keys of FACETS and KEYED to strings.
+const FACET_NAMES = new Map<number, Facet>(Object.entries(FACETS).map(([name, id]) => [id, name as Facet]));
+const KEYED_NAMES = new Map<number, Keyed>(Object.entries(KEYED).map(([name, id]) => [id, name as Keyed]));
+/** Decoded blocks of a chunk that only lives in the heap. */
+const SEAL_HEAP_BYTES = 4 * 1_048_576;
+/** Blind tokens made between two yields. */
+const SLICE_TOKENS = 128;
+
+export interface SealOptions {
+  readonly keys: IndexKeys;
+  /** True for an ordinal (or another sequence) whose record was removed: it does not reach the file. */
+  readonly isRemoved: (sequence: Sequence) => boolean;
+}
+
+/** Writes a chunk for every tail of the generation, which no longer changes. */
+export function* writeGeneration(generation: Generation, writer: SegmentWriter, options: SealOptions): Sliced<void> {
+  const memories = [...generation.tails.keys()].sort((a, b) => a - b);
+  const addresses = yield* byOwner(generation.addresses);
+  const identities = yield* byOwner(generation.identities);
+  for (const memory of memories) {
+    const tail = generation.tails.get(memory);
+    // A memory may be dropped between two slices.
+    if (tail === undefined) continue;
+    const newest = newestKey(options.keys, memory);
+    if (newest === undefined) continue;
+    // Asked for once: a memory that is dropped between two slices has no keys any more, and its chunk ends up dead.
+    const tokens = options.keys.tokens(memory);
+    const encode = (sink: ChunkSink): Sliced<void> =>
+      encodeTail(tail, tokens, {
+        sink,
+        addresses: addresses.get(tail.number),
+        identities: identities.get(tail.number),
+      });
+    if (hasRemoved(tail, options.isRemoved)) {
+      yield* writeWithoutRemoved({ tail, tokens, encode, writer, key: newest, isRemoved: options.isRemoved });
+    } else {
+      writer.beginChunk(memory, newest.id, newest.key);
+      yield* encode(writer.chunk);
+      writer.endChunk({ ...rangeOf(tail), docs: tail.docCount });
+    }
+    yield;
+  }
+}
+
+function hasRemoved(tail: Tail, isRemoved: SealOptions['isRemoved']): boolean {
+  for (let doc = 0; doc < tail.docCount; doc++) if (isRemoved(tail.ordinals[doc]!)) return true;
+  return false;
+}
+
+/**
+ * A tail cannot leave docs out, a merge can: the tail becomes a chunk in the heap, under a key that nobody keeps, and
+ * that chunk is merged into the file. So what was removed in time never is on disk, not even sealed.
+ */
+function* writeWithoutRemoved(parts: {
+  readonly tail: Tail;
+  readonly tokens: IndexTokens;
+  readonly encode: (sink: ChunkSink) => Sliced<void>;
+  readonly writer: SegmentWriter;
+  /** What the file's chunk is sealed under. */
+  readonly key: ReturnType<IndexKeys['indexKey']>;
+  readonly isRemoved: SealOptions['isRemoved'];
+}): Sliced<void> {
+  const { tail, tokens, writer, isRemoved } = parts;
+  const key = randomBytes(KEY_BYTES);
+  const id = randomBytes(CHUNK_ID_BYTES);
+  const blocks: Uint8Array[] = [];
+  const chunk = new ChunkWriter((bytes) => blocks.push(bytes));
+  chunk.begin(key, id);
+  yield* parts.encode(chunk);
+  const lengths = chunk.finish();
+  const bytes = Buffer.concat(blocks);
+  const cache = new HeapBudget(SEAL_HEAP_BYTES).scope();
+  const source = new SealedChunk({
+    bytes: { file: 'tail', offset: 0, read: (offset, length) => bytes.subarray(offset, offset + length) },
+    place: { id, ...lengths },
+    key: () => key,
+    cache,
+  });
+  const { memory, docCount } = tail;
+  const text = new TextChunk(source, docCount, (term) => tokens.term(term), cache);
+  const merged = { source, text, docCount, ...rangeOf(tail) };
+  yield* mergeChunks([merged], memory, writer, { key: parts.key, isRemoved });
+}
+
+interface TailTarget {
+  readonly sink: ChunkSink;
+  readonly addresses: PrefixEntries | undefined;
+  readonly identities: PrefixEntries | undefined;
+}
+
+function* encodeTail(tail: Tail, tokens: IndexTokens, target: TailTarget): Sliced<void> {
+  const { sink, addresses, identities } = target;
+  const { docCount } = tail;
+  yield* encodeDocs(
+    {
+      count: docCount,
+      ordinals: tail.ordinals,
+      createdAtMs: tail.createdAtMs,
+      blobBytes: tail.blobBytes,
+      recordBytes: tail.recordBytes,
+    },
+    sink,
+  );
+  if (addresses !== undefined) yield* encodePrefixes('address', addresses, docCount, sink);
+  if (identities !== undefined) yield* encodePrefixes('identity', identities, docCount, sink);
+  const { byFacet, docsOfAll } = yield* facetsOf(tail, tokens);
+  yield* encodeFacets(byFacet, docsOfAll, docCount, sink);
+  yield* encodeNumbers((field) => columnOf(tail, field), docCount, sink);
+  yield* encodeKeyed(yield* keyedOf(tail, tokens), sink);
+  yield* encodeSurroundings(tail.surroundings, docCount, sink);
+  yield* encodeText(tail.text, (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low), sink);
+}
+
+/** A tail has its columns at hand; a merge makes them, in slices. */
+function* columnOf(tail: Tail, field: NumberField): Sliced<Float64Array | undefined> {
+  yield;
+  return tail.numbers(field);
+}
+
+function* facetsOf(
+  tail: Tail,
+  tokens: IndexTokens,
+): Sliced<{ byFacet: ReadonlyMap<number, FacetValues>; docsOfAll: number }> {
+  const { table } = tail.facetEntries;
+  const byFacet = new Map<number, FacetValues>();
+  let docsOfAll = 0;
+  for (const [id, entries] of yield* entriesById(tail.facetEntries)) {
+    const facet = nameOf(FACET_NAMES, id);
+    const bytes = Buffer.allocUnsafe(entries.length * FACET_TOKEN_BYTES);
+    for (let i = 0; i < entries.length; i++) {
+      tokens.writeFacet(facet, tail.facetText(entries[i]!), bytes, i * FACET_TOKEN_BYTES);
+      docsOfAll += table.count(entries[i]!);
+      if (i % SLICE_TOKENS === SLICE_TOKENS - 1) yield;
+    }
+    byFacet.set(id, {
+      count: entries.length,
+      tokens: bytes,
+      copy: (i, into) => table.copy(entries[i]!, into),
+      text: (i) => tail.facetText(entries[i]!),
+    });
+  }
+  return { byFacet, docsOfAll };
+}
+
+function* keyedOf(tail: Tail, tokens: IndexTokens): Sliced<Map<number, KeyedEntry[]>> {
+  const { table } = tail.keyedEntries;
+  const byKind = new Map<number, KeyedEntry[]>();
+  for (const [id, entries] of yield* entriesById(tail.keyedEntries)) {
+    const keyed: KeyedEntry[] = [];
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i]!;
+      const key = keyOf(nameOf(KEYED_NAMES, id), table.key(entry), (kind, text) => tokens.keyed(kind, text));
+      const sequences = new Uint32Array(table.count(entry));
+      table.copy(entry, sequences);
+      for (const sequence of sequences) keyed.push({ key, sequence });
+      if (i % SLICE_TOKENS === SLICE_TOKENS - 1) yield;
+    }
+    byKind.set(id, keyed);
+  }
+  return byKind;
+}
+
+/** A tail's entries in a table, by facet or kind id. */
+function* entriesById({ table, newest }: TailEntries): Sliced<Map<number, number[]>> {
+  const byId = new Map<number, number[]>();
+  let steps = 0;
+  for (let entry = newest; entry !== NONE; entry = table.nextOfOwner(entry)) {
+    const id = entryId(table, entry);
+    const entries = byId.get(id);
+    if (entries === undefined) byId.set(id, [entry]);
+    else entries.push(entry);
+    if (++steps % SLICE_STEPS === 0) yield;
+  }
+  return byId;
+}
+
+function nameOf<T>(names: ReadonlyMap<number, T>, id: number): T {
+  const name = names.get(id);
+  assert(name !== undefined, 'a tail only has known ids');
+  return name;
+}
+
+/** The entries of a shared table, by tail number. */
+function* byOwner(table: PrefixTable): Sliced<Map<number, PrefixEntries>> {
+  const entries = table.entries();
+  const counts = new Map<number, number>();
+  for (let at = 0; at < entries.length; at += 4) {
+    counts.set(entries[at]!, (counts.get(entries[at]!) ?? 0) + 1);
+    if (at % (SLICE_STEPS * 4) === 0) yield;
+  }
+  const owners = new Map<number, PrefixEntries>();
+  const filled = new Map<number, number>();
+  for (let at = 0; at < entries.length; at += 4) {
+    const owner = entries[at]!;
+    let columns = owners.get(owner);
+    if (columns === undefined) {
+      const count = counts.get(owner)!;
+      columns = { high: new Uint32Array(count), low: new Uint32Array(count), docs: new Uint32Array(count) };
+      owners.set(owner, columns);
+    }
+    const i = filled.get(owner) ?? 0;
+    filled.set(owner, i + 1);
+    columns.high[i] = entries[at + 1]!;
+    columns.low[i] = entries[at + 2]!;
+    columns.docs[i] = entries[at + 3]!;
+    if (at % (SLICE_STEPS * 4) === 0) yield;
+  }
+  return owners;
+}
+
+/** Smallest and largest sequence that a tail holds. */
+function rangeOf(tail: Tail): { first: Sequence; last: Sequence } {
+  let first = tail.docCount > 0 ? tail.ordinals[0]! : Number.POSITIVE_INFINITY;
+  let last = tail.lastOrdinal;
+  const { table, newest } = tail.keyedEntries;
+  for (let entry = newest; entry !== NONE; entry = table.nextOfOwner(entry)) {
+    const sequences = new Uint32Array(table.count(entry));
+    table.copy(entry, sequences);
+    for (const sequence of sequences) {
+      first = Math.min(first, sequence);
+      last = Math.max(last, sequence);
+    }
+  }
+  return { first, last };
+}

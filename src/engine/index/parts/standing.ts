@@ -1,0 +1,115 @@
+// Flags of a shard's grains by ordinal (removed, superseded, a word of verification): a bit each, in pages that are kept as entries of the
+// log's state. The log tells what changed after the pages were last written, so writing them may wait for a seal.
+import { assert } from '../../base/assert.ts';
+import type { Log } from '../../log/log.ts';
+import { popcount } from '../docs/docset.ts';
+import type { Ordinal } from './part.ts';
+
+const PAGE_WORDS = 1_024;
+const PAGE_BITS = PAGE_WORDS * 32;
+
+export type StateEntry = readonly [key: string, value: Uint8Array | null];
+
+export class Bitmap {
+  readonly #prefix: string;
+  readonly #pages: (Int32Array | undefined)[] = [];
+  /** Pages changed since their last export. */
+  readonly #dirty = new Set<number>();
+  /** Pages exported in a transaction that is not committed yet. */
+  readonly #exported = new Set<number>();
+  #count = 0;
+
+  /** `name` is the middle of its state keys: `bitmap/<name>/<page>`. */
+  constructor(name: string) {
+    this.#prefix = `bitmap/${name}/`;
+  }
+
+  /** Reads the pages that the log's state has. */
+  load(log: Pick<Log, 'scanState'>): void {
+    for (const [key, value] of log.scanState(this.#prefix)) {
+      const page = Number(key.slice(this.#prefix.length));
+      const words = this.#page(page);
+      assert(value.length === PAGE_WORDS * 4, 'a page of a bitmap has its size');
+      const view = new DataView(value.buffer, value.byteOffset, value.byteLength);
+      for (let i = 0; i < PAGE_WORDS; i++) {
+        this.#count += popcount(view.getInt32(i * 4)) - popcount(words[i]!);
+        words[i] = view.getInt32(i * 4);
+      }
+    }
+  }
+
+  /** Number of set bits. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get(ordinal: Ordinal): boolean {
+    const words = this.#pages[Math.floor(ordinal / PAGE_BITS)];
+    return words !== undefined && (words[(ordinal % PAGE_BITS) >>> 5]! & (1 << (ordinal & 31))) !== 0;
+  }
+
+  /** Sets the bit; false when it was set before. */
+  set(ordinal: Ordinal): boolean {
+    if (this.get(ordinal)) return false;
+    const page = Math.floor(ordinal / PAGE_BITS);
+    this.#page(page)[(ordinal % PAGE_BITS) >>> 5]! |= 1 << (ordinal & 31);
+    this.#dirty.add(page);
+    this.#count += 1;
+    return true;
+  }
+
+  /** Clears the bit; false when it was clear before. */
+  clear(ordinal: Ordinal): boolean {
+    if (!this.get(ordinal)) return false;
+    const page = Math.floor(ordinal / PAGE_BITS);
+    this.#page(page)[(ordinal % PAGE_BITS) >>> 5]! &= ~(1 << (ordinal & 31));
+    this.#dirty.add(page);
+    this.#count -= 1;
+    return true;
+  }
+
+  /** True when a bit in first..last is set. */
+  any(first: Ordinal, last: Ordinal): boolean {
+    for (let ordinal = first; ordinal <= last; ) {
+      const words = this.#pages[Math.floor(ordinal / PAGE_BITS)];
+      if (words === undefined) {
+        ordinal = (Math.floor(ordinal / PAGE_BITS) + 1) * PAGE_BITS;
+        continue;
+      }
+      const word = words[(ordinal % PAGE_BITS) >>> 5]!;
+      if (word === 0) ordinal = (Math.floor(ordinal / 32) + 1) * 32;
+      else if ((word & (1 << (ordinal & 31))) !== 0) return true;
+      else ordinal += 1;
+    }
+    return false;
+  }
+
+  /** The changed pages as state entries. Call `exportDone` when the transaction that writes them has ended. */
+  export(): StateEntry[] {
+    const entries: StateEntry[] = [];
+    for (const page of [...this.#dirty].sort((a, b) => a - b)) {
+      const bytes = new Uint8Array(PAGE_WORDS * 4);
+      const view = new DataView(bytes.buffer);
+      const words = this.#page(page);
+      for (let i = 0; i < PAGE_WORDS; i++) view.setInt32(i * 4, words[i]!);
+      entries.push([`${this.#prefix}${page}`, bytes]);
+      this.#exported.add(page);
+    }
+    this.#dirty.clear();
+    return entries;
+  }
+
+  /** Pages of a transaction that failed are changed again. */
+  exportDone(committed: boolean): void {
+    if (!committed) for (const page of this.#exported) this.#dirty.add(page);
+    this.#exported.clear();
+  }
+
+  #page(page: number): Int32Array {
+    const known = this.#pages[page];
+    if (known !== undefined) return known;
+    const made = new Int32Array(PAGE_WORDS);
+    this.#pages[page] = made;
+    return made;
+  }
+}

@@ -1,0 +1,8 @@
+// What the canaries of a verification work with.
+import type { Store } from '../../store/store.ts';
+import type { Door } from './door.ts';
+
+export interface CanaryServices {
+  readonly store: Store;
+  readonly door: Door;
+}

@@ -1,0 +1,71 @@
+// Removes what a dropped memory left in the log: its keys are gone, so nothing of it can be read, but it takes room.
+
+import type { Sliced } from '../../index/files/section.ts';
+import type { SegmentChange } from '../../index/shard-index.ts';
+import { CorruptRecord, type Sequence } from '../../log/log.ts';
+import { decodeRecord } from '../../record/record.ts';
+import { governingStates, policyState } from '../../store/rules.ts';
+import { namedState, type Store, unsoundState } from '../../store/store.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+import { auditHeadState } from '../housekeeping/audit-heads.ts';
+import { CHANGES_MAX, committed } from '../housekeeping/committed.ts';
+import { pointsState } from '../housekeeping/points.ts';
+import { enforcedState } from './retention.ts';
+
+/** Walks the log once. Keys that a crash left alive are destroyed first. What storage refuses is tried again from the start. */
+export function* removeDropped(store: Store, queue: WriteQueue, memory: number): Sliced<SegmentChange | undefined> {
+  const key = `drop/${memory}`;
+  const ids = Buffer.from(store.log.getState(key) ?? []);
+  const doomed: number[] = [];
+  for (let at = 0; at + 4 <= ids.length; at += 4) doomed.push(ids.readUInt32BE(at));
+  if (doomed.length > 0) store.log.checkOwner?.();
+  store.keys.destroy(doomed, store.clock.nowMs());
+  let sequences: Sequence[] = [];
+  for (const item of store.log.scan(store.momentary.get(memory) ?? 1)) {
+    if (!(item instanceof CorruptRecord) && memoryOf(item.bytes) === memory) sequences.push(item.sequence);
+    yield;
+    if (sequences.length < CHANGES_MAX) continue;
+    yield* committed(queue, [], sequences);
+    sequences = [];
+  }
+  yield* committed(queue, [], sequences);
+  // What governed it is named in the state alone from here on.
+  let entries: [string, null][] = [
+    [policyState(memory), null],
+    [auditHeadState(memory), null],
+    [enforcedState(memory), null],
+    [unsoundState(memory), null],
+    [namedState(memory), null],
+  ];
+  for (const prefix of [...governingStates(memory), pointsState(memory)])
+    for (const [name] of store.log.scanState(prefix)) {
+      entries.push([name, null]);
+      yield;
+      if (entries.length < CHANGES_MAX) continue;
+      yield* committed(queue, entries);
+      entries = [];
+    }
+  yield* committed(queue, entries);
+  const change = yield* store.index.dropMemory(memory);
+  store.dropPending.delete(memory);
+  store.momentary.delete(memory);
+  return { ...change, state: [...change.state, [key, null]] };
+}
+
+/** Keys of users and scopes of a memory that are live, by the log alone: for one whose index cannot be read. */
+export function* namedKeys(store: Store, memory: number): Sliced<number[]> {
+  const keys = new Set<number>();
+  for (const item of store.log.scan(1)) {
+    if (!(item instanceof CorruptRecord) && memoryOf(item.bytes) === memory) {
+      const record = decodeRecord(item.bytes);
+      if (record.kind === 'key' && store.keys.state(record.key) === 'live') keys.add(record.key);
+    }
+    yield;
+  }
+  return [...keys];
+}
+
+/** Every record has its memory behind the kind byte. */
+function memoryOf(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(1);
+}

@@ -1,0 +1,255 @@
+// What was destroyed and forgotten in a shard since a copy of it was taken, told by the shard and the copy side by side:
+// so that a restored copy does not bring it back. Nothing here changes the shard.
+
+import { EngineError } from '../../base/errors.ts';
+import { open, sealKey } from '../../crypto/envelope.ts';
+import { decodeAuditBody } from '../../govern/trail/audit-codec.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
+import { CorruptRecord, type Log, type Sequence } from '../../log/log.ts';
+import { decodeRecord, type EngineRecord, type GrainRecord, type KeyRecord } from '../../record/record.ts';
+import { TrailNames } from '../../store/trail-names.ts';
+
+export interface ShardSide {
+  readonly log: Log;
+  readonly keys: KeyStore;
+}
+
+export interface Held {
+  /** Users of the copy who were erased since. */
+  readonly users: readonly { readonly memory: number; readonly userId: string }[];
+  /** Scopes of the copy that were erased since. Their grains are among the forgotten. */
+  readonly scopes: readonly { readonly memory: number; readonly path: string }[];
+  /** Hashes (hex) of grains of the copy that were removed since, by memory; those of erased users are not among them. */
+  readonly forgotten: ReadonlyMap<number, readonly string[]>;
+  /** The first sequence at which the shard is no continuation of the copy; undefined: it is one. */
+  readonly divergesAt: Sequence | undefined;
+}
+
+/**
+ * Compares `copy` with `now`, of which either half may be missing. Keys are matched by their fingerprint, grains by
+ * sequence and address as far as the two logs are the same. Where they part (an older backup was restored meanwhile),
+ * users and scopes are matched by their token, which is theirs on both ways, and grains by what the audit trail of now says was
+ * forgotten. A grain that was added again since is not among the removed. Tombstones of keys that the copy never had are written into it, for copies that are restored later.
+ */
+export function heldSince(copy: ShardSide, now: Partial<ShardSide>): Held {
+  const erased = now.keys === undefined ? new Set<number>() : erasedKeys(copy.keys, now.keys);
+  const { removed, divergesAt } = now.log === undefined ? UNKNOWN : removedSince(copy, { ...now, log: now.log });
+  if (now.log !== undefined)
+    for (const key of keysOfErased(copy, now.log, divergesAt ?? copy.log.nextSequence)) erased.add(key);
+  const names = erased.size === 0 ? [] : namesOf(copy, erased);
+  const users = names.filter(({ kind }) => kind === 'user').map(({ memory, name }) => ({ memory, userId: name }));
+  const scopes = names.filter(({ kind }) => kind === 'scope').map(({ memory, name }) => ({ memory, path: name }));
+  const forgotten = new Map<number, string[]>();
+  for (const { memory, address, key } of removed) {
+    if (erased.has(key)) continue;
+    const hashes = forgotten.get(memory);
+    if (hashes === undefined) forgotten.set(memory, [address]);
+    else hashes.push(address);
+  }
+  return { users, scopes, forgotten, divergesAt };
+}
+
+/** One half of a shard may have been lost with its keys. */
+type NowSide = Pick<ShardSide, 'log'> & Partial<ShardSide>;
+
+interface Removed {
+  readonly memory: number;
+  readonly address: string;
+  readonly key: number;
+}
+const UNKNOWN = { removed: [] as readonly Removed[], divergesAt: undefined };
+
+/** Ids of keys of users and scopes that are live in the copy and destroyed now. */
+function erasedKeys(copy: KeyStore, now: KeyStore): Set<number> {
+  const erased = new Set<number>();
+  const tombstones = [...now.tombstones()];
+  copy.applyTombstones(tombstones.filter(({ id }) => copy.state(id) === 'missing'));
+  // The memory's own keys are not erasures: a purge or a resealing replaces them, and the copy still lies under its own.
+  for (const { id, kind, fingerprint } of tombstones)
+    if (isNamed(kind) && copy.state(id) === 'live' && copy.fingerprint(id) === fingerprint) erased.add(id);
+  return erased;
+}
+
+/** True for keys of users and scopes: their ends are erasures. */
+function isNamed(kind: string): kind is 'user' | 'scope' {
+  return kind === 'user' || kind === 'scope';
+}
+
+/**
+ * Live keys in the copy of users and scopes that the log of now erased from `from` on, under whatever key they had
+ * there, or under none.
+ */
+function keysOfErased(copy: ShardSide, now: Log, from: Sequence): number[] {
+  const tokens = new Set<string>();
+  for (const [sequence, record] of recordsOf(now))
+    if (sequence >= from && record.kind === 'key' && isNamed(record.keyKind) && record.action === 'destroyed')
+      tokens.add(tokenOf(record));
+  if (tokens.size === 0) return [];
+  const keys: number[] = [];
+  for (const [, record] of recordsOf(copy.log))
+    if (record.kind === 'key' && record.action === 'made' && tokens.has(tokenOf(record)))
+      if (copy.keys.state(record.key) === 'live') keys.push(record.key);
+  return keys;
+}
+
+/** Random to whoever lacks the memory's token key, so the same in two logs only for the same name in the same memory. */
+function tokenOf({ memory, keyKind, token }: KeyRecord): string {
+  return `${memory} ${keyKind} ${Buffer.from(token).toString('hex')}`;
+}
+
+interface Named {
+  readonly memory: number;
+  readonly kind: 'user' | 'scope';
+  readonly name: string;
+}
+
+function namesOf({ log, keys }: ShardSide, erased: ReadonlySet<number>): Named[] {
+  const names: Named[] = [];
+  for (const [, record] of recordsOf(log)) {
+    if (record.kind !== 'key' || record.action !== 'made' || !erased.has(record.key)) continue;
+    if (!isNamed(record.keyKind)) continue;
+    const key = keys.get(record.key);
+    const name = open(sealKey(key), record.sealedName, Buffer.from(`key-name:${record.key}`));
+    key.fill(0);
+    names.push({ memory: record.memory, kind: record.keyKind, name: name.toString('utf8') });
+  }
+  return names;
+}
+
+/** Grains of the copy at whose sequence the log of now has a gap, or that it says it forgot after the two parted. */
+function removedSince(
+  copy: ShardSide,
+  now: NowSide,
+): { removed: readonly Removed[]; divergesAt: Sequence | undefined } {
+  const names = { copy: new SideNames(copy), now: new SideNames(now) };
+  const end = Math.min(copy.log.nextSequence, now.log.nextSequence);
+  const removed = new Map<string, Removed>();
+  const current = now.log.scan(1, end);
+  let next = current.next();
+  let divergesAt: Sequence | undefined;
+  for (const item of copy.log.scan(1, end)) {
+    while (next.done !== true && next.value.sequence < item.sequence) next = current.next();
+    if (item instanceof CorruptRecord) continue;
+    const there = next.done !== true && next.value.sequence === item.sequence ? next.value : undefined;
+    if (there instanceof CorruptRecord) continue;
+    if (there === undefined) {
+      const gone = removedOf(names.copy, decodeRecord(item.bytes));
+      if (gone !== undefined) removed.set(placeOf(gone), gone);
+    } else if (!isSame(item.bytes, there.bytes, names)) {
+      divergesAt = item.sequence;
+      break;
+    }
+  }
+  if (divergesAt !== undefined)
+    for (const grain of forgottenAfter(copy.log, now.log, divergesAt, names)) removed.set(placeOf(grain), grain);
+  if (removed.size > 0)
+    for (const [, record] of recordsOf(now.log)) {
+      const here = removedOf(names.now, record);
+      if (here !== undefined) removed.delete(placeOf(here));
+    }
+  return { removed: [...removed.values()], divergesAt };
+}
+
+/** A grain's record as a removed one; undefined for another record, and where nobody can tell its hash any more. */
+function removedOf(names: SideNames, record: EngineRecord): Removed | undefined {
+  if (record.kind !== 'grain') return undefined;
+  const address = names.addressIn(record);
+  return address === undefined ? undefined : { memory: record.memory, address, key: record.key };
+}
+
+function* forgottenAfter(
+  copy: Log,
+  now: Log,
+  from: Sequence,
+  names: { readonly copy: SideNames; readonly now: SideNames },
+): Generator<Removed> {
+  const told = new Set<string>();
+  for (const [sequence, record] of recordsOf(now)) {
+    if (sequence < from || record.kind !== 'audit') continue;
+    const { memory } = record;
+    for (const { event, details } of decodeAuditBody(record.body)) {
+      // Of somebody who was erased since the name tells nothing: that they were is found by their key.
+      const address = event === 'memory.forgotten' ? names.now.addressNamed(memory, grainIn(details)) : undefined;
+      if (address !== undefined) told.add(placeOf({ memory, address }));
+    }
+  }
+  if (told.size === 0) return;
+  for (const [, record] of recordsOf(copy)) {
+    const grain = removedOf(names.copy, record);
+    if (grain !== undefined && told.has(placeOf(grain))) yield grain;
+  }
+}
+
+/** What an entry calls its grain: by its name, or as older builds wrote it by its hash. */
+function grainIn(details: string): string {
+  const { grain, hash } = JSON.parse(details) as { grain?: unknown; hash?: unknown }; // canonical JSON of an object, by the audit codec
+  const name = grain ?? hash;
+  return typeof name === 'string' ? name : '';
+}
+
+function placeOf({ memory, address }: { readonly memory: number; readonly address: string }): string {
+  return `${memory} ${address}`;
+}
+
+/** Grains and links by what they are: a resealing gives a record other bytes at the same place. */
+function isSame(
+  one: Uint8Array,
+  other: Uint8Array,
+  names: { readonly copy: SideNames; readonly now: SideNames },
+): boolean {
+  if (Buffer.compare(one, other) === 0) return true;
+  const [copied, current] = [decodeRecord(one), decodeRecord(other)];
+  if (copied.memory !== current.memory) return false;
+  if (copied.kind === 'standing' && current.kind === 'standing')
+    return copied.oldOrdinal === current.oldOrdinal && copied.newOrdinal === current.newOrdinal;
+  if (copied.kind !== 'grain' || current.kind !== 'grain') return false;
+  if (Buffer.compare(copied.bound, current.bound) === 0) return true;
+  const address = names.copy.addressIn(copied);
+  return address !== undefined && address === names.now.addressIn(current);
+}
+
+/** Names of grains in one log, opened with the keys that belong to it. */
+class SideNames {
+  readonly #side: NowSide;
+  readonly #memories = new Map<number, TrailNames | undefined>();
+
+  constructor(side: NowSide) {
+    this.#side = side;
+  }
+
+  addressIn(record: GrainRecord): string | undefined {
+    // What an older build wrote needs no key.
+    return record.userKey === undefined
+      ? Buffer.from(record.bound).toString('hex')
+      : this.#of(record.memory)?.addressIn(record);
+  }
+
+  addressNamed(memory: number, name: string): string | undefined {
+    return this.#of(memory)?.addressNamed(name);
+  }
+
+  #of(memory: number): TrailNames | undefined {
+    if (!this.#memories.has(memory)) this.#memories.set(memory, this.#open(memory));
+    return this.#memories.get(memory);
+  }
+
+  /** Undefined where the keys were lost, or the memory was deleted with them. */
+  #open(memory: number): TrailNames | undefined {
+    const { log, keys } = this.#side;
+    const sequence = log.getState(`memory/${memory}`);
+    if (sequence === undefined || keys === undefined) return undefined;
+    try {
+      const bytes = log.read(Buffer.from(sequence).readUInt32BE(0));
+      const record = bytes === undefined ? undefined : decodeRecord(bytes);
+      return record?.kind === 'setting' ? new TrailNames(keys.get(record.tokenKey), keys) : undefined;
+    } catch (error) {
+      if (error instanceof EngineError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Records that can be read; what cannot is for `verify` to name. */
+function* recordsOf(log: Log): Generator<readonly [Sequence, EngineRecord]> {
+  for (const item of log.scan(1)) if (!(item instanceof CorruptRecord)) yield [item.sequence, decodeRecord(item.bytes)];
+}

@@ -1,0 +1,172 @@
+// What a policy's times to live, and grains' own ends, come to: told by namespace, and enforced. What has expired is hidden
+// from the moment on whether it is enforced or not; enforcing gives its place back.
+
+import { EngineError } from '../../base/errors.ts';
+import { RETENTION_BATCH_MAX } from '../../base/limits.ts';
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { RetentionNamespace } from '../../calls/govern.ts';
+import type { Governed } from '../../govern/governed.ts';
+import { namespaceTtlDays } from '../../govern/policy/retention.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
+import { docsOfUsers, timesToLive } from '../../recall/filter/hidden.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { auditPlan, enforcedPlan, expirePlan } from '../../write/plans.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+import { inSlices } from '../housekeeping/slices.ts';
+import { isBound } from '../reports/users.ts';
+
+/** State entry with when retention was last enforced: milliseconds, 6 bytes. */
+export function enforcedState(memory: number): string {
+  return `enforced/${memory}`;
+}
+
+type Status = MemoryCalls['retentionStatus'];
+
+export function retentionStatus(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  input: Status['input'],
+): Promise<Status['output']> {
+  refuseBound(context);
+  return inSlices(statusSteps(store, memory, input));
+}
+
+function* statusSteps(store: Store, memory: Memory, input: Status['input']): Sliced<Status['output']> {
+  const { governed } = memory;
+  const { rules } = governed;
+  const nowMs = store.clock.nowMs();
+  const found = new Map<string, { -readonly [K in keyof RetentionNamespace]: RetentionNamespace[K] }>();
+  for (const part of store.parts(memory.number)) {
+    const endOf = endsIn(part, governed);
+    const frozen = docsOfUsers(part, governed.restrictions.keys());
+    for (const [namespace] of part.facetValues('namespace')) {
+      if (input.namespace !== undefined && namespace !== input.namespace) continue;
+      const row = found.get(namespace) ?? { ...limitOf(governed, namespace), grains: 0, expired: 0, held: 0 };
+      found.set(namespace, row);
+      for (const doc of part.facet('namespace', namespace) ?? []) {
+        if (store.index.removed.get(part.ordinals[doc]!)) continue;
+        const createdAtMs = part.createdAtMs[doc]!;
+        const endMs = endOf(doc);
+        row.grains += 1;
+        row.oldestCreatedMs = Math.min(row.oldestCreatedMs ?? createdAtMs, createdAtMs);
+        if (endMs <= nowMs) {
+          row.expired += 1;
+          if (frozen?.has(doc) === true) row.held += 1;
+        } else if (endMs < (row.nextExpiryMs ?? Number.POSITIVE_INFINITY)) row.nextExpiryMs = endMs;
+      }
+      yield;
+    }
+  }
+  const rows = [...found.values()].filter(({ grains }) => grains > 0);
+  if (rules['deletion.hold']) for (const row of rows) row.held = row.expired;
+  rows.sort((one, other) => (one.namespace < other.namespace ? -1 : 1));
+  const enforced = store.log.getState(enforcedState(memory.number));
+  return {
+    namespaces: rows,
+    defaultTtlDays: rules['retention.default_ttl_days'],
+    ...(enforced === undefined ? {} : { lastEnforcedMs: Buffer.from(enforced).readUIntBE(0, 6) }),
+  };
+}
+
+function limitOf({ rules }: Governed, namespace: string): Pick<RetentionNamespace, 'namespace' | 'ttlDays' | 'source'> {
+  const own = namespaceTtlDays(namespace, rules);
+  const byDefault = rules['retention.default_ttl_days'];
+  if (own !== undefined && (byDefault === null || own <= byDefault))
+    return { namespace, ttlDays: own, source: 'namespace' };
+  return { namespace, ttlDays: byDefault, source: byDefault === null ? '' : 'default' };
+}
+
+/** When each doc's time is over, in milliseconds; infinite: never. */
+function endsIn(part: IndexPart, governed: Governed): (doc: Doc) => number {
+  const { createdAtMs } = part;
+  const expires = part.numbers('expiresAtMs');
+  const own = (doc: Doc): number => {
+    const at = expires?.[doc] ?? Number.NaN;
+    return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
+  };
+  const ttlMs = timesToLive(part, governed);
+  return (doc) => Math.min(own(doc), createdAtMs[doc]! + ttlMs[doc]!);
+}
+
+type Enforce = MemoryCalls['enforceRetention'];
+type Counts = { expired: number; forgotten: number; held: number };
+
+/**
+ * Removes what has expired, a bounded number in one transaction; nothing while a hold keeps everything, and nothing of whose
+ * processing is restricted. Calling again goes on where a stop cut it off.
+ */
+export async function enforceRetention(
+  { store, queue }: { readonly store: Store; readonly queue: WriteQueue },
+  context: CallContext,
+  { namespace, dryRun }: Enforce['input'],
+): Promise<Enforce['output']> {
+  refuseBound(context);
+  const memory = store.memory(context.memory);
+  const expired = await inSlices(expiredIn(store, memory, namespace));
+  const isHeld = memory.governed.rules['deletion.hold'];
+  const byNamespace: Record<string, Counts> = {};
+  const total: Counts = { expired: 0, forgotten: 0, held: 0 };
+  for (const [name, { ordinals, frozen }] of expired) {
+    const all = ordinals.length + frozen;
+    const counts: Counts = { expired: all, forgotten: 0, held: isHeld ? all : frozen };
+    for (let from = 0; !dryRun && !isHeld && from < ordinals.length; from += RETENTION_BATCH_MAX) {
+      const batch = ordinals.slice(from, from + RETENTION_BATCH_MAX);
+      const { idempotency: _, ...plain } = context;
+      counts.forgotten += (await queue.push('expire', expirePlan, plain, { ordinals: batch })).removed;
+    }
+    // A name may be any text, also one that objects have.
+    Object.defineProperty(byNamespace, name, { value: counts, enumerable: true });
+    total.expired += counts.expired;
+    total.forgotten += counts.forgotten;
+    total.held += counts.held;
+  }
+  if (!dryRun) await tell(queue, context, total);
+  return { ...total, byNamespace };
+}
+
+async function tell(queue: WriteQueue, context: CallContext, { forgotten, held }: Counts): Promise<void> {
+  const { idempotency: _, ...plain } = context;
+  const { actor } = context;
+  if (held > 0)
+    await queue.push('audit', auditPlan, plain, { event: 'retention.held', actor, subject: '', details: { held } });
+  if (forgotten > 0 || actor !== 'system')
+    await queue.push('enforced', enforcedPlan, plain, { key: enforcedState(context.memory), forgotten });
+}
+
+/** What has expired of one namespace: what may go, and how many belong to whose processing is restricted. */
+interface Expired {
+  readonly ordinals: readonly Ordinal[];
+  readonly frozen: number;
+}
+
+function* expiredIn(store: Store, memory: Memory, only: string | undefined): Sliced<ReadonlyMap<string, Expired>> {
+  const nowMs = store.clock.nowMs();
+  const found = new Map<string, { ordinals: Ordinal[]; frozen: number }>();
+  for (const part of store.parts(memory.number)) {
+    if (memory.governed.hidesNothing && part.numbers('expiresAtMs') === undefined) continue;
+    const endOf = endsIn(part, memory.governed);
+    const frozen = docsOfUsers(part, memory.governed.restrictions.keys());
+    for (const [namespace] of part.facetValues('namespace')) {
+      if (only !== undefined && namespace !== only) continue;
+      for (const doc of part.facet('namespace', namespace) ?? []) {
+        const ordinal = part.ordinals[doc]!;
+        if (endOf(doc) > nowMs || store.index.removed.get(ordinal)) continue;
+        const known = found.get(namespace) ?? { ordinals: [], frozen: 0 };
+        found.set(namespace, known);
+        if (frozen?.has(doc) === true) known.frozen += 1;
+        else known.ordinals.push(ordinal);
+      }
+      yield;
+    }
+  }
+  return found;
+}
+
+function refuseBound(context: CallContext): void {
+  if (isBound(context))
+    throw new EngineError('AUT-E001', 'retention is of the whole memory, this caller sees a part of it');
+}

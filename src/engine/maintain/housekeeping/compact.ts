@@ -1,0 +1,62 @@
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { Store } from '../../store/store.ts';
+import { auditPlan } from '../../write/plans.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+import type { Housekeeper } from './housekeeper.ts';
+import { resealBlobs } from './reseal.ts';
+import { inSlices } from './slices.ts';
+
+/**
+ * Seals again what lies under older blob keys of the memory, merges every segment of the shard into one and drops what
+ * was removed. Reads and writes go on.
+ */
+export async function compact(
+  services: { readonly store: Store; readonly queue: WriteQueue; readonly housekeeper: Housekeeper },
+  context: CallContext,
+): Promise<MemoryCalls['compact']['output']> {
+  const { queue } = services;
+  const resealed = await resealBlobs(services, context);
+  const reclaimedBytes = await mergeAll(services);
+  // After housekeeping has gone on: a full tail lets no write through until it is sealed. It was done, so it is told, however late.
+  const { deadlineMs: _, ...anytime } = context;
+  await queue.push('audit', auditPlan, anytime, {
+    event: 'tier.compaction_run',
+    actor: context.actor,
+    subject: '',
+    details: { reclaimed_bytes: reclaimedBytes, ...(resealed === 0 ? {} : { resealed }) },
+  });
+  return { reclaimedBytes };
+}
+
+/** Resolves to the bytes won. */
+async function mergeAll({
+  store,
+  queue,
+  housekeeper,
+}: {
+  readonly store: Store;
+  readonly queue: WriteQueue;
+  readonly housekeeper: Housekeeper;
+}): Promise<number> {
+  await housekeeper.sealed(store.index.publishedSequence);
+  await housekeeper.pause();
+  try {
+    const before = store.index.bytesOnDisk;
+    const change = await inSlices(store.index.compact());
+    if (change !== undefined) {
+      try {
+        const unsound = store.unsoundState();
+        await queue.commitState([...change.state, ...unsound]);
+        store.unsoundCommitted(unsound);
+      } catch (error) {
+        store.index.abandon(change, { isUncertain: store.log.poisoned !== undefined });
+        throw error;
+      }
+      store.index.commit(change);
+    }
+    return Math.max(0, before - store.index.bytesOnDisk);
+  } finally {
+    housekeeper.resume();
+  }
+}

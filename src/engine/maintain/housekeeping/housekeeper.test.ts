@@ -1,0 +1,183 @@
+// Housekeeping among writes: what runs into what, at every step, and what a disk that refuses leaves.
+import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { contextOf, openShard, StepClock, settingsOf, until as untilDone } from '../../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { EngineError } from '../../base/errors.ts';
+import { HOUSEKEEPING_RETRY_MS } from '../../base/limits.ts';
+import type { AddItem } from '../../calls/grain.ts';
+import type { Engine } from '../../engine.ts';
+import type { IndexedGrain } from '../../index/parts/part.ts';
+import { decodeRecord } from '../../record/record.ts';
+import { replayRecord } from './replay.ts';
+
+const context = contextOf(1);
+
+interface Opened {
+  readonly engine: Engine;
+  readonly clock: StepClock;
+  readonly directory: string;
+}
+
+async function openEngine(t: TestContext): Promise<Opened> {
+  const root = temporaryDirectory(t);
+  const clock = new StepClock();
+  const engine = await openShard(root, { clock });
+  t.after(() => engine.close());
+  await engine.write('attachMemory', context, { settings: settingsOf(1) });
+  return { engine, clock, directory: join(root, 'shard-0') };
+}
+
+function belief(subject: string, object: string, userId?: string): AddItem & { sync: boolean } {
+  const fields = { subject, relation: 'says', object };
+  return { sync: false, grainType: 'belief', fields: userId === undefined ? fields : { ...fields, user_id: userId } };
+}
+
+/** Words of `user` in a memory where others have some as well. */
+async function addWords(engine: Engine, user: string): Promise<void> {
+  const items = Array.from({ length: 20 }, (_, i) => belief(`${user}-${i}`, `word${i} of ${user}`, user));
+  await engine.write('addBatch', context, { items });
+}
+
+/** Maintenance, a step at a time, until `isDone`, which is told how many steps were not idle. */
+function until(engine: Engine, isDone: (steps: number) => boolean): Promise<void> {
+  let steps = 0;
+  return untilDone({ maintain: () => engine.maintain(0) && ++steps > 0 }, () => isDone(steps));
+}
+
+function isPurged({ store }: Engine): boolean {
+  return !store.purgePending.has(1) && store.notedIndexKeys(1).length === 0;
+}
+
+test('an erasure at any step of the purge of another leaves no key, no word and no damage', async (t) => {
+  let met = 0;
+  for (let at = 1; at < 24; at += 4) {
+    const { engine } = await openEngine(t);
+    for (const user of ['ann', 'bob', 'cem']) await addWords(engine, user);
+    await engine.write('flush', context, {});
+    await engine.write('eraseUser', context, { userId: 'ann' });
+    const { index: first } = engine.store.memory(1).keyIds;
+    await until(engine, (steps) => steps === at || isPurged(engine));
+    if (!isPurged(engine)) met += 1;
+    const second = engine.write('eraseUser', context, { userId: 'bob' });
+    await until(engine, () => isPurged(engine));
+    await second;
+    await until(engine, () => isPurged(engine));
+    const { index: newest } = engine.store.memory(1).keyIds;
+    assert.notEqual(newest, first);
+    assert.equal(engine.read('statistics', context, {}).purgePending, 0);
+    assert.equal(engine.store.keys.state(first), 'destroyed', `the key of the first erasure, at step ${at}`);
+    assert.deepEqual(engine.store.index.indexKeysInUse(1), [newest]);
+    const found = (query: string) =>
+      engine.read('recall', context, { query, filter: {}, structural: false, limit: 50, candidateLimit: 250 });
+    assert.equal(found('cem').hits.length, 20);
+    assert.equal(found('ann').hits.length + found('bob').hits.length, 0);
+    assert.deepEqual((await engine.write('verify', context, {})).findings, []);
+  }
+  assert.ok(met > 2, 'the erasures met purges');
+});
+
+test('long calls that want housekeeping to rest take turns', async (t) => {
+  const { engine } = await openEngine(t);
+  await addWords(engine, 'ann');
+  const made = await Promise.all([
+    engine.write('rebuildIndexes', context, {}),
+    engine.write('compact', context, {}),
+    engine.write('rebuildIndexes', context, {}),
+    engine.write('verify', context, {}),
+    engine.write('compact', context, {}),
+    engine.write('add', context, belief('bob', 'came meanwhile')),
+    engine.write('flush', context, {}),
+  ]);
+  assert.equal(made[0].errors + made[2].errors, 0);
+  assert.deepEqual(made[3].findings, []);
+  assert.deepEqual((await engine.write('verify', context, {})).findings, []);
+  assert.equal(engine.read('statistics', context, {}).totalGrains, 21);
+});
+
+test('versions that come while indexes are rebuilt are linked in the new ones', async (t) => {
+  const { engine } = await openEngine(t);
+  let { hash: tip } = await engine.write('add', context, belief('ann', 'version 0'));
+  const root = tip;
+  let rebuilt = false;
+  const rebuild = engine.write('rebuildIndexes', context, {}).then(() => {
+    rebuilt = true;
+  });
+  let versions = 1;
+  for (; !rebuilt; versions++) {
+    const fields = { object: `version ${versions}` };
+    tip = (await engine.write('supersede', context, { oldHash: tip, fields })).newHash;
+  }
+  await rebuild;
+  const told = engine.read('history', context, { hash: root }).versions;
+  assert.equal(told.length, versions);
+  assert.equal(told.at(-1)?.hash, tip);
+});
+
+test('a rebuild that read a page before its grains were sealed anew takes them in', async (t) => {
+  const { engine } = await openEngine(t);
+  const { store } = engine;
+  const { hash } = await engine.write('add', context, belief('ann', 'under the first key'));
+  const ordinal = store.findOrdinal(1, hash)!;
+  const stale = decodeRecord(store.log.read(ordinal)!);
+  await engine.write('rotateKeys', context, { scope: 'memory' });
+  await engine.write('compact', context, {});
+  assert.ok(stale.kind === 'grain' && store.keys.state(stale.key) === 'destroyed');
+  const taken: number[] = [];
+  const index = {
+    publish: (_memory: number, grain: IndexedGrain) => void taken.push(grain.ordinal),
+    publishKeyed: () => assert.fail('it is a grain'),
+    markRemoved: () => assert.fail('it was not removed'),
+    markErased: () => assert.fail('it was not removed'),
+    markSuperseded: () => assert.fail('it is current'),
+    markVerification: () => assert.fail('nothing was said of it'),
+  };
+  assert.equal(replayRecord(store, index, ordinal, stale), true);
+  assert.deepEqual(taken, [ordinal]);
+});
+
+test('a memory may be dropped at any step of its seal', async (t) => {
+  for (let at = 1; at < 20; at += 4) {
+    const { engine } = await openEngine(t);
+    await addWords(engine, 'ann');
+    // Something to leave out makes the seal a merge.
+    await engine.write('forget', context, { subject: 'ann-3', check: false });
+    const flush = engine.write('flush', context, {});
+    let flushed = false;
+    void flush.then(() => {
+      flushed = true;
+    });
+    await until(engine, (steps) => steps === at || flushed);
+    const dropped = engine.write('dropMemory', context, {});
+    await until(engine, () => flushed);
+    await dropped;
+    await until(engine, () => engine.store.dropPending.size === 0);
+    assert.deepEqual((await engine.write('verify', context, {})).findings, []);
+    assert.throws(() => engine.read('statistics', context, {}), { code: 'MEM-E003' });
+  }
+});
+
+test('a seal that the disk refuses is said, hurts nobody, and is tried again', async (t) => {
+  const { engine, clock, directory } = await openEngine(t);
+  await addWords(engine, 'ann');
+  const segments = join(directory, 'segments');
+  renameSync(segments, `${segments}-away`);
+  const refused = await engine.write('flush', context, {}).catch((error: unknown) => error);
+  assert.ok(refused instanceof EngineError && refused.code === 'STO-E001', String(refused));
+  // Not tried again at once, and writes and reads go on.
+  assert.equal(engine.maintain(10), false);
+  const { hash } = await engine.write('add', context, belief('bob', 'wrote meanwhile'));
+  // As nobody: a read that is audited writes more.
+  assert.equal(engine.read('get', { ...context, actor: 'system' }, { hash }).hash, hash);
+  assert.equal(engine.read('health', context, {}).sealedSequence, 0);
+  assert.equal(engine.maintain(10), false);
+  renameSync(`${segments}-away`, segments);
+  clock.now += 10 * HOUSEKEEPING_RETRY_MS;
+  await until(engine, () => {
+    const { sealedSequence, sequence } = engine.read('health', context, {});
+    return sealedSequence === sequence;
+  });
+  assert.equal(engine.read('get', context, { hash }).hash, hash);
+});

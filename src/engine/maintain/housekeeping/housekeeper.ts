@@ -1,0 +1,288 @@
+// Work that follows the log: seal tails, rewrite what an erasure touched, remove what a drop left, merge segments, keep
+// statistics points. One job at a time, in slices; a job's result is named in one transaction of the write queue.
+
+import { EngineError } from '../../base/errors.ts';
+import { HOUSEKEEPING_RETRY_MS, IDLE_SEAL_MS, REPLAY_RECORDS_MAX, TAIL_GRAINS_SEAL } from '../../base/limits.ts';
+import type { Sliced } from '../../index/files/section.ts';
+import type { SegmentChange } from '../../index/shard-index.ts';
+import { purgeState, type Store } from '../../store/store.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+import { removeDropped } from '../erasure/drop.ts';
+import { headsToNote } from './audit-heads.ts';
+import { expireRecords } from './expire-records.ts';
+import { recordPoints } from './points.ts';
+
+interface Job {
+  readonly name: string;
+  readonly steps: Sliced<SegmentChange | undefined>;
+  /** Extra work once the change is committed and swapped in. */
+  readonly after?: () => void | Promise<void>;
+}
+
+interface Waiter {
+  /** Everything up to this sequence must be sealed. */
+  readonly upTo: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface HousekeeperOptions {
+  /** Grains in the tail at which a seal begins; tests lower it. */
+  readonly sealGrains?: number;
+  /** Told of what only a bug can cause; nothing is done after that. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+export class Housekeeper {
+  readonly #store: Store;
+  readonly #queue: WriteQueue;
+  readonly #sealGrains: number;
+  #job: Job | undefined;
+  #committing = false;
+  #driving = false;
+  #paused = false;
+  /** Callers of `pause` come one after the other: resolves when the one before has resumed. */
+  #lastPause: Promise<void> = Promise.resolve();
+  #endPause: () => void = () => {};
+  /** After a job that storage refused, only what somebody waits for is tried before this. */
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #onFatal: (error: unknown) => void;
+  #stopped = false;
+  readonly #waiters: Waiter[] = [];
+  #lastWriteMs = 0;
+  #lastSequence = 0;
+  #lastPointHour: number;
+
+  constructor(store: Store, queue: WriteQueue, options: HousekeeperOptions) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#sealGrains = options.sealGrains ?? TAIL_GRAINS_SEAL;
+    this.#onFatal = options.onFatal;
+    this.#lastPointHour = hourOf(store.clock.nowMs());
+    queue.onFull(() => void this.sealed(store.index.publishedSequence).catch((error) => queue.refuse(error)));
+  }
+
+  /** Runs slices for at most `budgetMs`. True when there is more that could be done now. */
+  run(budgetMs: number): boolean {
+    const until = performance.now() + budgetMs;
+    do {
+      if (this.#committing || this.#paused || this.#stopped) return false;
+      this.#job ??= this.#next();
+      if (this.#job === undefined) return false;
+      const step = this.#step(this.#job);
+      if (step?.done === true) this.#finish(this.#job, step.value);
+    } while (performance.now() < until);
+    return true;
+  }
+
+  /** One slice of a job; undefined when it failed, which ends it. */
+  #step(job: Job): IteratorResult<void, SegmentChange | undefined> | undefined {
+    try {
+      return job.steps.next();
+    } catch (error) {
+      this.#finished(job, error);
+      return undefined;
+    }
+  }
+
+  /** Resolves when everything written so far is sealed. Drives itself: nobody has to call `run`. */
+  sealed(upTo: number): Promise<void> {
+    if (this.#store.index.sealedSequence >= upTo) return Promise.resolve();
+    if (this.#stopped) return Promise.reject(gone());
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ upTo, resolve, reject });
+      this.#drive();
+    });
+  }
+
+  /** Waits for the job under way and starts no other until `resume`. One caller at a time holds a pause. */
+  async pause(): Promise<void> {
+    const before = this.#lastPause;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#lastPause = promise;
+    await before;
+    this.#endPause = resolve;
+    while (this.#job !== undefined || this.#committing) {
+      if (this.#stopped) throw gone();
+      if (!this.#committing) this.run(10);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#endPause();
+    this.#answerWaiters();
+    if (this.#waiters.length > 0) this.#drive();
+  }
+
+  /** Starts nothing any more and leaves the job under way where it stands; who waits is told that the shard is gone. */
+  stop(): void {
+    this.#stopped = true;
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(gone());
+  }
+
+  /** Runs until no seal, purge, drop or merge is left. */
+  async settle(): Promise<void> {
+    await this.sealed(this.#store.log.nextSequence - 1);
+    for (;;) {
+      if (this.#stopped) throw gone();
+      if (this.#committing) await new Promise((resolve) => setImmediate(resolve));
+      else if (!this.run(10) && !this.#committing) return;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #drive(): void {
+    if (this.#driving) return;
+    this.#driving = true;
+    const step = (): void => {
+      if (this.#waiters.length === 0) {
+        this.#driving = false;
+        return;
+      }
+      this.run(4);
+      setImmediate(step);
+    };
+    setImmediate(step);
+  }
+
+  #next(): Job | undefined {
+    const { index, log, purgePending, dropPending, clock } = this.#store;
+    const last = log.nextSequence - 1;
+    const nowMs = clock.nowMs();
+    if (last !== this.#lastSequence) {
+      this.#lastSequence = last;
+      this.#lastWriteMs = nowMs;
+    }
+    const behind = index.publishedSequence - index.sealedSequence;
+    const idle = nowMs - this.#lastWriteMs >= IDLE_SEAL_MS;
+    // A purge rewrites segments: what it is to rewrite must be in them. Later writes do not hold it up.
+    const unsealed = [...purgePending.values()].some((upTo) => upTo > index.sealedSequence);
+    const resting = nowMs < this.#restUntilMs || log.poisoned !== undefined;
+    const due = idle || unsealed || index.tailGrains >= this.#sealGrains || behind >= REPLAY_RECORDS_MAX;
+    if (behind > 0 && (this.#waiters.length > 0 || (due && !resting)))
+      return { name: 'seal', steps: index.seal(index.publishedSequence) };
+    if (resting) return undefined;
+    // What a bad block held is not there to be written anew: a rebuild comes first.
+    for (const memory of purgePending.keys()) if (!this.#store.isDamaged(memory)) return this.#purge(memory);
+    for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
+    const merge = index.mergeStep();
+    if (merge !== undefined) return { name: 'merge', steps: merge };
+    if (hourOf(nowMs) !== this.#lastPointHour) {
+      this.#lastPointHour = hourOf(nowMs);
+      return { name: 'points', steps: hourly(this.#store, this.#queue) };
+    }
+    const vectors = this.#store.vectors.work();
+    return vectors === undefined ? undefined : { name: 'vectors', steps: withoutChange(vectors) };
+  }
+
+  /**
+   * The blocks are rewritten first, the keys that opened the old ones go after that, the note of them last. An erasure
+   * that came meanwhile has left a note of its own and is purged in the next round.
+   */
+  #purge(memory: number): Job {
+    const store = this.#store;
+    const upTo = store.purgePending.get(memory);
+    const noted = store.notedIndexKeys(memory);
+    return {
+      name: 'purge',
+      steps: purgeAll(store, memory),
+      after: async () => {
+        // A memory that was dropped meanwhile took its notes with it.
+        if (!store.holds(memory)) return;
+        const inUse = new Set([
+          store.memory(memory).keyIds.index,
+          ...store.index.indexKeysInUse(memory),
+          ...store.vectors.keysInUse(memory),
+        ]);
+        const done = noted.filter((id) => !inUse.has(id));
+        if (done.length > 0) store.log.checkOwner?.();
+        store.keys.destroy(done, store.clock.nowMs());
+        if (done.length > 0) await this.#queue.commitState(done.map((id) => [purgeState(memory, id), null]));
+        if (store.purgePending.get(memory) === upTo) store.purgePending.delete(memory);
+      },
+    };
+  }
+
+  #finish(job: Job, change: SegmentChange | undefined): void {
+    // Memories whose keys the job could not get at are not in its files: the same transaction says so.
+    const unsound = this.#store.unsoundState();
+    const heads = job.name === 'seal' ? headsToNote(this.#store) : [];
+    const state = [...(change?.state ?? []), ...unsound, ...heads];
+    if (state.length === 0 && change === undefined && job.after === undefined) {
+      // Nothing to wait for: the next of many small jobs follows in the same slice.
+      this.#finished(job);
+      return;
+    }
+    this.#committing = true;
+    const committed = state.length === 0 ? Promise.resolve() : this.#queue.commitState(state);
+    committed
+      .then(() => {
+        this.#store.unsoundCommitted(unsound);
+        if (change !== undefined) this.#store.index.commit(change);
+        return job.after?.();
+      })
+      .then(
+        () => this.#finished(job),
+        (error) => {
+          // Storage refused: the old segments stay as they are, and the work is tried again later.
+          if (change !== undefined)
+            this.#store.index.abandon(change, { isUncertain: this.#store.log.poisoned !== undefined });
+          this.#finished(job, error);
+        },
+      );
+  }
+
+  #finished(job: Job, error?: unknown): void {
+    this.#committing = false;
+    this.#job = undefined;
+    if (error !== undefined) {
+      if (!(error instanceof EngineError)) {
+        this.#onFatal(error);
+        return;
+      }
+      this.#restUntilMs = this.#store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
+    }
+    this.#answerWaiters(job.name === 'seal' ? error : undefined);
+    this.#queue.resume();
+  }
+
+  /** Those that wait for no more than is sealed; with the error of a seal, all. A rebuild seals, too. */
+  #answerWaiters(error?: unknown): void {
+    const sealed = this.#store.index.sealedSequence;
+    for (let i = this.#waiters.length - 1; i >= 0; i--) {
+      const waiter = this.#waiters[i]!;
+      if (waiter.upTo <= sealed) waiter.resolve();
+      else if (error !== undefined) waiter.reject(error);
+      else continue;
+      this.#waiters.splice(i, 1);
+    }
+  }
+}
+
+/** What an hour's end brings: points in time, and the end of what is kept for a time. */
+function* hourly(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefined> {
+  yield* recordPoints(store, queue);
+  return yield* expireRecords(store, queue);
+}
+
+function* purgeAll(store: Store, memory: number): Sliced<SegmentChange | undefined> {
+  yield* store.vectors.purge(memory);
+  return yield* store.index.purge(memory);
+}
+
+/** What is not named in the log's state: vectors keep a list of their own. */
+function* withoutChange(work: Sliced<void>): Sliced<undefined> {
+  yield* work;
+  return undefined;
+}
+
+function gone(): EngineError {
+  return new EngineError('STO-E002', 'the shard was abandoned');
+}
+
+function hourOf(timeMs: number): number {
+  return Math.floor(timeMs / 3_600_000);
+}

@@ -1,0 +1,32 @@
+// A memory that opens and whose index key is gone gets a new one: everything that the old one sealed is built again from
+// the log.
+import type { Store } from '../../store/store.ts';
+import { renewIndexKeyPlan } from '../../write/plans.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+import { inSlices } from './slices.ts';
+
+const CONTEXT = { memory: 0, partition: 0, actor: 'system', requestId: 'maintenance' } as const;
+
+/** Resolves to the unsound memories that a rebuild from now on makes whole, those that were dropped among them. */
+export async function renewLostKeys({
+  store,
+  queue,
+}: {
+  readonly store: Store;
+  readonly queue: WriteQueue;
+}): Promise<readonly number[]> {
+  for (const memory of await inSlices(withLostKey(store))) {
+    store.foundUnsound(memory, 'its index key is gone');
+    await queue.push('renewIndexKey', renewIndexKeyPlan, CONTEXT, { memory });
+  }
+  return [...store.unsound.keys()].filter((memory) => !store.holds(memory) || store.hasIndexKey(memory) === true);
+}
+
+function* withLostKey(store: Store): Generator<void, number[], void> {
+  const lost: number[] = [];
+  for (const memory of [...store.memoryNumbers()]) {
+    if (store.hasIndexKey(memory) === false) lost.push(memory);
+    yield;
+  }
+  return lost;
+}

@@ -1,0 +1,133 @@
+// Builds the shard's indexes again from the log, beside the ones that serve, and swaps them in one transaction.
+import { rmSync } from 'node:fs';
+import { TAIL_GRAINS_SEAL } from '../../base/limits.ts';
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { ShardIndex } from '../../index/shard-index.ts';
+import type { Log } from '../../log/log.ts';
+import { type Store, unsoundState } from '../../store/store.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+import type { Housekeeper } from './housekeeper.ts';
+import { renewLostKeys } from './lost-keys.ts';
+import { type Replayed, replayAfter } from './replay.ts';
+import { SEGMENTS_STATE, segmentsDirectory } from './segments-directory.ts';
+import { inSlices } from './slices.ts';
+
+export interface RebuildServices {
+  readonly store: Store;
+  readonly queue: WriteQueue;
+  readonly housekeeper: Housekeeper;
+  /** The shard's own folder. */
+  readonly directory: string;
+  /** Opens an empty index in `directory`, with its state kept in `log`. */
+  openIndex(directory: string, log: Pick<Log, 'getState' | 'scanState'>): ShardIndex;
+}
+
+/**
+ * Every record of the shard is read again; grains of `memory` are what the answer counts, and its vectors are made anew. Reads are served by the old
+ * segments and writes go on until the new ones have caught up.
+ */
+export async function rebuild(
+  services: RebuildServices,
+  memory: number,
+): Promise<MemoryCalls['rebuildIndexes']['output']> {
+  const { store, queue, housekeeper } = services;
+  const startedMs = performance.now();
+  const repaired = await renewLostKeys(services);
+  await housekeeper.pause();
+  const number = Number(Buffer.from(store.log.getState(SEGMENTS_STATE) ?? '0').toString()) + 1;
+  const directory = segmentsDirectory(services.directory, number);
+  rmSync(directory, { recursive: true, force: true });
+  const state = new HeldState();
+  const fresh = services.openIndex(directory, state);
+  try {
+    const replayed = await inSlices(fill(store, fresh, state));
+    const old = store.index;
+    // The swap: pages and manifest of the new index become the shard's, and what came meanwhile is caught up at once.
+    const sound = repaired.filter((number) => store.unsound.has(number));
+    const unsound = store.unsoundState().filter(([key]) => !sound.some((number) => key === unsoundState(number)));
+    await queue.commitState([
+      ...state.entries(),
+      [SEGMENTS_STATE, Buffer.from(String(number))],
+      ...sound.map((number) => [unsoundState(number), null] as const),
+      ...unsound,
+    ]);
+    store.madeSound(sound);
+    store.unsoundCommitted(unsound);
+    const rest = runToEnd(replayAfter(store, fresh, old.publishedSequence + 1));
+    store.index = fresh;
+    const oldDirectory = segmentsDirectory(services.directory, number - 1);
+    old.close();
+    rmSync(oldDirectory, { recursive: true, force: true });
+    const grains = fresh.memory(memory).parts.reduce((sum, part) => sum + part.docCount, 0);
+    // Whoever embeds makes them again, behind the answer. A repair leaves them: they have checksums of their own.
+    if (store.holds(memory)) {
+      await inSlices(store.vectors.rebuild(memory));
+      store.vectorsBehind.add(memory);
+    }
+    return {
+      grainsScanned: grains,
+      ftsIndexed: grains,
+      vectorsIndexed: store.vectors.count(memory),
+      errors: replayed.errors + rest.errors,
+      elapsedMs: Math.round(performance.now() - startedMs),
+    };
+  } catch (error) {
+    if (store.index !== fresh) {
+      fresh.close();
+      // After a failed sync the log may name the folder: opening keeps it or deletes it.
+      if (store.log.poisoned === undefined) rmSync(directory, { recursive: true, force: true });
+    }
+    throw error;
+  } finally {
+    housekeeper.resume();
+  }
+}
+
+/**
+ * Replays everything that is published, sealing on the way; ends within one slice of the log's end. Always ends with a
+ * seal: the shard's state must name the new segments, not those that are about to go.
+ */
+function* fill(store: Store, fresh: ShardIndex, state: HeldState): Generator<void, Replayed, void> {
+  const steps = replayAfter(store, fresh, undefined);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true || fresh.tailGrains >= TAIL_GRAINS_SEAL) {
+      const change = yield* fresh.seal(fresh.publishedSequence);
+      state.put(change.state);
+      fresh.commit(change);
+    }
+    if (step.done === true) return step.value;
+    yield;
+  }
+}
+
+function runToEnd<T>(work: Iterator<void, T, void>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** State entries of an index that is not the shard's yet. */
+class HeldState {
+  readonly #entries = new Map<string, Uint8Array>();
+
+  put(entries: readonly (readonly [string, Uint8Array | null])[]): void {
+    for (const [key, value] of entries) {
+      if (value === null) this.#entries.delete(key);
+      else this.#entries.set(key, value);
+    }
+  }
+
+  entries(): [string, Uint8Array][] {
+    return [...this.#entries];
+  }
+
+  getState(key: string): Uint8Array | undefined {
+    return this.#entries.get(key);
+  }
+
+  *scanState(prefix: string): IterableIterator<readonly [string, Uint8Array]> {
+    for (const entry of this.#entries) if (entry[0].startsWith(prefix)) yield entry;
+  }
+}

@@ -1,0 +1,133 @@
+// Brings the in-memory tails up to the end of the log: at open, and for a rebuild from the first record. Keys win over
+// the log: a blob whose key was destroyed replays as removed, a destroyed-key record completes a destruction that a
+// crash cut short.
+import { EngineError } from '../../base/errors.ts';
+import { openGrain } from '../../grain/codec/blob.ts';
+import type { ShardIndex } from '../../index/shard-index.ts';
+import type { Sequence } from '../../log/log.ts';
+import { CorruptRecord } from '../../log/log.ts';
+import { decodeRecord, type EngineRecord, type GrainRecord, RECORD_KINDS, recallKey } from '../../record/record.ts';
+import { indexedOf } from '../../store/indexed.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface Replayed {
+  grains: number;
+  /** Records that could not be taken in. */
+  errors: number;
+}
+
+/** What takes the records. */
+type ReplayTarget = Pick<
+  ShardIndex,
+  'publish' | 'publishKeyed' | 'markRemoved' | 'markErased' | 'markSuperseded' | 'markVerification'
+>;
+
+/** One record into `index`; returns true when it was a grain that is there to be found. */
+export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequence, record: EngineRecord): boolean {
+  const { memory } = record;
+  if (!store.holds(memory)) return false;
+  switch (record.kind) {
+    case 'grain': {
+      const opened = openOrNote(store, memory);
+      if (opened === undefined) return false;
+      const readable = underLiveKey(store, sequence, record);
+      if (readable === undefined) {
+        index.markRemoved(memory, sequence);
+        return false;
+      }
+      const { blob, address } = store.openRecord(opened, readable);
+      const indexed = indexedOf(opened, openGrain(blob), blob, address);
+      indexed.ordinal = sequence;
+      index.publish(memory, indexed);
+      return true;
+    }
+    case 'standing':
+      index.publishKeyed(memory, 'standing', record.oldOrdinal, sequence);
+      if (record.verification !== '') index.markVerification(record.oldOrdinal, record.verification);
+      if (record.newOrdinal !== 0) {
+        index.publishKeyed(memory, 'predecessor', record.newOrdinal, sequence);
+        index.markSuperseded(record.oldOrdinal);
+      }
+      return false;
+    case 'furtherSource':
+      index.publishKeyed(memory, 'furtherSource', record.ordinal, sequence);
+      return false;
+    case 'removal':
+      for (const ordinal of record.ordinals)
+        if (record.cause === 'erased') index.markErased(memory, ordinal);
+        else index.markRemoved(memory, ordinal);
+      return false;
+    case 'key':
+      if (record.keyKind === 'user' || record.keyKind === 'scope') {
+        const kind = record.keyKind === 'user' ? 'userKey' : 'scopeKey';
+        index.publishKeyed(memory, kind, Buffer.from(record.token).toString('hex'), sequence);
+      }
+      if (record.action === 'destroyed' && store.keys.state(record.key) === 'live')
+        store.keys.destroy([record.key], record.atMs);
+      return false;
+    case 'audit':
+      index.publishKeyed(memory, 'audit', Buffer.from(record.body).readUInt32BE(0), sequence);
+      return false;
+    case 'reply':
+      index.publishKeyed(memory, 'reply', Buffer.from(record.token).toString('hex'), sequence);
+      return false;
+    case 'recall':
+      index.publishKeyed(memory, 'recall', recallKey(record.id), sequence);
+      return false;
+    case 'setting':
+    case 'rule':
+      return false; // the state names the current one
+  }
+}
+
+/** The memory, or undefined where it does not open: its index lacks its grains until it does, and is built again then. */
+function openOrNote(store: Store, memory: number): Memory | undefined {
+  try {
+    return store.memory(memory);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    store.foundUnsound(memory, error.message);
+    return undefined;
+  }
+}
+
+/**
+ * The record, unless its key was destroyed. A page of the log may have been read before a compaction sealed the grain
+ * anew and destroyed the old key: what the log holds now decides.
+ */
+function underLiveKey(store: Store, sequence: Sequence, record: GrainRecord): GrainRecord | undefined {
+  if (!store.isErased(record)) return record;
+  const bytes = store.log.read(sequence);
+  const now = bytes === undefined ? undefined : decodeRecord(bytes);
+  return now?.kind === 'grain' && !store.isErased(now) ? now : undefined;
+}
+
+/** Replays records after what `index` holds, up to `to` (exclusive; default: what the serving index has published, or
+ * the log's end while there is none); yields after each so that a caller may interleave or seal. */
+export function* replayAfter(
+  store: Store,
+  index: ShardIndex,
+  to: Sequence | undefined,
+): Generator<void, Replayed, void> {
+  const replayed: Replayed = { grains: 0, errors: 0 };
+  const end = to ?? (store.index === index ? undefined : store.index.publishedSequence + 1);
+  for (const item of store.log.scan(index.publishedSequence + 1, end)) {
+    if (item instanceof CorruptRecord) {
+      store.quarantineRecord(item.sequence, item.message);
+      replayed.errors += 1;
+      continue;
+    }
+    try {
+      if (replayRecord(store, index, item.sequence, decodeRecord(item.bytes))) replayed.grains += 1;
+    } catch (error) {
+      // A key that should be gone and cannot be destroyed now must not be forgotten: the next open tries again.
+      if (item.bytes[0] === RECORD_KINDS.key) throw error;
+      // One record that cannot be opened must not keep the shard shut: it is named in health.
+      store.quarantineRecord(item.sequence, error instanceof Error ? error.message : String(error));
+      replayed.errors += 1;
+    }
+    yield;
+  }
+  return replayed;
+}

@@ -1,0 +1,86 @@
+// After a rotation: seals again what still lies under older versions of a memory's blob key, then destroys those. Of a memory
+// that an older build wrote, the hashes in the clear are enciphered on the way.
+
+import { RESEAL_BYTES_MAX, RESEAL_RECORDS_MAX } from '../../base/limits.ts';
+import type { CallContext } from '../../calls/context.ts';
+import { CorruptRecord, type LogRecord, type Sequence } from '../../log/log.ts';
+import { isGrainRecord, isPlainRecord } from '../../record/record.ts';
+import { namedState, oldBlobKeyState, type Store } from '../../store/store.ts';
+import { auditPlan } from '../../write/plans.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+import { resealPlan } from '../../write/reseal.ts';
+import { inSlices } from './slices.ts';
+
+/**
+ * Resolves to the number of grains sealed anew. Reads and writes go on. Keys are destroyed only when no record needs
+ * them, and their notes go last: what a crash or a bad record leaves is done by the next call.
+ */
+export async function resealBlobs(
+  { store, queue }: { readonly store: Store; readonly queue: WriteQueue },
+  caller: CallContext,
+): Promise<number> {
+  const { number } = store.memory(caller.memory);
+  // A rotation that comes meanwhile notes its own old key, for the next call.
+  const old = store.oldBlobKeys(number);
+  const isNamed = store.log.getState(namedState(number)) !== undefined;
+  if (old.length === 0 && isNamed) return 0;
+  // Steps of a long call: none of them is too late, or remembered for a repeat.
+  const { deadlineMs: _, idempotency: __, ...context } = caller;
+  const keys = new Set(old);
+  const records = store.log.scan(1, store.log.nextSequence);
+  let resealed = 0;
+  let left = 0;
+  for (;;) {
+    const found = await inSlices(nextToSeal(records, number, keys));
+    left += found.unreadable;
+    if (found.sequences.length === 0) break;
+    const done = await queue.push('reseal', resealPlan, context, { sequences: found.sequences, keys });
+    resealed += done.resealed;
+    left += done.left;
+  }
+  if (left > 0) return resealed;
+  if (!isNamed) await queue.commitState([[namedState(number), Uint8Array.of(1)]]);
+  if (old.length === 0) return resealed;
+  store.log.checkOwner?.();
+  const prints = store.keys.destroy(old, store.clock.nowMs());
+  store.memory(number).dropKeys();
+  for (const { fingerprint } of prints)
+    await queue.push('audit', auditPlan, context, {
+      event: 'key.destroyed',
+      actor: context.actor,
+      subject: '',
+      details: { key_fingerprint: fingerprint },
+    });
+  await queue.commitState(old.map((id) => [oldBlobKeyState(number, id), null]));
+  return resealed;
+}
+
+/** The next records of the memory to be written anew, as many as one group takes; none at the end of the log. */
+function* nextToSeal(
+  records: IterableIterator<LogRecord | CorruptRecord>,
+  memory: number,
+  keys: ReadonlySet<number>,
+): Generator<void, { readonly sequences: Sequence[]; readonly unreadable: number }, void> {
+  const sequences: Sequence[] = [];
+  let unreadable = 0;
+  let bytes = 0;
+  while (sequences.length < RESEAL_RECORDS_MAX && bytes < RESEAL_BYTES_MAX) {
+    const { value: item, done } = records.next();
+    if (done === true) break;
+    if (item instanceof CorruptRecord) unreadable += 1;
+    else if (isToSeal(item.bytes, memory, keys)) {
+      sequences.push(item.sequence);
+      bytes += item.bytes.length;
+    }
+    yield;
+  }
+  return { sequences, unreadable };
+}
+
+/** Memory and key lie in front: the blob behind them need not be looked at. */
+function isToSeal(bytes: Uint8Array, memory: number, keys: ReadonlySet<number>): boolean {
+  const isPlain = isPlainRecord(bytes);
+  if (!isPlain && !isGrainRecord(bytes)) return false;
+  const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return head.getUint32(1) === memory && (isPlain || keys.has(head.getUint32(5)));
+}

@@ -1,0 +1,21 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../../log/log.ts';
+
+/** State entry with the number of the folder that holds the segments; a rebuild takes the next one. */
+export const SEGMENTS_STATE = 'segments';
+
+export function segmentsDirectory(shardDirectory: string, number: number): string {
+  return join(shardDirectory, number === 0 ? 'segments' : `segments-${number}`);
+}
+
+/** The folder that the log's state names; folders that a cut-off rebuild left are deleted. */
+export function liveSegmentsDirectory(shardDirectory: string, log: Pick<Log, 'getState'>): string {
+  const number = Number(Buffer.from(log.getState(SEGMENTS_STATE) ?? '0').toString());
+  const live = segmentsDirectory(shardDirectory, number);
+  for (const name of readdirSync(shardDirectory)) {
+    const path = join(shardDirectory, name);
+    if (/^segments(-\d+)?$/.test(name) && path !== live) rmSync(path, { recursive: true, force: true });
+  }
+  return live;
+}

@@ -1,0 +1,47 @@
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { Ordinal } from '../../index/parts/part.ts';
+import { viewWithSources } from '../../recall/filter/further-sources.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { isWithin } from '../../store/within.ts';
+
+type Input = MemoryCalls['personPage']['input'];
+type Output = MemoryCalls['personPage']['output'];
+
+/**
+ * Grains of one person in the order in which they were written, every version, from behind `after`, until `limitBytes` of
+ * them are gathered. It is that person's right to get them: a restriction, a consent that is gone and a time to live that is
+ * over hide none.
+ */
+export function* personPage(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  { userId, after, limitBytes }: Input,
+): Generator<void, Output, void> {
+  const grains: Output['grains'][number][] = [];
+  let bytes = 0;
+  let last = after;
+  for (const ordinal of ordinalsOf(store, memory, userId, after)) {
+    if (bytes >= limitBytes) return { grains, last, done: false };
+    last = ordinal;
+    const stored = store.readGrain(memory, ordinal);
+    if (stored === undefined || !isWithin(context, stored.grain)) continue;
+    grains.push({ view: viewWithSources(store, memory, undefined, stored), blob: stored.blob });
+    bytes += stored.blob.length;
+    yield;
+  }
+  return { grains, last, done: true };
+}
+
+/** By the list of the user's grains alone: filters would ask what hides them. */
+function ordinalsOf(store: Store, memory: Memory, userId: string, after: Ordinal): Ordinal[] {
+  const ordinals: Ordinal[] = [];
+  for (const part of store.parts(memory.number))
+    for (const doc of part.facet('user', userId) ?? []) {
+      const ordinal = part.ordinals[doc]!;
+      if (ordinal > after && !store.index.removed.get(ordinal)) ordinals.push(ordinal);
+    }
+  return ordinals.sort((a, b) => a - b);
+}

@@ -1,0 +1,214 @@
+// Records of recalls, read back: a page of them, one, sums over them.
+
+import { EngineError } from '../../base/errors.ts';
+import { RECALL_RECORDS_COUNTED_MAX } from '../../base/limits.ts';
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { RecallRecordView, RecallSummary, RecordFilter } from '../../calls/trail.ts';
+import { open } from '../../crypto/envelope.ts';
+import {
+  type KeptNames,
+  type KeptRecall,
+  recallIds,
+  type ShownGrain,
+  shownRecall,
+} from '../../govern/trail/provenance.ts';
+import { decodeNames, decodeRecall } from '../../govern/trail/provenance-codec.ts';
+import type { JsonObject } from '../../grain/api/json-value.ts';
+import { CorruptRecord, type Sequence } from '../../log/log.ts';
+import { decodeRecord, type RecallRecord, recallKey } from '../../record/record.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+import { shownPerson } from '../../write/actor.ts';
+
+type Page = MemoryCalls['recallRecords'];
+type Totals = MemoryCalls['recallTotals'];
+/** A caller's binding narrows every read of records. */
+type Bound = RecordFilter & { readonly within?: { readonly namespace?: string; readonly userId?: string } };
+
+interface Opened {
+  readonly record: RecallRecord;
+  readonly kept: KeptRecall;
+  /** Undefined where the record has none, or has none any more. */
+  readonly names: KeptNames | undefined;
+}
+
+/** Records by the order in which they were left; the sequence of a record is its place. */
+export function* recallRecords(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  { filter, limit, order, from, offset = 0 }: Page['input'],
+): Generator<void, Page['output'], void> {
+  const sequences = recordsOf(store, memory);
+  const bound = within(context, filter);
+  const step = order === 'asc' ? 1 : -1;
+  const records: RecallSummary[] = [];
+  const isPlain = Object.keys(bound).length === 0;
+  let next: Sequence | undefined;
+  let passed = 0;
+  let total = 0;
+  let looked = 0;
+  for (let at = step === 1 ? 0 : sequences.length - 1; at >= 0 && at < sequences.length; at += step) {
+    const sequence = sequences[at]!;
+    const isBefore = from !== undefined && (sequence - from) * step < 0;
+    if (next !== undefined && (isPlain || looked >= RECALL_RECORDS_COUNTED_MAX)) break;
+    if (isBefore && isPlain) continue;
+    looked += 1;
+    const opened = openedAt(store, memory, sequence, bound);
+    yield;
+    if (opened === undefined) continue;
+    total += 1;
+    if (isBefore || next !== undefined) continue;
+    if (passed < offset) passed += 1;
+    else if (records.length === limit) next = sequence;
+    else records.push(summary(store, memory, opened));
+  }
+  return {
+    records,
+    total: isPlain ? sequences.length : looked >= RECALL_RECORDS_COUNTED_MAX ? null : total,
+    ...(next === undefined ? {} : { next }),
+  };
+}
+
+/** PRV-E001 for one that is not there, or not within the caller's binding. */
+export function recallRecord(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  wanted: string,
+): MemoryCalls['recallRecord']['output'] {
+  for (const part of store.parts(memory.number).toReversed())
+    for (const sequence of part.keyed('recall', recallKey(wanted)).toReversed()) {
+      const opened = openedAt(store, memory, sequence, within(context, {}));
+      if (opened?.record.id === wanted) return shown(store, memory, opened);
+    }
+  throw new EngineError('PRV-E001');
+}
+
+/** Sums over the records between two times. */
+export function* recallTotals(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  input: Totals['input'],
+): Generator<void, Totals['output'], void> {
+  const byMode: Record<string, number> = {};
+  const byExclusion: Record<string, number> = {};
+  const sums = { totalRecords: 0, candidates: 0, results: 0, zeroResultCount: 0 };
+  let [oldest, newest]: (number | undefined)[] = [];
+  const bound = within(context, input);
+  for (const sequence of recordsOf(store, memory)) {
+    const opened = openedAt(store, memory, sequence, bound);
+    yield;
+    if (opened === undefined) continue;
+    const { kept } = opened;
+    sums.totalRecords += 1;
+    sums.candidates += kept.candidateCount;
+    sums.results += kept.resultCount;
+    if (kept.resultCount === 0) sums.zeroResultCount += 1;
+    byMode[kept.mode] = (byMode[kept.mode] ?? 0) + 1;
+    for (const [reason, count] of Object.entries(kept.excludedCounts))
+      byExclusion[reason] = (byExclusion[reason] ?? 0) + count;
+    oldest = Math.min(oldest ?? kept.timestamp, kept.timestamp);
+    newest = Math.max(newest ?? kept.timestamp, kept.timestamp);
+  }
+  return {
+    ...sums,
+    byMode,
+    byExclusion,
+    ...(oldest === undefined ? {} : { oldest }),
+    ...(newest === undefined ? {} : { newest }),
+  };
+}
+
+function recordsOf(store: Store, memory: Memory): Sequence[] {
+  return store.allKeyed(memory.number, 'recall').filter((sequence) => !store.index.removed.get(sequence));
+}
+
+/** One that cannot be read is passed over, and named in health. */
+function recordAt(store: Store, sequence: Sequence): RecallRecord | undefined {
+  try {
+    const bytes = store.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    return record?.kind === 'recall' ? record : undefined;
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error;
+    store.quarantineRecord(sequence, error.message);
+    return undefined;
+  }
+}
+
+function within({ namespace, userId }: CallContext, filter: RecordFilter): Bound {
+  if (namespace === undefined && userId === undefined) return filter;
+  return {
+    ...filter,
+    within: { ...(namespace === undefined ? {} : { namespace }), ...(userId === undefined ? {} : { userId }) },
+  };
+}
+
+/** The record, if it is there and `filter` lets it through. */
+function openedAt(store: Store, memory: Memory, sequence: Sequence, filter: Bound): Opened | undefined {
+  const record = recordAt(store, sequence);
+  if (record === undefined) return undefined;
+  const seconds = Math.floor(record.atMs / 1000);
+  if ((filter.since ?? 0) > seconds || (filter.until ?? Number.POSITIVE_INFINITY) < seconds) return undefined;
+  const kept = decodeRecall(memory.openSmall(record.sealed, `recall:${record.id}`));
+  const names = namesOf(memory, record);
+  const isOf = (one: { readonly namespace?: string; readonly userId?: string }): boolean =>
+    (one.namespace === undefined || kept.namespace === one.namespace) &&
+    (one.userId === undefined || names?.user_id === one.userId);
+  return isOf(filter) && isOf(filter.within ?? {}) ? { record, kept, names } : undefined;
+}
+
+function namesOf(memory: Memory, { id, namesKey, sealedNames }: RecallRecord): KeptNames | undefined {
+  if (sealedNames.length === 0) return undefined;
+  const purpose = `recall-names:${id}`;
+  try {
+    return decodeNames(
+      namesKey === 0
+        ? memory.openSmall(sealedNames, purpose)
+        : open(memory.grainKey(namesKey, 0), sealedNames, Buffer.from(purpose)),
+    );
+  } catch (error) {
+    // The person concerned was erased.
+    if (error instanceof EngineError && error.code === 'CRY-E002') return undefined;
+    throw error;
+  }
+}
+
+function summary(store: Store, memory: Memory, { record, kept }: Opened): RecallSummary {
+  return {
+    recallId: record.id,
+    timestamp: kept.timestamp,
+    namespace: kept.namespace,
+    queryMode: kept.mode,
+    candidateCount: kept.candidateCount,
+    resultCount: kept.resultCount,
+    principal: shownPerson(store, memory, kept.principal),
+  };
+}
+
+function shown(store: Store, memory: Memory, opened: Opened): RecallRecordView {
+  const { record, kept, names } = opened;
+  const whole = shownRecall(kept, names);
+  const isRedacted = record.restId !== '' && names === undefined;
+  return {
+    ...summary(store, memory, opened),
+    query: whole.query as JsonObject, // texts, flags and lists of texts
+    results: whole.results.map((one) => ({ ...one, hash: hashOf(store, memory, one) })),
+    excluded: whole.excluded.map((one) => ({ ...one, hash: hashOf(store, memory, one) })),
+    excludedCounts: whole.excluded_counts,
+    excludedTotal: whole.excluded_total,
+    nonce: whole.nonce,
+    requestId: whole.request_id,
+    auditEntryHash: record.auditHash,
+    verified: recallIds(kept, names).id === (isRedacted ? record.restId : record.id),
+    redacted: isRedacted,
+  };
+}
+
+/** The hash of a grain that a record names, while the grain is here; '' without. */
+function hashOf(store: Store, memory: Memory, shown: ShownGrain): string {
+  return 'hash' in shown ? shown.hash : (store.hashOfName(memory, shown.grain) ?? '');
+}

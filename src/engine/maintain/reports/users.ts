@@ -1,0 +1,84 @@
+// The users of a memory by name, for counting them.
+import { hash } from 'node:crypto';
+import type { CallContext } from '../../calls/context.ts';
+import { open, sealKey } from '../../crypto/envelope.ts';
+import { intersect } from '../../index/docs/docset.ts';
+import type { IndexPart } from '../../index/parts/part.ts';
+import { decodeRecord } from '../../record/record.ts';
+import type { Memory } from '../../store/memory.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Of the SHA-256 of a user's id: enough to tell users apart, within this process. */
+export const USER_HASH_BYTES = 6;
+const NOTHING = new Uint32Array(0);
+
+/** What a caller is bound or narrowed to; of both absent it sees the whole memory. */
+export type Binding = Pick<CallContext, 'namespace' | 'userId'>;
+
+export function isBound({ namespace, userId }: Binding): boolean {
+  return namespace !== undefined || userId !== undefined;
+}
+
+/** The docs of a part that a bound caller sees, ascending. */
+export function seenDocs(part: IndexPart, { namespace, userId }: Binding): Uint32Array {
+  const lists: Uint32Array[] = [];
+  if (namespace !== undefined) lists.push(part.facet('namespace', namespace) ?? NOTHING);
+  if (userId !== undefined) lists.push(part.facet('user', userId) ?? NOTHING);
+  return intersect(lists);
+}
+
+/** Users with a live key and, for a bound caller, a grain that it sees. */
+export function countUsers(store: Store, memory: Memory, binding: Binding): number {
+  if (!isBound(binding)) return store.userCount(memory.number);
+  let count = 0;
+  for (const name of seenUsers(store, memory, binding)) if (name !== undefined) count += 1;
+  return count;
+}
+
+/** The hashes of those users, one behind the other. Yields after each record that is looked at. */
+export function* userHashes(store: Store, memory: Memory, binding: Binding): Generator<void, Buffer, void> {
+  const hashes: Buffer[] = [];
+  for (const name of seenUsers(store, memory, binding)) {
+    if (name !== undefined) hashes.push(hash('sha256', name, 'buffer').subarray(0, USER_HASH_BYTES));
+    yield;
+  }
+  return Buffer.concat(hashes);
+}
+
+/** Undefined stands for a record that names nobody, so that a long walk can be interrupted. */
+function* seenUsers(store: Store, memory: Memory, binding: Binding): Generator<string | undefined, void, void> {
+  for (const name of userNames(store, memory)) {
+    const isSeen = name !== undefined && (!isBound(binding) || hasSeenGrain(store, memory, name, binding));
+    yield isSeen ? name : undefined;
+  }
+}
+
+/** True when the caller sees a grain of that user. */
+export function hasSeenGrain(store: Store, memory: Memory, name: string, binding: Binding): boolean {
+  if (binding.userId !== undefined && binding.userId !== name) return false;
+  return store
+    .parts(memory.number)
+    .some((part) =>
+      seenDocs(part, { ...binding, userId: name }).some((doc) => !store.index.removed.get(part.ordinals[doc]!)),
+    );
+}
+
+/** The names of users whose key is live; undefined stands for a record that names none. */
+export function* userNames(store: Store, memory: Memory): Generator<string | undefined, void, void> {
+  const seen = new Set<number>();
+  for (const sequence of store.allKeyed(memory.number, 'userKey')) {
+    const bytes = store.log.read(sequence);
+    const record = bytes === undefined ? undefined : decodeRecord(bytes);
+    if (record?.kind === 'key' && record.action === 'made' && !seen.has(record.key) && isLive(store, record.key)) {
+      seen.add(record.key);
+      const key = store.keys.get(record.key);
+      const name = open(sealKey(key), record.sealedName, Buffer.from(`key-name:${record.key}`));
+      key.fill(0);
+      yield name.toString('utf8');
+    } else yield undefined;
+  }
+}
+
+function isLive(store: Store, key: number): boolean {
+  return store.keys.state(key) === 'live';
+}

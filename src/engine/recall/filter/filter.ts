@@ -1,0 +1,327 @@
+// What a request's structural conditions leave of a part: a list of docs where a facet names them, and a test for the
+// rest (standing, expiry, numbers). Legs apply both while they search, so that `limit` results means `limit` results.
+import { assert, unreachable } from '../../base/assert.ts';
+import { toNfc } from '../../base/nfc.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { GrainFilter, NumberTest } from '../../calls/grain.ts';
+import type { ScopeView } from '../../govern/scope-tree.ts';
+import { DocSet, intersect, union } from '../../index/docs/docset.ts';
+import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairKey } from '../../index/parts/part.ts';
+import type { Store } from '../../store/store.ts';
+import { shownIn } from './hidden.ts';
+import { containsTests, type NameTest, namedDocs } from './named.ts';
+import { isInScope } from './scope.ts';
+
+export interface PartFilter {
+  /** Docs that the facets leave, ascending; undefined when no facet is asked for: all of them. */
+  readonly docs: Uint32Array | undefined;
+  /** The other conditions. True: the doc stays. */
+  readonly test: (doc: Doc) => boolean;
+}
+
+const NOTHING = new Uint32Array(0);
+/** Digits of an address that `addressHeads` holds. */
+const HEAD_DIGITS = 8;
+
+const TRIPLE: ReadonlySet<Facet> = new Set(['subject', 'relation', 'object']);
+
+export function filterPart(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+  terms: readonly NameTest[] = [],
+): PartFilter {
+  const listed = facetDocs(part, filter, context, terms);
+  const named = filter.addresses === undefined ? listed : addressDocs(store, part, filter.addresses, listed);
+  const docs = filter.addressPrefix === undefined ? named : prefixDocs(store, part, filter.addressPrefix, named);
+  return { docs, test: docTest(store, part, filter, context, terms) };
+}
+
+/** The docs of some addresses, among `listed` where that is given. */
+function addressDocs(
+  store: Store,
+  part: IndexPart,
+  addresses: readonly string[],
+  listed: Uint32Array | undefined,
+): Uint32Array {
+  const { ordinals } = part;
+  const named = new Set<Doc>();
+  // Lists go by the beginning of an address.
+  for (const address of addresses)
+    for (const doc of part.address(address)) if (store.addressAt(ordinals[doc]!) === address) named.add(doc);
+  const docs = Uint32Array.from(named).sort();
+  return listed === undefined ? docs : intersect([docs, listed]);
+}
+
+/** The docs whose address begins with `prefix` (8 hex digits or more), among `listed` where that is given. */
+function prefixDocs(store: Store, part: IndexPart, prefix: string, listed: Uint32Array | undefined): Uint32Array {
+  assert(/^[0-9a-f]{8,64}$/.test(prefix), 'a prefix has 8 to 64 hex digits');
+  const head = Number.parseInt(prefix.slice(0, HEAD_DIGITS), 16);
+  const { addressHeads, ordinals } = part;
+  const found: Doc[] = [];
+  for (let doc = 0; doc < part.docCount; doc++)
+    if (addressHeads[doc] === head && store.addressAt(ordinals[doc]!)?.startsWith(prefix) === true) found.push(doc);
+  const docs = Uint32Array.from(found);
+  return listed === undefined ? docs : intersect([docs, listed]);
+}
+
+/**
+ * What of a part the caller may see at all, whatever else the query asks for: not removed, not expired, kept back by no
+ * policy, current unless old versions are wanted, and inside the caller's namespace and user.
+ */
+export function visibleIn(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+): (doc: Doc) => boolean {
+  const { namespace, userId } = context;
+  const standing: GrainFilter = filter.includeSuperseded === true ? { includeSuperseded: true } : {};
+  const test = docTest(store, part, standing, context, []);
+  if (namespace === undefined && userId === undefined) return test;
+  const set = DocSet.of(part.docCount, docsWithin(part, context) ?? NOTHING);
+  return (doc) => set.has(doc) && test(doc);
+}
+
+/** The docs inside the caller's namespace and user, of every standing, ascending; undefined: the caller is bound to neither. */
+export function docsWithin(
+  part: IndexPart,
+  context: Pick<CallContext, 'namespace' | 'userId'>,
+): Uint32Array | undefined {
+  return facetDocs(part, {}, context, []);
+}
+
+function facetDocs(
+  part: IndexPart,
+  filter: GrainFilter,
+  context: Pick<CallContext, 'namespace' | 'userId'>,
+  terms: readonly NameTest[],
+): Uint32Array | undefined {
+  const lists: Uint32Array[] = [];
+  const want = (facet: Facet, value: string | undefined): void => {
+    if (value !== undefined) lists.push(part.facet(facet, value) ?? NOTHING);
+  };
+  const { subject, relation, object, entity } = filter;
+  if (subject !== undefined && relation !== undefined) want('pair', pairKey(exact(subject), exact(relation)));
+  else {
+    want('subject', subject === undefined ? undefined : exact(subject));
+    want('relation', relation === undefined ? undefined : exact(relation));
+  }
+  want('object', object === undefined ? undefined : exact(object));
+  if (entity !== undefined) {
+    const value = exact(entity);
+    lists.push(union(part.facet('subject', value) ?? NOTHING, part.facet('object', value) ?? NOTHING));
+  }
+  if (filter.grainTypes !== undefined)
+    lists.push(filter.grainTypes.map((type) => part.facet('type', type) ?? NOTHING).reduce(union, NOTHING));
+  want('namespace', filter.namespace);
+  if (context.namespace !== filter.namespace) want('namespace', context.namespace);
+  if (filter.scope !== undefined) lists.push(scopeDocs(part, filter.scope));
+  want('user', filter.userId);
+  if (context.userId !== filter.userId) want('user', context.userId);
+  if (filter.sessionId !== undefined) {
+    const inSession = part.facet('session', filter.sessionId) ?? NOTHING;
+    lists.push(union(inSession, part.facet('namespace', filter.sessionId) ?? NOTHING));
+  }
+  for (const { facet, values } of filter.anyOf ?? [])
+    lists.push(
+      unionOf(
+        part,
+        values.map((value) => part.facet(facet, TRIPLE.has(facet) ? exact(value) : value) ?? NOTHING),
+      ),
+    );
+  for (const { field, values } of filter.otherThan ?? []) lists.push(otherDocs(part, field, values));
+  for (const tag of filter.tags ?? []) want('tag', tag);
+  for (const test of [...containsTests(filter), ...terms])
+    if (!test.negated) lists.push(namedDocs(part, test).toArray());
+  return lists.length === 0 ? undefined : intersect(lists);
+}
+
+/** From how many lists on bits are cheaper than merging. */
+const LISTS_AS_BITS = 8;
+
+function unionOf({ docCount }: IndexPart, lists: readonly Uint32Array[]): Uint32Array {
+  if (lists.length < LISTS_AS_BITS) return lists.reduce(union, NOTHING);
+  const set = new DocSet(docCount);
+  for (const docs of lists) set.or(docs);
+  return set.toArray();
+}
+
+/** Docs with another value of the field. */
+function otherDocs(part: IndexPart, field: string, values: readonly string[]): Uint32Array {
+  const others = part.fieldValues(field).filter((value) => !values.includes(value));
+  return unionOf(
+    part,
+    others.map((value) => part.facet('field', fieldKey(field, value)) ?? NOTHING),
+  );
+}
+
+function scopeDocs(part: IndexPart, scope: ScopeView): Uint32Array {
+  let docs: Uint32Array = NOTHING;
+  for (const [namespace] of part.facetValues('namespace'))
+    if (isInScope(scope, namespace)) docs = union(docs, part.facet('namespace', namespace) ?? NOTHING);
+  return docs;
+}
+
+function docTest(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+  terms: readonly NameTest[],
+): (doc: Doc) => boolean {
+  const { removed, superseded } = store.index;
+  const { ordinals } = part;
+  const tests: ((doc: Doc) => boolean)[] = [];
+  if (removed.count > 0) tests.push((doc) => !removed.get(ordinals[doc]!));
+  if (filter.includeSuperseded !== true && superseded.count > 0) tests.push((doc) => !superseded.get(ordinals[doc]!));
+  tests.push(...shownIn(store, part, context));
+  tests.push(...listTests(store, part, filter, context, terms), ...columnTests(part, filter));
+  return all(tests);
+}
+
+/** Conditions that keep docs out, or that a bitmap or several lists decide. */
+function listTests(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+  terms: readonly NameTest[],
+): ((doc: Doc) => boolean)[] {
+  const { ordinals } = part;
+  const tests: ((doc: Doc) => boolean)[] = [];
+  for (const tag of filter.excludeTags ?? []) {
+    const docs = part.facet('tag', toNfc(tag));
+    if (docs === undefined) continue;
+    const set = DocSet.of(part.docCount, docs);
+    tests.push((doc) => !set.has(doc));
+  }
+  if (filter.verification !== undefined) {
+    const words = filter.verification.map((word) => store.index.verification[word]);
+    tests.push((doc) => words.some((word) => word.get(ordinals[doc]!)));
+  }
+  for (const term of terms) {
+    if (!term.negated) continue;
+    const set = namedDocs(part, term);
+    tests.push((doc) => !set.has(doc));
+  }
+  for (const some of filter.either ?? []) {
+    const set = new DocSet(part.docCount);
+    for (const one of some) matching(store, part, one, context, (doc) => set.add(doc));
+    tests.push((doc) => set.has(doc));
+  }
+  for (const one of filter.except ?? []) {
+    const set = new DocSet(part.docCount);
+    matching(store, part, one, context, (doc) => set.add(doc));
+    tests.push((doc) => !set.has(doc));
+  }
+  return tests;
+}
+
+/** Conditions on times and numbers. */
+function columnTests(part: IndexPart, filter: GrainFilter): ((doc: Doc) => boolean)[] {
+  const tests: ((doc: Doc) => boolean)[] = [];
+  const { createdFromMs, createdToMs } = filter;
+  if (createdFromMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! >= createdFromMs);
+  if (createdToMs !== undefined) tests.push((doc) => part.createdAtMs[doc]! <= createdToMs);
+  if (filter.timeFromMs !== undefined || filter.timeToMs !== undefined) {
+    const low = filter.timeFromMs ?? Number.NEGATIVE_INFINITY;
+    const high = filter.timeToMs ?? Number.POSITIVE_INFINITY;
+    const time = timesOf(part);
+    tests.push((doc) => time(doc) >= low && time(doc) <= high);
+  }
+  atLeast('confidence', filter.confidenceMin);
+  atLeast('importance', filter.importanceMin);
+  for (const { field, op, value } of filter.numbers ?? []) {
+    const values = part.numbers(field);
+    const lets = comparisonWith(op, value);
+    const letsAbsent = field === 'confidence' && lets(1);
+    tests.push((doc) => {
+      const stated = values === undefined ? Number.NaN : values[doc]!;
+      return Number.isNaN(stated) ? letsAbsent : lets(stated);
+    });
+  }
+  // Validity given as a window keeps what was true at some moment of it.
+  if (filter.validFromMs !== undefined || filter.validToMs !== undefined) {
+    const from = part.numbers('validFromMs');
+    const low = filter.validFromMs ?? Number.NEGATIVE_INFINITY;
+    const high = filter.validToMs ?? Number.POSITIVE_INFINITY;
+    tests.push((doc) => from !== undefined && from[doc]! >= low && from[doc]! <= high);
+  }
+  if (filter.eitherTime !== undefined) {
+    const { createdAtMs } = part;
+    const from = part.numbers('validFromMs');
+    const { fromMs: low = Number.NEGATIVE_INFINITY, toMs: high = Number.POSITIVE_INFINITY } = filter.eitherTime;
+    const lies = (ms: number): boolean => ms >= low && ms <= high;
+    tests.push((doc) => lies(createdAtMs[doc]!) || (from !== undefined && lies(from[doc]!)));
+  }
+  return tests;
+
+  function atLeast(field: NumberField, minimum: number | undefined): void {
+    if (minimum === undefined) return;
+    const values = part.numbers(field);
+    // A grain without confidence counts as 1.0 (its answer default); one without importance is dropped.
+    const absent = field === 'confidence';
+    tests.push((doc) => {
+      const value = values === undefined ? Number.NaN : values[doc]!;
+      return Number.isNaN(value) ? absent && minimum <= 1 : value >= minimum;
+    });
+  }
+}
+
+/** What a filter within a filter lets through, of every standing: what may be seen is asked outside of it. */
+function matching(
+  store: Store,
+  part: IndexPart,
+  filter: GrainFilter,
+  context: CallContext,
+  found: (doc: Doc) => void,
+): void {
+  const { docs, test } = filterPart(store, part, { ...filter, includeSuperseded: true }, context);
+  for (let at = 0, count = docs?.length ?? part.docCount; at < count; at++) {
+    const doc = docs === undefined ? at : docs[at]!;
+    if (test(doc)) found(doc);
+  }
+}
+
+/** Chosen once, not for every doc. */
+function comparisonWith(op: NumberTest['op'], value: number): (stated: number) => boolean {
+  switch (op) {
+    case '=':
+      return (stated) => stated === value;
+    case '!=':
+      return (stated) => stated !== value;
+    case '>=':
+      return (stated) => stated >= value;
+    case '<=':
+      return (stated) => stated <= value;
+    case '>':
+      return (stated) => stated > value;
+    case '<':
+      return (stated) => stated < value;
+    default:
+      return unreachable(op);
+  }
+}
+
+/** The time that a doc tells of: its `timestamp_ms`, else when it was created. In epoch ms. */
+export function timesOf(part: IndexPart): (doc: Doc) => number {
+  const { createdAtMs } = part;
+  const stated = part.numbers('timestampMs');
+  if (stated === undefined) return (doc) => createdAtMs[doc]!;
+  return (doc) => (Number.isNaN(stated[doc]!) ? createdAtMs[doc]! : stated[doc]!);
+}
+
+function all(tests: readonly ((doc: Doc) => boolean)[]): (doc: Doc) => boolean {
+  const [first, second] = tests;
+  if (first === undefined) return () => true;
+  if (second === undefined) return first;
+  if (tests.length === 2) return (doc) => first(doc) && second(doc);
+  return (doc) => tests.every((test) => test(doc));
+}
+
+/** Structural values match exactly after NFC and trim (service contract 4.2). */
+function exact(value: string): string {
+  return toNfc(value).trim();
+}

@@ -1,0 +1,76 @@
+// Docs by a test of a facet's values as text: parts of names, and words of a field. The values of a part are gone
+// through, which are fewer and shorter than its grains; what they leave is exact, so a leg needs no candidates beyond its limit.
+
+import { toNfc } from '../../base/nfc.ts';
+import type { GrainFilter } from '../../calls/grain.ts';
+import { DocSet } from '../../index/docs/docset.ts';
+import { ANY_RELATION, type IndexPart } from '../../index/parts/part.ts';
+import type { Analyzer } from '../../index/text/analyze.ts';
+import type { FieldCondition } from '../../index/text/query.ts';
+
+export type NamedField = Parameters<IndexPart['docsByValue']>[0];
+
+/** A test that a value of the facet must pass; or, `negated`, that none may. */
+export interface NameTest {
+  readonly facet: NamedField;
+  readonly negated: boolean;
+  readonly matches: (value: string) => boolean;
+}
+
+/** Of the substrings that a filter asks for, whatever their case. */
+export function containsTests({ subjectContains, objectContains }: GrainFilter): NameTest[] {
+  const tests: NameTest[] = [];
+  if (subjectContains !== undefined) tests.push(containing('subject', subjectContains));
+  if (objectContains !== undefined) tests.push(containing('object', objectContains));
+  return tests;
+}
+
+function containing(facet: NamedField, part: string): NameTest {
+  const wanted = folded(part);
+  return { facet, negated: false, matches: (value) => folded(value).includes(wanted) };
+}
+
+function folded(text: string): string {
+  return toNfc(text).toLowerCase();
+}
+
+/**
+ * Of `field:term` (service contract 8.8): the words of the value, in their order, stand among those of the field. A value
+ * without words (a stop word, a sign) is compared as a whole.
+ */
+export function fieldTest(condition: FieldCondition, analyzer: Analyzer): NameTest | undefined {
+  const { field, value, terms, negated } = condition;
+  if (field === 'content') return undefined;
+  if (terms.length === 0) {
+    const wanted = folded(value).trim();
+    return { facet: field, negated, matches: (text) => folded(text).trim() === wanted };
+  }
+  const wanted = analyzer.analyze(value).positions;
+  const offsets = wanted.map((position) => position - wanted[0]!);
+  return {
+    facet: field,
+    negated,
+    matches: (text) => {
+      const { terms: found, positions } = analyzer.analyze(text);
+      return found.some((term, at) => term === terms[0] && follows(found, positions, at));
+    },
+  };
+
+  function follows(found: readonly string[], positions: readonly number[], at: number): boolean {
+    let next = at;
+    for (let i = 1; i < terms.length; i++) {
+      const position = positions[at]! + offsets[i]!;
+      while (next < found.length && positions[next]! < position) next++;
+      if (found[next] !== terms[i] || positions[next] !== position) return false;
+    }
+    return true;
+  }
+}
+
+/** Docs of a part with a value that the test lets through. */
+export function namedDocs(part: IndexPart, { facet, matches }: NameTest): DocSet {
+  const docs = new DocSet(part.docCount);
+  for (const [value, list] of part.docsByValue(facet))
+    if (!(facet === 'relation' && value === ANY_RELATION) && matches(value)) docs.or(list());
+  return docs;
+}

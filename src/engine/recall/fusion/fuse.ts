@@ -1,0 +1,188 @@
+// Rankings in, one ranking out. Pure: it runs in the engine for a memory with one partition and on the main thread
+// for several, on the same candidates.
+import type { Candidate, RecallBreakdown, RecallQuery } from '../../calls/recall.ts';
+import { NO_TERMS, TextLeg } from '../legs/text-leg.ts';
+
+/** Reciprocal rank fusion's constant (Cormack, Clarke and Buettcher, SIGIR 2009). */
+export const RRF_K = 60;
+
+export interface Fused<C extends Candidate = Candidate> {
+  readonly candidate: C;
+  /** 0 to 1: `breakdown.final`. */
+  readonly score: number;
+  /** `breakdown.rrf`. */
+  readonly rrfScore: number;
+  /** Rank by words alone, from 1; absent when no word matches. */
+  readonly bm25Rank?: number;
+  readonly breakdown: RecallBreakdown;
+}
+
+/** A further leg that a request asked for (expansion, decompose, hyde, multi_hop): its grains, best first. */
+export interface NamedRanking<C extends Candidate = Candidate> {
+  readonly name: string;
+  readonly candidates: readonly C[];
+}
+
+type FusedQuery = Pick<RecallQuery, 'query' | 'structural' | 'limit' | 'wordsOnly'>;
+type Partitioned = Candidate & { readonly partition?: number };
+
+/**
+ * Structure only (nothing but `field:term` in the query too): score 1 each, newest first. Words only: BM25 over the best
+ * BM25 of the query. The text leg alone: its relevance (recall/legs/text-leg.ts). Several legs: reciprocal rank fusion, divided by
+ * what a candidate first in all of them would get. Ties: newest first, then by hash. At most `limit`.
+ */
+export function fuse<C extends Partitioned>(
+  candidates: readonly C[],
+  query: FusedQuery,
+  rankings: readonly NamedRanking<C>[] = [],
+): Fused<C>[] {
+  const inText = query.query === undefined ? [] : candidates.filter(isInTextLeg);
+  const text = query.wordsOnly === true ? wordsAlone(inText) : textLeg(inText);
+  const isMixed = query.query !== undefined && query.structural;
+  const ranked =
+    isMixed || rankings.length > 0
+      ? fuseLegs(candidates, query, text, rankings)
+      : inText.length > 0
+        ? bestOf(text.scored, query.limit).map((one, i) => alone(one, text, i))
+        : bestOf(candidates.map(structurally), query.limit).map(structuralOnly);
+  return withRanks(ranked, inText);
+}
+
+interface Scored<C> {
+  readonly candidate: C;
+  readonly score: number;
+}
+
+interface ScoredLeg<C> {
+  readonly scored: readonly Scored<C>[];
+  terms(candidate: C): Omit<RecallBreakdown, 'rrf' | 'final'>;
+}
+
+function isInTextLeg({ bm25, cosine, outsideText }: Candidate): boolean {
+  return outsideText !== true && (bm25 !== undefined || cosine !== undefined);
+}
+
+function textLeg<C extends Partitioned>(candidates: readonly C[]): ScoredLeg<C> {
+  const leg = new TextLeg(candidates);
+  return {
+    scored: candidates.map((candidate) => ({ candidate, score: leg.relevance(candidate) })),
+    terms: (candidate) => leg.terms(candidate),
+  };
+}
+
+/** The share of the best BM25 is the whole score. */
+function wordsAlone<C extends Candidate>(candidates: readonly C[]): ScoredLeg<C> {
+  const best = candidates.reduce((most, { bm25 = 0 }) => Math.max(most, bm25), 0);
+  const scoreOf = ({ bm25 = 0 }: C): number => (best === 0 ? 0 : bm25 / best);
+  return {
+    scored: candidates.map((candidate) => ({ candidate, score: scoreOf(candidate) })),
+    terms: (candidate) => ({ ...NO_TERMS, bm25: scoreOf(candidate) }),
+  };
+}
+
+function structurally<C extends Candidate>(candidate: C): Scored<C> {
+  return { candidate, score: 1 };
+}
+
+function structuralOnly<C extends Candidate>({ candidate, score }: Scored<C>): Fused<C> {
+  const rrf = 1 / (RRF_K + 1);
+  return { candidate, score, rrfScore: rrf, breakdown: { ...NO_TERMS, rrf, final: score } };
+}
+
+function alone<C extends Candidate>({ candidate, score }: Scored<C>, leg: ScoredLeg<C>, i: number): Fused<C> {
+  const rrf = 1 / (RRF_K + i + 1);
+  return { candidate, score, rrfScore: rrf, breakdown: breakdownOf(leg.terms(candidate), rrf, score) };
+}
+
+/** Written out: a spread costs a microsecond a hit. */
+function breakdownOf(terms: Omit<RecallBreakdown, 'rrf' | 'final'>, rrf: number, final: number): RecallBreakdown {
+  const { bm25, phrase, vector, near, answer, session, role, speaker, time, self } = terms;
+  return { bm25, phrase, vector, near, answer, session, role, speaker, time, self, rrf, final };
+}
+
+function fuseLegs<C extends Candidate>(
+  candidates: readonly C[],
+  query: FusedQuery,
+  text: ScoredLeg<C>,
+  rankings: readonly NamedRanking<C>[],
+): Fused<C>[] {
+  const legs: (readonly C[])[] = rankings.map((ranking) => distinct(ranking.candidates));
+  if (query.query !== undefined) legs.push(bestOf(text.scored, text.scored.length).map(({ candidate }) => candidate));
+  // A leg that ran and found nothing is a leg: who is first in the other has half of what can be had.
+  if (query.query === undefined || query.structural)
+    legs.push(candidates.filter((candidate) => candidate.structural === true).sort(newestFirst));
+  // Named rankings may hold what no other leg found, and the same grain as another object.
+  const known = new Map<string, C>();
+  if (rankings.length > 0) for (const candidate of candidates) known.set(candidate.hash, candidate);
+  const same = (candidate: C): C => {
+    if (rankings.length === 0) return candidate;
+    const one = known.get(candidate.hash);
+    if (one === undefined) known.set(candidate.hash, candidate);
+    return one ?? candidate;
+  };
+  const sums = new Map<C, number>();
+  for (const leg of legs)
+    leg.forEach((candidate, i) => {
+      const one = same(candidate);
+      sums.set(one, (sums.get(one) ?? 0) + 1 / (RRF_K + i + 1));
+    });
+  const scored = [...sums].map(([candidate, rrf]) => ({
+    candidate,
+    rrf,
+    score: Math.min(1, (rrf * (RRF_K + 1)) / legs.length),
+  }));
+  const inText = new Set(text.scored.map(({ candidate }) => candidate));
+  return bestOf(scored, query.limit).map(({ candidate, score, rrf }) => ({
+    candidate,
+    score,
+    rrfScore: rrf,
+    breakdown: { ...(inText.has(candidate) ? text.terms(candidate) : NO_TERMS), rrf, final: score },
+  }));
+}
+
+function distinct<C extends Candidate>(candidates: readonly C[]): C[] {
+  const seen = new Map<string, C>();
+  for (const candidate of candidates) if (!seen.has(candidate.hash)) seen.set(candidate.hash, candidate);
+  return [...seen.values()];
+}
+
+function bestOf<C extends Candidate, S extends Scored<C>>(scored: readonly S[], limit: number): S[] {
+  if (limit < 1) return [];
+  return scored.toSorted((a, b) => b.score - a.score || newestFirst(a.candidate, b.candidate)).slice(0, limit);
+}
+
+/** Each hit's rank by words: one more than the candidates that words put before it. */
+function withRanks<C extends Candidate>(hits: readonly Fused<C>[], candidates: readonly C[]): Fused<C>[] {
+  if (hits.length === 0 || candidates.length === 0) return [...hits];
+  const scores = new Float64Array(candidates.length);
+  for (let i = 0; i < scores.length; i++) scores[i] = candidates[i]!.bm25 ?? 0;
+  scores.sort();
+  return hits.map((hit) => {
+    const { bm25 = 0, outsideText } = hit.candidate;
+    if (bm25 <= 0 || outsideText === true) return hit;
+    const first = firstAbove(scores, bm25);
+    let rank = scores.length - first + 1;
+    // Equal ones are rare, once everything is looked at that tells scores apart.
+    if (first > 1 && scores[first - 2] === bm25)
+      for (const other of candidates) if (other.bm25 === bm25 && newestFirst(other, hit.candidate) < 0) rank += 1;
+    const { candidate, score, rrfScore, breakdown } = hit;
+    return { candidate, score, rrfScore, bm25Rank: rank, breakdown };
+  });
+}
+
+function firstAbove(ascending: Float64Array, score: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle]! <= score) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Creation time descending, then hash ascending. A candidate's hash may be a getter: it is only asked for in a tie. */
+export function newestFirst(a: Candidate, b: Candidate): number {
+  if (a.createdAtMs !== b.createdAtMs) return b.createdAtMs - a.createdAtMs;
+  return a === b ? 0 : a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
+}

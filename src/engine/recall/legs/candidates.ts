@@ -1,0 +1,398 @@
+// The candidates of a recall in one partition: what each leg finds, and for the text leg the turns around what words and
+// vectors found, all with exact raw scores. Nothing is normalised here: that is done over all partitions (text-leg.ts).
+import type { CallContext } from '../../calls/context.ts';
+import type { Candidate, CandidateTurn, NeighbourScore, RecallQuery } from '../../calls/recall.ts';
+import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
+import type { Surroundings } from '../../index/surroundings/turn.ts';
+import type { Analyzer } from '../../index/text/analyze.ts';
+import { type ClauseMatcher, matcherOf } from '../../index/text/clauses.ts';
+import { scoreFewPairs } from '../../index/text/pairs.ts';
+import type { TextQuery } from '../../index/text/query.ts';
+import { heldTerms, scoreLists } from '../../index/text/score.ts';
+import { docBits, searchText, type TextStatistics, weightsOf } from '../../index/text/search.ts';
+import type { SearchPart } from '../../index/text/search-part.ts';
+import { lowerBound } from '../../index/text/tail.ts';
+import type { Store } from '../../store/store.ts';
+import { type PartFilter, visibleIn } from '../filter/filter.ts';
+import type { NamedRanking } from '../fusion/fuse.ts';
+import { Conversations } from './conversations.ts';
+import { countedParts } from './counted.ts';
+import { isTurn, type PlacedCode, QueryMarks } from './marks.ts';
+import { inOrder, type PartDoc } from './ordered.ts';
+import type { VectorLeg } from './vector-leg.ts';
+
+/** What a partition is asked, with the memory's statistics. */
+export interface CandidateSearch {
+  readonly store: Store;
+  /** The memory's number. */
+  readonly memory: number;
+  readonly context: CallContext;
+  readonly parts: readonly IndexPart[];
+  readonly filters: readonly PartFilter[];
+  readonly query: RecallQuery;
+  readonly analyzer: Analyzer;
+  /** Undefined without a query: structure alone. */
+  readonly text: TextQuery | undefined;
+  readonly statistics: TextStatistics;
+  /** Counts of the query's pairs over all partitions; undefined where this is the only one. */
+  readonly pairFrequency: ReadonlyMap<string, number> | undefined;
+  readonly vectors: VectorLeg | undefined;
+  /** Further legs: hashes, best first. */
+  readonly rankings: readonly { readonly name: string; readonly hashes: readonly string[] }[];
+}
+
+/** A grain with its raw scores. It looks its hash up only when a tie asks for it: most are never asked. */
+export class LocalCandidate implements Candidate {
+  readonly ordinal: Ordinal;
+  readonly createdAtMs: number;
+  readonly part: number;
+  readonly doc: Doc;
+  bm25: number | undefined = undefined;
+  phrase: number | undefined = undefined;
+  cosine: number | undefined = undefined;
+  structural: boolean = false;
+  turn: CandidateTurn | undefined = undefined;
+  /** False for a neighbour that only gives its scores. */
+  isCandidate = true;
+  outsideText: boolean = false;
+  readonly #store: Store;
+  #hash: string | undefined;
+
+  constructor(store: Store, index: Pick<IndexPart, 'ordinals' | 'createdAtMs'>, part: number, doc: Doc) {
+    this.#store = store;
+    this.ordinal = index.ordinals[doc]!;
+    this.createdAtMs = index.createdAtMs[doc]!;
+    this.part = part;
+    this.doc = doc;
+  }
+
+  get hash(): string {
+    this.#hash ??= this.#store.addressOfLive(this.ordinal);
+    return this.#hash;
+  }
+}
+
+export interface Found {
+  readonly candidates: readonly LocalCandidate[];
+  /** True when words or structure gave as many as a leg may: there may be more that match. */
+  readonly legCut: boolean;
+  /** The rankings that the caller handed in, without what the filters keep out. */
+  readonly rankings: readonly NamedRanking<LocalCandidate>[];
+}
+
+export function findCandidates(search: CandidateSearch): Found {
+  const units = new Units(search);
+  const { text, query } = search;
+  let legCut = false;
+  if (text !== undefined) {
+    const matching = new Matching(search, text);
+    const hits = searchText(matching.searched, text, search.statistics, query.candidateLimit);
+    for (const hit of hits) units.add(hit.part, hit.doc).bm25 = hit.score;
+    legCut = hits.length >= query.candidateLimit;
+    if (query.wordsOnly !== true) {
+      vectorHits(search, matching, units);
+      scoreSurroundings(search, text, matching, units);
+      scoreExactly(search, text, units);
+    }
+  }
+  if (text === undefined || query.structural) {
+    const { store, parts, filters } = search;
+    const newest = inOrder(store, parts, filters, { limit: query.candidateLimit, order: 'desc' });
+    for (const { part, doc } of newest) asCandidate(units.at(part, doc)).structural = true;
+    legCut ||= newest.length >= query.candidateLimit;
+  }
+  const rankings = search.rankings.map(({ name, hashes }) => ({ name, candidates: ranked(search, hashes, units) }));
+  return { candidates: units.all.filter((unit) => unit.isCandidate), legCut, rankings };
+}
+
+function ranked(search: CandidateSearch, hashes: readonly string[], units: Units): LocalCandidate[] {
+  const { store, parts, filters, memory } = search;
+  const placeOf = placesIn(parts);
+  return hashes.flatMap((hash) => {
+    const ordinal = store.findOrdinal(memory, hash);
+    const place = ordinal === undefined ? undefined : placeOf(ordinal);
+    if (place === undefined) return [];
+    const { docs, test } = filters[place.part]!;
+    if (!test(place.doc) || (docs !== undefined && !holds(docs, place.doc))) return [];
+    return [asCandidate(units.at(place.part, place.doc))];
+  });
+}
+
+function holds(docs: Uint32Array, doc: Doc): boolean {
+  const at = lowerBound(docs, doc, 0, docs.length);
+  return at < docs.length && docs[at] === doc;
+}
+
+/** Another leg wants it. A neighbour that the text leg did not take stays outside of that. */
+function asCandidate(unit: LocalCandidate): LocalCandidate {
+  if (unit.isCandidate) return unit;
+  unit.isCandidate = true;
+  unit.outsideText = true;
+  return unit;
+}
+
+/** Which of the query's terms, by index, each of `candidates` holds: what evidence is judged by. In their order. */
+export function heldOf(
+  { parts, text }: Pick<CandidateSearch, 'parts' | 'text'>,
+  candidates: readonly LocalCandidate[],
+): (readonly number[])[] {
+  const held: (readonly number[])[] = candidates.map(() => NO_TERMS_HELD);
+  if (text === undefined || candidates.length === 0) return held;
+  for (const [part, index] of parts.entries()) {
+    const places: number[] = [];
+    for (let i = 0; i < candidates.length; i++) if (candidates[i]!.part === part) places.push(i);
+    if (places.length === 0) continue;
+    const docs = docsOf(places.map((i) => candidates[i]!));
+    const found = heldTerms(index.text, docs, text.terms);
+    for (let at = 0; at < places.length; at++) held[places[at]!] = found[at]!;
+  }
+  return held;
+}
+
+const NO_TERMS_HELD: readonly number[] = [];
+
+/** Grains by place, each once. */
+class Units {
+  readonly all: LocalCandidate[] = [];
+  readonly #store: Store;
+  /** Columns of the parts: asked for once, as a chunk looks in its cache every time. */
+  readonly #parts: readonly Pick<IndexPart, 'ordinals' | 'createdAtMs'>[];
+  /** By part; made when somebody first looks for a place: most recalls add what words found, and that is all. */
+  #byDoc: readonly Map<Doc, LocalCandidate>[] | undefined;
+
+  constructor({ store, parts }: CandidateSearch) {
+    this.#store = store;
+    this.#parts = parts.map(({ ordinals, createdAtMs }) => ({ ordinals, createdAtMs }));
+  }
+
+  /** Adds a grain that is not there yet; the first leg's, before anybody looks for one. */
+  add(part: number, doc: Doc): LocalCandidate {
+    const unit = new LocalCandidate(this.#store, this.#parts[part]!, part, doc);
+    this.all.push(unit);
+    return unit;
+  }
+
+  known(part: number, doc: Doc): LocalCandidate | undefined {
+    return this.#indexed()[part]!.get(doc);
+  }
+
+  at(part: number, doc: Doc): LocalCandidate {
+    const docs = this.#indexed()[part]!;
+    let unit = docs.get(doc);
+    if (unit === undefined) {
+      unit = this.add(part, doc);
+      docs.set(doc, unit);
+    }
+    return unit;
+  }
+
+  #indexed(): readonly Map<Doc, LocalCandidate>[] {
+    if (this.#byDoc !== undefined) return this.#byDoc;
+    const byDoc = this.#parts.map(() => new Map<Doc, LocalCandidate>());
+    for (const unit of this.all) byDoc[unit.part]!.set(unit.doc, unit);
+    this.#byDoc = byDoc;
+    return byDoc;
+  }
+}
+
+/** What the filters and the query's clauses let in. */
+class Matching {
+  readonly searched: readonly SearchPart[];
+  readonly #filters: readonly PartFilter[];
+  readonly #matchers: (ClauseMatcher | 'nothing' | undefined | null)[];
+  readonly #parts: readonly IndexPart[];
+  readonly #text: TextQuery;
+
+  constructor({ parts, filters }: CandidateSearch, text: TextQuery) {
+    this.#parts = parts;
+    this.#filters = filters;
+    this.#text = text;
+    this.#matchers = parts.map(() => null);
+    this.searched = parts.map((part, i): SearchPart => {
+      const { docs, test } = filters[i]!;
+      return {
+        text: part.text,
+        removed: (doc) => !test(doc),
+        allowed: docs === undefined ? undefined : docBits(docs, part.docCount),
+        createdAtMs: part.createdAtMs,
+        ordinals: part.ordinals,
+        chronological: part.chronological,
+      };
+    });
+  }
+
+  lets(part: number, doc: Doc): boolean {
+    const allowed = this.searched[part]!.allowed?.words;
+    if (allowed !== undefined && (allowed[doc >>> 5]! & (1 << (doc & 31))) === 0) return false;
+    if (!this.#filters[part]!.test(doc)) return false;
+    const matcher = this.#matcher(part);
+    return matcher === undefined || (matcher !== 'nothing' && matcher.matches(doc));
+  }
+
+  #matcher(part: number): ClauseMatcher | 'nothing' | undefined {
+    const known = this.#matchers[part];
+    if (known !== null) return known;
+    const made = matcherOf(this.#parts[part]!.text, this.#text.clauses);
+    this.#matchers[part] = made;
+    return made;
+  }
+}
+
+function vectorHits({ parts, filters, query, vectors }: CandidateSearch, matching: Matching, units: Units): void {
+  if (vectors === undefined) return;
+  const placeOf = placesIn(parts);
+  const isAllowed = (ordinal: Ordinal): boolean => {
+    const place = placeOf(ordinal);
+    return place !== undefined && matching.lets(place.part, place.doc);
+  };
+  const lists = filters.map(({ docs }) => docs);
+  const isListed = lists.length > 0 && lists.every((docs) => docs !== undefined);
+  const hits = vectors.search({
+    limit: query.candidateLimit,
+    isAllowed,
+    ...(isListed ? { allowedOrdinals: ordinalsOf(parts, lists) } : {}),
+  });
+  for (const { ordinal, cosine } of hits) {
+    const place = placeOf(ordinal);
+    if (place === undefined) continue;
+    const unit = units.at(place.part, place.doc);
+    unit.cosine = cosine;
+  }
+}
+
+function ordinalsOf(parts: readonly IndexPart[], lists: readonly (Uint32Array | undefined)[]): Uint32Array {
+  const ordinals = new Uint32Array(lists.reduce((sum, docs) => sum + (docs?.length ?? 0), 0));
+  let at = 0;
+  // Ordinals ascend from part to part.
+  lists.forEach((docs, part) => {
+    for (const doc of docs ?? []) ordinals[at++] = parts[part]!.ordinals[doc]!;
+  });
+  return ordinals;
+}
+
+/** Says where grains stand, undefined for one that is in none of the parts. Columns of the parts are asked for once, as a chunk looks in its cache every time. */
+export function placesIn(parts: readonly IndexPart[]): (ordinal: Ordinal) => PartDoc | undefined {
+  const columns = parts.map(({ ordinals, docCount }) => ({ ordinals, docCount }));
+  return (ordinal) => {
+    for (let part = columns.length - 1; part >= 0; part--) {
+      const { ordinals, docCount } = columns[part]!;
+      if (docCount === 0 || ordinals[0]! > ordinal) continue;
+      const doc = lowerBound(ordinals, ordinal, 0, docCount);
+      return doc < docCount && ordinals[doc] === ordinal ? { part, doc } : undefined;
+    }
+    return undefined;
+  };
+}
+
+/**
+ * Gives every turn its neighbours and marks. The neighbours of what words and vectors found become candidates, where
+ * the filters let them in; theirs only give scores.
+ */
+function scoreSurroundings(search: CandidateSearch, text: TextQuery, matching: Matching, units: Units): void {
+  const { store, context, parts, query, analyzer } = search;
+  if (units.all.length === 0) return;
+  const surroundings = parts.map((part) => part.surroundings);
+  if (surroundings.every((known) => known === undefined)) return;
+  const visible = parts.map((part) => visibleIn(store, part, query.filter, context));
+  const conversations = new Conversations(parts, surroundings, (part, doc) => visible[part]!(doc));
+  const marks = new QueryMarks(query.query ?? '', text, analyzer);
+  const neighbour = (place: { part: number; doc: Doc } | undefined, mayEnter: boolean): LocalCandidate | undefined => {
+    if (place === undefined) return undefined;
+    const known = units.known(place.part, place.doc);
+    if (known !== undefined) return known;
+    const unit = units.at(place.part, place.doc);
+    unit.isCandidate = mayEnter && matching.lets(place.part, place.doc);
+    return unit;
+  };
+  const surround = (unit: LocalCandidate, mayEnter: boolean): void => {
+    const code = codeAt(surroundings, unit.part, unit.doc);
+    if (code === undefined || !isTurn(code.code, code.surroundings.sessions[unit.doc] ?? 0)) return;
+    const around = conversations.around(unit.part, unit.doc);
+    const before = neighbour(around?.before, mayEnter);
+    const after = neighbour(around?.after, mayEnter);
+    const beforeCode = before === undefined ? undefined : codeAt(surroundings, before.part, before.doc);
+    unit.turn = { marks: marks.of(code, beforeCode), session: around?.session ?? 0, before, after };
+  };
+  const found = units.all.length;
+  for (let i = 0; i < found; i++) surround(units.all[i]!, true);
+  const entered = units.all.length;
+  for (let i = found; i < entered; i++) if (units.all[i]!.isCandidate) surround(units.all[i]!, false);
+}
+
+function codeAt(surroundings: readonly (Surroundings | undefined)[], part: number, doc: Doc): PlacedCode | undefined {
+  const here = surroundings[part];
+  return here === undefined ? undefined : { code: here.codes[doc] ?? 0, surroundings: here };
+}
+
+/** Fills in what the legs left open: BM25 of those that words did not find, cosines, pairs. */
+function scoreExactly(search: CandidateSearch, text: TextQuery, units: Units): void {
+  const { parts, statistics, vectors } = search;
+  if (units.all.length === 0) return;
+  if (units.all.some((unit) => unit.bm25 === undefined)) {
+    const missing = units.all.filter((unit) => unit.bm25 === undefined);
+    const weights = weightsOf(text.terms, statistics);
+    for (const [part, some] of Map.groupBy(missing, (unit) => unit.part)) {
+      const index = parts[part]!.text;
+      const lists = text.terms.map((term) => index.postings(term));
+      const scores = scoreLists(index, docsOf(some), lists, weights);
+      for (const [i, unit] of some.entries()) unit.bm25 = scores[i]!;
+    }
+  }
+  if (vectors !== undefined) {
+    const blind = units.all.filter((unit) => unit.cosine === undefined);
+    const cosines = vectors.cosinesOf(blind.map(({ ordinal }) => ordinal));
+    for (const [i, unit] of blind.entries()) if (!Number.isNaN(cosines[i]!)) unit.cosine = cosines[i]!;
+  }
+  scorePhrases(search, text, units);
+}
+
+function scorePhrases(
+  { store, context, parts, statistics, pairFrequency }: CandidateSearch,
+  text: TextQuery,
+  units: Units,
+): void {
+  if (text.pairs.length === 0 || pairFrequency?.size === 0) return;
+  const byPart = parts.map((): LocalCandidate[] => []);
+  for (const unit of units.all) if (unit.isCandidate) byPart[unit.part]!.push(unit);
+  const docs = byPart.map(docsOf);
+  const scores = scoreFewPairs(countedParts(store, parts, context), docs, text.pairs, statistics, pairFrequency);
+  if (scores === undefined) return;
+  for (const [part, some] of byPart.entries())
+    for (let at = 0; at < some.length; at++) if (scores[part]![at]! > 0) some[at]!.phrase = scores[part]![at]!;
+}
+
+function docsOf(units: readonly LocalCandidate[]): Uint32Array {
+  const docs = new Uint32Array(units.length);
+  for (let i = 0; i < docs.length; i++) docs[i] = units[i]!.doc;
+  return docs;
+}
+
+/** A candidate as it crosses threads. */
+export function plainCandidate(unit: LocalCandidate, held: readonly number[]): Candidate {
+  const { hash, ordinal, createdAtMs, bm25, phrase, cosine, structural, outsideText, turn } = unit;
+  return {
+    hash,
+    ordinal,
+    createdAtMs,
+    ...(bm25 === undefined ? {} : { bm25 }),
+    ...(phrase === undefined ? {} : { phrase }),
+    ...(cosine === undefined ? {} : { cosine }),
+    ...(structural ? { structural } : {}),
+    ...(outsideText ? { outsideText } : {}),
+    ...(turn === undefined ? {} : { turn: plainTurn(turn) }),
+    ...(held.length === 0 ? {} : { held }),
+  };
+}
+
+function plainTurn({ marks, session, before, after }: CandidateTurn): CandidateTurn {
+  return {
+    marks,
+    session,
+    ...(before === undefined ? {} : { before: plainScore(before) }),
+    ...(after === undefined ? {} : { after: plainScore(after) }),
+  };
+}
+
+function plainScore({ ordinal, bm25, cosine }: NeighbourScore): NeighbourScore {
+  return { ordinal, ...(bm25 === undefined ? {} : { bm25 }), ...(cosine === undefined ? {} : { cosine }) };
+}

@@ -1,0 +1,109 @@
+// Docs that pass the filters in order of creation, ties by address: the structural leg's newest, and pages of a list.
+import type { Doc, IndexPart } from '../../index/parts/part.ts';
+import type { Store } from '../../store/store.ts';
+import type { PartFilter } from '../filter/filter.ts';
+
+export interface PartDoc {
+  readonly part: number;
+  readonly doc: Doc;
+}
+
+export interface Stretch {
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  /** Only what lies behind this place in the order. */
+  readonly after?: { readonly createdAtMs: number; readonly hash: string };
+}
+
+/** At most `limit` docs of all parts in the order (creation time, then address ascending). */
+export function inOrder(
+  store: Store,
+  parts: readonly IndexPart[],
+  filters: readonly PartFilter[],
+  { limit, order, after }: Stretch,
+): PartDoc[] {
+  const sign = order === 'asc' ? 1 : -1;
+  const time = ({ part, doc }: PartDoc): number => parts[part]!.createdAtMs[doc]!;
+  const addresses = new Map<number, string>();
+  const address = ({ part, doc }: PartDoc): string => {
+    const ordinal = parts[part]!.ordinals[doc]!;
+    let known = addresses.get(ordinal);
+    if (known === undefined) {
+      known = store.addressOfLive(ordinal);
+      addresses.set(ordinal, known);
+    }
+    return known;
+  };
+  const found: PartDoc[] = [];
+  parts.forEach((part, i) => {
+    for (const doc of stretchOfPart(part, filters[i]!, limit, sign, after?.createdAtMs)) {
+      const place = { part: i, doc };
+      if (after !== undefined && time(place) === after.createdAtMs && address(place) <= after.hash) continue;
+      found.push(place);
+    }
+  });
+  found.sort((a, b) => sign * (time(a) - time(b)) || (address(a) < address(b) ? -1 : 1));
+  return found.slice(0, limit);
+}
+
+/**
+ * A part's docs from `fromMs` on in the order's direction: all of that very time, the next `limit`, and with the last of
+ * them all of its time: a tie is cut by address, over all parts.
+ */
+function stretchOfPart(
+  part: IndexPart,
+  filter: PartFilter,
+  limit: number,
+  sign: 1 | -1,
+  fromMs: number | undefined,
+): Doc[] {
+  const times = part.createdAtMs;
+  const count = filter.docs === undefined ? part.docCount : filter.docs.length;
+  const docAt = (i: number): Doc => (filter.docs === undefined ? i : filter.docs[i]!);
+  const timeAt = (i: number): number => times[docAt(i)!]!;
+  const docs: Doc[] = [];
+  let beyond = 0;
+  let lastMs = Number.NaN;
+  /** False when the stretch is complete. */
+  const take = (doc: Doc): boolean => {
+    const atMs = times[doc]!;
+    if (beyond >= limit && atMs !== lastMs) return false;
+    if (filter.test(doc)) {
+      docs.push(doc);
+      lastMs = atMs;
+      if (atMs !== fromMs) beyond += 1;
+    }
+    return true;
+  };
+  if (part.chronological) {
+    if (sign === 1)
+      for (let i = fromMs === undefined ? 0 : firstNotBefore(timeAt, count, fromMs); i < count && take(docAt(i)); i++);
+    else
+      for (
+        let i = fromMs === undefined ? count - 1 : firstNotBefore(timeAt, count, fromMs + 1) - 1;
+        i >= 0 && take(docAt(i));
+        i--
+      );
+    return docs;
+  }
+  const sorted: Doc[] = [];
+  for (let i = 0; i < count; i++) {
+    const doc = docAt(i);
+    if (fromMs === undefined || sign * (times[doc]! - fromMs) >= 0) sorted.push(doc);
+  }
+  sorted.sort((a, b) => sign * (times[a]! - times[b]!));
+  for (const doc of sorted) if (!take(doc)) break;
+  return docs;
+}
+
+/** First index whose time is at or after `ms`, in a list with ascending times. */
+function firstNotBefore(timeAt: (i: number) => number, count: number, ms: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timeAt(middle) < ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

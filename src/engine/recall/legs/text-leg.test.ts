@@ -1,0 +1,185 @@
+// Each term of the formula on a conversation of six turns, with numbers worked out by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { runs } from '../../../../test/support/runs.ts';
+import type { Candidate, NeighbourScore } from '../../calls/recall.ts';
+import {
+  answerTerm,
+  bm25Term,
+  MARKS,
+  nearTerm,
+  phraseTerm,
+  roleTerm,
+  selfTerm,
+  sessionTerm,
+  speakerTerm,
+  sumOfTerms,
+  TextLeg,
+  timeTerm,
+  vectorTerm,
+} from './text-leg.ts';
+
+/** To nine places: 0.2 / 5.2 has no end. */
+const near = (actual: number, expected: number, what?: string): void =>
+  assert.ok(Math.abs(actual - expected) < 1e-9, `${what ?? ''} ${actual}, not ${expected}`);
+
+test('each term is its weight over 5.2', () => {
+  near(bm25Term(1), 1 / 5.2);
+  near(phraseTerm(0.5), 0.15 / 5.2);
+  near(vectorTerm(0.25), 0.25 / 5.2);
+  near(nearTerm(2, 1), 0.6 / 5.2);
+  near(answerTerm(2, MARKS.answers), 0.6 / 5.2);
+  assert.equal(answerTerm(2, MARKS.self | MARKS.named), 0);
+  near(sessionTerm(2), 0.4 / 5.2);
+  near(roleTerm(MARKS.notAssistant), 0.4 / 5.2);
+  near(speakerTerm(MARKS.named), 0.4 / 5.2);
+  near(timeTerm(MARKS.time), 0.2 / 5.2);
+  near(selfTerm(MARKS.self), 0.1 / 5.2);
+  for (const term of [roleTerm, speakerTerm, timeTerm, selfTerm]) assert.equal(term(0), 0);
+});
+
+const base = { hash: '', createdAtMs: 0 };
+const score = (ordinal: number, bm25: number, cosine?: number): NeighbourScore => ({
+  ordinal,
+  bm25,
+  ...(cosine === undefined ? {} : { cosine }),
+});
+
+test('a question, its answer and a document', () => {
+  // Words: best 8. Cosines from 0.2 to 0.6. Pairs: best 3.
+  const before = score(9, 4, 0.2); // context alone: h = 0.5
+  const question: Candidate = {
+    ...base,
+    ...score(10, 8, 0.4), // bm 1, v 0.5
+    phrase: 3,
+    turn: { marks: MARKS.notAssistant | MARKS.self, session: 1, before, after: score(11, 2, 0.6) },
+  };
+  const answer: Candidate = {
+    ...base,
+    ...score(11, 2, 0.6), // bm 0.25, v 1
+    phrase: 1.5,
+    turn: { marks: MARKS.answers | MARKS.time | MARKS.named, session: 1, before: score(10, 8, 0.4), after: undefined },
+  };
+  const document: Candidate = { ...base, ...score(20, 4, 0.2) }; // bm 0.5, v 0
+  const leg = new TextLeg([question, answer, document]);
+
+  const asked = leg.terms(question);
+  near(asked.bm25, 1 / 5.2);
+  near(asked.vector, 0.5 / 5.2);
+  near(asked.phrase, 0.3 / 5.2);
+  near(asked.near, (0.2 * 0.5 + 0.2 * 1.25) / 5.2);
+  assert.equal(asked.answer, 0);
+  near(asked.session, (0.2 * 1.5) / 5.2);
+  near(asked.role, 0.4 / 5.2);
+  near(asked.self, 0.1 / 5.2);
+  assert.equal(asked.time + asked.speaker, 0);
+  near(leg.relevance(question), (1 + 0.5 + 0.3 + 0.35 + 0.3 + 0.4 + 0.1) / 5.2);
+
+  const answered = leg.terms(answer);
+  near(answered.near, (0.2 * 1.5) / 5.2);
+  near(answered.answer, (0.3 * 1.5) / 5.2);
+  near(answered.speaker, 0.4 / 5.2);
+  near(answered.time, 0.2 / 5.2);
+  assert.equal(answered.role, 0);
+  near(leg.relevance(answer), (0.25 + 1 + 0.15 + 0.3 + 0.45 + 0.3 + 0.4 + 0.2) / 5.2);
+
+  // What is no turn gets the neutral role, so that types stay comparable, and nothing else.
+  near(leg.relevance(document), (0.5 + 0.4) / 5.2);
+  assert.deepEqual(
+    Object.entries(leg.terms(document))
+      .filter(([, value]) => value > 0)
+      .map(([name]) => name),
+    ['bm25', 'role'],
+  );
+});
+
+test('without turns there is no neutral value, without vectors none of theirs', () => {
+  const leg = new TextLeg([
+    { ...base, ...score(1, 6) },
+    { ...base, ...score(2, 3) },
+  ]);
+  near(leg.relevance(leg.candidates[0]!), 1 / 5.2);
+  near(leg.relevance(leg.candidates[1]!), 0.5 / 5.2);
+});
+
+test('a neighbour that filters keep out counts at most as the best', () => {
+  const turn = { marks: 0, session: 0, before: score(1, 100), after: undefined };
+  const leg = new TextLeg([{ ...base, ...score(2, 5), turn }]);
+  near(leg.terms(leg.candidates[0]!).near, 0.2 / 5.2);
+});
+
+test('a session of one partition is not that of another', () => {
+  const turn = { marks: 0, session: 1, before: undefined, after: undefined };
+  const leg = new TextLeg([
+    { ...base, ...score(1, 8), turn, partition: 0 },
+    { ...base, ...score(1, 2), turn, partition: 1 },
+  ]);
+  near(leg.terms(leg.candidates[0]!).session, 0.2 / 5.2);
+  near(leg.terms(leg.candidates[1]!).session, (0.2 * 0.25) / 5.2);
+});
+
+const scores = fc.record(
+  {
+    ordinal: fc.nat(50),
+    bm25: fc.double({ min: 0, max: 30, noNaN: true }),
+    cosine: fc.double({ min: -1, max: 1, noNaN: true }),
+  },
+  { requiredKeys: ['ordinal', 'bm25'] },
+);
+const candidates = fc.array(
+  fc
+    .tuple(
+      scores,
+      fc.record({ phrase: fc.double({ min: 0, max: 30, noNaN: true }), partition: fc.nat(3) }, { requiredKeys: [] }),
+      fc.option(
+        fc.record({
+          marks: fc.nat(31),
+          session: fc.nat(3),
+          before: fc.option(scores, { nil: undefined }),
+          after: fc.option(scores, { nil: undefined }),
+        }),
+        { nil: undefined },
+      ),
+    )
+    .map(([one, more, turn]): Candidate & { partition?: number } => ({ ...base, ...one, ...more, turn })),
+  { minLength: 1, maxLength: 12 },
+);
+
+test('the terms add up to the relevance, which is 0 to 1', () => {
+  fc.assert(
+    fc.property(candidates, (some) => {
+      const leg = new TextLeg(some);
+      for (const candidate of some) {
+        const relevance = leg.relevance(candidate);
+        assert.ok(relevance >= 0 && relevance <= 1);
+        const terms = leg.terms(candidate);
+        assert.equal(relevance, Math.min(1, sumOfTerms(terms)));
+        for (const [name, value] of Object.entries(terms)) assert.ok(value >= 0 && value <= 2.2 / 5.2, name);
+      }
+    }),
+    { numRuns: runs(300) },
+  );
+});
+
+test('a grain without a vector among others with theirs counts as one of the median likeness', () => {
+  const plain = (ordinal: number, cosine?: number): Candidate => ({
+    hash: `h${ordinal}`,
+    ordinal,
+    createdAtMs: 0,
+    bm25: 1,
+    ...(cosine === undefined ? {} : { cosine }),
+  });
+  const share = (candidates: readonly Candidate[], at: number) => new TextLeg(candidates).terms(candidates[at]!).vector;
+  const some = [plain(1, 0.2), plain(2, 0.3), plain(3, 0.7), plain(4)];
+  near(share(some, 3), 0.2 / 5.2);
+  near(share([plain(1, 0.2), plain(2, 0.7), plain(3)], 2), 0.5 / 5.2);
+  near(share([plain(1, 0.4), plain(2)], 1), share([plain(1, 0.4), plain(2)], 0));
+  assert.equal(share([plain(1), plain(2)], 1), 0, 'without vectors there is none');
+  const beside: Candidate = {
+    ...plain(5, 0.2),
+    turn: { marks: 0, session: 1, before: { ordinal: 9, bm25: 0 }, after: undefined },
+  };
+  const terms = new TextLeg([...some, beside]).terms(beside);
+  assert.ok(terms.near > 0, 'nor is a neighbour without one unlike the query');
+});

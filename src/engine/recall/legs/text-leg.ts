@@ -1,0 +1,245 @@
+// The text leg's score (spec: ranking of text, section 3): words, pairs, vectors and what stands around a turn, added up.
+// Pure: it runs in the engine for a memory with one partition and on the main thread for several, on the same
+// candidates; so what is normalised is normalised over all of them. Each term is a function of its own.
+import { assert } from '../../base/assert.ts';
+import type { Candidate, NeighbourScore, RecallBreakdown } from '../../calls/recall.ts';
+
+/** Every constant of the score. Chosen by experiment over chats and abstracts; see the spec. */
+export const WEIGHTS = {
+  bm25: 1,
+  phrase: 0.3,
+  vector: 1,
+  /** Of each of the two neighbours. */
+  near: 0.2,
+  answer: 0.3,
+  session: 0.2,
+  role: 0.4,
+  speaker: 0.4,
+  time: 0.2,
+  self: 0.1,
+} as const;
+
+/** The most that a score can be: what a relevance is divided by. */
+export const SCORE_MAX = 5.2;
+
+const { bm25, phrase, vector, near, answer, session, role, speaker, time, self } = WEIGHTS;
+const HYBRID_MAX = bm25 + vector;
+assert(
+  Math.abs(HYBRID_MAX * (1 + 2 * near + answer + session) + phrase + role + speaker + time + self - SCORE_MAX) < 1e-9,
+  'the weights add up to the most that a score can be',
+);
+
+/** `CandidateTurn.marks`: bits. */
+export const MARKS = {
+  /** Not said by an assistant. */
+  notAssistant: 1,
+  /** The query names its speaker. */
+  named: 2,
+  /** The query asks for a time, and it holds one. */
+  time: 4,
+  self: 8,
+  /** The turn before it asks, and has another speaker. */
+  answers: 16,
+} as const;
+
+/** The ten terms, each divided by SCORE_MAX. */
+export type TextTerms = Omit<RecallBreakdown, 'rrf' | 'final'>;
+
+export const NO_TERMS: TextTerms = {
+  bm25: 0,
+  phrase: 0,
+  vector: 0,
+  near: 0,
+  answer: 0,
+  session: 0,
+  role: 0,
+  speaker: 0,
+  time: 0,
+  self: 0,
+};
+
+/** A value of 0 to 1, as its share of the largest score. */
+const share = (weight: number, value: number): number => (weight * value) / SCORE_MAX;
+
+export const bm25Term = (words: number): number => share(WEIGHTS.bm25, words);
+export const phraseTerm = (pairs: number): number => share(WEIGHTS.phrase, pairs);
+export const vectorTerm = (cosine: number): number => share(WEIGHTS.vector, cosine);
+/** From words + vector of the turns before and after, 0 where there is none. */
+export const nearTerm = (before: number, after: number): number => share(WEIGHTS.near, before + after);
+/** From words + vector of the turn before. */
+export const answerTerm = (before: number, marks: number): number =>
+  (marks & MARKS.answers) === 0 ? 0 : share(WEIGHTS.answer, before);
+/** From the best words + vector of the session. */
+export const sessionTerm = (best: number): number => share(WEIGHTS.session, best);
+export const roleTerm = (marks: number): number => flag(WEIGHTS.role, marks & MARKS.notAssistant);
+export const speakerTerm = (marks: number): number => flag(WEIGHTS.speaker, marks & MARKS.named);
+export const timeTerm = (marks: number): number => flag(WEIGHTS.time, marks & MARKS.time);
+export const selfTerm = (marks: number): number => flag(WEIGHTS.self, marks & MARKS.self);
+
+const flag = (weight: number, mark: number): number => (mark === 0 ? 0 : share(weight, 1));
+
+/** What scores are normalised by, over the candidates of all partitions. */
+interface Norms {
+  readonly bestWords: number;
+  readonly bestPairs: number;
+  readonly leastCosine: number;
+  /** 0 to 1: what a unit without a vector is given where others have theirs. Looked for when one is met. */
+  readonly neutral: () => number;
+  /** 0 without vectors. */
+  readonly bestCosine: number;
+  readonly hasVectors: boolean;
+  /** Best words + vector by session. */
+  readonly sessions: ReadonlyMap<number, number>;
+  /** Some candidate is a turn: grains that are none get what is neutral. */
+  readonly hasTurns: boolean;
+}
+
+/** A candidate of several partitions says which it comes from: its session is a number of that partition. */
+type Scorable = Candidate & { readonly partition?: number };
+
+/** Scores the candidates of a text leg: those that have a `bm25`. */
+export class TextLeg<C extends Scorable = Scorable> {
+  readonly candidates: readonly C[];
+  readonly #norms: Norms;
+
+  constructor(candidates: readonly C[]) {
+    this.candidates = candidates;
+    this.#norms = normsOf(candidates);
+  }
+
+  /** 0 to 1. The sum of `terms`, in their order, to the last bit. */
+  relevance(candidate: C): number {
+    const norms = this.#norms;
+    const words = wordsOf(candidate, norms);
+    const { turn } = candidate;
+    const plain = bm25Term(words) + phraseTerm(pairsOf(candidate, norms));
+    const cosine = cosineOf(candidate, norms);
+    if (turn === undefined) return Math.min(1, plain + vectorTerm(cosine) + neutralRole(norms));
+    const { marks } = turn;
+    const before = hybridOf(turn.before, norms);
+    const sum =
+      plain +
+      vectorTerm(cosine) +
+      nearTerm(before, hybridOf(turn.after, norms)) +
+      answerTerm(before, marks) +
+      sessionTerm(norms.sessions.get(sessionKey(candidate)) ?? 0) +
+      roleTerm(marks) +
+      speakerTerm(marks) +
+      timeTerm(marks) +
+      selfTerm(marks);
+    return Math.min(1, sum);
+  }
+
+  /** How that relevance came about. */
+  terms(candidate: C): TextTerms {
+    const norms = this.#norms;
+    const { turn } = candidate;
+    const isTurn = turn !== undefined;
+    const marks = turn?.marks ?? 0;
+    const before = hybridOf(turn?.before, norms);
+    return {
+      bm25: bm25Term(wordsOf(candidate, norms)),
+      phrase: phraseTerm(pairsOf(candidate, norms)),
+      vector: vectorTerm(cosineOf(candidate, norms)),
+      near: nearTerm(before, hybridOf(turn?.after, norms)),
+      answer: answerTerm(before, marks),
+      session: isTurn ? sessionTerm(norms.sessions.get(sessionKey(candidate)) ?? 0) : 0,
+      role: isTurn ? roleTerm(marks) : neutralRole(norms),
+      speaker: speakerTerm(marks),
+      time: timeTerm(marks),
+      self: selfTerm(marks),
+    };
+  }
+}
+
+/** What terms add up to: their order is that of the additions in `TextLeg.relevance`. */
+export function sumOfTerms(terms: TextTerms): number {
+  return (
+    terms.bm25 +
+    terms.phrase +
+    terms.vector +
+    terms.near +
+    terms.answer +
+    terms.session +
+    terms.role +
+    terms.speaker +
+    terms.time +
+    terms.self
+  );
+}
+
+function normsOf(candidates: readonly Scorable[]): Norms {
+  let bestWords = 0;
+  let bestPairs = 0;
+  let leastCosine = Number.POSITIVE_INFINITY;
+  let bestCosine = Number.NEGATIVE_INFINITY;
+  let hasTurns = false;
+  for (const candidate of candidates) {
+    const { bm25: words = 0, phrase: pairs = 0, cosine } = candidate;
+    if (words > bestWords) bestWords = words;
+    if (pairs > bestPairs) bestPairs = pairs;
+    if (candidate.turn !== undefined) hasTurns = true;
+    if (cosine === undefined) continue;
+    if (cosine < leastCosine) leastCosine = cosine;
+    if (cosine > bestCosine) bestCosine = cosine;
+  }
+  const hasVectors = bestCosine !== Number.NEGATIVE_INFINITY;
+  const sessions = new Map<number, number>();
+  let known: number | undefined;
+  const neutral = (): number => {
+    known ??= hasVectors ? normalised(medianCosine(candidates), leastCosine, bestCosine) : 0;
+    return known;
+  };
+  const norms = { bestWords, bestPairs, leastCosine, bestCosine, neutral, hasVectors, sessions, hasTurns };
+  if (!hasTurns) return norms;
+  for (const candidate of candidates) {
+    if (candidate.turn === undefined || candidate.turn.session === 0) continue;
+    const key = sessionKey(candidate);
+    sessions.set(key, Math.max(sessions.get(key) ?? 0, hybridOf(candidate, norms)));
+  }
+  return norms;
+}
+
+/** Partitions are few, sessions below 2^32. */
+function sessionKey({ partition = 0, turn }: Scorable): number {
+  return partition * 2 ** 32 + turn!.session; // only turns are asked
+}
+
+/** A neighbour that the filters keep out may be better than all that they let in: it counts as the best. */
+function wordsOf({ bm25: words = 0 }: NeighbourScore, { bestWords }: Norms): number {
+  return words <= 0 ? 0 : Math.min(1, words / bestWords);
+}
+
+function pairsOf({ phrase: pairs = 0 }: Candidate, { bestPairs }: Norms): number {
+  return pairs <= 0 ? 0 : pairs / bestPairs;
+}
+
+/**
+ * Min-max over the candidates; the best one has 1, also where there is nothing to compare it with. One without a vector
+ * among others with theirs has the median of these: it is not known to be like the query, nor to be unlike it.
+ */
+function cosineOf({ cosine }: NeighbourScore, { leastCosine, bestCosine, neutral }: Norms): number {
+  return cosine === undefined ? neutral() : normalised(cosine, leastCosine, bestCosine);
+}
+
+function normalised(cosine: number, least: number, best: number): number {
+  if (cosine >= best) return 1;
+  return cosine <= least ? 0 : (cosine - least) / (best - least);
+}
+
+/** Some candidate has a cosine. */
+function medianCosine(candidates: readonly Scorable[]): number {
+  const cosines = Float64Array.from(candidates.flatMap(({ cosine }) => cosine ?? []));
+  cosines.sort();
+  return (cosines[(cosines.length - 1) >>> 1]! + cosines[cosines.length >>> 1]!) / 2;
+}
+
+/** Words + vector. */
+function hybridOf(unit: NeighbourScore | undefined, norms: Norms): number {
+  return unit === undefined ? 0 : wordsOf(unit, norms) + cosineOf(unit, norms);
+}
+
+/** So that documents and beliefs stay comparable with turns. */
+function neutralRole({ hasTurns }: Norms): number {
+  return hasTurns ? share(WEIGHTS.role, 1) : 0;
+}

@@ -1,0 +1,230 @@
+// What users agree to: granted, withdrawn, many at a time, and told.
+import { EngineError } from '../../../engine/base/errors.ts';
+import { CONSENTS_BULK_MAX, PURPOSE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
+import type { ConsentFact, ConsentItem, ConsentOutcome } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
+import { ConsentRequest, ConsentResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { missing } from '../grains/fields.ts';
+import { renamed } from '../json-schema.ts';
+import { outsideSchema } from '../names.ts';
+import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
+import { seconds } from '../seconds.ts';
+import { type Static, Type } from '../type.ts';
+import { ConsentRecord, consentRecords } from './record.ts';
+
+const UserId = Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX });
+const Purpose = Type.String({ minLength: 1, maxLength: PURPOSE_CHARS_MAX });
+
+const Said = Type.Object({
+  userId: Type.String(),
+  purpose: Type.String(),
+  status: Type.Enum(['granted', 'revoked']),
+  hash: Type.String(),
+  timestamp: Type.Integer(),
+});
+
+const said = ({ userId, purpose, granted, hash, atMs }: ConsentFact): Static<typeof Said> => ({
+  userId,
+  purpose,
+  status: granted ? 'granted' : 'revoked',
+  hash,
+  timestamp: seconds(atMs),
+});
+
+/** HTTP calls the hash of a grain by its other name. */
+const SAID_BY_HTTP = renamed(outsideSchema(Said), 'hash', 'blob_hash');
+const toHttp = ({ userId, purpose, status, hash, timestamp }: Static<typeof Said>) => ({
+  user_id: userId,
+  purpose,
+  status,
+  blob_hash: hash,
+  timestamp,
+});
+
+/** Throws the refusal of the one item. */
+async function say(context: Context, item: ConsentItem): Promise<Static<typeof Said>> {
+  const { outcomes } = await context.call('consent', { items: [checked(context, item)] });
+  return said(factOf(outcomes[0]));
+}
+
+function factOf(outcome: ConsentOutcome | undefined): ConsentFact {
+  if (outcome !== undefined && 'fact' in outcome) return outcome.fact;
+  throw outcome === undefined ? new EngineError('SYS-E001') : EngineError.fromWire(outcome.error);
+}
+
+/** A grant that has run out before it is given is a mistake. */
+function checked({ services }: Context, item: ConsentItem): ConsentItem {
+  if (item.expiresAt !== undefined && item.expiresAt * 1000 <= services.clock.nowMs())
+    throw new EngineError('VAL-E001', '`expires_at` is in the past', {
+      details: [{ field: 'expires_at', issue: 'in the past' }],
+    });
+  return item;
+}
+
+const face = (name: 'GrantConsent' | 'RevokeConsent') =>
+  rpc({
+    rpc: name,
+    request: ConsentRequest,
+    response: ConsentResponse,
+    read: ({ userId, purpose }) => {
+      if (userId === '') throw missing('user_id');
+      if (purpose === '') throw missing('purpose');
+      return { userId, purpose };
+    },
+    write: (output: Static<typeof Said>) => output,
+  });
+
+const Details = {
+  basis: Type.Optional(Type.String({ maxLength: PURPOSE_CHARS_MAX })),
+  jurisdiction: Type.Optional(Type.String({ maxLength: PURPOSE_CHARS_MAX })),
+  expiresAt: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999_999 })),
+  granteeDid: Type.Optional(Type.String({ minLength: 1 })),
+};
+
+export const consentGrant = defineOperation({
+  name: 'grant_consent',
+  summary: 'Record that a user agrees to a purpose.',
+  needs: 'write',
+  on: 'memory',
+  reach: ({ userId }) => ({ persons: [userId] }),
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Type.Object({ userId: UserId, purpose: Purpose, ...Details }),
+  output: Said,
+  errors: ['POL-E008'],
+  grpc: face('GrantConsent'),
+  http: [{ verb: 'POST', path: 'M/consent/grant', answer: SAID_BY_HTTP, write: toHttp }],
+  run: (input, context) => say(context, { ...input, granted: true }),
+});
+
+export const consentRevoke = defineOperation({
+  name: 'revoke_consent',
+  summary: 'Record that a user no longer agrees to a purpose, or never did.',
+  needs: 'write',
+  on: 'memory',
+  reach: ({ userId }) => ({ persons: [userId] }),
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Type.Object({ userId: UserId, purpose: Purpose, reason: Type.Optional(Type.String()) }),
+  output: Said,
+  grpc: face('RevokeConsent'),
+  http: [{ verb: 'POST', path: 'M/consent/revoke', answer: SAID_BY_HTTP, write: toHttp }],
+  run: ({ reason = undefined, ...input }, context) => {
+    const why = reason ?? context.reason;
+    return say(context, { ...input, granted: false, ...(why === undefined ? {} : { reason: why }) });
+  },
+});
+
+const Pair = Type.Object({ userId: UserId, purpose: Purpose });
+
+export const consentGrantBulk = defineOperation({
+  name: 'grant_consents',
+  summary: 'Record that many users agree to a purpose, or each to one of their own.',
+  needs: 'write',
+  on: 'memory',
+  reach: ({ userIds, consents }) => ({ persons: userIds ?? consents?.map(({ userId }) => userId) ?? [] }),
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Type.Object({
+    userIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: CONSENTS_BULK_MAX })),
+    purpose: Type.Optional(Type.String()),
+    consents: Type.Optional(
+      Type.Array(Type.Object({ userId: Type.String(), purpose: Type.String() }), {
+        minItems: 1,
+        maxItems: CONSENTS_BULK_MAX,
+      }),
+    ),
+  }),
+  output: Type.Object({
+    granted: Type.Array(Type.Object({ userId: Type.String(), purpose: Type.String(), blobHash: Type.String() })),
+    errors: Type.Array(
+      Type.Object({ index: Type.Integer(), userId: Type.String(), code: Type.String(), error: Type.String() }),
+    ),
+    totalGranted: Type.Integer(),
+    totalErrors: Type.Integer(),
+  }),
+  http: [{ verb: 'POST', path: 'M/consent/grant-bulk' }],
+  async run({ userIds, purpose, consents }, context) {
+    if (consents !== undefined && userIds !== undefined)
+      throw new EngineError('VAL-E001', 'consents says for whom: user_ids does not go with it', {
+        details: [{ field: 'consents', issue: 'beside user_ids' }],
+      });
+    const wanted = consents ?? pairsOf(userIds, purpose);
+    const good = wanted.flatMap((item, index) => (isPair(item) ? [{ item, index }] : []));
+    const { outcomes } =
+      good.length === 0
+        ? { outcomes: [] }
+        : await context.call('consent', { items: good.map(({ item }) => ({ ...item, granted: true })) });
+    const refused = wanted.flatMap(({ userId }, index) => {
+      const place = good.findIndex((one) => one.index === index);
+      if (place === -1)
+        return [{ index, userId, code: 'VAL-E001', error: 'VAL-E001: user_id and purpose have 1 to some characters' }];
+      const outcome = outcomes[place];
+      return outcome !== undefined && 'error' in outcome
+        ? [{ index, userId, code: outcome.error.code, error: outcome.error.message }]
+        : [];
+    });
+    const granted = outcomes.flatMap((outcome) =>
+      'fact' in outcome
+        ? [{ userId: outcome.fact.userId, purpose: outcome.fact.purpose, blobHash: outcome.fact.hash }]
+        : [],
+    );
+    return { granted, errors: refused, totalGranted: granted.length, totalErrors: refused.length };
+  },
+});
+
+function pairsOf(userIds: readonly string[] | undefined, purpose: string | undefined): Static<typeof Pair>[] {
+  if (userIds === undefined) throw missing('user_ids');
+  if (purpose === undefined) throw missing('purpose');
+  return userIds.map((userId) => ({ userId, purpose }));
+}
+
+function isPair({ userId, purpose }: Static<typeof Pair>): boolean {
+  const fits = (text: string, max: number): boolean => text !== '' && text.length <= max;
+  return fits(userId, USER_ID_CHARS_MAX) && fits(purpose, PURPOSE_CHARS_MAX);
+}
+
+const User = Type.Object({
+  userId: Type.String(),
+  restricted: Type.Boolean(),
+  purposes: Type.Array(ConsentRecord),
+});
+
+const SCOPE = 'consents';
+
+export const consentStatus = defineOperation({
+  name: 'consent_status',
+  summary: 'What users have agreed to, as enforcement decides it, those first who spoke last.',
+  needs: 'read',
+  on: 'memory',
+  reach: ({ userId }) => (userId === undefined ? 'binding' : { persons: [userId], namespaced: true }),
+  mutates: false,
+  paged: true,
+  input: Type.Object({ userId: Type.Optional(UserId), purpose: Type.Optional(Purpose), ...PAGE_INPUT }),
+  output: Type.Object({ users: Type.Array(User), ...PAGE_OUTPUT }),
+  http: [{ verb: 'GET', path: 'M/consent/status' }],
+  async run({ userId, purpose, ...page }, context) {
+    const asked = userId ?? context.userId;
+    const one = asked === undefined ? {} : { userId: asked };
+    const [{ facts }, { restrictions }] = await Promise.all([
+      context.call('consents', { ...one, ...(purpose === undefined ? {} : { purpose }) }),
+      context.call('restrictions', one),
+    ]);
+    const restricted = new Set(restrictions.map((restriction) => restriction.userId));
+    const byUser = Map.groupBy(facts, (fact) => fact.userId);
+    // Of somebody who is asked for by name it is told that nothing was said.
+    if (asked !== undefined && !byUser.has(asked) && (restricted.has(asked) || purpose !== undefined))
+      byUser.set(asked, []);
+    const nowMs = context.services.clock.nowMs();
+    const users = [...byUser].map(([name, of]) => ({
+      timeMs: Math.max(0, ...of.map(({ atMs }) => atMs)),
+      user: { userId: name, restricted: restricted.has(name), purposes: consentRecords(name, of, purpose, nowMs) },
+    }));
+    const placeOf = ({ timeMs, user }: (typeof users)[number]) => ({ timeMs, id: user.userId });
+    users.sort((a, b) => a.timeMs - b.timeMs || (a.user.userId < b.user.userId ? -1 : 1));
+    const wanted = readPage(page, SCOPE, context.told);
+    const { items, total, nextCursor } = pageOf(users, wanted, placeOf, SCOPE, ({ user }) => user);
+    return { users: items.map(({ user }) => user), total, nextCursor };
+  },
+});

@@ -1,0 +1,57 @@
+// What a user agreed to, as answers show it: the status is the one that enforcement decides by.
+import { type ConsentFact, EVERY_PURPOSE, laterOf, statusOf } from '../../../engine/govern/consent/consent.ts';
+import { seconds } from '../seconds.ts';
+import { type Static, Type } from '../type.ts';
+
+export const ConsentRecord = Type.Object({
+  userId: Type.String(),
+  purpose: Type.String(),
+  status: Type.Enum(['granted', 'revoked', 'none']),
+  /** The purpose whose consent decides: this one, or `*`. Absent where nothing was said. */
+  decidedBy: Type.Optional(Type.String()),
+  grantedAt: Type.Optional(Type.Integer()),
+  revokedAt: Type.Optional(Type.Integer()),
+  basis: Type.Optional(Type.String()),
+  jurisdiction: Type.Optional(Type.String()),
+  expiresAt: Type.Optional(Type.Integer()),
+  hash: Type.Optional(Type.String()),
+});
+type Shown = Static<typeof ConsentRecord>;
+
+/**
+ * A record for each purpose that the user spoke of, or for `purpose` alone. The later of what was said of the purpose and
+ * of every purpose decides (`laterOf`, as writes and reads ask it), and the record shows that one.
+ */
+export function consentRecords(
+  userId: string,
+  facts: readonly ConsentFact[],
+  purpose: string | undefined,
+  nowMs: number,
+): Shown[] {
+  const byPurpose = new Map(facts.map((fact) => [fact.purpose, fact]));
+  const purposes = purpose === undefined ? [...byPurpose.keys()] : [purpose];
+  return purposes.map((name) => recordOf(userId, name, byPurpose, nowMs));
+}
+
+function recordOf(userId: string, purpose: string, facts: ReadonlyMap<string, ConsentFact>, nowMs: number): Shown {
+  const specific = facts.get(purpose);
+  const fact = laterOf(specific, facts.get(EVERY_PURPOSE));
+  if (fact === undefined) return { userId, purpose, status: 'none' };
+  const grantedAtMs = fact.granted ? fact.atMs : (fact.grantedAtMs ?? lastGrant(specific));
+  return {
+    userId,
+    purpose,
+    status: statusOf(fact, nowMs),
+    decidedBy: fact.purpose,
+    ...(grantedAtMs === undefined ? {} : { grantedAt: seconds(grantedAtMs) }),
+    ...(fact.granted ? {} : { revokedAt: seconds(fact.atMs) }),
+    ...(fact.basis === undefined ? {} : { basis: fact.basis }),
+    ...(fact.jurisdiction === undefined ? {} : { jurisdiction: fact.jurisdiction }),
+    ...(fact.expiresAtMs === undefined ? {} : { expiresAt: seconds(fact.expiresAtMs) }),
+    hash: fact.hash,
+  };
+}
+
+function lastGrant(fact: ConsentFact | undefined): number | undefined {
+  return fact?.granted === true ? fact.atMs : fact?.grantedAtMs;
+}

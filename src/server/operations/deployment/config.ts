@@ -1,0 +1,71 @@
+import {
+  BATCH_GRAINS_MAX,
+  BLOB_BYTES_MAX,
+  MESSAGE_BYTES_MAX,
+  PAGE_LIMIT_MAX,
+  RECALL_LIMIT_MAX,
+  UPLOAD_BYTES_MAX,
+} from '../../../engine/base/limits.ts';
+import { VERSION } from '../../version.ts';
+import { defineOperation } from '../define.ts';
+import { EmbeddingOutput } from '../memories/stats.ts';
+import { Type } from '../type.ts';
+
+const Open = Type.Unsafe<Record<string, string | number | boolean>>({ type: 'object' });
+
+/** For callers who know the HTTP address alone. */
+function grpcOf(port: number | undefined): { grpc_port?: number } {
+  return port === undefined ? {} : { grpc_port: port };
+}
+
+export const config = defineOperation({
+  name: 'config',
+  summary: 'What this deployment is and can do.',
+  needs: 'public',
+  on: 'deployment',
+  reach: 'nothing',
+  mutates: false,
+  input: Type.Object({}),
+  output: Type.Object({
+    authMode: Type.String(),
+    version: Type.String(),
+    deployment: Type.String(),
+    features: Open,
+    limits: Open,
+    /** Who makes the vectors of memories that name no other. */
+    embedding: EmbeddingOutput,
+  }),
+  http: [{ verb: 'GET', path: '/config' }],
+  async run(_, { services }) {
+    const embedding = services.embedders.status('');
+    const { auth, deployment, memoriesMax, rateLimit, requestTimeoutMs, tlsCert } = services.config;
+    return {
+      authMode: auth,
+      version: VERSION,
+      deployment,
+      features: {
+        batch_add: true,
+        text_recall: true,
+        vectors: embedding.state !== 'none',
+        cal: services.cal.switches.enabled,
+        chat: false,
+        http_listener: services.httpListener(),
+        ...grpcOf(services.grpcPort()),
+        tls: tlsCert !== undefined,
+        shards: services.shards.shardCount,
+      },
+      limits: {
+        batch_grains: BATCH_GRAINS_MAX,
+        blob_bytes: BLOB_BYTES_MAX,
+        message_bytes: MESSAGE_BYTES_MAX,
+        upload_bytes: UPLOAD_BYTES_MAX,
+        recall_limit: RECALL_LIMIT_MAX,
+        page_limit: PAGE_LIMIT_MAX,
+        memories: memoriesMax,
+        rate_limit_per_minute: rateLimit,
+        request_timeout_ms: requestTimeoutMs,
+      },
+      embedding,
+    };
+  },
+});

@@ -1,0 +1,113 @@
+// How the deployment is. Over HTTP everybody may ask, over gRPC any valid key: two rows, one answer.
+import { HEALTH_WAIT_MS } from '../../../engine/base/limits.ts';
+import type { ShardHealth } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
+import { HealthRequest, HealthResponse } from '../../gen/memory/v1/memory.ts';
+import { VERSION } from '../../version.ts';
+import { defineOperation, type HttpFace, rpc } from '../define.ts';
+import { objectOf, oneOf, TEXT, TEXTS } from '../json-schema.ts';
+import { type Static, Type } from '../type.ts';
+
+const Output = Type.Object({
+  status: Type.Enum(['ok', 'unavailable']),
+  version: Type.String(),
+  uptimeSeconds: Type.Integer(),
+  /** What is wrong, whether it stops the deployment or not. */
+  reasons: Type.Array(Type.String()),
+});
+
+async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
+  const shards = await heard(services.shards.health());
+  const control = services.control.refusing;
+  const disks = services.disks();
+  const reasons = [...disks, ...(control === undefined ? [] : [`control log: writes are refused: ${control}`])];
+  if (services.isEnding()) reasons.push('the server is shutting down');
+  for (const { shard, reasons: own } of shards ?? [])
+    for (const reason of own) reasons.push(`shard ${shard}: ${reason}`);
+  if (shards === undefined) reasons.push(`shards did not answer within ${HEALTH_WAIT_MS} ms`);
+  const takesWrites = control === undefined && disks.length === 0 && shards?.every(({ ok }) => ok) === true;
+  const isOk = !services.isEnding() && takesWrites;
+  return {
+    status: isOk ? 'ok' : 'unavailable',
+    version: VERSION,
+    uptimeSeconds: Math.max(0, Math.floor((services.clock.nowMs() - services.startedAtMs) / 1000)),
+    reasons,
+  };
+}
+
+/** The answer, or undefined when it takes too long: a health check that hangs says nothing. */
+async function heard(answer: Promise<readonly ShardHealth[]>): Promise<readonly ShardHealth[] | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), HEALTH_WAIT_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function healthFace(path: string): HttpFace<Static<typeof Output>> {
+  return {
+    verb: 'GET',
+    path,
+    write: ({ status, version, reasons }) => ({ status, version, ...(reasons.length === 0 ? {} : { reasons }) }),
+    answer: objectOf({ status: oneOf('ok', 'unavailable'), version: TEXT }, { reasons: TEXTS }),
+    successStatus: ({ status }) => (status === 'ok' ? 200 : 503),
+    otherStatuses: { 503: 'Requests should go elsewhere, for these reasons.' },
+  };
+}
+
+export const health = defineOperation({
+  name: 'health',
+  summary: 'Whether the deployment answers; 503 with the reasons when it does not.',
+  needs: 'public',
+  on: 'deployment',
+  reach: 'nothing',
+  mutates: false,
+  input: Type.Object({}),
+  output: Output,
+  http: [healthFace('/health')],
+  run: (_, context) => healthOf(context),
+});
+
+/** Over HTTP under /api, and without it too: load balancers ask the paths that they know. */
+export const healthLive = defineOperation({
+  name: 'health_live',
+  summary: 'Whether the process answers at all. It waits for nothing.',
+  needs: 'public',
+  on: 'deployment',
+  reach: 'nothing',
+  mutates: false,
+  input: Type.Object({}),
+  output: Type.Object({ status: Type.Enum(['ok']), version: Type.String() }),
+  http: [{ verb: 'GET', path: '/health/live' }],
+  run: async () => ({ status: 'ok' as const, version: VERSION }),
+});
+
+export const healthReady = defineOperation({
+  name: 'health_ready',
+  summary: 'Whether requests should be sent here; 503 with the reasons when they should not.',
+  needs: 'public',
+  on: 'deployment',
+  reach: 'nothing',
+  mutates: false,
+  input: Type.Object({}),
+  output: Output,
+  http: [healthFace('/health/ready')],
+  run: (_, context) => healthOf(context),
+});
+
+export const healthRpc = defineOperation({
+  name: 'health_rpc',
+  summary: 'Whether the deployment answers.',
+  needs: 'key',
+  on: 'deployment',
+  reach: 'nothing',
+  mutates: false,
+  input: Type.Object({}),
+  output: Output,
+  grpc: rpc({ rpc: 'Health', request: HealthRequest, response: HealthResponse }),
+  run: (_, context) => healthOf(context),
+});

@@ -1,0 +1,80 @@
+import { EngineError } from '../../../engine/base/errors.ts';
+import { NAME_CHARS_MAX, NAMESPACE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
+import { includesScope, type Principal, RESERVED_ACTOR, SCOPES, type Scope } from '../../auth/principal.ts';
+import { defineOperation } from '../define.ts';
+import { secondsToMs } from '../recall/query.ts';
+import { plainText } from '../text.ts';
+import { Type } from '../type.ts';
+import { isWithin, KeyOutput, keyOutput, ScopeName } from './view.ts';
+
+const Input = Type.Object({
+  name: Type.Optional(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX })),
+  principal: Type.Optional(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX })),
+  scopes: Type.Optional(Type.Array(ScopeName, { minItems: 1 })),
+  memoryId: Type.Optional(Type.String({ minLength: 1 })),
+  namespace: Type.Optional(plainText({ minLength: 1, maxLength: NAMESPACE_CHARS_MAX })),
+  userId: Type.Optional(plainText({ minLength: 1, maxLength: USER_ID_CHARS_MAX })),
+  expiresAt: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+
+export const keysCreate = defineOperation({
+  name: 'create_key',
+  summary: 'Make an API key. raw_key is shown here once.',
+  needs: 'admin',
+  on: 'deployment',
+  reach: 'binding',
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Input,
+  output: Type.Object({ ...KeyOutput.properties, rawKey: Type.String() }),
+  shownOnce: ['rawKey'],
+  errors: ['VAL-E001', 'MEM-E003'],
+  http: [{ verb: 'POST', path: '/auth/keys', successStatus: 201 }],
+  async run(input, { services, principal }) {
+    const bound = {
+      ...pick('memoryId', input.memoryId ?? principal.memoryId),
+      ...pick('namespace', input.namespace ?? principal.namespace),
+      ...pick('userId', input.userId ?? principal.userId),
+    };
+    if (!isWithin(bound, principal))
+      throw new EngineError('AUT-E001', 'a bound or narrowed call makes only keys bound like itself');
+    if (bound.memoryId !== undefined) services.memories.get(bound.memoryId);
+    const scopes = [...new Set<Scope>(input.scopes ?? ownLevels(principal))];
+    if (!scopes.every((scope) => includesScope(principal, scope)))
+      throw new EngineError('AUT-E001', 'a key cannot be given more than its maker has');
+    if (scopes.includes('metrics') && Object.keys(bound).length > 0)
+      throw new EngineError('VAL-E001', 'counters are of the whole process: a key for them is bound to nothing', {
+        details: [{ field: 'scopes', issue: 'metrics beside a binding' }],
+      });
+    if (input.principal !== undefined && RESERVED_ACTOR.test(input.principal))
+      throw new EngineError('VAL-E001', `principal must not be ${input.principal}`, {
+        details: [{ field: 'principal', issue: 'reserved' }],
+      });
+    const expiresAtMs = secondsToMs(input.expiresAt, 'expires_at', 0);
+    if (expiresAtMs !== undefined && expiresAtMs <= services.clock.nowMs())
+      throw new EngineError('VAL-E001', 'expires_at is in the past', {
+        details: [{ field: 'expires_at', issue: 'in the past' }],
+      });
+    const { key, raw } = await services.keys.create(
+      {
+        name: input.name?.normalize('NFC') ?? 'key',
+        scopes,
+        ...bound,
+        ...pick('principal', input.principal?.normalize('NFC')),
+        ...pick('expiresAtMs', expiresAtMs),
+      },
+      principal.actor,
+    );
+    return { ...keyOutput(key, services.keys), rawKey: raw };
+  },
+});
+
+/** What a key has that is made without a word on its scopes. */
+function ownLevels(principal: Principal): Scope[] {
+  return SCOPES.filter((scope) => scope !== 'metrics' && includesScope(principal, scope));
+}
+
+/** `{ [name]: value }`, or nothing when there is no value. */
+function pick<Name extends string, T>(name: Name, value: T | undefined): { [K in Name]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { [K in Name]?: T }); // a computed key widens to string
+}

@@ -1,0 +1,24 @@
+import { EngineError } from '../../../engine/base/errors.ts';
+import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
+import { isWithin } from './view.ts';
+
+export const keysRevoke = defineOperation({
+  name: 'revoke_key',
+  summary: 'Revoke an API key: the next call with it fails.',
+  needs: 'admin',
+  on: 'deployment',
+  reach: 'binding',
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Type.Object({ keyId: Type.String() }),
+  output: Type.Object({ revoked: Type.Literal(true), keyId: Type.String() }),
+  errors: ['AUT-E007'],
+  http: [{ verb: 'DELETE', path: '/auth/keys/{key_id}' }],
+  async run({ keyId }, { services, principal }) {
+    const key = services.keys.find(keyId);
+    if (key === undefined || !isWithin(key, principal)) throw new EngineError('AUT-E007', 'no such key');
+    await services.keys.revoke(keyId, principal.actor);
+    return { revoked: true as const, keyId };
+  },
+});

@@ -1,0 +1,16 @@
+import { defineOperation } from '../define.ts';
+import { Type } from '../type.ts';
+import { MemoryOutput, memoryOutput } from './view.ts';
+
+export const memoryGet = defineOperation({
+  name: 'get_memory',
+  summary: 'One memory.',
+  needs: 'read',
+  on: 'memory',
+  reach: 'binding',
+  mutates: false,
+  input: Type.Object({}),
+  output: MemoryOutput,
+  http: [{ verb: 'GET', path: 'M' }],
+  run: async (_, { memory, services }) => memoryOutput(memory, services),
+});

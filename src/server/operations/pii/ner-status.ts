@@ -1,0 +1,41 @@
+// Whether the model of names can be used that the detection of personal data asks beside its rules.
+import { EngineError } from '../../../engine/base/errors.ts';
+import { defineOperation } from '../define.ts';
+import { seconds } from '../seconds.ts';
+import { Type } from '../type.ts';
+
+const Status = Type.Object({
+  available: Type.Boolean(),
+  model: Type.String(),
+  /** Where it runs: in a thread of this process, without a network. */
+  backend: Type.String(),
+  /** What it is asked for; every other category is found by rules and lists. */
+  categories: Type.Array(Type.String()),
+  loadedAt: Type.Union([Type.Integer(), Type.Null()]),
+  reason: Type.Optional(Type.String()),
+});
+
+/** It is loaded to answer: nothing else tells that it can be. */
+export const nerStatus = defineOperation({
+  name: 'ner_status',
+  summary: 'The model that finds names of persons: whether it is there, and since when it is loaded.',
+  needs: 'read',
+  on: 'deployment',
+  reach: 'nothing',
+  mutates: false,
+  slow: true,
+  input: Type.Object({}),
+  output: Status,
+  http: [{ verb: 'GET', path: '/settings/ner/status' }],
+  async run(_, { services }) {
+    const model = { model: 'compromise', backend: 'in-process', categories: ['person_name'] };
+    try {
+      const { namesLoadedMs } = await services.readText({ text: '', wants: 'names', nowMs: services.clock.nowMs() });
+      return { available: true, ...model, loadedAt: namesLoadedMs === undefined ? null : seconds(namesLoadedMs) };
+    } catch (error) {
+      // Too many texts before it say nothing of the model.
+      if (!(error instanceof EngineError) || error.code === 'LIM-E001') throw error;
+      return { available: false, ...model, loadedAt: null, reason: error.message };
+    }
+  },
+});

@@ -1,0 +1,173 @@
+// The sealed policy of a memory: shown, changed, and what a change would come to.
+import { EngineError } from '../../../engine/base/errors.ts';
+import { POLICY_LIST_MAX } from '../../../engine/base/limits.ts';
+import { countDistinct } from '../../../shards/gather/merge.ts';
+import type { JsonObject, PolicyChange } from '../../../shards/protocol.ts';
+import { includesScope } from '../../auth/principal.ts';
+import type { Context } from '../../context.ts';
+import { GetPolicyResolvedRequest, GetPolicyResolvedResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { type Static, Type } from '../type.ts';
+import { affectedChecks } from './affected-checks.ts';
+import { policyWithin } from './binding.ts';
+import { POLICY, POLICY_CHANGED, SIMULATED } from './schema.ts';
+
+const Open = Type.Unsafe<JsonObject>({ type: 'object' });
+const Presets = Type.Array(Type.String(), { maxItems: POLICY_LIST_MAX });
+
+const Change = Type.Object({
+  addPolicies: Type.Optional(Presets),
+  removePolicies: Type.Optional(Presets),
+  overrides: Type.Optional(Open),
+  reason: Type.Optional(Type.String()),
+});
+
+/** The wire's own members: a policy is answered as it was sealed. */
+const asItIs = (output: JsonObject): JsonObject => output;
+
+/** The policy as it is; for a caller that is bound to a part of the memory, what holds for that part. */
+async function asSeenBy(context: Context, policy: JsonObject): Promise<JsonObject> {
+  const { namespace, userId } = context;
+  if (namespace === undefined && userId === undefined) return policy;
+  const own = namespace === undefined ? (await context.call('statistics', {})).namespaces : [namespace];
+  return policyWithin(policy, own);
+}
+
+export const policyGet = defineOperation({
+  name: 'policy',
+  summary: 'The policy of a memory, or an earlier version of it.',
+  needs: 'read',
+  on: 'memory',
+  reach: 'binding',
+  mutates: false,
+  input: Type.Object({ version: Type.Optional(Type.Integer({ minimum: 0 })) }),
+  output: Open,
+  errors: ['VAL-E001'],
+  http: [{ verb: 'GET', path: 'M/policy', answer: POLICY, write: asItIs }],
+  async run({ version }, context) {
+    const { policy } = await context.call('policy', version === undefined ? {} : { version });
+    if (policy === null)
+      throw new EngineError('VAL-E001', `the policy has no version ${version}`, {
+        details: [{ field: 'version', issue: 'unknown' }],
+      });
+    return asSeenBy(context, policy);
+  },
+});
+
+export const policyResolved = defineOperation({
+  name: 'policy_resolved',
+  summary: 'The rules that hold in a memory, with the presets and the seal that they come from.',
+  needs: 'read',
+  on: 'memory',
+  reach: 'binding',
+  mutates: false,
+  input: Type.Object({}),
+  output: Type.Object({
+    policy: Open,
+    presets: Type.Array(Type.String()),
+    sealHash: Type.String(),
+    version: Type.Integer(),
+    sealedAt: Type.Integer(),
+  }),
+  exec: { command: 'policy_resolved' },
+  grpc: rpc({
+    rpc: 'GetPolicyResolved',
+    request: GetPolicyResolvedRequest,
+    response: GetPolicyResolvedResponse,
+  }),
+  async run(_, context) {
+    const { policy } = await context.call('policy', {});
+    if (policy === null) throw new EngineError('SYS-E001', 'a memory has a policy');
+    const { presets, seal_hash: sealHash, version, sealed_at: sealedAt } = policy;
+    const shown = await asSeenBy(context, policy);
+    return {
+      policy: shown,
+      presets: Array.isArray(presets) ? presets.map(String) : [],
+      // The seal covers what a bound caller is not shown.
+      sealHash: shown === policy ? String(sealHash) : '',
+      version: Number(version),
+      sealedAt: Number(sealedAt),
+    };
+  },
+});
+
+export const policyPut = defineOperation({
+  name: 'set_policy',
+  summary: 'Seal the next version of the policy of a memory.',
+  needs: 'admin',
+  on: 'memory',
+  reach: 'memory',
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Change,
+  output: Open,
+  errors: ['POL-E009', 'POL-E010', 'VAL-E001'],
+  http: [{ verb: 'PUT', path: 'M/policy', answer: POLICY_CHANGED, write: asItIs }],
+  async run(input, context) {
+    const { memories } = context.services;
+    await memories.beginSealing(context.memory);
+    try {
+      const { policy, change } = await context.call('setPolicy', { change: changeOf(input, context), isAdmin: true });
+      await memories.noteGoverning(context.memory, policy);
+      return { ...policy, change };
+    } catch (error) {
+      // What is not settled now is with the next change, or the next start.
+      await memories.settleSealing(context.memory).catch(() => undefined);
+      throw error;
+    }
+  },
+});
+
+export const policySimulate = defineOperation({
+  name: 'simulate_policy',
+  summary: 'What a change of the policy would come to; nothing is changed.',
+  needs: 'read',
+  on: 'memory',
+  reach: 'memory',
+  mutates: false,
+  slow: true,
+  input: Change,
+  output: Open,
+  errors: ['POL-E009', 'VAL-E001'],
+  http: [{ verb: 'POST', path: 'M/policy/simulate', answer: SIMULATED, write: asItIs }],
+  async run(input, context) {
+    const isAdmin = includesScope(context.principal, 'admin');
+    const { decision } = await context.call('simulatePolicy', { change: changeOf(input, context), isAdmin });
+    const { rules, paths } = partsOf(decision);
+    const impact = await context.call('policyImpact', { rules });
+    await context.call('note', {
+      event: 'policy.simulated',
+      details: { change: String(decision['change']), differences: paths.length },
+    });
+    return {
+      ...decision,
+      impact: {
+        grains_total: impact.grainsTotal,
+        grains_expiring: impact.grainsExpiring,
+        users_without_consent: countDistinct([impact.usersWithoutConsent]),
+        grains_with_blocked_pii: impact.grainsWithBlockedPii,
+        grains_unencrypted: 0,
+        principals_losing_access: 0,
+      },
+      affected_checks: affectedChecks(paths),
+    };
+  },
+});
+
+/** The proposed rules of a decision, and the paths of those that differ. */
+function partsOf({ proposed, diff }: JsonObject): { readonly rules: JsonObject; readonly paths: readonly string[] } {
+  const { rules } = proposed as JsonObject; // service contract 10.5
+  const differences = Array.isArray(diff) ? diff : [];
+  return { rules: rules as JsonObject, paths: differences.map((one) => String((one as JsonObject)['path'])) }; // likewise
+}
+
+function changeOf({ addPolicies, removePolicies, overrides, reason }: Static<typeof Change>, context: Context) {
+  const why = reason ?? context.reason;
+  const change: PolicyChange = {
+    ...(addPolicies === undefined ? {} : { addPolicies }),
+    ...(removePolicies === undefined ? {} : { removePolicies }),
+    ...(overrides === undefined ? {} : { overrides }),
+    ...(why === undefined ? {} : { reason: why }),
+  };
+  return change;
+}

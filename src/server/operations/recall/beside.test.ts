@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { QueryVector } from '../../embedding/query-vector.ts';
+import type { Beside } from '../define.ts';
+import { besideOf, packBeside, unpackBeside } from './beside.ts';
+import { glanceAtJson } from './glance.ts';
+
+const vector = { bytes: new Uint8Array(Float32Array.of(0.6, 0.8).buffer), of: 'who', embedder: 'modèle/1' };
+
+interface Setting {
+  readonly backend?: string;
+  readonly isSettled?: boolean;
+  readonly modelUrl?: string;
+  readonly made?: QueryVector;
+}
+
+/** What is made beside a JSON body; `asked` are the texts that were embedded. */
+function beside(body: unknown, { backend = 'builtin', isSettled = true, modelUrl, made = { vector } }: Setting = {}) {
+  const asked: string[] = [];
+  const services = {
+    config: { modelUrl },
+    clock: { nowMs: () => 0 },
+    embedders: { nameOf: () => backend },
+    queryVectors: {
+      isSettled: () => isSettled,
+      of: async (_memory: unknown, text: string) => {
+        asked.push(text);
+        return made;
+      },
+    },
+  };
+  const bytes = Buffer.from(JSON.stringify(body));
+  const given = { services, memory: { number: 1 }, deadlineMs: 1_000 } as unknown as Parameters<Beside>[1]; // no more is read
+  return { result: besideOf(glanceAtJson)(bytes, given), asked };
+}
+
+test('a recall without words, or of a memory without vectors, goes as it came', () => {
+  for (const [body, setting] of [
+    [{ subject: 'ann' }, {}],
+    [{ query: ' ' }, {}],
+    [{ query: 'who', embedding: [1, 0] }, {}],
+    [{ query: 'who' }, { backend: 'none' }],
+    [{ query: 'who', hyde: true }, { backend: 'none' }],
+    [{ query: 'who' }, { backend: 'none', modelUrl: 'http://models' }],
+  ] as const) {
+    const { result, asked } = beside(body, setting);
+    assert.equal(result, undefined, JSON.stringify(body));
+    assert.deepEqual(asked, []);
+  }
+});
+
+test('one whose shard has to be asked first, or that wants a model, is read here', () => {
+  assert.equal(beside({ query: 'who' }, { isSettled: false }).result, 'here');
+  assert.equal(beside({ query: 'who', hyde: true }, { modelUrl: 'http://models' }).result, 'here');
+  assert.equal(beside({ query: 'who', rerank: true }, { backend: 'none', modelUrl: 'http://models' }).result, 'here');
+});
+
+test('any other takes its vector along, or why there is none', async () => {
+  for (const made of [{ vector }, { warning: 'found by words alone: ünready' }, {}]) {
+    const { result, asked } = beside({ query: ' who ' }, { made });
+    assert.ok(result instanceof Promise);
+    const back = unpackBeside(await result, 'who');
+    assert.deepEqual(asked, ['who']);
+    assert.equal(back.warning, made.warning);
+    assert.deepEqual(back.vector && { ...back.vector, bytes: new Uint8Array(back.vector.bytes) }, made.vector);
+  }
+});
+
+test('what is packed is read back wherever it lies', () => {
+  const packed = packBeside({ vector });
+  const shifted = Buffer.concat([Buffer.alloc(3), packed]).subarray(3);
+  assert.deepEqual([...unpackBeside(shifted, 'who').vector!.bytes], [...vector.bytes]);
+});

@@ -1,0 +1,147 @@
+import { ANSWER_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { AnswerRoom, partOfGrain, withinRoom } from '../../../engine/grain/api/answer-room.ts';
+import { recallAccount } from '../../../engine/recall/account.ts';
+import {
+  CHAIN_QUERIES_DEFAULT,
+  CHAIN_QUERIES_MAX,
+  CHAIN_QUERIES_MIN,
+  planChain,
+  runChain,
+} from '../../../engine/recall/stages/chain.ts';
+import { fuseRankings } from '../../../engine/recall/stages/legs.ts';
+import { recallHit, stageHit } from '../../../engine/recall/stages/recall-hit.ts';
+import type { Context } from '../../context.ts';
+import { type QueryVector, VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
+import { RecallChainRequest, RecallChainResponse } from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { bodyOf, missing } from '../grains/fields.ts';
+import { inward, isMembers, type Members, nodeOf, outsideSchema } from '../names.ts';
+import { type Static, Type } from '../type.ts';
+import { cutWarnings, QUERY_CUT } from './cuts.ts';
+import { idleFieldWarnings, RecallInput } from './fields.ts';
+import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
+import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
+import { givesVector, recallQuery, refuseDuration, stagedQuery } from './query.ts';
+
+const Input = Type.Object({
+  query: Type.String({ minLength: 1 }),
+  /** 0: the default. */
+  maxSubQueries: Type.Optional(
+    Type.Union([Type.Integer({ minimum: CHAIN_QUERIES_MIN, maximum: CHAIN_QUERIES_MAX }), Type.Literal(0)]),
+  ),
+  /** What each of the recalls is asked with, but for its query. */
+  params: Type.Optional(RecallInput),
+  waitForIndexMs: WaitForIndexMs,
+});
+
+const BODY = outsideSchema(
+  Type.Object({
+    question: Input.properties.query,
+    maxSubQueries: Input.properties.maxSubQueries,
+    params: Input.properties.params,
+    waitForIndexMs: Input.properties.waitForIndexMs,
+  }),
+);
+
+const Output = Type.Object({
+  subQueries: Type.Array(Type.String()),
+  subResults: Type.Array(Type.Object({ query: Type.String(), count: Type.Integer(), results: Type.Array(HitOutput) })),
+  results: Type.Array(HitOutput),
+  count: Type.Integer(),
+  reasoning: Type.String(),
+  warnings: Type.Optional(Type.Array(Type.String())),
+});
+
+export const recallChain = defineOperation({
+  name: 'recall_chain',
+  summary: 'Take a question apart, recall each part, and bind what one finds into the next.',
+  needs: 'read',
+  on: 'memory',
+  reach: 'binding',
+  mutates: false,
+  input: Input,
+  output: Output,
+  errors: ['VAL-E001', 'MEM-E005'],
+  grpc: rpc({
+    rpc: 'RecallChain',
+    request: RecallChainRequest,
+    response: RecallChainResponse,
+    write: (output: Static<typeof Output>) => ({
+      ...output,
+      subResults: output.subResults.map(({ results, ...rest }) => ({ ...rest, results: results.map(hitMessage) })),
+      results: output.results.map(hitMessage),
+    }),
+  }),
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/recall-chain',
+      bodySchema: BODY,
+      otherNames: ['query'],
+      read: ({ json }) => {
+        const body = bodyOf(json);
+        const input = inward(nodeOf(Input), body);
+        const members: Members = isMembers(input) ? input : {};
+        members['query'] = body['question'] ?? body['query'];
+        if (members['query'] === undefined || members['query'] === null) throw missing('question');
+        if (isMembers(members['params'])) refuseDuration(members['params']);
+        return members;
+      },
+    },
+  ],
+  async run({ query: question, maxSubQueries = 0, params = {}, waitForIndexMs }, context) {
+    await waitForIndex(context, waitForIndexMs);
+    const plan = planChain(question, maxSubQueries === 0 ? CHAIN_QUERIES_DEFAULT : maxSubQueries);
+    // The whole question decides nothing of a part; what the parameters ask for holds in each.
+    const asked = stagedQuery({ ...params, query: '' });
+    const shown = { breakdown: params.scoreBreakdown === true, scope: asked.filter.scope !== undefined };
+    const { warnings: limits } = recallQuery({ ...params, query: '' });
+    const warnings = new Set<string>([...limits, ...idleFieldWarnings({ ...params, query: question })]);
+    if (plan.cut !== undefined) warnings.add(plan.cut);
+    // A hit is told twice: with its part, and among the results.
+    const room = new AnswerRoom(ANSWER_BYTES_MAX / 2);
+    const answers = await runChain(plan, async (part) => {
+      const { vector, warning } = await vectorOf(part, params, context);
+      const query = { ...asked, query: part, ...(vector === undefined ? {} : { vector }) };
+      const { hits: all, vectorsBehind, queryCut, truncated } = await context.call('recall', query);
+      const hits = withinRoom(all, room, ({ grain }) => partOfGrain(grain));
+      if (truncated === true || hits.length < all.length) warnings.add(CHAIN_CUT);
+      if (warning !== undefined) warnings.add(warning);
+      if (vectorsBehind === true) warnings.add(VECTORS_NOT_READY);
+      if (queryCut === true) warnings.add(QUERY_CUT);
+      return hits.map((hit) => ({ ...stageHit(hit, query), found: hit }));
+    });
+    const fused = fuseRankings(answers.map(({ hits }) => hits)).slice(0, asked.limit);
+    const found = fused.map((hit) => recallHit(hit));
+    const total = new Set(answers.flatMap(({ hits }) => hits.map(({ grain }) => grain.hash))).size;
+    const whole = { ...asked, query: question, record: { asked: params.recordProvenance === true } };
+    const { recallId } = await context.call('keepRecall', recallAccount(whole, { hits: found, total }, 'chain'));
+    for (const warning of cutWarnings(
+      params,
+      { hits: found, total, ...(recallId === undefined ? {} : { recallId }) },
+      asked.candidateLimit,
+    ))
+      warnings.add(warning);
+    const results = found.map((hit) => hitOutput(hit, shown));
+    return {
+      subQueries: answers.map(({ query }) => query),
+      subResults: answers.map(({ query, hits }) => ({
+        query,
+        count: hits.length,
+        results: hits.map(({ found }) => hitOutput(found, shown)),
+      })),
+      results,
+      count: results.length,
+      reasoning: plan.reasoning,
+      ...(warnings.size === 0 ? {} : { warnings: [...warnings] }),
+    };
+  },
+});
+
+const CHAIN_CUT = `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: not all results of each part are told`;
+
+/** Of a part's words. A vector of the caller's would be of the whole question: then the parts go by words. */
+function vectorOf(part: string, params: RecallInput, { services, memory, deadlineMs }: Context): Promise<QueryVector> {
+  if (givesVector(params)) return Promise.resolve({});
+  return services.queryVectors.of(memory, part, deadlineMs - services.clock.nowMs());
+}

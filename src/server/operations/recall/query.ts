@@ -1,0 +1,224 @@
+// From a recall's fields to the question that shards are asked (service contract 6.3 and 8).
+import { systemClock } from '../../../engine/base/clock.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import {
+  CANDIDATE_LIMIT_MAX,
+  QUERY_CHARS_MAX,
+  RECALL_LIMIT_DEFAULT,
+  RECALL_LIMIT_MAX,
+  SECONDS_MAX,
+} from '../../../engine/base/limits.ts';
+import { packVectors } from '../../../engine/index/vectors/transfer.ts';
+import { scopeView } from '../../../engine/recall/filter/scope.ts';
+import type { GrainFilter, RecallQuery } from '../../../shards/protocol.ts';
+import type { QueryVector } from '../../embedding/query-vector.ts';
+import { checkedGrainType } from '../grains/grain-type.ts';
+import { given, type RecallInput } from './fields.ts';
+import { recallOptions } from './options.ts';
+import { isDuration, readPhrase, type TimeSpan } from './time-phrase.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** First-stage candidates when the request does not say: enough for filters and fusion to choose from. */
+const CANDIDATES_MIN = 100;
+const CANDIDATES_A_HIT = 5;
+/** An exhaustive recall starts from ten times as many, and from at least so many. */
+const EXHAUSTIVE_TIMES = 10;
+const EXHAUSTIVE_CANDIDATES_MIN = 2_000;
+
+/**
+ * What is looked for. Nothing reads more than QUERY_CHARS_MAX of it, and each copy of a long text takes time of this thread;
+ * one character more tells that it was cut.
+ */
+export function queryText({ query = '' }: Pick<RecallInput, 'query'>): string {
+  return query.slice(0, QUERY_CHARS_MAX + 1).trim();
+}
+
+/** The query, without options, and the warnings that its limits gave. Throws VAL-E001 and MEM-E005. */
+export function recallQuery(input: RecallInput): { readonly query: RecallQuery; readonly warnings: readonly string[] } {
+  const warnings: string[] = [];
+  let limit = input.limit ?? 0;
+  if (limit === 0) limit = RECALL_LIMIT_DEFAULT;
+  if (limit > RECALL_LIMIT_MAX) {
+    warnings.push(`limit ${limit} is treated as ${RECALL_LIMIT_MAX}`);
+    limit = RECALL_LIMIT_MAX;
+  }
+  let candidateLimit = input.candidateLimit ?? 0;
+  if (candidateLimit === 0) candidateLimit = defaultCandidates(input, limit);
+  if (candidateLimit > CANDIDATE_LIMIT_MAX) {
+    warnings.push(`candidate_limit ${candidateLimit} is treated as ${CANDIDATE_LIMIT_MAX}`);
+    candidateLimit = CANDIDATE_LIMIT_MAX;
+  }
+  const filter = filterOf(input);
+  const text = queryText(input);
+  return {
+    query: {
+      ...(text === '' ? {} : { query: text }),
+      filter,
+      limit,
+      askedLimit: limit,
+      candidateLimit,
+      structural:
+        filter.entity !== undefined ||
+        filter.subject !== undefined ||
+        filter.relation !== undefined ||
+        filter.object !== undefined,
+    },
+    warnings,
+  };
+}
+
+/** The same query with what its stages are to do. */
+export function stagedQuery(input: RecallInput): RecallQuery {
+  const { query } = recallQuery(input);
+  const vector = vectorOf(input, query.query);
+  return {
+    ...query,
+    options: recallOptions(input),
+    ...(vector === undefined ? {} : { vector }),
+    ...(input.explanation === true ? { tellExcluded: true } : {}),
+  };
+}
+
+/** The same of a recall that leaves a record: where the policy wants one, and where the request does. */
+export function recordedQuery(input: RecallInput): RecallQuery {
+  return { ...stagedQuery(input), record: { asked: input.recordProvenance === true } };
+}
+
+/** These stand beside the fields of a request: no caller can send them. */
+const VECTOR = Symbol('vector of the query');
+const WARNING = Symbol('why there is none');
+type WithVector = RecallInput & { readonly [VECTOR]?: RecallQuery['vector']; readonly [WARNING]?: string };
+
+/** The request with the vector that was made of its query. */
+export function withVector(input: RecallInput, vector: NonNullable<RecallQuery['vector']>): WithVector {
+  return { ...input, [VECTOR]: vector };
+}
+
+/** The request with what was made for it elsewhere: a vector, or the reason why there is none. */
+export function withMade(input: RecallInput, { vector, warning }: QueryVector): WithVector {
+  return { ...input, [VECTOR]: vector, ...(warning === undefined ? {} : { [WARNING]: warning }) };
+}
+
+/** That reason, for the answer. */
+export function madeWarnings({ [WARNING]: warning }: WithVector): readonly string[] {
+  return warning === undefined ? [] : [warning];
+}
+
+/** True when a vector was made of the request's query. */
+export function hasMadeVector({ [VECTOR]: vector }: WithVector): boolean {
+  return vector !== undefined;
+}
+
+/** True when the caller brings a vector of his own. */
+export function givesVector({ embedding }: RecallInput): boolean {
+  return embedding !== undefined && embedding.length > 0;
+}
+
+function vectorOf(input: WithVector, text: string | undefined): RecallQuery['vector'] {
+  if (text === undefined || !givesVector(input)) return input[VECTOR];
+  return { bytes: packVectors([Float32Array.from(input.embedding ?? [])]), of: text };
+}
+
+function defaultCandidates({ exhaustive }: RecallInput, limit: number): number {
+  const candidates = Math.max(CANDIDATES_MIN, CANDIDATES_A_HIT * limit);
+  if (exhaustive !== true) return candidates;
+  return Math.min(CANDIDATE_LIMIT_MAX, Math.max(EXHAUSTIVE_CANDIDATES_MIN, EXHAUSTIVE_TIMES * candidates));
+}
+
+function filterOf(input: RecallInput): GrainFilter {
+  const filter: Mutable<GrainFilter> = {};
+  // An entity takes priority over the triple.
+  if (given(input.entity)) filter.entity = input.entity;
+  else {
+    if (given(input.subject)) filter.subject = input.subject;
+    if (given(input.relation)) filter.relation = input.relation;
+    if (given(input.object)) filter.object = input.object;
+  }
+  if (given(input.subjectContains)) filter.subjectContains = input.subjectContains;
+  if (given(input.objectContains)) filter.objectContains = input.objectContains;
+  if (given(input.grainType)) filter.grainTypes = [checkedGrainType(input.grainType)];
+  if (given(input.namespace)) filter.namespace = input.namespace;
+  if (given(input.userId)) filter.userId = input.userId;
+  if (input.tags !== undefined && input.tags.length > 0) filter.tags = input.tags;
+  if (input.excludeTags !== undefined && input.excludeTags.length > 0) filter.excludeTags = input.excludeTags;
+  const scope = scopeView(input.scopePath ?? '', input.includeSiblings === true);
+  if (scope !== undefined) filter.scope = scope;
+  if (input.confidenceThreshold !== undefined) filter.confidenceMin = input.confidenceThreshold;
+  if (input.importanceThreshold !== undefined) filter.importanceMin = input.importanceThreshold;
+  // An aggregation counts every version.
+  if (input.excludeSuperseded === false || input.aggregationIntent === true) filter.includeSuperseded = true;
+  return { ...filter, ...timeFilter(input) };
+}
+
+function timeFilter(input: RecallInput): Partial<GrainFilter> {
+  const fromMs = secondsToMs(input.timeStart, 'time_start', 0);
+  // Inclusive: a grain's created_at shows whole seconds, so the last one counts to its end.
+  const toMs = secondsToMs(input.timeEnd, 'time_end', 999);
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs)
+    throw new EngineError('VAL-E001', 'time_start is after time_end', {
+      details: [{ field: 'time_start', issue: 'after time_end' }],
+    });
+  const field = input.temporalField ?? 'created_at';
+  return onField(field, within({ fromMs, toMs }, phraseSpan(input)));
+}
+
+interface Span {
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
+}
+
+/** What of `span` lies within the phrase's too; nothing, from behind to, where the two do not meet. */
+function within({ fromMs, toMs }: Span, phrase: TimeSpan): Span {
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = phrase;
+  const first = Math.max(fromMs ?? Number.NEGATIVE_INFINITY, from * 1000);
+  const last = Math.min(toMs ?? Number.POSITIVE_INFINITY, to * 1000 + 999);
+  return { fromMs: Number.isFinite(first) ? first : undefined, toMs: Number.isFinite(last) ? last : undefined };
+}
+
+/** The seconds that the phrase of time spans, as seen from the reference date. Throws VAL-E001 for what is none. */
+function phraseSpan({ temporalExpr, referenceDate }: RecallInput): TimeSpan {
+  if (!given(temporalExpr)) return {};
+  const span = readPhrase(temporalExpr, referenceDate ?? Math.floor(systemClock.nowMs() / 1000));
+  if (span === undefined) throw badPhrase('is not a phrase of time');
+  const { from, to } = span;
+  if (from !== undefined && to !== undefined && from > to) throw badPhrase('ends before it begins');
+  return span;
+}
+
+/** Over HTTP a phrase names a time of the calendar: a duration is the caller's to turn into seconds. */
+export function refuseDuration(input: { readonly temporalExpr?: unknown }): void {
+  if (typeof input.temporalExpr === 'string' && isDuration(input.temporalExpr))
+    throw badPhrase('is a duration, which HTTP does not take: send time_start');
+}
+
+function badPhrase(issue: string): EngineError {
+  return new EngineError('VAL-E001', `\`temporal_expr\` ${issue}`, { details: [{ field: 'temporal_expr', issue }] });
+}
+
+function onField(field: NonNullable<RecallInput['temporalField']>, { fromMs, toMs }: Span): Partial<GrainFilter> {
+  if (field === 'both') {
+    if (fromMs === undefined && toMs === undefined) return {};
+    return { eitherTime: { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) } };
+  }
+  const filter: Mutable<Partial<GrainFilter>> = {};
+  if (field === 'created_at') {
+    if (fromMs !== undefined) filter.createdFromMs = fromMs;
+    if (toMs !== undefined) filter.createdToMs = toMs;
+  }
+  if (field === 'event_date') {
+    if (fromMs !== undefined) filter.validFromMs = fromMs;
+    if (toMs !== undefined) filter.validToMs = toMs;
+  }
+  return filter;
+}
+
+/** Seconds to the first (0) or last (999) millisecond of that second; seconds that must be milliseconds are refused. */
+export function secondsToMs(seconds: number | undefined, field: string, within: 0 | 999): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (Math.abs(seconds) > SECONDS_MAX)
+    throw new EngineError('VAL-E001', `${field} is in milliseconds: seconds are wanted`, {
+      details: [{ field, issue: `above ${SECONDS_MAX}` }],
+    });
+  return seconds * 1000 + within;
+}

@@ -1,0 +1,184 @@
+import { recallInStages, recorded } from '../../../shards/gather/staged.ts';
+import type { Output as Found } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
+import { VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
+import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
+import { defineCall, mechanicalInput, rpc } from '../define.ts';
+import { isMembers, nodeOf, outsideSchema } from '../names.ts';
+import { type Static, Type } from '../type.ts';
+import { besideOf, unpackBeside } from './beside.ts';
+import { cutWarnings, vectorCut } from './cuts.ts';
+import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './fields.ts';
+import { glanceAtJson, glanceAtMessage } from './glance.ts';
+import { HitOutput, hitMessage, hitOutput, truncatedWarning } from './hit-output.ts';
+import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
+import { CensusOutput, censusOutput, ExhaustiveOutput, exhaustiveOutput } from './metadata.ts';
+import { modelsDone, questionVector, rerankingOf } from './models.ts';
+import {
+  givesVector,
+  hasMadeVector,
+  madeWarnings,
+  queryText,
+  recallQuery,
+  recordedQuery,
+  refuseDuration,
+  withMade,
+  withVector,
+} from './query.ts';
+
+const Output = Type.Object({
+  count: Type.Integer(),
+  results: Type.Array(HitOutput),
+  sources: Type.Optional(Type.Array(HitOutput)),
+  /** There when the results end before the limit, because they are too large together. */
+  truncated: Type.Optional(Type.Literal(true)),
+  totalCandidates: Type.Integer(),
+  topicCoverage: Type.Union([Type.String(), Type.Null()]),
+  /** Of the record that the recall left; absent where neither policy nor caller wants one. */
+  recallId: Type.Optional(Type.String()),
+  warnings: Type.Array(Type.String()),
+  entityCount: Type.Optional(Type.Integer()),
+  entities: Type.Optional(Type.Array(Type.String())),
+  exhaustiveMetadata: Type.Optional(ExhaustiveOutput),
+  sessionCensusMetadata: Type.Optional(CensusOutput),
+  sessionCoverageRatio: Type.Optional(Type.Number()),
+  /** How many candidates are not among the results, by reason; goes with explanations, over HTTP. */
+  excluded: Type.Optional(Type.Record(Type.String(), Type.Integer())),
+});
+type Output = Static<typeof Output>;
+
+/** Over HTTP a body may say how long to wait; it is none of the sixty fields. */
+const BodyInput = Type.Object({ ...RecallInput.properties, waitForIndexMs: WaitForIndexMs });
+type BodyInput = Static<typeof BodyInput>;
+const WAIT = 'wait_for_index_ms';
+
+const VECTORS_PARTLY = 'a part of the memory has no vectors yet, and is ranked as if it were of usual likeness';
+
+export const recall = defineCall({
+  name: 'recall',
+  summary: 'Find grains by words, by structure, or by both.',
+  needs: 'read',
+  reach: 'binding',
+  mutates: false,
+  input: BodyInput,
+  output: Output,
+  errors: ['VAL-E001', 'MEM-E005'],
+  grpc: rpc({
+    rpc: 'Recall',
+    request: RecallRequest,
+    response: RecallResponse,
+    beside: besideOf(glanceAtMessage),
+    write: (output: Output) => ({
+      count: output.count,
+      results: output.results.map(hitMessage),
+      sources: (output.sources ?? []).map(hitMessage),
+      totalCandidates: output.totalCandidates,
+      topicCoverage: output.topicCoverage ?? undefined,
+      recallId: output.recallId,
+      warnings: output.warnings,
+      entityCount: output.entityCount,
+      entities: output.entities ?? [],
+      exhaustiveMetadata: output.exhaustiveMetadata,
+      sessionCensusMetadata: output.sessionCensusMetadata,
+      sessionCoverageRatio: output.sessionCoverageRatio,
+    }),
+  }),
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/recall',
+      beside: besideOf(glanceAtJson),
+      staysHere: (body) => Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(WAIT),
+      bodySchema: outsideSchema(BodyInput),
+      takesQuery: true,
+      read: (parts) => {
+        const input = mechanicalInput(nodeOf(BodyInput), parts);
+        if (!isMembers(input)) return input;
+        refuseDuration(input);
+        return input;
+      },
+    },
+  ],
+  call: {
+    method: 'recall',
+    around: async (input, context, perform) => {
+      await waitForIndex(context, (input as BodyInput).waitForIndexMs);
+      const text = queryText(input);
+      if (text === '') return perform(input);
+      const { asked, warnings } = await embedded(input, text, context);
+      const reranking = rerankingOf(asked, text, context);
+      if (reranking === undefined) return withWarnings(await perform(asked), warnings);
+      const wanted = modelsDone(asked, reranking.fields);
+      const question = recordedQuery(wanted);
+      const fused = await recallInStages(question, (method, part) => context.call(method, part), reranking.rerank);
+      const found = await recorded(question, fused, (account) => context.call('keepRecall', account));
+      return withWarnings(answerOf(found, wanted), [...warnings, ...reranking.warnings]);
+    },
+    withBeside: (input, beside) => withMade(input, unpackBeside(beside, queryText(input))),
+    ask: (input) => ({ input: recordedQuery(input) }),
+    answer: answerOf,
+  },
+});
+
+/** The request with the vector of its question, and why it has none where it should. */
+async function embedded(
+  input: RecallInput,
+  text: string,
+  context: Context,
+): Promise<{ readonly asked: RecallInput; readonly warnings: readonly string[] }> {
+  if (givesVector(input)) return { asked: input, warnings: [] };
+  const { queryVectors, clock } = context.services;
+  const { vector, warnings, hydeDone } = await questionVector(input, text, context, (words) =>
+    queryVectors.of(context.memory, words, context.deadlineMs - clock.nowMs()),
+  );
+  const asked = hydeDone ? modelsDone(input, ['hyde']) : input;
+  return { asked: vector === undefined ? asked : withVector(asked, vector), warnings };
+}
+
+function withWarnings(output: Output, warnings: readonly string[]): Output {
+  return warnings.length === 0 ? output : { ...output, warnings: [...output.warnings, ...warnings] };
+}
+
+function answerOf(found: Found<'recall'>, input: RecallInput): Output {
+  const {
+    hits,
+    total,
+    coverage,
+    truncated,
+    vectorsBehind,
+    sources,
+    entities,
+    exhaustive,
+    census,
+    sessionCoverageRatio,
+    excluded,
+    recallId,
+  } = found;
+  const { query, warnings } = recallQuery(input);
+  const shown = { breakdown: input.scoreBreakdown === true, scope: given(input.scopePath) };
+  return {
+    count: hits.length,
+    results: hits.map((hit) => hitOutput(hit, shown)),
+    ...(sources === undefined ? {} : { sources: sources.map((hit) => hitOutput(hit, { scope: shown.scope })) }),
+    ...(truncated === undefined ? {} : { truncated }),
+    totalCandidates: total,
+    topicCoverage: coverage,
+    ...(recallId === undefined ? {} : { recallId }),
+    warnings: [
+      ...warnings,
+      ...cutWarnings(input, found, query.candidateLimit),
+      ...(hasMadeVector(input) ? vectorCut(query.query ?? '') : []),
+      ...modelFieldWarnings(input),
+      ...idleFieldWarnings(input),
+      ...madeWarnings(input),
+      ...(truncated === undefined ? [] : [truncatedWarning(hits.length)]),
+      ...(vectorsBehind === true ? [VECTORS_NOT_READY] : []),
+      ...(vectorsBehind === 'partly' ? [VECTORS_PARTLY] : []),
+    ],
+    ...(entities === undefined ? {} : { entityCount: entities.length, entities: [...entities] }),
+    ...(exhaustive === undefined ? {} : { exhaustiveMetadata: exhaustiveOutput(exhaustive) }),
+    ...(census === undefined ? {} : { sessionCensusMetadata: censusOutput(census) }),
+    ...(sessionCoverageRatio === undefined ? {} : { sessionCoverageRatio }),
+    ...(excluded === undefined ? {} : { excluded: { ...excluded.counts } }),
+  };
+}

@@ -1,0 +1,403 @@
+import { hash } from 'node:crypto';
+import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
+import { BATCH_GRAINS_MAX, REMEMBER_TEXT_BYTES_MAX } from '../../../engine/base/limits.ts';
+import type { JsonObject } from '../../../shards/protocol.ts';
+import type { CallExtras, Context } from '../../context.ts';
+import { randomId } from '../../control/ids.ts';
+import { RememberRequest, RememberResponse } from '../../gen/memory/v1/memory.ts';
+import { FAILED, type Marker } from '../../jobs/extractions.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { withRelated } from '../grains/auto-relate.ts';
+import { bodyOf, missing } from '../grains/fields.ts';
+import { HASH, oneOf, withMembers } from '../json-schema.ts';
+import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
+import { type Static, Type } from '../type.ts';
+import {
+  afterAnswer,
+  datedNow,
+  extractFrom,
+  type Pace,
+  type Source,
+  withEventDate,
+  withinRequest,
+} from './extraction.ts';
+
+const Message = Type.Object({
+  role: Type.String({ minLength: 1 }),
+  content: Type.String(),
+  /** Seconds; without it a second after the message before. */
+  time: Type.Optional(Type.Integer()),
+});
+
+const Input = Type.Object({
+  text: Type.Optional(Type.String()),
+  /** In place of a text: what was said, in order. */
+  messages: Type.Optional(Type.Array(Message, { minItems: 1, maxItems: BATCH_GRAINS_MAX })),
+  userId: Type.Optional(Type.String()),
+  namespace: Type.Optional(Type.String()),
+  tags: Type.Optional(Type.Array(Type.String())),
+  extractMode: Type.Optional(Type.Enum(['async', 'sync'])),
+  keepSource: Type.Optional(Type.Boolean()),
+  sourceType: Type.Optional(Type.String()),
+  createdAt: Type.Optional(Type.Integer()),
+  confidence: Type.Optional(Type.Number()),
+  sessionId: Type.Optional(Type.String()),
+  extractEventDate: Type.Optional(Type.Boolean()),
+  autoRelate: Type.Optional(Type.Boolean()),
+  purpose: Type.Optional(Type.String()),
+});
+type Input = Static<typeof Input>;
+
+const Output = Type.Object({
+  sourceHash: Type.String(),
+  /** Of messages: those that were stored, in order, and the others by their place. */
+  sourceHashes: Type.Optional(Type.Array(Type.String())),
+  errors: Type.Optional(Type.Array(Type.Object({ index: Type.Integer(), code: Type.String(), error: Type.String() }))),
+  sessionId: Type.Optional(Type.String()),
+  mode: Type.String(),
+  extractedHashes: Type.Array(Type.String()),
+  extractedCount: Type.Integer(),
+  /** Extracted facts that were known. */
+  duplicates: Type.Array(Type.String()),
+  warnings: Type.Array(Type.String()),
+  sourceForgotten: Type.Boolean(),
+  markerStatus: Type.String(),
+});
+
+interface StoredSource extends Source {
+  readonly hash: string;
+  /** It was there before. */
+  readonly duplicate: boolean;
+}
+
+interface Stored {
+  /** At least one. */
+  readonly sources: readonly StoredSource[];
+  readonly warnings: readonly string[];
+  /** Of messages. */
+  readonly ofMessages?: { readonly sessionId: string; readonly errors: NonNullable<Static<typeof Output>['errors']> };
+}
+
+/** Members of the input that are fields of the source event, by their names there. */
+const FIELDS = [
+  ['userId', 'user_id'],
+  ['namespace', 'namespace'],
+  ['tags', 'tags'],
+  ['sourceType', 'source_type'],
+  ['createdAt', 'created_at'],
+  ['confidence', 'confidence'],
+  ['sessionId', 'session_id'],
+] as const;
+
+const BODY: Members = {
+  type: 'object',
+  description: 'text, or content in its place; or messages.',
+  properties: {
+    text: { type: 'string' },
+    content: { type: 'string' },
+    messages: outsideSchema(Type.Array(Message, { minItems: 1, maxItems: BATCH_GRAINS_MAX })),
+    user_id: { type: 'string' },
+    namespace: { type: 'string' },
+    tags: { type: 'array', items: { type: 'string' } },
+    extract_mode: { enum: ['async', 'sync'] },
+    keep_source: { type: 'boolean' },
+    source_type: { type: 'string' },
+    created_at: { type: 'integer' },
+    confidence: { type: 'number', minimum: 0, maximum: 1 },
+    session_id: { type: 'string' },
+    extract_event_date: { type: 'boolean' },
+    auto_relate: { type: 'boolean' },
+    purpose: { type: 'string' },
+  },
+};
+
+function readBody(json: unknown): unknown {
+  const body = bodyOf(json);
+  return inward(nodeOf(Input), { ...body, text: body['text'] ?? body['content'] });
+}
+
+export const remember = defineOperation({
+  name: 'remember',
+  summary: 'Store a text as an event, and what it says as beliefs.',
+  needs: 'write',
+  on: 'memory',
+  reach: 'binding',
+  mutates: true,
+  onUnknown: 'warn',
+  input: Input,
+  output: Output,
+  errors: ['VAL-E003', 'LIM-E003'],
+  grpc: rpc({
+    rpc: 'Remember',
+    request: RememberRequest,
+    response: RememberResponse,
+  }),
+  http: [
+    {
+      verb: 'POST',
+      path: 'M/remember',
+      bodySchema: BODY,
+      read: ({ json }) => readBody(json),
+      answer: withMembers(outsideSchema(Output), {
+        blob_hash: HASH,
+        mode: oneOf('async', 'sync'),
+        marker_status: oneOf('pending', 'done', 'failed'),
+        status: oneOf('remembered'),
+      }),
+      write: (output) => ({
+        source_hash: output.sourceHash,
+        blob_hash: output.sourceHash,
+        ...(output.sourceHashes === undefined ? {} : { source_hashes: output.sourceHashes }),
+        ...(output.sessionId === undefined ? {} : { session_id: output.sessionId }),
+        ...(output.errors === undefined ? {} : { errors: output.errors }),
+        mode: output.mode,
+        extracted_hashes: output.extractedHashes,
+        extracted_count: output.extractedCount,
+        duplicates: output.duplicates,
+        warnings: output.warnings,
+        source_forgotten: output.sourceForgotten,
+        marker_status: output.markerStatus,
+        status: 'remembered',
+      }),
+    },
+  ],
+  run: (input, context) => {
+    checkTexts(input);
+    return input.extractMode === 'sync' ? rememberNow(input, context) : rememberSoon(input, context);
+  },
+});
+
+/** A text or messages, that say something, and no more than a text may have. */
+function checkTexts(input: Input): void {
+  const { text, messages } = input;
+  if (text !== undefined && messages !== undefined)
+    throw new EngineError('VAL-E001', 'text and messages exclude each other', {
+      details: [{ field: 'messages', issue: 'beside text' }],
+    });
+  if (messages === undefined && (text === undefined || text.trim() === '')) throw missing('text');
+  for (const [index, { content }] of (messages ?? []).entries())
+    if (content.trim() === '') throw missing(`messages[${index}].content`);
+  const bytes = bytesOf(input);
+  if (bytes > REMEMBER_TEXT_BYTES_MAX)
+    throw new EngineError(
+      'LIM-E003',
+      `${text === undefined ? 'the messages have' : 'text has'} ${bytes} bytes, ${REMEMBER_TEXT_BYTES_MAX} are the most`,
+    );
+}
+
+function bytesOf({ text = '', messages = [] }: Pick<Input, 'text' | 'messages'>): number {
+  return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), Buffer.byteLength(text));
+}
+
+/** Answers once the beliefs are stored. */
+async function rememberNow(input: Input, context: Context): Promise<Static<typeof Output>> {
+  const stored = await storeSources(input, context);
+  return outputOf(stored, 'sync', await finish(stored.sources, input, context, withinRequest(context, input.purpose)));
+}
+
+/**
+ * Answers once the sources are stored. Asked again while or after they are extracted from, it tells how that went; what
+ * failed is told once, and tried again when it is asked for after that.
+ */
+async function rememberSoon(input: Input, context: Context): Promise<Static<typeof Output>> {
+  const { extractions } = context.services;
+  const { number } = context.memory;
+  const place = extractions.reserve(number, bytesOf(input));
+  try {
+    const stored = await storeSources(input, context);
+    const key = keyOf(stored.sources);
+    const known = extractions.markerOf(number, key);
+    if (known !== undefined) {
+      if (known.status === 'failed') extractions.clear(number, key);
+      return outputOf(stored, 'async', known);
+    }
+    place.start(key, () => finish(stored.sources, input, context, afterAnswer(context, input.purpose)));
+    return outputOf(stored, 'async', extractions.markerOf(number, key) ?? FAILED);
+  } finally {
+    place.release();
+  }
+}
+
+/** Messages that come again with more behind them are another extraction. */
+function keyOf(sources: readonly StoredSource[]): string {
+  const hashes = sources.map((source) => source.hash);
+  return hashes.length === 1 ? (hashes[0] ?? '') : hash('sha256', hashes.join('\n'), 'hex');
+}
+
+function outputOf({ sources, warnings, ofMessages }: Stored, mode: string, marker: Marker): Static<typeof Output> {
+  return {
+    sourceHash: sources[0]?.hash ?? '',
+    ...(ofMessages === undefined
+      ? {}
+      : {
+          sourceHashes: sources.map((source) => source.hash),
+          sessionId: ofMessages.sessionId,
+          errors: ofMessages.errors,
+        }),
+    mode,
+    extractedHashes: [...marker.hashes],
+    extractedCount: marker.hashes.length,
+    duplicates: [...marker.duplicates],
+    warnings: [...warnings, ...marker.warnings],
+    sourceForgotten: marker.sourceForgotten,
+    markerStatus: marker.status,
+  };
+}
+
+function storeSources(input: Input, context: Context): Promise<Stored> {
+  const { text, messages } = input;
+  return messages === undefined ? storeText(input, text ?? '', context) : storeMessages(input, messages, context);
+}
+
+async function storeText(input: Input, text: string, context: Context): Promise<Stored> {
+  const { fields, warnings: ignored } = await withOptions(datedNow(fieldsOf(input, text), context), input, context);
+  const {
+    hash: address,
+    duplicate,
+    warnings,
+  } = await context.call(
+    'add',
+    { grainType: 'event', fields, sync: false, event: 'memory.remembered' },
+    purposeOf(input),
+  );
+  const told = [...ignored, ...warnings];
+  const source = { grainType: 'event', fields, hash: address, duplicate };
+  // What was stored before was said before: its relative dates are seen from then.
+  const before = duplicate || context.idempotency !== undefined;
+  const [seen = source] = before && input.createdAt === undefined ? await asStored([source], context) : [source];
+  return { sources: [seen], warnings: told };
+}
+
+/** Each message is an event of the session. One that is refused hurts no other; the first refusal is told where all are. */
+async function storeMessages(
+  input: Input,
+  messages: NonNullable<Input['messages']>,
+  context: Context,
+): Promise<Stored> {
+  const sessionId = input.sessionId ?? sessionOf(context);
+  const times = timesOf(messages, input.createdAt ?? Math.floor(context.services.clock.nowMs() / 1000));
+  const warnings = new Set<string>();
+  const items: { grainType: 'event'; fields: JsonObject; event: 'memory.remembered' }[] = [];
+  for (const [index, { role, content }] of messages.entries()) {
+    const own = { ...fieldsOf(input, content), role, session_id: sessionId, created_at: times[index] ?? 0 };
+    const { fields, warnings: ignored } = await withOptions(own, input, context);
+    for (const warning of ignored) warnings.add(warning);
+    items.push({ grainType: 'event', fields, event: 'memory.remembered' });
+  }
+  const { outcomes } = await context.call('addBatch', { items }, purposeOf(input));
+  const sources: StoredSource[] = [];
+  const errors: { index: number; code: ErrorCode; error: string }[] = [];
+  for (const [index, outcome] of outcomes.entries()) {
+    if ('error' in outcome) errors.push({ index, code: outcome.error.code, error: outcome.error.message });
+    else {
+      for (const warning of outcome.warnings) warnings.add(warning);
+      const fields = items[index]?.fields ?? {};
+      sources.push({ grainType: 'event', fields, hash: outcome.hash, duplicate: outcome.duplicate });
+    }
+  }
+  const [refused] = errors;
+  if (sources.length === 0 && refused !== undefined) throw new EngineError(refused.code, refused.error);
+  const seen = context.idempotency === undefined ? sources : await asStored(sources, context);
+  return { sources: seen, warnings: [...warnings], ofMessages: { sessionId, errors } };
+}
+
+/** Of messages that name no session: one of their own, the same for a request that is sent again with its key. */
+function sessionOf({ idempotency, requestId }: Context): string {
+  return `ses_${hash('sha256', idempotency?.key ?? requestId + randomId(''), 'hex').slice(0, 24)}`;
+}
+
+/**
+ * A message without a time comes a second after the one before it, or before the one after it; the last one of messages
+ * without any at `lastSeconds`. So they keep their order, and what is said twice is two messages.
+ */
+function timesOf(messages: NonNullable<Input['messages']>, lastSeconds: number): number[] {
+  const times: (number | undefined)[] = [];
+  for (const { time } of messages) {
+    const before = times.at(-1);
+    times.push(time ?? (before === undefined ? undefined : before + 1));
+  }
+  let after = lastSeconds + 1;
+  for (let at = times.length - 1; at >= 0; at -= 1) {
+    after = times[at] ?? after - 1;
+    times[at] = after;
+  }
+  return times as number[]; // none is left undefined
+}
+
+function purposeOf({ purpose }: Input): CallExtras {
+  return purpose === undefined ? {} : { purpose };
+}
+
+function fieldsOf(input: Input, content: string): JsonObject {
+  const fields: JsonObject = { content };
+  for (const [member, field] of FIELDS) {
+    const value = input[member];
+    if (value !== undefined) fields[field] = value;
+  }
+  return fields;
+}
+
+/** The fields with what the request's options make of them. */
+async function withOptions(
+  fields: JsonObject,
+  { extractEventDate, autoRelate }: Input,
+  context: Context,
+): Promise<{ readonly fields: JsonObject; readonly warnings: readonly string[] }> {
+  const plain = { grainType: 'event', fields };
+  const dated = extractEventDate === true ? await withEventDate(plain, context) : fields;
+  if (autoRelate !== true) return { fields: dated, warnings: [] };
+  const related = await withRelated({ grainType: 'event', fields: dated }, context);
+  return { fields: related.fields, warnings: related.warning === undefined ? [] : [related.warning] };
+}
+
+/** The sources with the times that they were stored with; those that are gone by now, or cannot be read, as they are. */
+async function asStored(sources: readonly StoredSource[], context: Context): Promise<StoredSource[]> {
+  try {
+    const { grains } = await context.call('fetch', { hashes: sources.map((source) => source.hash) });
+    return sources.map((source, index) => {
+      const createdAt = grains[index]?.createdAt;
+      return createdAt === undefined ? source : { ...source, fields: { ...source.fields, created_at: createdAt } };
+    });
+  } catch (error) {
+    if (error instanceof EngineError) return [...sources];
+    throw error;
+  }
+}
+
+/** Extracts, then forgets the sources where that is wanted and everything was extracted. */
+async function finish(
+  sources: readonly StoredSource[],
+  { keepSource }: Input,
+  context: Context,
+  pace: Pace,
+): Promise<Marker> {
+  const { hashes, duplicates, warnings, failed } = await extractFrom(sources, context, pace);
+  const marker: Marker = {
+    status: failed ? 'failed' : 'done',
+    hashes,
+    duplicates,
+    sourceForgotten: false,
+    warnings,
+  };
+  if (failed || keepSource !== false) return marker;
+  const kept = await forgetSources(sources, context, pace.extras());
+  if (kept === undefined) return { ...marker, sourceForgotten: true };
+  return { ...marker, warnings: [...warnings, `the source was kept: ${kept}`] };
+}
+
+/** Undefined once they are forgotten, else why one was not. */
+async function forgetSources(
+  sources: readonly StoredSource[],
+  context: Context,
+  extras: CallExtras,
+): Promise<string | undefined> {
+  const own = sources.filter(({ duplicate }) => !duplicate).map((source) => source.hash);
+  try {
+    const reason = context.reason ?? 'keep_source is false';
+    if (own.length > 0) await context.call('forget', { hashes: own, check: false }, { ...extras, reason });
+    return own.length === sources.length ? undefined : 'it was there before';
+  } catch (error) {
+    if (error instanceof EngineError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+// The freeze of a person's data: put, lifted, told.
+import { USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
+import {
+  LiftRestrictionRequest,
+  LiftRestrictionResponse,
+  RestrictRequest,
+  RestrictResponse,
+} from '../../gen/memory/v1/memory.ts';
+import { defineOperation, rpc } from '../define.ts';
+import { missing } from '../grains/fields.ts';
+import { comparePlaces, PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
+import { Type } from '../type.ts';
+
+const Input = Type.Object({
+  userId: Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX }),
+  reason: Type.Optional(Type.String()),
+});
+const Output = Type.Object({ userId: Type.String(), restricted: Type.Boolean(), timestamp: Type.Integer() });
+
+export const restrict = defineOperation({
+  name: 'restrict_processing',
+  summary: "Freeze a user's data: it is kept, and neither read nor changed.",
+  needs: 'admin',
+  on: 'memory',
+  reach: ({ userId }) => ({ persons: [userId] }),
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Input,
+  output: Output,
+  exec: { command: 'restrict' },
+  grpc: rpc({
+    rpc: 'RestrictProcessing',
+    request: RestrictRequest,
+    response: RestrictResponse,
+    read: ({ userId, reason }) => {
+      if (userId === '') throw missing('user_id');
+      return { userId, ...(reason === '' ? {} : { reason }) };
+    },
+  }),
+  async run({ userId, reason }, context) {
+    const asked = { userId, restricted: true, ...(reason === undefined ? {} : { reason }) };
+    return { userId, ...(await context.call('restrict', asked)) };
+  },
+});
+
+export const unrestrict = defineOperation({
+  name: 'lift_restriction',
+  summary: "Lift the freeze of a user's data.",
+  needs: 'admin',
+  on: 'memory',
+  reach: ({ userId }) => ({ persons: [userId] }),
+  mutates: true,
+  onUnknown: 'refuse',
+  input: Input,
+  output: Output,
+  exec: { command: 'unrestrict' },
+  grpc: rpc({
+    rpc: 'LiftRestriction',
+    request: LiftRestrictionRequest,
+    response: LiftRestrictionResponse,
+    read: ({ userId }) => {
+      if (userId === '') throw missing('user_id');
+      return { userId };
+    },
+  }),
+  async run({ userId, reason }, context) {
+    const asked = { userId, restricted: false, ...(reason === undefined ? {} : { reason }) };
+    return { userId, ...(await context.call('restrict', asked)) };
+  },
+});
+
+const SCOPE = 'restrictions';
+
+export const restrictions = defineOperation({
+  name: 'restrictions',
+  summary: 'Whose data is frozen, why, since when and by whom, the latest first.',
+  needs: 'read',
+  on: 'memory',
+  reach: ({ userId }) => (userId === undefined ? 'binding' : { persons: [userId], namespaced: true }),
+  mutates: false,
+  paged: true,
+  input: Type.Object({ userId: Type.Optional(Type.String({ minLength: 1 })), ...PAGE_INPUT }),
+  output: Type.Object({
+    restrictions: Type.Array(
+      Type.Object({
+        userId: Type.String(),
+        reason: Type.String(),
+        restrictedAt: Type.Integer(),
+        restrictedBy: Type.String(),
+      }),
+    ),
+    ...PAGE_OUTPUT,
+  }),
+  errors: ['VAL-E004'],
+  exec: { command: 'restrictions' },
+  async run({ userId, ...page }, context) {
+    const { restrictions: held } = await context.call('restrictions', userId === undefined ? {} : { userId });
+    const wanted = readPage(page, SCOPE, context.told);
+    const placeOf = (one: (typeof held)[number]): Place => ({ timeMs: one.restrictedAt * 1000, id: one.userId });
+    const sorted = [...held].sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
+    const { items, total, nextCursor } = pageOf(sorted, wanted, placeOf, SCOPE, (one) => one);
+    return { restrictions: [...items], total, nextCursor };
+  },
+});

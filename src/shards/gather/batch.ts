@@ -1,0 +1,179 @@
+// Writes of many grains, each to its partition; outcomes come back in the order of the items.
+
+import { hash } from 'node:crypto';
+import { EngineError } from '../../engine/base/errors.ts';
+import { factsOf, routesOf } from '../known-routes.ts';
+import type { AddItem, AddOutcome, Input, ManifestEntry, Output, RefusedEntry } from '../protocol.ts';
+import type { Fan } from './fan.ts';
+import { type Placed, partitionFor } from './placement.ts';
+import type { GatherTools, PlacementOf } from './tools.ts';
+
+export function gatherAddBatch(
+  fan: Fan,
+  input: Input<'addBatch'>,
+  { turns, dedup }: Pick<GatherTools, 'turns' | 'dedup'>,
+): Promise<Output<'addBatch'>> {
+  const asks = dedup !== 'none' && input.items.some(({ event }) => event === 'memory.extracted');
+  return asks ? turns.take(factsOf(fan, input.items), () => addExtracted(fan, input)) : addPlaced(fan, input);
+}
+
+async function addPlaced(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
+  const partitions = items.map((item) => partitionFor(item, fan.partitions, fan.context));
+  const outcomes = await byPartition(
+    partitions,
+    (index) => items[index]!.grainType,
+    (partition, indexes) => fan.one(partition, 'addBatch', { ...how, items: indexes.map((index) => items[index]!) }),
+  );
+  return { outcomes };
+}
+
+/** Each belief where it is known, else in its own partition. What is not known any more when it comes there goes on to its own. */
+async function addExtracted(fan: Fan, { items, ...how }: Input<'addBatch'>): Promise<Output<'addBatch'>> {
+  const routes = await routesOf(fan, items);
+  const store = (partitions: readonly number[], places: readonly number[], itemAt: (place: number) => AddItem) =>
+    byPartition(
+      partitions,
+      (at) => items[places[at]!]!.grainType,
+      (partition, indexes) => {
+        const chosen = indexes.map((at) => places[at]!);
+        return fan.one(partition, 'addBatch', { ...how, items: chosen.map(itemAt), places: chosen });
+      },
+    );
+  const first = await store(
+    routes.map(({ partition }) => partition),
+    [...items.keys()],
+    (place) => routes[place]!.item,
+  );
+  const gone = [...items.keys()].filter((place) => {
+    const outcome = first[place]!;
+    return routes[place]!.item.knownOnly === true && 'error' in outcome && outcome.error.code === 'MEM-E001';
+  });
+  const outcomes = [...first];
+  const own = gone.map((place) => routes[place]!.own);
+  const second = await store(own, gone, (place) => items[place]!);
+  for (const [at, place] of gone.entries()) outcomes[place] = second[at]!;
+  return { outcomes };
+}
+
+/**
+ * Imports each blob where its chain of versions is, as far as the manifest and what is held already tell;
+ * a chain that is new here goes by its oldest member.
+ */
+export async function gatherImport(
+  fan: Fan,
+  { blobs, manifest, accepted = [] }: Input<'importBlobs'>,
+  placementOf: PlacementOf,
+): Promise<Output<'importBlobs'>> {
+  const failures = new Map<number, EngineError>();
+  const placed = new Map<string, Placed>();
+  const hashes = blobs.map((blob) => hash('sha256', blob, 'hex'));
+  blobs.forEach((blob, index) => {
+    try {
+      placed.set(hashes[index]!, placementOf(blob));
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      failures.set(index, error);
+    }
+  });
+
+  const older = new Map<string, string>();
+  const newer = new Map<string, string>();
+  for (const { hash: from, supersededBy } of manifest) {
+    if (supersededBy === undefined) continue;
+    older.set(supersededBy, from);
+    newer.set(from, supersededBy);
+  }
+  const held = await locateAll(fan, [...new Set([...placed.keys(), ...older.keys(), ...newer.keys()])]);
+
+  const partitions = hashes.map((address) => {
+    const own = placed.get(address);
+    if (own === undefined) return 0;
+    const before = pathFrom(address, older);
+    const near = [...before, ...pathFrom(address, newer)].find((other) => held.has(other));
+    if (near !== undefined) return held.get(near)!;
+    const oldest = before.findLast((other) => placed.has(other)) ?? address;
+    return partitionFor(placed.get(oldest) ?? own, fan.partitions, fan.context);
+  });
+  const home = new Map([...held, ...hashes.map((address, index) => [address, partitions[index]!] as const)]);
+  const entriesOf = Map.groupBy(manifest, (entry) => home.get(entry.hash));
+  const refused: RefusedEntry[] = [];
+  const refuse = (entries: readonly ManifestEntry[] = [], error: EngineError): void => {
+    for (const entry of entries) refused.push({ hash: entry.hash, error: error.toWire() });
+  };
+  refuse(entriesOf.get(undefined), new EngineError('MEM-E001'));
+  entriesOf.delete(undefined);
+  const importInto = async (partition: number, indexes: readonly number[]) => {
+    const entries = entriesOf.get(partition) ?? [];
+    entriesOf.delete(partition);
+    try {
+      const answer = await fan.one(partition, 'importBlobs', {
+        blobs: indexes.map((index) => blobs[index]!),
+        manifest: entries,
+        accepted,
+      });
+      refused.push(...answer.refused);
+      return answer;
+    } catch (error) {
+      if (error instanceof EngineError) refuse(entries, error);
+      throw error;
+    }
+  };
+  const grainTypeOf = (index: number) => placed.get(hashes[index]!)?.grainType ?? '';
+  const outcomes = await byPartition(partitions, grainTypeOf, importInto, failures);
+  // Partitions that no blob of this call goes to may hold what an earlier call of the import brought.
+  for (const partition of [...entriesOf.keys()])
+    if (partition !== undefined)
+      await importInto(partition, []).catch((error: unknown) => {
+        if (!(error instanceof EngineError)) throw error;
+      });
+  return { outcomes, refused };
+}
+
+/** `address` and what follows it, nearest first. */
+function pathFrom(address: string, next: ReadonlyMap<string, string>): string[] {
+  const path = new Set([address]);
+  for (let at = next.get(address); at !== undefined && !path.has(at); at = next.get(at)) path.add(at);
+  return [...path];
+}
+
+async function locateAll(fan: Fan, hashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const held = new Map<string, number>();
+  if (hashes.length === 0) return held;
+  const answers = await fan.withoutIdempotency().all('locate', { hashes });
+  answers.forEach((answer, partition) => {
+    hashes.forEach((address, index) => {
+      if (answer.held[index] === true && !held.has(address)) held.set(address, partition);
+    });
+  });
+  return held;
+}
+
+/**
+ * One call for each partition that has items, its outcomes put back in the items' places. A partition that fails as a
+ * whole fails its items alone, unless it had them all.
+ */
+async function byPartition(
+  partitions: readonly number[],
+  grainTypeOf: (index: number) => string,
+  call: (partition: number, indexes: readonly number[]) => Promise<{ readonly outcomes: readonly AddOutcome[] }>,
+  failures: ReadonlyMap<number, EngineError> = new Map(),
+): Promise<readonly AddOutcome[]> {
+  const outcomes = new Array<AddOutcome>(partitions.length);
+  for (const [index, failure] of failures) outcomes[index] = { error: failure.toWire(), grainType: grainTypeOf(index) };
+  const placed = [...partitions.keys()].filter((index) => !failures.has(index));
+  const groups = Map.groupBy(placed, (index) => partitions[index]!);
+  await Promise.all(
+    [...groups].map(async ([partition, indexes]) => {
+      try {
+        const answer = await call(partition, indexes);
+        indexes.forEach((index, place) => {
+          outcomes[index] = answer.outcomes[place]!;
+        });
+      } catch (error) {
+        if (!(error instanceof EngineError) || groups.size === 1) throw error;
+        for (const index of indexes) outcomes[index] = { error: error.toWire(), grainType: grainTypeOf(index) };
+      }
+    }),
+  );
+  return outcomes;
+}

@@ -1,0 +1,298 @@
+// A CAL query over all partitions, and one that changes something: run here, each of its questions as a call on the memory.
+import { unreachable } from '../../engine/base/assert.ts';
+import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { answerCal } from '../../engine/cal/run/answer.ts';
+import {
+  type CalAnswer,
+  type CalAsk,
+  isLongRead,
+  type Settled,
+  type SingleAnswer,
+  type SingleAsk,
+} from '../../engine/cal/run/asks.ts';
+import { contestedOf, needsRivals, pairName } from '../../engine/cal/run/contested.ts';
+import { isUnknownScope } from '../../engine/cal/run/failure.ts';
+import { mentions } from '../../engine/cal/run/field-test.ts';
+import { calGrain } from '../../engine/cal/run/grain-of.ts';
+import { compareCodePoints, compareKeys, keyed } from '../../engine/cal/run/order.ts';
+import { withoutRepeats } from '../../engine/cal/run/repeats.ts';
+import type {
+  Bounds,
+  CalCall,
+  CalReply,
+  GroupView,
+  PartitionAnswer,
+  PartitionRead,
+  Selection,
+  Spoken,
+  Stopped,
+} from '../../engine/calls/cal.ts';
+import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
+import type { PolicyValue } from '../../engine/govern/policy/values.ts';
+import type { CallContext, GrainView, Input, MemoryCalls, Output } from '../protocol.ts';
+import { type Fan, isNotFound } from './fan.ts';
+
+/** Calls one memory, whatever its partitions. `reason` goes into the audit of a change. */
+export type CallMemory = <M extends keyof MemoryCalls>(
+  method: M,
+  input: Input<M>,
+  extras?: { readonly reason: string },
+) => Promise<Output<M>>;
+
+type Asker = Pick<CallContext, 'namespace' | 'userId' | 'deadlineMs' | 'memory' | 'actor' | 'requestId'>;
+
+/** Runs the query here. Rejects with EngineError for what is no fault of the query. */
+export async function runCal(
+  call: CallMemory,
+  context: Asker,
+  input: CalCall,
+  clock: Clock = systemClock,
+): Promise<CalReply> {
+  try {
+    return await runHere(call, context, input, clock);
+  } catch (error) {
+    // What a shard refuses it tells its audit trail; the cap on recalls is held here. Untold or not, it stays refused.
+    if (error instanceof EngineError && error.code === 'POL-E013') {
+      const details = { code: error.code, operation: 'cal' };
+      await call('note', { event: 'policy.enforced', details }).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+async function runHere(call: CallMemory, context: Asker, input: CalCall, clock: Clock): Promise<CalReply> {
+  const running = answerCal(input, context, clock);
+  let step = running.next();
+  while (step.done !== true) {
+    let answered: CalAnswer;
+    try {
+      answered = await answer(call, step.value);
+    } catch (error) {
+      step = running.throw(error);
+      continue;
+    }
+    step = running.next(answered);
+  }
+  return step.value;
+}
+
+async function answer(call: CallMemory, asked: CalAsk): Promise<CalAnswer> {
+  if (asked.kind !== 'several') return answerOne(call, asked);
+  const settled = await Promise.allSettled(asked.asks.map((one) => answerOne(call, one)));
+  return {
+    kind: 'several',
+    settled: settled.map(
+      (one): Settled => (one.status === 'fulfilled' ? { answer: one.value } : { error: one.reason }),
+    ),
+  };
+}
+
+async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer> {
+  switch (ask.kind) {
+    case 'select':
+    case 'count':
+    case 'group':
+    case 'values':
+    case 'find':
+    case 'estimate':
+    case 'pairs':
+    case 'rivals':
+      return call(isLongRead(ask) ? 'calScan' : 'calRead', ask);
+    case 'search': {
+      const { hits, total } = await call('recall', ask.input).catch((error: unknown) => {
+        if (isUnknownScope(error)) return { hits: [], total: 0 };
+        throw error;
+      });
+      return { kind: 'search', output: { hits, total } };
+    }
+    case 'cap':
+      return { kind: 'cap', output: { recallMax: await capOf(call) } };
+    case 'history':
+      return { kind: 'history', output: { versions: await versionsOf(call, ask.input.hash) } };
+    case 'add': {
+      const { grainType, fields, reason } = ask.input;
+      const { hash } = await call('add', { grainType, fields, sync: false }, { reason });
+      return { kind: 'add', output: { hash } };
+    }
+    case 'supersede': {
+      const { oldHash, fields, reason } = ask.input;
+      const { newHash } = await call('supersede', { oldHash, fields }, { reason });
+      return { kind: 'supersede', output: { newHash } };
+    }
+    default:
+      return unreachable(ask);
+  }
+}
+
+/** As the first partition has it: what tightens a policy is in all of them before it is answered. */
+async function capOf(call: CallMemory): Promise<number | null> {
+  const { policy } = await call('policy', {});
+  return withLoosest(flat((policy?.['rules'] ?? null) as PolicyValue))['access.max_recall_limit']; // JSON, as it was sealed
+}
+
+async function versionsOf(call: CallMemory, hash: string) {
+  try {
+    return (await call('history', { hash })).versions;
+  } catch (error) {
+    if (error instanceof EngineError && isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+/** The answers of all partitions as one partition that holds all of it would give it. */
+export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionRead): Promise<PartitionAnswer> {
+  switch (ask.kind) {
+    case 'select':
+    case 'count':
+    case 'group':
+    case 'values': {
+      if (!needsRivals(ask.input.tests)) break;
+      const { contested, spent } = await contestedAnywhere(fan, method, ask.input);
+      if (spent.stopped !== undefined) return stoppedAnswer(ask.kind, spent);
+      const told = { ...ask, input: { ...ask.input, contested } } as PartitionRead; // The kind stays with its input.
+      return merged(told, await fan.all(method, told));
+    }
+    default:
+      break;
+  }
+  return merged(ask, await fan.all(method, ask));
+}
+
+type CalMethod = 'calRead' | 'calScan';
+
+/**
+ * Which stands are contested, wherever their grains lie: what the selected beliefs speak of is asked first, then what each
+ * partition says of that.
+ */
+async function contestedAnywhere(
+  fan: Fan,
+  method: CalMethod,
+  { filter, tests, scanMax, untilMs }: Selection & Bounds,
+): Promise<{ readonly contested: readonly string[]; readonly spent: Stopped }> {
+  const bounds = { scanMax, untilMs };
+  const selection = { filter, tests: tests.filter((test) => !mentions(test, 'contradicted')) };
+  const spoken = outputs(await fan.all(method, { kind: 'pairs', input: { ...selection, ...bounds } }), 'pairs');
+  const looked = spentOf(spoken);
+  if (looked.stopped !== undefined) return { contested: [], spent: looked };
+  const pairs = distinctPairs(spoken.flatMap((one) => one.pairs));
+  if (pairs.length === 0) return { contested: [], spent: looked };
+  const said = outputs(await fan.all(method, { kind: 'rivals', input: { pairs, ...bounds } }), 'rivals');
+  return { contested: contestedOf(said.flatMap(({ stands }) => stands)), spent: spentOf(said) };
+}
+
+function distinctPairs(pairs: readonly Spoken[]): Spoken[] {
+  return [...new Map(pairs.map((pair) => [pairName(pair), pair])).values()];
+}
+
+function stoppedAnswer(kind: 'select' | 'count' | 'group' | 'values', spent: Stopped): PartitionAnswer {
+  const none = { total: 0, ...spent };
+  switch (kind) {
+    case 'select':
+      return { kind, output: { grains: [], ...none } };
+    case 'count':
+      return { kind, output: none };
+    case 'group':
+      return { kind, output: { groups: [], ...none } };
+    case 'values':
+      return { kind, output: { values: [], isCut: false, ...none } };
+    default:
+      return unreachable(kind);
+  }
+}
+
+function merged(ask: PartitionRead, answers: readonly PartitionAnswer[]): PartitionAnswer {
+  switch (ask.kind) {
+    case 'select': {
+      const { order, take, dedup } = ask.input;
+      const parts = outputs(answers, 'select');
+      // A grain that two partitions hold counts once.
+      const distinct = new Map(parts.flatMap(({ grains }) => grains).map((view) => [view.hash, view]));
+      const sorted = [...distinct.values()]
+        .map((view) => ({ view, ...keyed(order, calGrain(view, 1)) }))
+        .sort((a, b) => compareKeys(order, a, b))
+        .map(({ view }) => view);
+      const kept = dedup === undefined ? sorted : withoutRepeats(sorted, (view) => calGrain(view, 1), dedup);
+      const grains = kept.slice(0, take);
+      return { kind: 'select', output: { grains, ...added(parts) } };
+    }
+    case 'count':
+      return { kind: 'count', output: added(outputs(answers, 'count')) };
+    case 'group': {
+      const parts = outputs(answers, 'group');
+      return { kind: 'group', output: { groups: mergeGroups(parts, ask.input.shown), ...added(parts) } };
+    }
+    case 'values': {
+      const { order } = ask.input;
+      const parts = outputs(answers, 'values');
+      const sorted = parts.flatMap(({ values }) => values).sort((a, b) => compareKeys(order, a, b));
+      const first = new Map<string, (typeof sorted)[number]>();
+      for (const one of sorted) if (!first.has(one.value)) first.set(one.value, one);
+      const values = [...first.values()];
+      return { kind: 'values', output: { values, isCut: parts.some(({ isCut }) => isCut), ...added(parts) } };
+    }
+    case 'find': {
+      const hashes = new Set(outputs(answers, 'find').flatMap((one) => one.hashes));
+      return { kind: 'find', output: { hashes: [...hashes].slice(0, 2) } };
+    }
+    case 'estimate': {
+      const parts = outputs(answers, 'estimate');
+      const counts = ask.input.filters.map(({ name }, i) => ({
+        name,
+        grains: parts.reduce((sum, part) => sum + (part.counts[i]?.grains ?? 0), 0),
+      }));
+      return { kind: 'estimate', output: { counts } };
+    }
+    case 'pairs': {
+      const parts = outputs(answers, 'pairs');
+      return {
+        kind: 'pairs',
+        output: { pairs: distinctPairs(parts.flatMap(({ pairs }) => pairs)), ...spentOf(parts) },
+      };
+    }
+    case 'rivals': {
+      const parts = outputs(answers, 'rivals');
+      return { kind: 'rivals', output: { stands: parts.flatMap(({ stands }) => stands), ...spentOf(parts) } };
+    }
+    default:
+      return unreachable(ask);
+  }
+}
+
+function mergeGroups(parts: readonly OutputOf<'group'>[], shown: number): GroupView[] {
+  const merged = new Map<string, { count: number; grains: GrainView[] }>();
+  for (const { key, count, grains } of parts.flatMap((part) => part.groups)) {
+    const group = merged.get(key);
+    if (group === undefined) merged.set(key, { count, grains: [...grains] });
+    else {
+      group.count += count;
+      group.grains.push(...grains);
+    }
+  }
+  return [...merged]
+    .sort(([a], [b]) => compareCodePoints(a, b))
+    .map(([key, { count, grains }]) => ({
+      key,
+      count,
+      grains: grains.sort((a, b) => (a.hash < b.hash ? -1 : 1)).slice(0, shown),
+    }));
+}
+
+type OutputOf<K extends PartitionAnswer['kind']> = Extract<PartitionAnswer, { kind: K }>['output'];
+
+function outputs<K extends PartitionAnswer['kind']>(answers: readonly PartitionAnswer[], kind: K): OutputOf<K>[] {
+  // Each partition answers a kind with its output.
+  return answers.flatMap((one) => (one.kind === kind ? [one.output as OutputOf<K>] : []));
+}
+
+function added(parts: readonly (Stopped & { readonly total: number })[]) {
+  return { total: parts.reduce((sum, { total }) => sum + total, 0), ...spentOf(parts) };
+}
+
+function spentOf(parts: readonly Stopped[]): Stopped {
+  const stopped = parts.find((part) => part.stopped !== undefined)?.stopped;
+  return {
+    scanned: parts.reduce((sum, { scanned }) => sum + scanned, 0),
+    ...(stopped === undefined ? {} : { stopped }),
+  };
+}

@@ -1,0 +1,65 @@
+// What governs a memory of several partitions, where one of them does not answer: that is told as what it is, whatever the one
+// said, and asking again completes it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../engine/base/errors.ts';
+import { GatherRoom } from '../gather-room.ts';
+import type { ShardCaller } from '../protocol.ts';
+import { Turns } from '../turns.ts';
+import { Fan } from './fan.ts';
+import { GATHER } from './gather.ts';
+import { partitionFor } from './placement.ts';
+
+const TOOLS = {
+  placementOf: () => ({ grainType: '', fields: {} }),
+  turns: new Turns(),
+  room: new GatherRoom(),
+  dedup: 'exact',
+} as const;
+const CONTEXT = { memory: 1, actor: 'key:test', requestId: 'req' };
+const FACT = { userId: 'ann', purpose: 'storage', granted: false, atMs: 5, hash: 'h' };
+
+/** Three partitions that note what they did; those in `busy` take nothing. */
+function partitions(busy: Set<number>) {
+  const done: string[] = [];
+  const callers = [0, 1, 2].map((partition) => ({
+    call: async (method: string, _: unknown, input: { readonly check?: true }): Promise<unknown> => {
+      if (busy.has(partition)) throw new EngineError('LIM-E001');
+      if (input.check !== true) done.push(`${method} ${partition}`);
+      if (method === 'restrict') return { restricted: true, timestamp: 5 };
+      if (method === 'setPolicy') return { policy: { seal_hash: 's' }, change: 'downgraded' };
+      return { outcomes: [{ fact: FACT }] };
+    },
+  }));
+  // Shards that are asked for nothing else.
+  return { done, fan: new Fan(CONTEXT, callers as unknown as ShardCaller[]) };
+}
+
+const home = partitionFor({ grainType: 'consent', fields: { user_id: 'ann' } }, 3);
+const others = [0, 1, 2].filter((partition) => partition !== home);
+const calls: Readonly<Record<string, { readonly begins: number; readonly run: (fan: Fan) => Promise<unknown> }>> = {
+  'a withdrawal': {
+    begins: home,
+    run: (fan) => GATHER.consent(fan, { items: [{ userId: 'ann', purpose: 'storage', granted: false }] }, TOOLS),
+  },
+  'a restriction': {
+    begins: home,
+    run: (fan) => GATHER.restrict(fan, { userId: 'ann', restricted: true }, TOOLS),
+  },
+  'a policy': { begins: 0, run: (fan) => GATHER.setPolicy(fan, { change: {}, isAdmin: true }, TOOLS) },
+};
+
+for (const [what, { begins, run }] of Object.entries(calls))
+  test(`${what} that is cut off is not refused, and completes when it is asked for again`, async () => {
+    const busy = new Set([others.find((partition) => partition !== begins)!]);
+    const { fan, done } = partitions(busy);
+    await assert.rejects(run(fan), { code: 'STO-E002', retryable: true });
+    assert.ok(done.length > 0);
+    busy.clear();
+    done.length = 0;
+    await run(fan);
+    assert.deepEqual([...new Set(done.map((one) => Number(one.split(' ')[1])))].sort(), [0, 1, 2]);
+    // Where nothing was begun, what held it up says so itself.
+    busy.add(0).add(1).add(2);
+    await assert.rejects(run(fan), { code: 'LIM-E001' });
+  });

@@ -1,0 +1,169 @@
+// What governs a memory of several partitions: it is written to each, so that each decides alone. What makes things
+// stricter reaches every partition before it is answered; what loosens them is decided where the memory's policy is kept
+// (partition 0) and reaches the others after that. So a change that is cut off leaves some partitions stricter than
+// others, never one that is looser than what was last said, and asking for it again completes it.
+
+import type { ConsentFact, ConsentOutcome, Input, Output, RetentionNamespace } from '../protocol.ts';
+import { type Fan, halfDone } from './fan.ts';
+import { sumOf } from './merge.ts';
+import { partitionFor } from './placement.ts';
+
+export async function gatherSetPolicy(fan: Fan, input: Input<'setPolicy'>): Promise<Output<'setPolicy'>> {
+  if ('sealed' in input || input.check === true) return fan.one(0, 'setPolicy', input);
+  return fan.claimed(async () => {
+    const decided = await fan.one(0, 'setPolicy', { ...input, check: true });
+    if (decided.change === 'upgraded') await handOn(fan, decided);
+    // Decided again: where another change came in between, that is what is built upon.
+    const sealed = await fan.one(0, 'setPolicy', input);
+    if (decided.change !== 'upgraded' || sealed.policy['seal_hash'] !== decided.policy['seal_hash'])
+      await handOn(fan, sealed);
+    return sealed;
+  });
+}
+
+async function handOn(fan: Fan, { policy, change }: Output<'setPolicy'>): Promise<void> {
+  const others = fan.repeatable();
+  const sealed = { sealed: policy, change };
+  const told = await Promise.allSettled(
+    Array.from({ length: fan.partitions - 1 }, (_, at) => others.one(at + 1, 'setPolicy', sealed)),
+  );
+  if (told.some(({ status }) => status === 'rejected')) throw halfDone('the policy');
+}
+
+/** Freezing a user again tells when that was done first. */
+export async function gatherRestrict(fan: Fan, input: Input<'restrict'>): Promise<Output<'restrict'>> {
+  return fan.claimed(async () => {
+    const answers = await fan.everywhere('restrict', input, 'the change of the restriction');
+    return { restricted: input.restricted, timestamp: Math.min(...answers.map(({ timestamp }) => timestamp)) };
+  });
+}
+
+export async function gatherRestrictions(fan: Fan, input: Input<'restrictions'>): Promise<Output<'restrictions'>> {
+  const answers = await fan.all('restrictions', input);
+  const first = new Map<string, Output<'restrictions'>['restrictions'][number]>();
+  for (const restriction of answers.flatMap(({ restrictions }) => restrictions)) {
+    const known = first.get(restriction.userId);
+    if (known === undefined || restriction.restrictedAt < known.restrictedAt)
+      first.set(restriction.userId, restriction);
+  }
+  return { restrictions: [...first.values()].sort((one, other) => one.restrictedAt - other.restrictedAt) };
+}
+
+/** The grain lies where its user's grains are; once it is written, the other partitions hear what it says. */
+export async function gatherConsent(fan: Fan, { items }: Input<'consent'>): Promise<Output<'consent'>> {
+  return fan.claimed(async () => {
+    const homes = items.map(({ userId }) => homeOf(fan, userId));
+    const outcomes = new Array<ConsentOutcome>(items.length);
+    await Promise.all(
+      [...Map.groupBy(items.keys(), (index) => homes[index]!)].map(async ([partition, indexes]) => {
+        const answer = await fan.one(partition, 'consent', { items: indexes.map((index) => items[index]!) });
+        indexes.forEach((index, place) => {
+          outcomes[index] = answer.outcomes[place]!;
+        });
+      }),
+    );
+    await tell(
+      fan,
+      outcomes.flatMap((outcome) => ('fact' in outcome ? [outcome.fact] : [])),
+    );
+    return { outcomes };
+  });
+}
+
+function homeOf(fan: Fan, userId: string): number {
+  return partitionFor({ grainType: 'consent', fields: { user_id: userId } }, fan.partitions, fan.context);
+}
+
+async function tell(fan: Fan, facts: readonly ConsentFact[]): Promise<void> {
+  const others = fan.repeatable();
+  const told = await Promise.allSettled(
+    Array.from({ length: fan.partitions }, async (_, partition) => {
+      const foreign = facts.filter(({ userId }) => homeOf(fan, userId) !== partition);
+      if (foreign.length > 0) await others.one(partition, 'consentFacts', { facts: foreign });
+    }),
+  );
+  if (told.some(({ status }) => status === 'rejected')) throw halfDone('what was said of consent');
+}
+
+/** Of each user and purpose the last word. */
+export async function gatherConsents(fan: Fan, input: Input<'consents'>): Promise<Output<'consents'>> {
+  const answers = await fan.all('consents', input);
+  const last = new Map<string, ConsentFact>();
+  for (const fact of answers.flatMap(({ facts }) => facts)) {
+    const place = `${fact.userId}\u0000${fact.purpose}`;
+    const known = last.get(place);
+    if (known === undefined || known.atMs < fact.atMs) last.set(place, fact);
+  }
+  return { facts: [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, fact]) => fact) };
+}
+
+export async function gatherPolicyImpact(fan: Fan, input: Input<'policyImpact'>): Promise<Output<'policyImpact'>> {
+  const answers = await fan.all('policyImpact', input);
+  return {
+    grainsTotal: sumOf(answers, 'grainsTotal'),
+    grainsExpiring: sumOf(answers, 'grainsExpiring'),
+    grainsWithBlockedPii: sumOf(answers, 'grainsWithBlockedPii'),
+    usersWithoutConsent: Buffer.concat(answers.map(({ usersWithoutConsent }) => usersWithoutConsent)),
+  };
+}
+
+export async function gatherRetentionStatus(
+  fan: Fan,
+  input: Input<'retentionStatus'>,
+): Promise<Output<'retentionStatus'>> {
+  const answers = await fan.all('retentionStatus', input);
+  const merged = new Map<string, RetentionNamespace>();
+  for (const row of answers.flatMap(({ namespaces }) => namespaces)) {
+    const known = merged.get(row.namespace);
+    merged.set(row.namespace, known === undefined ? row : together(known, row));
+  }
+  // Enforced when the last of them was.
+  const enforced = answers.map(({ lastEnforcedMs }) => lastEnforcedMs);
+  const last = enforced.includes(undefined) ? undefined : Math.min(...enforced.map((at) => at ?? 0));
+  return {
+    namespaces: [...merged.values()].sort((one, other) => (one.namespace < other.namespace ? -1 : 1)),
+    defaultTtlDays: answers[0]?.defaultTtlDays ?? null,
+    ...(last === undefined ? {} : { lastEnforcedMs: last }),
+  };
+}
+
+function together(one: RetentionNamespace, other: RetentionNamespace): RetentionNamespace {
+  const next = least(one.nextExpiryMs, other.nextExpiryMs);
+  const oldest = least(one.oldestCreatedMs, other.oldestCreatedMs);
+  return {
+    ...one,
+    grains: one.grains + other.grains,
+    expired: one.expired + other.expired,
+    held: one.held + other.held,
+    ...(next === undefined ? {} : { nextExpiryMs: next }),
+    ...(oldest === undefined ? {} : { oldestCreatedMs: oldest }),
+  };
+}
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+export async function gatherEnforceRetention(
+  fan: Fan,
+  input: Input<'enforceRetention'>,
+): Promise<Output<'enforceRetention'>> {
+  return fan.claimed(async () => {
+    const answers = await fan.repeatable().all('enforceRetention', input);
+    const byNamespace = new Map<string, Output<'enforceRetention'>['byNamespace'][string]>();
+    for (const [namespace, counts] of answers.flatMap((answer) => Object.entries(answer.byNamespace))) {
+      const known = byNamespace.get(namespace) ?? { expired: 0, forgotten: 0, held: 0 };
+      byNamespace.set(namespace, {
+        expired: known.expired + counts.expired,
+        forgotten: known.forgotten + counts.forgotten,
+        held: known.held + counts.held,
+      });
+    }
+    return {
+      expired: sumOf(answers, 'expired'),
+      forgotten: sumOf(answers, 'forgotten'),
+      held: sumOf(answers, 'held'),
+      byNamespace: Object.fromEntries(byNamespace),
+    };
+  });
+}

@@ -1,0 +1,58 @@
+// What the trail calls grains that lie in several partitions, and back: the first partition keeps the records of recalls, and
+// only the partition that holds a grain has the keys of its name.
+import { isPlainHash, nameAtHome, nameIn, parseName } from '../../engine/record/grain-name.ts';
+import type { Input, Output, RecallAccount, RecallRecordView } from '../protocol.ts';
+import type { Fan } from './fan.ts';
+
+/** Where records of recalls are kept. */
+const KEEPER = 0;
+
+export async function keepRecallWithNames(fan: Fan, account: RecallAccount): Promise<Output<'keepRecall'>> {
+  const told = [...account.results, ...account.excluded.named].map(({ hash }) => hash);
+  const hashes = [...new Set(told)].filter(isPlainHash);
+  const { names } = await gatherNames(fan, { hashes });
+  return fan.one(KEEPER, 'keepRecall', {
+    ...account,
+    names: Object.fromEntries(hashes.map((hash, at) => [hash, names[at]!])),
+  });
+}
+
+/** Of a grain that two partitions hold, the first one's. */
+export async function gatherNames(fan: Fan, { hashes }: Input<'grainNames'>): Promise<Output<'grainNames'>> {
+  if (hashes.length === 0) return { names: [] };
+  const answers = await fan.all('grainNames', { hashes });
+  return {
+    names: hashes.map((_, at) => {
+      const partition = answers.findIndex(({ names }) => names[at] !== '');
+      if (partition < 0) return '';
+      const name = answers[partition]!.names[at]!;
+      return partition === KEEPER ? name : nameIn(partition, name);
+    }),
+  };
+}
+
+export async function gatherHashes(fan: Fan, { names, ...how }: Input<'grainHashes'>): Promise<Output<'grainHashes'>> {
+  const byPartition = Map.groupBy(names.keys(), (at) => parseName(names[at]!)?.partition ?? KEEPER);
+  const hashes = names.map(() => '');
+  await Promise.all(
+    [...byPartition].map(async ([partition, places]) => {
+      if (partition >= fan.partitions) return;
+      const asked = places.map((at) => nameAtHome(names[at]!));
+      const { hashes: found } = await fan.one(partition, 'grainHashes', { ...how, names: asked });
+      for (const [i, at] of places.entries()) hashes[at] = found[i]!;
+    }),
+  );
+  return { hashes };
+}
+
+/** The record as the first partition shows it, with the hashes that only others can tell. */
+export async function withHashes(fan: Fan, record: RecallRecordView): Promise<RecallRecordView> {
+  const shown = [...record.results, ...record.excluded];
+  const untold = [...new Set(shown.flatMap(({ hash, grain }) => (hash === '' ? [String(grain)] : [])))];
+  if (untold.length === 0) return record;
+  const { hashes } = await gatherHashes(fan, { names: untold });
+  const told = new Map(untold.map((name, at) => [name, hashes[at]!]));
+  const fill = <T extends RecallRecordView['results'][number]>(one: T): T =>
+    one['hash'] === '' ? { ...one, hash: told.get(String(one['grain'])) ?? '' } : one;
+  return { ...record, results: record.results.map(fill), excluded: record.excluded.map(fill) };
+}

@@ -1,0 +1,158 @@
+// Pages over several partitions: lists merged by their order, and exports one partition after the other.
+
+import { assert } from '../../engine/base/assert.ts';
+import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../../engine/base/limits.ts';
+import { AnswerRoom, partOfGrain } from '../../engine/grain/api/answer-room.ts';
+import type { Held } from '../gather-room.ts';
+import { withAllSources } from '../gather-sources.ts';
+import type { GrainView, Input, Output } from '../protocol.ts';
+import type { Fan } from './fan.ts';
+import { sumOf } from './merge.ts';
+import { bytesOf } from './recall.ts';
+
+type ListInput = Input<'list'>;
+type Position = NonNullable<ListInput['after']>;
+
+/**
+ * A list over all partitions, in the order of each: by creation time (descending or ascending as asked), then by
+ * hash ascending. Every partition is read page by page from the same position; `offset` counts in the merged order.
+ */
+export async function gatherList(fan: Fan, input: ListInput, held: Held): Promise<Output<'list'>> {
+  const { offset = 0, ...rest } = input;
+  const wanted = offset + input.limit;
+  // All of them together hold about two answers, however many they are.
+  const page = { ...rest, limit: Math.min(wanted, PAGE_LIMIT_MAX) };
+  const firsts = await fan.all('list', { ...page, bytesMax: await bytesOfEach(fan, held) });
+  for (const { grains: first } of firsts) held.add(bytesOf(first));
+  const streams = firsts.map((first, partition) => new ListStream({ fan, partition, input: page, held }, first));
+  const grains: GrainView[] = [];
+  const room = new AnswerRoom();
+  for (let taken = 0; taken < wanted; taken++) {
+    const next = await smallest(streams, input.order);
+    if (next?.head === undefined) break;
+    if (taken >= offset && !room.takes(partOfGrain(next.head))) break;
+    const grain = next.take();
+    if (taken >= offset) grains.push(grain);
+  }
+  const last = grains.at(-1);
+  const more = streams.some((stream) => stream.hasMore);
+  return {
+    grains: await withAllSources(fan, grains),
+    total: sumOf(firsts, 'total'),
+    more,
+    ...(more && last !== undefined ? { next: positionOf(last) } : {}),
+  };
+}
+
+/** What each partition may answer. */
+async function bytesOfEach(fan: Fan, held: Held): Promise<number> {
+  return Math.ceil((await held.room(2 * ANSWER_BYTES_MAX)) / fan.partitions);
+}
+
+async function smallest(streams: readonly ListStream[], order: ListInput['order']): Promise<ListStream | undefined> {
+  let best: ListStream | undefined;
+  for (const stream of streams) {
+    await stream.fill();
+    if (stream.head === undefined) continue;
+    if (best?.head === undefined || comesBefore(stream.head, best.head, order)) best = stream;
+  }
+  return best;
+}
+
+interface ListSource {
+  readonly fan: Fan;
+  readonly partition: number;
+  readonly input: ListInput;
+  readonly held: Held;
+}
+
+/** One partition's list, from its first page on. */
+class ListStream {
+  readonly #source: ListSource;
+  #page: Output<'list'>;
+  #at = 0;
+
+  constructor(source: ListSource, first: Output<'list'>) {
+    this.#source = source;
+    this.#page = first;
+  }
+
+  get head(): GrainView | undefined {
+    return this.#page.grains[this.#at];
+  }
+
+  get hasMore(): boolean {
+    return this.head !== undefined || this.#page.more;
+  }
+
+  take(): GrainView {
+    const { head } = this;
+    assert(head !== undefined, 'only a filled stream is taken from');
+    this.#at++;
+    return head;
+  }
+
+  /** Reads the next page when this one is used up and there is one. */
+  async fill(): Promise<void> {
+    const { next } = this.#page;
+    if (this.head !== undefined || next === undefined) return;
+    const { fan, partition, input, held } = this.#source;
+    const bytesMax = await bytesOfEach(fan, held);
+    this.#page = await fan.one(partition, 'list', { ...input, after: next, bytesMax });
+    held.add(bytesOf(this.#page.grains));
+    this.#at = 0;
+  }
+}
+
+function positionOf({ createdAtMs, hash }: GrainView): Position {
+  return { createdAtMs, hash };
+}
+
+/** True when `a` stands before `b` in a list. */
+export function comesBefore(a: GrainView, b: GrainView, order: ListInput['order']): boolean {
+  if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs < b.createdAtMs === (order === 'asc');
+  return a.hash < b.hash;
+}
+
+/** Ordinals are u32: a place in an export is the partition, times this, plus the ordinal in it. */
+const ORDINALS = 2 ** 32;
+
+/**
+ * A page of an export. The place that it takes and gives holds the partition too; a partition's ordinals begin after
+ * its own zero, so the place after the last grain of one is the beginning of the next.
+ */
+export async function gatherExportPage(fan: Fan, input: Input<'exportPage'>): Promise<Output<'exportPage'>> {
+  const { partition, after, placed } = placeIn(fan, input.after);
+  const page = await fan.one(partition, 'exportPage', { ...input, after });
+  return { ...page, ...placed(page) };
+}
+
+/** The same of one person's grains. */
+export async function gatherPersonPage(fan: Fan, input: Input<'personPage'>): Promise<Output<'personPage'>> {
+  const { partition, after, placed } = placeIn(fan, input.after);
+  const page = await fan.one(partition, 'personPage', { ...input, after });
+  const views = await withAllSources(
+    fan,
+    page.grains.map(({ view }) => view),
+    { hidden: true },
+  );
+  const grains = page.grains.map((grain, at) => ({ ...grain, view: views[at]! }));
+  return { ...page, grains, ...placed(page) };
+}
+
+interface End {
+  readonly last: number;
+  readonly done: boolean;
+}
+
+/** Which partition a place is in and where there, and how the end of a page of it becomes a place again. */
+function placeIn(fan: Fan, place: number) {
+  const partition = Math.floor(place / ORDINALS);
+  const base = partition * ORDINALS;
+  const isLast = partition === fan.partitions - 1;
+  const placed = ({ last, done }: End): End => ({
+    last: done && !isLast ? base + ORDINALS : base + last,
+    done: done && isLast,
+  });
+  return { partition, after: place - base, placed };
+}

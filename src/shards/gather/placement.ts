@@ -1,0 +1,97 @@
+// Where a grain lives: memory to partition to shard. Frozen: data on disk was placed by these functions, so their
+// answers never change (test/golden/placement.json holds some). The number of shards is written in the data
+// directory, the number of partitions in the memory's settings.
+//
+//   hash(x)            the first four bytes of SHA-256(x), as a big-endian number
+//   shard of (m, p)    (hash(m as u32, big-endian) + p) mod S
+//   partition          hash(UTF-8 of the grain's placement key) mod P
+//   placement key      the canonical JSON of one of
+//                        ["session", session_id]
+//                        ["user", user_id]
+//                        ["triple", namespace, subject, relation]
+//                        ["grain", type, fields without created_at, nulls and the default namespace]
+//                      the first whose parts are all there; an empty string counts as absent; all text in NFC, as the
+//                      grain will have it, and subject and relation trimmed, as the triple index compares them
+import { hash } from 'node:crypto';
+import { assert } from '../../engine/base/assert.ts';
+import { SHARDS_MAX } from '../../engine/base/limits.ts';
+import { toNfc } from '../../engine/base/nfc.ts';
+import type { JsonObject } from '../protocol.ts';
+
+/** What of a grain decides its partition. */
+export interface Placed {
+  readonly grainType: string;
+  readonly fields: JsonObject;
+}
+
+/** What the caller is bound or narrowed to: the engine writes it into grains that do not say it themselves. */
+export interface Narrowing {
+  readonly namespace?: string;
+  readonly userId?: string;
+}
+
+const NAMESPACE_DEFAULT = 'default';
+
+/** The shard that holds partition `partition` of the memory with this number. */
+export function shardOf(memory: number, partition: number, shards: number): number {
+  assert(memory >>> 0 === memory, 'a memory number is a u32');
+  assert(shards >= 1 && shards <= SHARDS_MAX, 'the number of shards is in range');
+  assert(partition >= 0 && partition < shards, 'a partition is in range');
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeUInt32BE(memory);
+  return (hash32(bytes) + partition) % shards;
+}
+
+/** The partition, of `partitions`, that remembers this idempotency key. */
+export function keyPartition(key: string, partitions: number): number {
+  return hash32(key) % partitions;
+}
+
+/** The partition, of `partitions`, that a new grain belongs to. A new version of a grain stays where its chain is. */
+export function partitionFor(grain: Placed, partitions: number, narrowing: Narrowing = {}): number {
+  assert(partitions >= 1 && partitions <= SHARDS_MAX, 'the number of partitions is in range');
+  return partitions === 1 ? 0 : hash32(toNfc(placementKey(grain, narrowing))) % partitions;
+}
+
+function placementKey({ grainType, fields }: Placed, narrowing: Narrowing): string {
+  const session = text(fields['session_id']);
+  if (session !== undefined) return canonicalJson(['session', session]);
+  const user = text(fields['user_id']) ?? text(narrowing.userId);
+  if (user !== undefined) return canonicalJson(['user', user]);
+  const subject = text(trimmed(fields['subject']));
+  const relation = text(trimmed(fields['relation']));
+  const namespace = text(fields['namespace']) ?? text(narrowing.namespace) ?? NAMESPACE_DEFAULT;
+  if (subject !== undefined && relation !== undefined) return canonicalJson(['triple', namespace, subject, relation]);
+  // What the grain would not tell apart must not lie apart.
+  const told: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== null) told[name] = value;
+  told['namespace'] = namespace === NAMESPACE_DEFAULT ? undefined : namespace;
+  told['created_at'] = undefined;
+  return canonicalJson(['grain', grainType, told]);
+}
+
+function trimmed(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim() : value;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/**
+ * JSON with the keys of every object in code unit order and nothing that is undefined. Integers beyond 2^53 that
+ * arrive as bigint are written by their digits; bytes, which JSON has not, by their hex.
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  members.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
+}
+
+function hash32(input: string | Uint8Array): number {
+  return Number.parseInt(hash('sha256', input, 'hex').slice(0, 8), 16);
+}

@@ -1,0 +1,177 @@
+// A recall over several partitions: what BM25 must know is summed first, then every partition gives its candidates
+// with raw scores, and they are fused here as if they had come from one. Only the final hits are read.
+
+import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
+import type { Excluded } from '../../engine/calls/recall.ts';
+import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
+import { type Fused, fuse, newestFirst } from '../../engine/recall/fusion/fuse.ts';
+import { coverageOf, type Evidence, evidenceOf } from '../../engine/recall/legs/evidence.ts';
+import { beyondLimit } from '../../engine/recall/recall.ts';
+import { Exclusions } from '../../engine/recall/stages/excluded.ts';
+import type { Held } from '../gather-room.ts';
+import { withAllSources } from '../gather-sources.ts';
+import type { Candidate, GrainView, Output, RecallHit, RecallQuery, TextStatistics } from '../protocol.ts';
+import type { Fan } from './fan.ts';
+import { mergeTextStatistics } from './merge.ts';
+
+interface PartitionCandidate extends Candidate {
+  readonly partition: number;
+}
+
+export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Promise<Output<'recall'>> {
+  const statistics =
+    query.query === undefined ? NO_STATISTICS : mergeTextStatistics(await fan.all('recallStatistics', query));
+  const answers = await fan.all('recallCandidates', { query, statistics });
+  const gathered = distinct(answers);
+  const candidates = cutLegs(gathered, query);
+  const legCut = candidates.length < gathered.length || answers.some((answer) => answer.legCut === true);
+  const ranked = fuse(candidates, query);
+  const { grains, end } = await fetchGrains(fan, ranked, held);
+  // The same from all of them: they know the same statistics.
+  const shares = answers[0]?.termShares ?? [];
+  const evidence: Evidence[] = [];
+  const hits = ranked.slice(0, end).flatMap(({ candidate, ...scores }): RecallHit[] => {
+    const grain = grains.get(candidate.hash);
+    // Forgotten since the candidates were gathered.
+    if (grain === undefined) return [];
+    const known: Evidence = { held: candidate.held ?? [], cosine: candidate.cosine };
+    evidence.push(known);
+    const judged = {
+      ...(candidate.cosine === undefined ? {} : { cosine: candidate.cosine }),
+      ...(query.query === undefined ? {} : { evidence: evidenceOf(known, shares) }),
+    };
+    return [{ grain, superseded: grain.supersededBy !== undefined, ...scores, ...judged }];
+  });
+  return {
+    hits,
+    total: candidates.length,
+    coverage: query.query === undefined ? null : coverageOf(evidence, shares),
+    ...(end < ranked.length ? { truncated: true as const } : {}),
+    ...behindOf(answers),
+    ...(answers.some(({ queryCut }) => queryCut === true) ? { queryCut: true } : {}),
+    ...(legCut ? { legCut } : {}),
+    // Asked for, or wanted by the policy.
+    ...(answers.some((answer) => answer.excluded !== undefined) ? { excluded: excludedOf(answers) } : {}),
+    ...(query.tellBeyond === true ? { beyond: beyondLimit(candidates, ranked) } : {}),
+  };
+}
+
+/** One partition that goes by words alone decides. */
+function behindOf(answers: readonly Output<'recallCandidates'>[]): Pick<Output<'recall'>, 'vectorsBehind'> {
+  if (answers.some(({ vectorsBehind }) => vectorsBehind === true)) return { vectorsBehind: true };
+  return answers.some(({ vectorsBehind }) => vectorsBehind === 'partly') ? { vectorsBehind: 'partly' } : {};
+}
+
+function excludedOf(answers: readonly Output<'recallCandidates'>[]): Excluded {
+  const excluded = new Exclusions();
+  for (const answer of answers) if (answer.excluded !== undefined) excluded.join(answer.excluded);
+  return excluded.plain();
+}
+
+const NO_STATISTICS: TextStatistics = { docs: 0, totalLength: 0, documentFrequency: {} };
+
+/** Candidates of all partitions; a grain that two of them hold counts once. */
+function distinct(answers: readonly Output<'recallCandidates'>[]): PartitionCandidate[] {
+  const candidates = new Map<string, PartitionCandidate>();
+  answers.forEach((answer, partition) => {
+    for (const candidate of answer.candidates) {
+      if (!candidates.has(candidate.hash)) candidates.set(candidate.hash, { ...candidate, partition });
+    }
+  });
+  return [...candidates.values()];
+}
+
+/**
+ * The best of each leg, as many as one partition would have given, with the neighbours of the best by words and by
+ * vectors: every partition gave that many of its own, and what is normalised over more would be other scores.
+ */
+function cutLegs(candidates: readonly PartitionCandidate[], query: RecallQuery): PartitionCandidate[] {
+  const inText = candidates.filter(({ bm25, outsideText }) => bm25 !== undefined && outsideText !== true);
+  const words = bestBy(
+    inText.filter(({ bm25 = 0 }) => bm25 > 0),
+    ({ bm25 = 0 }) => bm25,
+    query.candidateLimit,
+  );
+  const vectors = bestBy(
+    inText.filter(({ cosine }) => cosine !== undefined),
+    ({ cosine = 0 }) => cosine,
+    query.candidateLimit,
+  );
+  const kept = new Set([...words, ...vectors]);
+  const places = new Map(inText.map((candidate) => [placeOf(candidate.partition, candidate.ordinal), candidate]));
+  for (const { partition, turn } of [...kept]) {
+    for (const neighbour of [turn?.before, turn?.after]) {
+      const candidate = neighbour === undefined ? undefined : places.get(placeOf(partition, neighbour.ordinal));
+      if (candidate !== undefined) kept.add(candidate);
+    }
+  }
+  const structural = candidates.filter((candidate) => candidate.structural === true).sort(newestFirst);
+  const inStructural = new Set(structural.slice(0, query.candidateLimit));
+  return candidates.flatMap((candidate) => {
+    const isStructural = inStructural.has(candidate);
+    if (!kept.has(candidate)) return isStructural ? { ...candidate, outsideText: true } : [];
+    return isStructural || candidate.structural !== true ? candidate : { ...candidate, structural: false };
+  });
+}
+
+function placeOf(partition: number, ordinal: number): number {
+  return partition * 2 ** 32 + ordinal;
+}
+
+function bestBy(
+  candidates: readonly PartitionCandidate[],
+  scoreOf: (candidate: PartitionCandidate) => number,
+  limit: number,
+): PartitionCandidate[] {
+  return candidates.toSorted((a, b) => scoreOf(b) - scoreOf(a) || newestFirst(a, b)).slice(0, limit);
+}
+
+/**
+ * The grains of the best, as many as one partition would have opened, and the rank at which that ends. No round asks for more
+ * than that of all partitions together, however large the grains of one of them are.
+ */
+async function fetchGrains(
+  fan: Fan,
+  ranked: readonly Fused<PartitionCandidate>[],
+  held: Held,
+): Promise<{ readonly grains: ReadonlyMap<string, GrainView>; readonly end: number }> {
+  const grains = new Map<string, GrainView | null>();
+  const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
+  let end = 0;
+  for (let isFull = false; end < ranked.length && !isFull; ) {
+    const bytesMax = Math.ceil((await held.room(RECALL_HELD_BYTES_MAX)) / fan.partitions);
+    held.add(await fetchMissing(fan, ranked.slice(end), { bytesMax, grains }));
+    for (; end < ranked.length; end++) {
+      const { hash } = ranked[end]!.candidate;
+      const grain = grains.get(hash);
+      if (grain === undefined) break;
+      isFull = grain !== null && !room.takesBytes(grain.sizeBytes);
+      if (isFull) break;
+    }
+  }
+  const told = await withAllSources(fan, [...grains.values()]);
+  return { grains: new Map(told.flatMap((grain) => (grain === null ? [] : [[grain.hash, grain]]))), end };
+}
+
+/** Asks each partition for those of its grains that were not answered yet: at least the next one comes. The bytes that came. */
+async function fetchMissing(
+  fan: Fan,
+  ranked: readonly Fused<PartitionCandidate>[],
+  { bytesMax, grains }: { readonly bytesMax: number; readonly grains: Map<string, GrainView | null> },
+): Promise<number> {
+  const missing = ranked.map(({ candidate }) => candidate).filter(({ hash }) => !grains.has(hash));
+  const byPartition = Map.groupBy(missing, ({ partition }) => partition);
+  const bytes = await Promise.all(
+    [...byPartition].map(async ([partition, candidates]) => {
+      const hashes = candidates.map(({ hash }) => hash);
+      const answer = await fan.one(partition, 'fetch', { hashes, bytesMax });
+      for (const [at, grain] of answer.grains.entries()) grains.set(hashes[at]!, grain);
+      return bytesOf(answer.grains);
+    }),
+  );
+  return bytes.reduce((sum, some) => sum + some, 0);
+}
+
+export function bytesOf(grains: readonly (GrainView | null)[]): number {
+  return grains.reduce((sum, grain) => sum + (grain?.sizeBytes ?? 0), 0);
+}

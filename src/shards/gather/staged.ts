@@ -1,0 +1,136 @@
+// A recall with its stages where answers take their time: over several partitions, where each further question goes to all of
+// them as the first did, or from the thread that waits for a model between two stages.
+
+import { unreachable } from '../../engine/base/assert.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
+import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
+import { recallAccount } from '../../engine/recall/account.ts';
+import { floatsOf } from '../../engine/recall/legs/meanings.ts';
+import { alikeOf } from '../../engine/recall/stages/expansion.ts';
+import { type Rerank, recallStaged } from '../../engine/recall/stages/recall-output.ts';
+import type { Held } from '../gather-room.ts';
+import { withAllSources } from '../gather-sources.ts';
+import type { GrainFilter, GrainView, Input, Output, RecallAccount, RecallQuery } from '../protocol.ts';
+import type { Fan } from './fan.ts';
+import { keepRecallWithNames } from './names.ts';
+import { bytesOf, gatherRecall } from './recall.ts';
+
+/** What stages ask of a memory. */
+type Asked = 'recall' | 'fetch' | 'namespaces' | 'alike' | 'meanings';
+export type AskMemory = <M extends Asked>(method: M, input: Input<M>) => Promise<Output<M>>;
+
+/** `ask` answers recalls without options. With `rerank` the best hits are put in its order where the contract has that. */
+export function recallInStages(query: RecallQuery, ask: AskMemory, rerank?: Rerank): Promise<Output<'recall'>> {
+  return recallStaged(
+    query,
+    { nowMs: systemClock.nowMs() },
+    (plain) => ask('recall', plain),
+    async (wanted) => {
+      switch (wanted.kind) {
+        case 'fetch':
+          return { kind: 'fetch', grains: (await ask('fetch', { hashes: wanted.hashes })).grains };
+        case 'namespaces':
+          return { kind: 'namespaces', ...(await ask('namespaces', { filter: query.filter })) };
+        case 'alike': {
+          const { words, limit } = wanted;
+          return { kind: 'alike', words: alikeOf([await ask('alike', { words, limit })], limit) };
+        }
+        case 'vectors': {
+          const { vectors } = await ask('meanings', { hashes: wanted.hashes });
+          return { kind: 'vectors', vectors: vectors.map((bytes) => (bytes === null ? undefined : floatsOf(bytes))) };
+        }
+        default:
+          return unreachable(wanted);
+      }
+    },
+    rerank,
+  );
+}
+
+export async function gatherStagedRecall(fan: Fan, query: RecallQuery, held: Held): Promise<Output<'recall'>> {
+  const answers: { readonly [M in Asked]: (input: Input<M>) => Promise<Output<M>> } = {
+    recall: (plain) => gatherRecall(fan, plain, held),
+    fetch: async ({ hashes }) => ({ grains: await fetchAnywhere(fan, hashes, held) }),
+    namespaces: (input) => gatherNamespaces(fan, input),
+    alike: (input) => gatherAlike(fan, input),
+    meanings: (input) => gatherMeanings(fan, input),
+  };
+  const found = await recallInStages(query, (method, input) => answers[method](input));
+  return query.record === undefined ? found : recorded(query, found, (account) => keepRecallWithNames(fan, account));
+}
+
+/** The answer as it goes to whoever asked, with the id of the record that it leaves. */
+export async function recorded(
+  query: RecallQuery,
+  found: Output<'recall'>,
+  keep: (account: RecallAccount) => Promise<Output<'keepRecall'>>,
+): Promise<Output<'recall'>> {
+  const { beyond: _, excluded, ...told } = found;
+  return {
+    ...told,
+    // Without being asked for they were taken down for the record alone.
+    ...(excluded === undefined || query.tellExcluded !== true ? {} : { excluded }),
+    ...(await keep(recallAccount(query, found))),
+  };
+}
+
+export async function gatherNamespaces(
+  fan: Fan,
+  input: { readonly filter: GrainFilter },
+): Promise<Output<'namespaces'>> {
+  const answers = await fan.all('namespaces', input);
+  return { namespaces: [...new Set(answers.flatMap(({ namespaces }) => namespaces))] };
+}
+
+/** Words as one partition would tell of them that knows what all of them know. */
+export async function gatherAlike(fan: Fan, input: Input<'alike'>): Promise<Output<'alike'>> {
+  const answers = await fan.all('alike', input);
+  const alike = alikeOf(answers, input.limit);
+  return {
+    words: alike.map((meant, at) => {
+      const here = answers.flatMap(({ words }) => words[at] ?? []);
+      const similarityOf = (word: string): number =>
+        Math.max(...here.flatMap((found) => found.alike.flatMap((one) => (one.word === word ? one.similarity : []))));
+      return {
+        known: here.some(({ known }) => known),
+        alike: meant.map((word) => ({ word, similarity: similarityOf(word) })),
+      };
+    }),
+  };
+}
+
+/** Vectors of the embedder that most of them are of: while one follows another, partitions may differ. */
+export async function gatherMeanings(fan: Fan, { hashes }: Input<'meanings'>): Promise<Output<'meanings'>> {
+  const answers = await fan.all('meanings', { hashes });
+  const counts = new Map<string, number>();
+  for (const { embedder, vectors } of answers)
+    counts.set(embedder, (counts.get(embedder) ?? 0) + vectors.filter((vector) => vector !== null).length);
+  const [embedder = ''] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
+  const those = answers.filter((answer) => answer.embedder === embedder);
+  const vectorAt = (at: number): Uint8Array | null =>
+    those.map(({ vectors }) => vectors[at] ?? null).find((vector) => vector !== null) ?? null;
+  return { embedder, vectors: hashes.map((_, at) => vectorAt(at)) };
+}
+
+/**
+ * Each grain from whichever partition has it, in the order of the hashes; fewer where they are more than a recall may hold. No round
+ * asks for more than that of all partitions together, however large the grains of one of them are.
+ */
+export async function fetchAnywhere(fan: Fan, hashes: readonly string[], held: Held): Promise<(GrainView | null)[]> {
+  const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
+  const grains: (GrainView | null)[] = [];
+  while (grains.length < hashes.length) {
+    const bytesMax = Math.ceil((await held.room(RECALL_HELD_BYTES_MAX)) / fan.partitions);
+    const answers = await fan.all('fetch', { hashes: hashes.slice(grains.length), bytesMax });
+    for (const answer of answers) held.add(bytesOf(answer.grains));
+    // What one partition did not come to may be there.
+    const answered = Math.min(...answers.map((answer) => answer.grains.length));
+    for (let at = 0; at < answered; at += 1) {
+      const grain = answers.map((answer) => answer.grains[at]).find((one) => one != null) ?? null;
+      if (grain !== null && !room.takesBytes(grain.sizeBytes)) return withAllSources(fan, grains);
+      grains.push(grain);
+    }
+  }
+  return withAllSources(fan, grains);
+}

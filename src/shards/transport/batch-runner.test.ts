@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../engine/base/errors.ts';
+import { REPLY_BYTES_OUT_MAX } from '../../engine/base/limits.ts';
+import type { CallContext } from '../protocol.ts';
+import { ADD_CODEC, addCodec } from '../testing/add-codec.ts';
+import { SETTINGS } from '../testing/memory.ts';
+import { TestEngine } from '../testing/test-engine.ts';
+import { BatchRunner } from './batch-runner.ts';
+import type { ShardCodec } from './codec.ts';
+import { batchesRun, type PackedReply, RequestWriter, readReplies } from './pack.ts';
+
+const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
+const DEEP_CODEC = 10;
+const deep: ShardCodec = {
+  decode: () => {
+    throw new RangeError('Maximum call stack size exceeded');
+  },
+};
+
+async function openEngine(): Promise<TestEngine> {
+  const engine = await TestEngine.open(0, { shards: 1 });
+  await engine.write('attachMemory', CONTEXT, { settings: SETTINGS });
+  return engine;
+}
+
+/** A runner over one engine with memory 1; `arrival` resolves with its next message or bug. */
+async function setUp(options: { faults?: boolean; nowMs?: number } = {}) {
+  const engine = await openEngine();
+  const messages: { batches: number; replies: PackedReply[] }[] = [];
+  const bugs: { error: unknown; id: number | undefined }[] = [];
+  let arrived = Promise.withResolvers<void>();
+  const runner = new BatchRunner({
+    engines: new Map([[0, engine]]),
+    codecs: { [ADD_CODEC]: addCodec, [DEEP_CODEC]: deep },
+    send: (message) => {
+      messages.push({ batches: batchesRun(message, 'write'), replies: [...readReplies(message)] });
+      arrived.resolve();
+    },
+    onBug: (error, id) => {
+      bugs.push({ error, id });
+      arrived.resolve();
+    },
+    clock: { nowMs: () => options.nowMs ?? 0 },
+    // A whole batch in one turn, however slow the machine is.
+    turnMs: 60_000,
+    ...(options.faults === true ? { onFault: () => assert.fail('a fault on purpose') } : {}),
+  });
+  return {
+    engine,
+    runner,
+    messages,
+    bugs,
+    arrival: async () => {
+      await arrived.promise;
+      arrived = Promise.withResolvers();
+    },
+  };
+}
+
+const ids = (replies: readonly PackedReply[]) => replies.map(({ id }) => id);
+
+test('reads are answered when the batch was run; its writes together, when they are durable', async () => {
+  const { engine, runner, messages, arrival } = await setUp();
+  const before = engine.commits;
+  const batch = new RequestWriter('write');
+  const fields = { content: 'x' };
+  batch.append({ id: 1, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields, sync: false });
+  batch.append({ id: 2, shard: 0 }, 'locate', CONTEXT, { hashes: [] });
+  batch.appendRaw(
+    { id: 3, shard: 0 },
+    ADD_CODEC,
+    CONTEXT,
+    Buffer.from('{"grainType":"event","fields":{"content":"y"}}'),
+  );
+  batch.append({ id: 4, shard: 0 }, 'statistics', CONTEXT, {});
+  runner.run(batch.take());
+  assert.deepEqual(
+    messages.map(({ batches, replies }) => [batches, ids(replies)]),
+    [[1, [2, 4]]],
+  );
+  await arrival();
+  await arrival();
+  assert.deepEqual(
+    messages.slice(1).map(({ batches, replies }) => [batches, ids(replies)]),
+    [[0, [1, 3]]],
+  );
+  assert.equal(engine.commits, before + 1);
+  const [typed, raw] = messages[1]!.replies;
+  assert.equal(typed?.kind, 'value');
+  assert.match(raw?.kind === 'raw' ? Buffer.from(raw.raw.bytes).toString() : '', /^[0-9a-f]{64}$/);
+});
+
+test('a refusal answers its own call alone, with the error as it was', async () => {
+  const { runner, messages, arrival } = await setUp();
+  const batch = new RequestWriter('write');
+  batch.append({ id: 1, shard: 0 }, 'get', CONTEXT, { hash: 'unknown' });
+  batch.append({ id: 2, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields: { refuse: true }, sync: false });
+  batch.appendRaw({ id: 3, shard: 0 }, DEEP_CODEC, CONTEXT, Buffer.from('[['));
+  batch.append({ id: 4, shard: 0 }, 'fault', CONTEXT, { kind: 'exit' });
+  runner.run(batch.take());
+  await arrival();
+  await arrival();
+  const codes = messages
+    .flatMap(({ replies }) => replies)
+    .map((reply) => [reply.id, reply.kind === 'error' && reply.error.code]);
+  assert.deepEqual(codes, [
+    [1, 'MEM-E001'],
+    [3, 'VAL-E001'],
+    [4, 'SYS-E002'],
+    [2, 'VAL-E003'],
+  ]);
+});
+
+test('a call past its deadline is refused, and not run', async () => {
+  const { engine, runner, messages } = await setUp({ nowMs: 5_000 });
+  const before = engine.calls.length;
+  const batch = new RequestWriter('write');
+  batch.append({ id: 1, shard: 0 }, 'statistics', { ...CONTEXT, deadlineMs: 4_999 }, {});
+  batch.append({ id: 2, shard: 0 }, 'statistics', { ...CONTEXT, deadlineMs: 5_000 }, {});
+  runner.run(batch.take());
+  const [late, inTime] = messages[0]!.replies;
+  assert.ok(late?.kind === 'error' && late.error.code === 'SYS-E005');
+  assert.equal(inTime?.kind, 'value');
+  assert.equal(engine.calls.length, before + 1);
+});
+
+test('what only a bug can throw in a read ends the runner: nothing is answered after it', async () => {
+  const { engine, runner, messages, bugs } = await setUp({ faults: true });
+  const batch = new RequestWriter('write');
+  batch.append({ id: 1, shard: 0 }, 'statistics', CONTEXT, {});
+  batch.append({ id: 2, shard: 0 }, 'fault', CONTEXT, { kind: 'throw' });
+  batch.append({ id: 3, shard: 0 }, 'statistics', CONTEXT, {});
+  const before = engine.calls.length;
+  runner.run(batch.take());
+  assert.deepEqual(
+    bugs.map(({ id }) => id),
+    [2],
+  );
+  assert.equal(engine.calls.length, before + 1);
+  assert.equal(messages.length, 0);
+});
+
+test('what only a bug can throw in a write names its call', async () => {
+  const { engine, runner, messages, bugs, arrival } = await setUp();
+  engine.failure = (method) => (method === 'flush' ? new TypeError('a bug on purpose') : undefined);
+  const batch = new RequestWriter('write');
+  batch.append({ id: 7, shard: 0 }, 'flush', CONTEXT, {});
+  batch.append({ id: 8, shard: 0 }, 'add', CONTEXT, { grainType: 'event', fields: { content: 'x' }, sync: false });
+  runner.run(batch.take());
+  while (bugs.length === 0) await arrival();
+  engine.failure = () => undefined;
+  // The add is durable when this is answered; a runner that went on would answer it in the next turn.
+  await engine.write('flush', CONTEXT, {});
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    bugs.map(({ id }) => id),
+    [7],
+  );
+  assert.ok(!(bugs[0]!.error instanceof EngineError));
+  assert.deepEqual(
+    messages.flatMap(({ replies }) => replies),
+    [],
+  );
+});
+
+test('a batch that takes longer than a turn lets a look at health in between, and says that it was run at its end', async () => {
+  const scheduled: (() => void)[] = [];
+  const engine = await openEngine();
+  const answered: number[][] = [];
+  let turns = 0;
+  const runner = new BatchRunner({
+    engines: new Map([[0, engine]]),
+    codecs: {},
+    send: (message) => answered.push([batchesRun(message, 'read'), ...ids([...readReplies(message)])]),
+    onBug: (error) => assert.fail(String(error)),
+    ran: () => {
+      turns += 1;
+    },
+    turnMs: 0,
+    schedule: (run) => scheduled.push(run),
+  });
+  const reads = new RequestWriter('read');
+  for (const id of [1, 2, 3]) reads.append({ id, shard: 0 }, 'locate', CONTEXT, { hashes: [] });
+  runner.run(reads.take());
+  const probe = new RequestWriter('probe');
+  probe.append({ id: 9, shard: 0 }, 'health', CONTEXT, {});
+  runner.run(probe.take());
+  for (let run = scheduled.shift(); run !== undefined; run = scheduled.shift()) run();
+  // The first read was run at once and leaves with what is next; the last message says that the batch was run.
+  assert.deepEqual(
+    answered.flatMap((told) => told.slice(1)),
+    [1, 9, 2, 3],
+  );
+  assert.deepEqual(
+    answered.map(([batches]) => batches),
+    [0, 1],
+  );
+  assert.ok(turns >= 4);
+});
+
+test('nothing more is run while too many bytes of answers were not taken', async () => {
+  const scheduled: (() => void)[] = [];
+  const large: ShardCodec = {
+    reads: true,
+    decode: () => ({
+      call: { method: 'locate', input: { hashes: [] } },
+      encode: () => ({ bytes: new Uint8Array(REPLY_BYTES_OUT_MAX / 2), notes: '' }),
+    }),
+  };
+  const engine = await openEngine();
+  const sent: number[] = [];
+  const runner = new BatchRunner({
+    engines: new Map([[0, engine]]),
+    codecs: { 1: large },
+    send: (message) => sent.push(message.byteLength),
+    onBug: (error) => assert.fail(String(error)),
+    turnMs: 60_000,
+    schedule: (run) => scheduled.push(run),
+  });
+  const batch = new RequestWriter('read');
+  for (const id of [1, 2, 3, 4, 5]) batch.appendRaw({ id, shard: 0 }, 1, CONTEXT, new Uint8Array(0));
+  runner.run(batch.take());
+  assert.equal(sent.length, 2);
+  assert.equal(scheduled.length, 0);
+  runner.taken(sent[0]!);
+  scheduled.shift()?.();
+  assert.equal(sent.length, 3);
+  runner.taken(sent[1]!);
+  runner.taken(sent[2]!);
+  scheduled.shift()?.();
+  assert.equal(sent.filter((bytes) => bytes > 1_000).length, 5);
+});

@@ -1,0 +1,263 @@
+// The main thread's end of one worker: gathers the calls for it into batches, and answers them from its replies.
+//
+// A call that finds the worker idle leaves in the same turn of the event loop (setImmediate); while batches are out,
+// calls gather and leave when the worker has run one. No timer. Reads and writes have a lane each: a read waits for
+// reads before it, and never in a batch behind a hundred writes. Past a bound of what may wait the caller gets
+// LIM-E001 at once. When the worker dies, all that is pending is rejected as retryable: nobody knows what was done.
+import { assert } from '../../engine/base/assert.ts';
+import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import {
+  BATCHES_OUT_MAX,
+  PACK_BYTES_MAX,
+  PACK_ITEMS_MAX,
+  PENDING_BYTES_MAX,
+  PENDING_ITEMS_MAX,
+} from '../../engine/base/limits.ts';
+import { type CallContext, type Input, isRead, type Method, type Output, type ShardCaller } from '../protocol.ts';
+import type { RawReply } from './codec.ts';
+import { batchesRun, LANES, type Lane, RequestWriter, readReplies, skipRequest } from './pack.ts';
+
+/** A shard that can be called, with typed input or with wire bytes that only its worker reads. */
+export interface RawShardCaller extends ShardCaller {
+  /**
+   * Sends wire bytes (copied before this returns) with the codec of this number, in the lane that it is said to belong
+   * to; resolves with the reply, whose bytes are a view of a larger buffer. Rejects with EngineError.
+   */
+  callRaw(codec: number, context: CallContext, bytes: Uint8Array, lane?: Lane): Promise<RawReply>;
+}
+
+export interface ClientOptions {
+  /** Takes the message over; it is transferred, not copied. */
+  readonly send: (message: ArrayBuffer) => void;
+  readonly clock?: Clock;
+  /** Runs its argument later in this turn of the event loop. */
+  readonly schedule?: (run: () => void) => void;
+  /** Of each lane. */
+  readonly batchesOutMax?: number;
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly bytes: number;
+}
+
+interface Item {
+  readonly id: number;
+  readonly place: number;
+  readonly deadlineMs: number;
+}
+
+interface Batch {
+  readonly message: ArrayBuffer;
+  readonly items: readonly Item[];
+}
+
+/** Calls of one lane on their way to the worker. */
+interface Way {
+  /** The batch that gathers, and full ones that wait before it. */
+  writer: RequestWriter;
+  items: Item[];
+  waiting: Batch[];
+  batchesOut: number;
+}
+
+function newWay(lane: Lane): Way {
+  return { writer: new RequestWriter(lane), items: [], waiting: [], batchesOut: 0 };
+}
+
+function newWays(): Record<Lane, Way> {
+  return { probe: newWay('probe'), read: newWay('read'), write: newWay('write') };
+}
+
+function laneOf(method: Method): Lane {
+  if (method === 'health') return 'probe';
+  return isRead(method) ? 'read' : 'write';
+}
+
+export class ShardClient {
+  readonly #send: (message: ArrayBuffer) => void;
+  readonly #clock: Clock;
+  readonly #schedule: (run: () => void) => void;
+  readonly #batchesOutMax: number;
+  readonly #pending = new Map<number, Pending>();
+  #pendingBytes = 0;
+  #nextId = 0;
+  #ways: Record<Lane, Way> = newWays();
+  #scheduled = false;
+  #refusal: EngineError | undefined;
+  #drained: (() => void)[] = [];
+
+  constructor({ send, clock = systemClock, schedule = setImmediate, batchesOutMax = BATCHES_OUT_MAX }: ClientOptions) {
+    this.#send = send;
+    this.#clock = clock;
+    this.#schedule = schedule;
+    this.#batchesOutMax = batchesOutMax;
+  }
+
+  /** Calls that were not answered yet. */
+  get pendingItems(): number {
+    return this.#pending.size;
+  }
+
+  /** Bytes of those calls' requests. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** The worker's shard `shard` as something to call. */
+  shard(shard: number): RawShardCaller {
+    return {
+      call: <M extends Method>(method: M, context: CallContext, input: Input<M>) =>
+        this.#call(
+          laneOf(method),
+          context,
+          (writer, id) => writer.append({ id, shard }, method, context, input),
+          // The worker answers a method with that method's output.
+        ) as Promise<Output<M>>,
+      callRaw: (codec, context, bytes, lane = 'write') =>
+        this.#call(
+          lane,
+          context,
+          (writer, id) => writer.appendRaw({ id, shard }, codec, context, bytes),
+          // The worker answers a codec with what it wrote.
+        ) as Promise<RawReply>,
+    };
+  }
+
+  #call(lane: Lane, context: CallContext, append: (writer: RequestWriter, id: number) => number): Promise<unknown> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
+    if (this.#pending.size >= PENDING_ITEMS_MAX || this.#pendingBytes >= PENDING_BYTES_MAX) {
+      return Promise.reject(new EngineError('LIM-E001', 'too many calls wait for this shard'));
+    }
+    const id = this.#freeId();
+    const way = this.#ways[lane];
+    const before = way.writer.byteLength;
+    let place: number;
+    try {
+      place = append(way.writer, id);
+    } catch (error) {
+      // Packing walks the input; nothing was written when that walk ran out of stack.
+      if (error instanceof RangeError) return Promise.reject(new EngineError('VAL-E001', 'input nests too deeply'));
+      throw error;
+    }
+    const bytes = way.writer.byteLength - before;
+    way.items.push({ id, place, deadlineMs: context.deadlineMs ?? Number.POSITIVE_INFINITY });
+    this.#pendingBytes += bytes;
+    const answer = new Promise<unknown>((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject, bytes });
+    });
+    if (way.writer.count >= PACK_ITEMS_MAX || way.writer.byteLength >= PACK_BYTES_MAX) closeBatch(way);
+    this.#scheduleFlush();
+    return answer;
+  }
+
+  #freeId(): number {
+    while (this.#pending.has(this.#nextId)) this.#nextId = (this.#nextId + 1) >>> 0;
+    const id = this.#nextId;
+    this.#nextId = (id + 1) >>> 0;
+    return id;
+  }
+
+  /** Leaves what may leave, reads first. */
+  #scheduleFlush(): void {
+    if (this.#scheduled || !LANES.some((lane) => this.#mayLeave(this.#ways[lane]))) return;
+    this.#scheduled = true;
+    this.#schedule(() => {
+      this.#scheduled = false;
+      for (const lane of LANES) this.#flush(this.#ways[lane]);
+    });
+  }
+
+  #mayLeave({ items, waiting, batchesOut }: Way): boolean {
+    return batchesOut < this.#batchesOutMax && (items.length > 0 || waiting.length > 0);
+  }
+
+  #flush(way: Way): void {
+    while (this.#mayLeave(way)) {
+      if (way.waiting.length === 0) closeBatch(way);
+      const batch = way.waiting.shift();
+      assert(batch !== undefined, 'a closed batch waits');
+      if (!this.#takeBackExpired(batch)) continue;
+      way.batchesOut++;
+      this.#send(batch.message);
+    }
+  }
+
+  /** Answers what is past its deadline without sending it. False when nothing is left to send. */
+  #takeBackExpired({ message, items }: Batch): boolean {
+    const nowMs = this.#clock.nowMs();
+    let left = 0;
+    for (const { id, place, deadlineMs } of items) {
+      if (nowMs <= deadlineMs) {
+        left++;
+        continue;
+      }
+      skipRequest(message, place);
+      this.#settle(id)?.reject(new EngineError('SYS-E005', 'the deadline passed before the call was sent'));
+    }
+    return left > 0;
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(id);
+    this.#pendingBytes -= pending.bytes;
+    if (this.#pending.size === 0) {
+      for (const resolve of this.#drained) resolve();
+      this.#drained = [];
+    }
+    return pending;
+  }
+
+  /** Takes a message of replies from the worker. */
+  receive(message: ArrayBuffer): void {
+    for (const lane of LANES) {
+      this.#ways[lane].batchesOut -= batchesRun(message, lane);
+      assert(this.#ways[lane].batchesOut >= 0, 'a worker runs only batches that were sent');
+    }
+    for (const reply of readReplies(message)) {
+      const pending = this.#settle(reply.id);
+      assert(pending !== undefined, 'a reply answers a pending call, once');
+      if (reply.kind === 'error') pending.reject(EngineError.fromWire(reply.error));
+      else pending.resolve(reply.kind === 'raw' ? reply.raw : reply.value);
+    }
+    this.#scheduleFlush();
+  }
+
+  /** The worker was started (again): calls are taken. */
+  open(): void {
+    const isOut = LANES.some((lane) => this.#ways[lane].batchesOut > 0);
+    assert(this.#pending.size === 0 && !isOut, 'a worker starts with nothing pending');
+    this.#refusal = undefined;
+  }
+
+  /** From now on every new call is rejected with `reason`; what is pending goes on. */
+  refuse(reason: EngineError): void {
+    this.#refusal = reason;
+  }
+
+  /**
+   * The worker died: rejects all that is pending, and every new call, with `reason`; the call that killed it, when it
+   * is known, with its own error, which says that trying again will not help.
+   */
+  fail(reason: EngineError, culprit?: { readonly id: number; readonly error: unknown }): void {
+    this.#refusal = reason;
+    if (culprit !== undefined) this.#settle(culprit.id)?.reject(culprit.error);
+    for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(reason);
+    this.#ways = newWays();
+  }
+
+  /** Resolves when nothing is pending. */
+  drained(): Promise<void> {
+    if (this.#pending.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+}
+
+function closeBatch(way: Way): void {
+  way.waiting.push({ message: way.writer.take(), items: way.items });
+  way.items = [];
+}

@@ -1,0 +1,135 @@
+// A call's context as bytes. Every call has one and its names are always the same, so it is written by hand: half of
+// what MessagePack costs.
+//
+//   u32 memory, u8 partition, u8 members (a bit each, in the order below), f64 deadline if there,
+//   then each text that is there: u32 bytes (bit 31: UTF-16LE, for what is not well-formed), the bytes
+//   texts: actor, requestId (always), namespace, userId, reason, purpose, idempotency key, body hash
+import type { CallContext } from '../protocol.ts';
+
+const HAS_DEADLINE = 1;
+const HAS_NAMESPACE = 2;
+const HAS_USER_ID = 4;
+const HAS_REASON = 8;
+const HAS_PURPOSE = 16;
+const HAS_IDEMPOTENCY = 32;
+/** These are no more than the bit. */
+const REPEATS = 64;
+const STRICT = 128;
+const UTF16 = 0x8000_0000;
+const FIXED_BYTES = 14;
+/** Longer texts are copied by the runtime; shorter ones are quicker character by character. */
+const SHORT_CHARS = 48;
+
+/** At most the bytes that `writeContext` writes. */
+export function contextBytesMax(context: CallContext): number {
+  const { idempotency } = context;
+  return (
+    FIXED_BYTES +
+    textBytesMax(context.actor) +
+    textBytesMax(context.requestId) +
+    textBytesMax(context.namespace) +
+    textBytesMax(context.userId) +
+    textBytesMax(context.reason) +
+    textBytesMax(context.purpose) +
+    (idempotency === undefined ? 0 : textBytesMax(idempotency.key) + textBytesMax(idempotency.bodyHash))
+  );
+}
+
+/** Its length, and at most three bytes a UTF-16 code unit. */
+function textBytesMax(text: string | undefined): number {
+  return text === undefined ? 0 : 4 + text.length * 3;
+}
+
+/** Writes `context` at `start`, where `contextBytesMax` bytes are free; returns where it ends. */
+export function writeContext(bytes: Buffer, start: number, context: CallContext): number {
+  bytes.writeUInt32LE(context.memory, start);
+  bytes[start + 4] = context.partition;
+  let members = 0;
+  let at = start + 6;
+  if (context.deadlineMs !== undefined) {
+    members |= HAS_DEADLINE;
+    at = bytes.writeDoubleLE(context.deadlineMs, at);
+  }
+  at = writeText(bytes, at, context.actor);
+  at = writeText(bytes, at, context.requestId);
+  if (context.namespace !== undefined) {
+    members |= HAS_NAMESPACE;
+    at = writeText(bytes, at, context.namespace);
+  }
+  if (context.userId !== undefined) {
+    members |= HAS_USER_ID;
+    at = writeText(bytes, at, context.userId);
+  }
+  if (context.reason !== undefined) {
+    members |= HAS_REASON;
+    at = writeText(bytes, at, context.reason);
+  }
+  if (context.purpose !== undefined) {
+    members |= HAS_PURPOSE;
+    at = writeText(bytes, at, context.purpose);
+  }
+  if (context.idempotency !== undefined) {
+    members |= HAS_IDEMPOTENCY;
+    at = writeText(bytes, at, context.idempotency.key);
+    at = writeText(bytes, at, context.idempotency.bodyHash);
+  }
+  if (context.repeats === true) members |= REPEATS;
+  if (context.strict === true) members |= STRICT;
+  bytes[start + 5] = members;
+  return at;
+}
+
+function writeText(bytes: Buffer, at: number, text: string): number {
+  const start = at + 4;
+  const { length } = text;
+  if (length <= SHORT_CHARS) {
+    let i = 0;
+    for (; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= 128) break;
+      bytes[start + i] = code;
+    }
+    if (i === length) {
+      bytes.writeUInt32LE(length, at);
+      return start + length;
+    }
+  }
+  const isUtf8 = text.isWellFormed();
+  const written = bytes.write(text, start, isUtf8 ? 'utf8' : 'utf16le');
+  bytes.writeUInt32LE(isUtf8 ? written : (written | UTF16) >>> 0, at);
+  return start + written;
+}
+
+/** The context that was written at `start`. */
+export function readContext(bytes: Buffer, start: number): CallContext {
+  const members = bytes.readUInt8(start + 5);
+  const at = { at: start + 6 };
+  let deadlineMs: number | undefined;
+  if (members & HAS_DEADLINE) {
+    deadlineMs = bytes.readDoubleLE(at.at);
+    at.at += 8;
+  }
+  const context: { -readonly [K in keyof CallContext]: CallContext[K] } = {
+    memory: bytes.readUInt32LE(start),
+    partition: bytes.readUInt8(start + 4),
+    actor: readText(bytes, at),
+    requestId: readText(bytes, at),
+  };
+  if (deadlineMs !== undefined) context.deadlineMs = deadlineMs;
+  if (members & HAS_NAMESPACE) context.namespace = readText(bytes, at);
+  if (members & HAS_USER_ID) context.userId = readText(bytes, at);
+  if (members & HAS_REASON) context.reason = readText(bytes, at);
+  if (members & HAS_PURPOSE) context.purpose = readText(bytes, at);
+  if (members & HAS_IDEMPOTENCY) context.idempotency = { key: readText(bytes, at), bodyHash: readText(bytes, at) };
+  if (members & REPEATS) context.repeats = true;
+  if (members & STRICT) context.strict = true;
+  return context;
+}
+
+function readText(bytes: Buffer, place: { at: number }): string {
+  const length = bytes.readUInt32LE(place.at);
+  const start = place.at + 4;
+  const isUtf16 = length >= UTF16;
+  place.at = start + (isUtf16 ? length - UTF16 : length);
+  return isUtf16 ? bytes.toString('utf16le', start, place.at) : bytes.toString('utf8', start, place.at);
+}

@@ -1,0 +1,40 @@
+// The same shard without a thread, for tests and the simulator. Values pass through the packer both ways, so that
+// what a thread would change or refuse is changed and refused here.
+import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { BatchRunner, isCounted } from './batch-runner.ts';
+import { type RawShardCaller, ShardClient } from './client.ts';
+import type { ShardCodecs } from './codec.ts';
+import type { EngineDoor } from './engine-door.ts';
+
+export interface DirectOptions {
+  readonly codecs?: ShardCodecs;
+  readonly clock?: Clock;
+}
+
+/** `engine` as shard `shard`. What only a bug can throw rejects the call that met it as it is, and ends the shard. */
+export function directShard(shard: number, engine: EngineDoor, options: DirectOptions = {}): RawShardCaller {
+  const { codecs = {}, clock = systemClock } = options;
+  const client = new ShardClient({
+    send: (message) => runner.run(message),
+    clock,
+    schedule: queueMicrotask,
+  });
+  const runner: BatchRunner = new BatchRunner({
+    engines: new Map([[shard, engine]]),
+    codecs,
+    clock,
+    schedule: queueMicrotask,
+    send: (message) =>
+      queueMicrotask(() => {
+        client.receive(message);
+        if (isCounted(message)) runner.taken(message.byteLength);
+      }),
+    onBug: (error, id) => {
+      const dead = new EngineError('STO-E002', 'the shard met an internal error');
+      // The bug itself, so that a test shows it.
+      client.fail(dead, id === undefined ? undefined : { id, error });
+    },
+  });
+  return client.shard(shard);
+}

@@ -1,0 +1,100 @@
+// When a worker's engines get time for maintenance: in slices between batches. Under load a slice is short, and as
+// much time as it took passes before the next, so maintenance takes at most half of the worker; without load slices
+// are longer and follow one another, and a request that comes waits for at most one.
+import { assert } from '../../engine/base/assert.ts';
+import { IDLE_AFTER_MS, IDLE_SLICE_MS, MAINTENANCE_TICK_MS, SLICE_MS } from '../../engine/base/limits.ts';
+import type { EngineDoor } from './engine-door.ts';
+
+export interface MaintenanceOptions {
+  readonly engines: readonly Pick<EngineDoor, 'maintain'>[];
+  /** Told what only a bug can throw inside a slice; there is no slice after that. */
+  readonly onBug: (error: unknown) => void;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+  /** Runs its argument after this many ms, 0: later in this turn of the event loop. */
+  readonly schedule?: (run: () => void, delayMs: number) => void;
+}
+
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
+  readonly #nowMs: () => number;
+  readonly #schedule: (run: () => void, delayMs: number) => void;
+  /** Engines that may have something to do; the next slice begins with the first. */
+  #due: Pick<EngineDoor, 'maintain'>[] = [];
+  #scheduled = false;
+  #stopped = false;
+  #lastBatchMs = Number.NEGATIVE_INFINITY;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #tick: NodeJS.Timeout;
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#schedule = options.schedule ?? scheduleInLoop;
+    this.#tick = setInterval(() => this.wake(), MAINTENANCE_TICK_MS);
+    // It must not keep a closed worker alive.
+    this.#tick.unref();
+  }
+
+  /** A batch was run: there may be something to do, and somebody is there who waits. */
+  batchRan(): void {
+    this.#lastBatchMs = this.#nowMs();
+    this.wake();
+  }
+
+  /** Asks every engine, from the next slice on, until none has more to do. */
+  wake(): void {
+    for (const engine of this.#options.engines) if (!this.#due.includes(engine)) this.#due.push(engine);
+    this.#next();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearInterval(this.#tick);
+  }
+
+  #isIdle(nowMs: number): boolean {
+    return nowMs - this.#lastBatchMs > IDLE_AFTER_MS;
+  }
+
+  #next(): void {
+    if (this.#scheduled || this.#stopped || this.#due.length === 0) return;
+    const nowMs = this.#nowMs();
+    const restMs = this.#isIdle(nowMs) ? 0 : Math.max(0, this.#restUntilMs - nowMs);
+    this.#scheduled = true;
+    this.#schedule(() => {
+      this.#scheduled = false;
+      if (this.#stopped) return;
+      this.#slice();
+      this.#next();
+    }, restMs);
+  }
+
+  /** Engines in turn until the slice's time is used up; one with more to do goes to the end of the queue. */
+  #slice(): void {
+    const startMs = this.#nowMs();
+    const endMs = startMs + (this.#isIdle(startMs) ? IDLE_SLICE_MS : SLICE_MS);
+    const again: Pick<EngineDoor, 'maintain'>[] = [];
+    let nowMs = startMs;
+    try {
+      while (nowMs < endMs) {
+        const engine = this.#due.shift();
+        if (engine === undefined) break;
+        if (engine.maintain(endMs - nowMs)) again.push(engine);
+        nowMs = this.#nowMs();
+      }
+    } catch (error) {
+      this.stop();
+      this.#options.onBug(error);
+      return;
+    }
+    this.#due.push(...again);
+    assert(this.#due.length <= this.#options.engines.length, 'an engine is due once');
+    this.#restUntilMs = nowMs + (nowMs - startMs);
+  }
+}
+
+function scheduleInLoop(run: () => void, delayMs: number): void {
+  if (delayMs === 0) setImmediate(run);
+  else setTimeout(run, delayMs);
+}

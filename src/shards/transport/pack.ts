@@ -1,0 +1,289 @@
+// The messages between the main thread and a worker: many requests, or many replies, in one transferred ArrayBuffer.
+// One copy in, none across. A slice of a wire buffer is never posted: structured clone would copy all that it sits in.
+//
+//   requests   u32 lane, u32 count, then for each
+//              u32 id, u8 shard, u8 method, u8 form, u8 codec, u32 context bytes, u32 body bytes, context, body
+//              codec 0: the body is the input as a value; else wire bytes, method 254
+//              method 255: taken back by the sender, to be skipped
+//   replies    u32 batches that were run since the last message, for each lane, u32 count, then for each
+//              u32 id, u8 kind, u8 form, u16 zero, u32 bytes of notes, u32 bytes, notes (UTF-8), body
+//
+// Numbers are little-endian. `form` is that of value.ts, a context is as context.ts has it.
+import { assert } from '../../engine/base/assert.ts';
+import type { WireError } from '../../engine/base/errors.ts';
+import { type CallContext, METHODS, type Method } from '../protocol.ts';
+import type { RawReply } from './codec.ts';
+import { contextBytesMax, readContext, writeContext } from './context.ts';
+import { FORM_MESSAGEPACK, packReply, packValue, unpackValue, type ValueForm } from './value.ts';
+
+const REQUEST_HEADER_BYTES = 16;
+const REPLY_HEADER_BYTES = 16;
+const COUNT_BYTES = 4;
+const METHOD_AT = 5;
+const METHOD_SKIPPED = 255;
+const METHOD_RAW = 254;
+/** Where the count of a message of requests stands, and that of one of replies. */
+const REQUEST_COUNT_AT = 4;
+const REPLY_COUNT_AT = 12;
+const SCRATCH_BYTES = 65_536;
+/** A scratch buffer that one message made larger than this is let go afterwards. */
+const SCRATCH_BYTES_KEPT = 4 * 1_048_576;
+
+/**
+ * Requests go in lanes, so that a read never waits for writes that came before it, nor a look at health for either: each has
+ * batches of its own.
+ */
+export const LANES = ['probe', 'read', 'write'] as const;
+export type Lane = (typeof LANES)[number];
+
+assert(METHODS.length < METHOD_RAW, 'a method number fits a byte');
+assert(LANES.length * COUNT_BYTES === REPLY_COUNT_AT, 'replies count the batches of every lane');
+const METHOD_NUMBERS: ReadonlyMap<Method, number> = new Map(METHODS.map((method, number) => [method, number]));
+
+/** A message that grows in a buffer of its own, which is kept between messages. */
+class Scratch {
+  bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  length: number;
+  readonly headBytes: number;
+
+  constructor(headBytes: number) {
+    this.headBytes = headBytes;
+    this.length = headBytes;
+  }
+
+  /** Makes room for `count` more bytes and returns where they begin. */
+  reserve(count: number): number {
+    const start = this.length;
+    const end = start + count;
+    if (end > this.bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(end, this.bytes.length * 2));
+      this.bytes.copy(larger, 0, 0, start);
+      this.bytes = larger;
+    }
+    this.length = end;
+    return start;
+  }
+
+  /** The message in an ArrayBuffer of exactly its size, ready to be transferred; the scratch is empty again. */
+  take(): ArrayBuffer {
+    const { buffer } = this.bytes;
+    // allocUnsafeSlow gives an ArrayBuffer of its own, from offset 0.
+    const message = (buffer as ArrayBuffer).slice(0, this.length);
+    this.length = this.headBytes;
+    if (this.bytes.length > SCRATCH_BYTES_KEPT) this.bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+    return message;
+  }
+}
+
+export interface RequestAddress {
+  /** Of the pending call; u32. */
+  readonly id: number;
+  readonly shard: number;
+}
+
+export class RequestWriter {
+  readonly #scratch = new Scratch(REQUEST_COUNT_AT + COUNT_BYTES);
+  readonly #lane: Lane;
+  #count = 0;
+
+  constructor(lane: Lane) {
+    this.#lane = lane;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Bytes of the message so far. */
+  get byteLength(): number {
+    return this.#scratch.length;
+  }
+
+  /** Appends a call; returns its place, for `skip`. Throws RangeError when `input` nests too deeply to be walked. */
+  append({ id, shard }: RequestAddress, method: Method, context: CallContext, input: unknown): number {
+    const number = METHOD_NUMBERS.get(method);
+    assert(number !== undefined, 'the method is in the table');
+    const value = packValue(input);
+    return this.#put(id, shard, number, value.form, 0, context, value.bytes);
+  }
+
+  /** Appends wire bytes, which are copied. */
+  appendRaw({ id, shard }: RequestAddress, codec: number, context: CallContext, raw: Uint8Array): number {
+    assert(codec >= 1 && codec <= 255, 'a codec number fits a byte and is not 0');
+    return this.#put(id, shard, METHOD_RAW, FORM_MESSAGEPACK, codec, context, raw);
+  }
+
+  #put(
+    id: number,
+    shard: number,
+    method: number,
+    form: ValueForm,
+    codec: number,
+    context: CallContext,
+    body: Uint8Array,
+  ): number {
+    const start = this.#scratch.reserve(REQUEST_HEADER_BYTES + contextBytesMax(context) + body.length);
+    const { bytes } = this.#scratch;
+    const contextAt = start + REQUEST_HEADER_BYTES;
+    const bodyAt = writeContext(bytes, contextAt, context);
+    bytes.writeUInt32LE(id, start);
+    bytes[start + 4] = shard;
+    bytes[start + METHOD_AT] = method;
+    bytes[start + 6] = form;
+    bytes[start + 7] = codec;
+    bytes.writeUInt32LE(bodyAt - contextAt, start + 8);
+    bytes.writeUInt32LE(body.length, start + 12);
+    bytes.set(body, bodyAt);
+    this.#scratch.length = bodyAt + body.length;
+    this.#count++;
+    return start;
+  }
+
+  /** The message; the writer is empty again. */
+  take(): ArrayBuffer {
+    this.#scratch.bytes.writeUInt32LE(LANES.indexOf(this.#lane), 0);
+    this.#scratch.bytes.writeUInt32LE(this.#count, REQUEST_COUNT_AT);
+    this.#count = 0;
+    return this.#scratch.take();
+  }
+}
+
+/** Takes back the request that was appended at `place` of a message that was not sent yet. */
+export function skipRequest(message: ArrayBuffer, place: number): void {
+  new Uint8Array(message)[place + METHOD_AT] = METHOD_SKIPPED;
+}
+
+export interface PackedRequest extends RequestAddress {
+  readonly context: CallContext;
+  readonly body:
+    | { readonly method: Method; readonly input: unknown }
+    | { readonly codec: number; readonly raw: Uint8Array };
+}
+
+/** The lane that a message of requests came in. */
+export function laneOf(message: ArrayBuffer): Lane {
+  const lane = LANES[Buffer.from(message).readUInt32LE(0)];
+  assert(lane !== undefined, 'a message of requests came in a lane');
+  return lane;
+}
+
+/** The requests of a message in order, without those taken back. Byte arrays in them are views of the message. */
+export function* readRequests(message: ArrayBuffer): Generator<PackedRequest> {
+  const bytes = Buffer.from(message);
+  const count = bytes.readUInt32LE(REQUEST_COUNT_AT);
+  let at = REQUEST_COUNT_AT + COUNT_BYTES;
+  for (let i = 0; i < count; i++) {
+    const id = bytes.readUInt32LE(at);
+    const shard = bytes.readUInt8(at + 4);
+    const methodNumber = bytes.readUInt8(at + METHOD_AT);
+    const form = readForm(bytes, at + 6);
+    const codec = bytes.readUInt8(at + 7);
+    const contextAt = at + REQUEST_HEADER_BYTES;
+    const bodyAt = contextAt + bytes.readUInt32LE(at + 8);
+    at = bodyAt + bytes.readUInt32LE(at + 12);
+    assert(at <= bytes.length, 'a request lies inside its message');
+    if (methodNumber === METHOD_SKIPPED) continue;
+    const context = readContext(bytes, contextAt);
+    const body = bytes.subarray(bodyAt, at);
+    if (codec !== 0) {
+      yield { id, shard, context, body: { codec, raw: body } };
+      continue;
+    }
+    const method = METHODS[methodNumber];
+    assert(method !== undefined, 'a method number is in the table');
+    yield { id, shard, context, body: { method, input: unpackValue(form, body) } };
+  }
+  assert(at === bytes.length, 'a message of requests ends with its last request');
+}
+
+const REPLY_KINDS = ['value', 'raw', 'error'] as const;
+
+export class ReplyWriter {
+  readonly #scratch = new Scratch(REPLY_COUNT_AT + COUNT_BYTES);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get byteLength(): number {
+    return this.#scratch.length;
+  }
+
+  appendValue(id: number, output: unknown): void {
+    const value = packReply(output);
+    this.#put(id, 0, value.form, value.bytes);
+  }
+
+  /** The bytes are copied. */
+  appendRaw(id: number, { bytes, notes }: RawReply): void {
+    this.#put(id, 1, 0, bytes, notes);
+  }
+
+  appendError(id: number, error: WireError): void {
+    const value = packValue(error);
+    this.#put(id, 2, value.form, value.bytes);
+  }
+
+  #put(id: number, kind: number, form: ValueForm, body: Uint8Array, notes = ''): void {
+    const notesBytes = notes === '' ? 0 : Buffer.byteLength(notes);
+    const start = this.#scratch.reserve(REPLY_HEADER_BYTES + notesBytes + body.length);
+    const { bytes } = this.#scratch;
+    bytes.writeUInt32LE(id, start);
+    bytes[start + 4] = kind;
+    bytes[start + 5] = form;
+    bytes.writeUInt16LE(0, start + 6);
+    bytes.writeUInt32LE(notesBytes, start + 8);
+    bytes.writeUInt32LE(body.length, start + 12);
+    if (notesBytes > 0) bytes.write(notes, start + REPLY_HEADER_BYTES);
+    bytes.set(body, start + REPLY_HEADER_BYTES + notesBytes);
+    this.#count++;
+  }
+
+  /** The message, saying that these many more messages of requests were run; the writer is empty again. */
+  take(batches: Readonly<Partial<Record<Lane, number>>>): ArrayBuffer {
+    for (const [at, lane] of LANES.entries()) this.#scratch.bytes.writeUInt32LE(batches[lane] ?? 0, at * COUNT_BYTES);
+    this.#scratch.bytes.writeUInt32LE(this.#count, REPLY_COUNT_AT);
+    this.#count = 0;
+    return this.#scratch.take();
+  }
+}
+
+export type PackedReply = { readonly id: number } & (
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'raw'; readonly raw: RawReply }
+  | { readonly kind: 'error'; readonly error: WireError }
+);
+
+/** Batches of a lane that a message of replies says were run. */
+export function batchesRun(message: ArrayBuffer, lane: Lane): number {
+  return Buffer.from(message).readUInt32LE(LANES.indexOf(lane) * COUNT_BYTES);
+}
+
+/** The replies of a message, in order. Byte arrays in them are views of the message. */
+export function* readReplies(message: ArrayBuffer): Generator<PackedReply> {
+  const bytes = Buffer.from(message);
+  const count = bytes.readUInt32LE(REPLY_COUNT_AT);
+  let at = REPLY_COUNT_AT + COUNT_BYTES;
+  for (let i = 0; i < count; i++) {
+    const id = bytes.readUInt32LE(at);
+    const kind = REPLY_KINDS[bytes.readUInt8(at + 4)];
+    const form = readForm(bytes, at + 5);
+    const notesAt = at + REPLY_HEADER_BYTES;
+    const bodyAt = notesAt + bytes.readUInt32LE(at + 8);
+    at = bodyAt + bytes.readUInt32LE(at + 12);
+    assert(at <= bytes.length && kind !== undefined, 'a reply lies inside its message and has a kind');
+    const body = bytes.subarray(bodyAt, at);
+    if (kind === 'raw') yield { id, kind, raw: { bytes: body, notes: bytes.toString('utf8', notesAt, bodyAt) } };
+    else if (kind === 'value') yield { id, kind, value: unpackValue(form, body) };
+    // Packed by `appendError`.
+    else yield { id, kind, error: unpackValue(form, body) as WireError };
+  }
+  assert(at === bytes.length, 'a message of replies ends with its last reply');
+}
+
+function readForm(bytes: Buffer, at: number): ValueForm {
+  const form = bytes.readUInt8(at);
+  assert(form === 0 || form === 1, 'a value has a known form');
+  return form;
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { EngineError } from '../../engine/base/errors.ts';
+import { RESTART_DELAY_MIN_MS } from '../../engine/base/limits.ts';
+import { KeyStore } from '../../engine/keys/key-store.ts';
+import { MasterKey } from '../../engine/keys/master-key.ts';
+import type { CallContext } from '../protocol.ts';
+import { ADD_CODEC } from '../testing/add-codec.ts';
+import { SETTINGS } from '../testing/memory.ts';
+import { engineFolder } from '../testing/test-engine.ts';
+import type { EngineOptions } from './engine-door.ts';
+import { type PoolOptions, ShardPool } from './pool.ts';
+
+const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
+
+/** What the pool opens each of four shards with, in folders of its own. */
+const optionsIn =
+  (root: string, folderOf = (shard: number) => `shard-${shard}`) =>
+  (shard: number): EngineOptions => ({
+    directory: join(root, folderOf(shard)),
+    keysDirectory: join(root, 'keys', `shard-${shard}`),
+    shard,
+    shards: 4,
+    masterKeys: [Buffer.alloc(32, 7)],
+    indexHeapBytes: 1 << 20,
+  });
+
+/** Two workers for four shards. A restart waits until the test lets it happen. */
+async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
+  const restarts: { run: () => void; ms: number }[] = [];
+  const logged: string[] = [];
+  let told = Promise.withResolvers<void>();
+  const log = (_: object, message: string): void => {
+    logged.push(message);
+    told.resolve();
+    told = Promise.withResolvers();
+  };
+  const pool = await ShardPool.start({
+    shards: 4,
+    workers: 2,
+    entry: new URL('../testing/worker-entry.ts', import.meta.url),
+    engineOptions: optionsIn(engineFolder()),
+    log: { info: log, error: log },
+    faults: true,
+    delay: (run, ms) => {
+      restarts.push({ run, ms });
+      return () => restarts.splice(0);
+    },
+    ...options,
+  });
+  t.after(() => pool.close());
+  return {
+    pool,
+    restarts,
+    logged,
+    /** Resolves once the pool has logged `message` `times` times. */
+    until: async (message: string, times: number) => {
+      while (logged.filter((one) => one === message).length < times) await told.promise;
+    },
+  };
+}
+
+async function addOne(pool: ShardPool, shard: number, content: string): Promise<string> {
+  await pool.caller(shard).call('attachMemory', CONTEXT, { settings: SETTINGS });
+  const added = await pool.caller(shard).call('add', CONTEXT, { grainType: 'event', fields: { content }, sync: false });
+  return added.hash;
+}
+
+const retryable = (error: unknown) => error instanceof EngineError && error.code === 'STO-E002' && error.retryable;
+
+test('calls reach the shard they are for, typed and raw, over threads', async (t) => {
+  const { pool } = await setUp(t);
+  const hashes = await Promise.all([0, 1, 2, 3].map((shard) => addOne(pool, shard, `in ${shard}`)));
+  for (const shard of [0, 1, 2, 3]) {
+    const { held } = await pool.caller(shard).call('locate', CONTEXT, { hashes });
+    assert.deepEqual(
+      held,
+      [0, 1, 2, 3].map((other) => other === shard),
+    );
+    const wire = Buffer.from(JSON.stringify({ grainType: 'event', fields: { content: `in ${shard}` } }));
+    assert.equal(
+      Buffer.from((await pool.caller(shard).callRaw(ADD_CODEC, CONTEXT, wire)).bytes).toString(),
+      hashes[shard],
+    );
+    assert.equal((await pool.caller(shard).call('health', CONTEXT, {})).shard, shard);
+  }
+  await assert.rejects(
+    pool.caller(0).call('get', CONTEXT, { hash: 'unknown' }),
+    (error) => error instanceof EngineError && error.code === 'MEM-E001',
+  );
+  assert.deepEqual(
+    pool.health().map(({ state, shards }) => [state, shards]),
+    [
+      ['serving', [0, 2]],
+      ['serving', [1, 3]],
+    ],
+  );
+});
+
+test('a bug in a batch rejects all that is pending in that worker, and it serves again after a restart', async (t) => {
+  const { pool, restarts, until } = await setUp(t);
+  await addOne(pool, 0, 'before');
+  const neighbour = await addOne(pool, 1, 'other worker');
+  const caller = pool.caller(0);
+  const results = await Promise.allSettled([
+    caller.call('flush', CONTEXT, {}),
+    caller.call('fault', CONTEXT, { kind: 'throw' }),
+    caller.call('flush', CONTEXT, {}),
+    pool.caller(2).call('flush', CONTEXT, {}),
+  ]);
+  const reasons = results.map((result) => (result.status === 'rejected' ? result.reason : undefined));
+  assert.deepEqual(
+    reasons.map((reason) => reason instanceof EngineError && reason.code),
+    ['STO-E002', 'SYS-E001', 'STO-E002', 'STO-E002'],
+  );
+  await assert.rejects(caller.call('statistics', CONTEXT, {}), retryable);
+  assert.deepEqual((await pool.caller(1).call('locate', CONTEXT, { hashes: [neighbour] })).held, [true]);
+  assert.equal(pool.health()[0]!.state, 'down');
+
+  assert.equal(restarts.length, 1);
+  restarts.pop()!.run();
+  await until('worker serves', 3);
+  const hash = await addOne(pool, 0, 'after');
+  assert.deepEqual((await caller.call('locate', CONTEXT, { hashes: [hash] })).held, [true]);
+  const [{ state, restarts: count } = assert.fail()] = pool.health();
+  assert.deepEqual([state, count], ['serving', 1]);
+});
+
+test('a worker that exits is started again later each time', async (t) => {
+  const { pool, restarts, until } = await setUp(t, { workers: 1 });
+  for (const death of [0, 1, 2]) {
+    const pending = pool.caller(3).call('fault', CONTEXT, { kind: 'exit' });
+    await assert.rejects(pending, retryable);
+    assert.equal(restarts[0]?.ms, RESTART_DELAY_MIN_MS * 2 ** death);
+    restarts.pop()!.run();
+    await until('worker serves', death + 2);
+  }
+  assert.equal(typeof (await addOne(pool, 3, 'alive')), 'string');
+});
+
+test('a shard that cannot be opened is reported at the start, and nothing is left running', async (t) => {
+  const root = engineFolder();
+  const keys = KeyStore.open(join(root, 'keys', 'shard-2'), MasterKey.random());
+  keys.allocate('blob');
+  keys.flush();
+  keys.close();
+  await assert.rejects(setUp(t, { engineOptions: optionsIn(root) }), { code: 'AUT-E003' });
+});
+
+test('a worker whose entry file cannot be loaded is reported at the start', async (t) => {
+  await assert.rejects(setUp(t, { entry: new URL('../testing/no-such-entry.ts', import.meta.url) }), retryable);
+});
+
+test('draining answers what is pending and takes nothing new; closing ends the threads', async (t) => {
+  const { pool } = await setUp(t);
+  await addOne(pool, 0, 'x');
+  const pending = pool.caller(0).call('flush', CONTEXT, {});
+  const drained = pool.drain(10_000);
+  await assert.rejects(pool.caller(0).call('statistics', CONTEXT, {}), retryable);
+  assert.equal(await drained, true);
+  assert.deepEqual(await pending, { flushed: 1, pending: 0 });
+  await pool.close();
+  assert.deepEqual(
+    pool.health().map(({ state }) => state),
+    ['closed', 'closed'],
+  );
+  await assert.rejects(pool.caller(1).call('statistics', CONTEXT, {}), retryable);
+});
+
+test('closing answers what was sent before it', async (t) => {
+  const { pool } = await setUp(t);
+  await addOne(pool, 2, 'x');
+  const pending = Array.from({ length: 50 }, () => pool.caller(2).call('flush', CONTEXT, {}));
+  // One turn, so that the batch has left.
+  await new Promise((resolve) => setImmediate(resolve));
+  await pool.close();
+  assert.deepEqual(
+    await Promise.all(pending),
+    pending.map(() => ({ flushed: 1, pending: 0 })),
+  );
+});
+
+test('a worker that does not come to an end is ended at the deadline', async (t) => {
+  const engineOptions = optionsIn(engineFolder(), (shard) => (shard === 1 ? 'stuck' : `shard-${shard}`));
+  const { pool } = await setUp(t, { engineOptions });
+  const stuck = pool.caller(1).call('attachMemory', CONTEXT, { settings: SETTINGS });
+  const refused = assert.rejects(stuck, retryable);
+  await new Promise((resolve) => setImmediate(resolve));
+  await pool.close(0);
+  await refused;
+  assert.deepEqual(
+    pool.health().map(({ state }) => state),
+    ['closed', 'closed'],
+  );
+});
