@@ -1,11 +1,12 @@
 // The package that is published: built, laid out as an install lays it out, and started.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { build } from '../scripts/build.ts';
 import type { HealthResponse } from '../src/server/gen/memory/v1/memory.ts';
@@ -29,6 +30,7 @@ test('the built package serves, and has every file that it names', async (t) => 
   for (const file of ['package.json', ...manifest.files.filter((name) => name !== 'dist')])
     cpSync(join(ROOT, file), join(folder, file), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  await imported(directory, folder);
   const [, script = ''] = (manifest.scripts['postinstall'] ?? '').split(' ');
   assert.ok(existsSync(join(folder, script)), 'what npm runs after an install is in the package');
 
@@ -93,3 +95,31 @@ test('the built package serves, and has every file that it names', async (t) => 
     server.kill('SIGKILL');
   }
 });
+
+const PROGRAM = `import { type Server, startServer } from 'granary';
+const server: Server = await startServer({ dataDir: 'served', httpPort: 0, grpcPort: 0, shards: 1, embedder: 'none', logLevel: 'error' });
+const health: unknown = await (await fetch(server.http + '/api/health/live')).json();
+await server.close();
+const wrong = await startServer({ dataDirectory: 'elsewhere' }).catch((error: Error) => error.message);
+console.log(JSON.stringify({ health, firstKey: server.firstKey?.slice(0, 3), wrong }));
+`;
+
+/** A program that has the package among its own compiles with its types, and runs a server. */
+async function imported(directory: string, folder: string): Promise<void> {
+  const own = join(directory, 'program');
+  mkdirSync(join(own, 'node_modules'), { recursive: true });
+  symlinkSync(folder, join(own, 'node_modules', 'granary'), 'junction');
+  writeFileSync(join(own, 'package.json'), JSON.stringify({ type: 'module' }));
+  writeFileSync(join(own, 'program.ts'), PROGRAM);
+  const run = promisify(execFile);
+  const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const flags = '--ignoreConfig --strict --target es2024 --module nodenext --types node --typeRoots'.split(' ');
+  const types = join(ROOT, 'node_modules', '@types');
+  await run(process.execPath, [compiler, 'program.ts', ...flags, types], { cwd: own });
+  const { stdout } = await run(process.execPath, ['program.js'], { cwd: own });
+  assert.deepEqual(JSON.parse(stdout), {
+    health: { status: 'ok', version: manifest.version },
+    firstKey: 'gr_',
+    wrong: 'VAL-E001: there is no option `dataDirectory`',
+  });
+}
