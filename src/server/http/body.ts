@@ -82,10 +82,16 @@ export class Body {
     } catch (error) {
       this.fail(error as Error); // all that it throws is a refusal
     }
+    // Holding more may drop this very body: nobody would resume a flow that is paused now.
+    if (this.isFailed) return;
     if (this.bytesMax < 0 && this.bytes > BODY_UNASKED_BYTES_MAX && !this.paused) {
       this.paused = true;
       this.flow.pause();
     }
+  }
+
+  private get isFailed(): boolean {
+    return this.failure !== undefined;
   }
 
   /** No more comes. */
