@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Engine } from '../src/engine/engine.ts';
 import { CorruptRecord } from '../src/engine/log/log.ts';
 import { decodeRecord } from '../src/engine/record/record.ts';
-import { contextOf, openShard, StepClock, settingsOf } from './support/shard.ts';
-import { temporaryDirectory } from './support/temporary.ts';
+import { memoryFolder } from './support/memory-files.ts';
+import { contextOf, openShard, settingsOf } from './support/shard.ts';
+import { StepClock } from './support/step-clock.ts';
 
 const context = contextOf(1);
 const USERS = ['ada', 'bob'] as const;
@@ -58,22 +59,20 @@ interface Fact {
 
 class Life {
   engine: Engine;
-  readonly #t: TestContext;
   #root: string;
   readonly #there = new Set<string>();
   readonly #facts = new Map<string, Fact>();
 
   readonly #hashes = new Map<string, string>();
 
-  private constructor(t: TestContext, root: string, engine: Engine) {
-    this.#t = t;
+  private constructor(root: string, engine: Engine) {
     this.#root = root;
     this.engine = engine;
   }
 
-  static async begun(t: TestContext): Promise<Life> {
-    const root = temporaryDirectory(t);
-    const life = new Life(t, root, await openShard(root, { clock: CLOCK }));
+  static async begun(): Promise<Life> {
+    const root = memoryFolder();
+    const life = new Life(root, await openShard(root, { clock: CLOCK }));
     await life.engine.write('attachMemory', context, { settings: settingsOf(1) });
     return life;
   }
@@ -113,7 +112,7 @@ class Life {
         this.engine = await openShard(this.#root, { clock: CLOCK });
         return;
       case 'restore': {
-        const copy = temporaryDirectory(this.#t);
+        const copy = memoryFolder();
         const [dataDirectory, keysDirectory] = [join(copy, 'shard-0'), join(copy, 'keys', 'shard-0')];
         for (const folder of [dataDirectory, keysDirectory]) mkdirSync(folder, { recursive: true });
         await this.engine.write('backup', context, { dataDirectory, keysDirectory });
@@ -187,10 +186,10 @@ class Life {
   }
 }
 
-test('the sources of a fact are those that said it again and are there, whatever happens meanwhile', async (t) => {
+test('the sources of a fact are those that said it again and are there, whatever happens meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
-      const life = await Life.begun(t);
+      const life = await Life.begun();
       try {
         for (const one of steps) {
           await life.run(one);
@@ -208,7 +207,7 @@ test('the sources of a fact are those that said it again and are there, whatever
 
 test('a source whose time is over is hidden, but not from the person', async (t) => {
   const clock = new StepClock();
-  const engine = await openShard(temporaryDirectory(t), { clock });
+  const engine = await openShard(memoryFolder(), { clock });
   t.after(() => engine.close());
   await engine.write('attachMemory', context, { settings: settingsOf(1) });
   const now = Math.floor(clock.now / 1000);
@@ -240,7 +239,7 @@ test('a source whose time is over is hidden, but not from the person', async (t)
 });
 
 test('a source of another person or namespace is not linked: who sees the fact may not see it', async (t) => {
-  const engine = await openShard(temporaryDirectory(t), { clock: CLOCK });
+  const engine = await openShard(memoryFolder(), { clock: CLOCK });
   t.after(() => engine.close());
   await engine.write('attachMemory', context, { settings: settingsOf(1) });
   const event = async (more: object) => {

@@ -1,7 +1,8 @@
 // What reads leave, in one engine: written with the next group, kept through crashes and refusals, found when tampered with.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { contextOf, openShard, StepClock, settingsOf } from '../../test/support/shard.ts';
+import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
+import { StepClock } from '../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { EngineError } from './base/errors.ts';
 import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from './base/limits.ts';

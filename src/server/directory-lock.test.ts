@@ -51,7 +51,7 @@ test('a directory is locked once in a process, by whatever path, and free again 
   const lock = lockDirectory(directory);
   symlinkSync(directory, `${directory}-link`);
   for (const path of [directory, `${directory}-link`]) {
-    assert.throws(() => lockDirectory(path), refusal(/is in use by another process; one server at a time/));
+    assert.throws(() => lockDirectory(path, 0), refusal(/is in use by another process; one server at a time/));
     assert.equal(tryLockDirectory(path), undefined);
   }
   lock.release();
@@ -71,7 +71,7 @@ test('another thread of the process is refused too, and its attempt leaves the l
     const worker = new Worker(
       `const { parentPort, workerData } = require('node:worker_threads');
        import(workerData.module).then(({ lockDirectory }) => {
-         try { lockDirectory(workerData.directory); parentPort.postMessage('locked'); }
+         try { lockDirectory(workerData.directory, 0); parentPort.postMessage('locked'); }
          catch (error) { parentPort.postMessage(error.message); }
        });`,
       { eval: true, workerData: { module: MODULE, directory } },
@@ -144,10 +144,10 @@ test('the refusal says what server.json tells of the holder, and is made by the 
   writeServerFile(directory, addresses);
   const lock = lockDirectory(directory);
   const told = new RegExp(`in use by another server: process ${process.pid}, at http://127.0.0.1:1;`);
-  assert.throws(() => lockDirectory(directory), refusal(told));
+  assert.throws(() => lockDirectory(directory, 0), refusal(told));
   for (const content of ['', '{"http":', 'null', '{"http":1,"grpc":"x","pid":1,"host":"h","secret":"s"}']) {
     writeFileSync(join(directory, 'server.json'), content);
-    assert.throws(() => lockDirectory(directory), refusal(/in use by another process;/), content);
+    assert.throws(() => lockDirectory(directory, 0), refusal(/in use by another process;/), content);
   }
   removeServerFile(directory);
   lock.release();

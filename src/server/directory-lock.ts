@@ -37,8 +37,8 @@ export interface DirectoryLock {
  * Locks `directory` (made when absent), waiting a moment for one who is just ending. STO-E001 when somebody has it, with what is
  * known of who.
  */
-export function lockDirectory(directory: string): DirectoryLock {
-  const lock = tryLockDirectory(directory, ENDING_MS);
+export function lockDirectory(directory: string, waitMs = ENDING_MS): DirectoryLock {
+  const lock = tryLockDirectory(directory, waitMs);
   if (lock !== undefined) return lock;
   throw new EngineError(
     'STO-E001',

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../test/support/runs.ts';
-import { StepClock } from '../../test/support/shard.ts';
+import { StepClock } from '../../test/support/step-clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { PENDING_ITEMS_MAX } from '../engine/base/limits.ts';
 import { fromApi } from '../engine/grain/api/input.ts';

@@ -3,10 +3,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Random } from '../support/random.ts';
 import { check } from './check.ts';
 import { type Life, Lost } from './door.ts';
 import { Model } from './model.ts';
-import { type Random, randomFrom } from './random.ts';
 import { type Retry, Workload } from './workload.ts';
 
 /** How a process ends: at this many acknowledged requests, or at a step of its own way to the disk. */
@@ -56,7 +56,7 @@ export async function campaign(options: CampaignOptions): Promise<Report> {
   for (let from = 0; from < options.rounds && total.problems.length === 0; from += perDirectory) {
     const directory = mkdtempSync(join(tmpdir(), 'granary-crash-'));
     const seed = options.seed + from;
-    const life = new DirectoryLife(directory, randomFrom(seed), options);
+    const life = new DirectoryLife(directory, new Random(seed), options);
     const rounds = Math.min(perDirectory, options.rounds - from);
     const problems = await life.run(rounds);
     total.rounds += life.rounds;

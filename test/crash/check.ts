@@ -1,8 +1,9 @@
 // Looks for everything that was promised, and for what nobody asked for. What could not be known before is settled by
 // what is there, which must then hold together: by address, by structure, by words, in its chain.
+
+import type { Random } from '../support/random.ts';
 import { type Answer, type Door, type Question, Refused, type Seen } from './door.ts';
 import type { Chain, Memory, Model, Version } from './model.ts';
-import type { Random } from './random.ts';
 
 /** Chains that nothing touched since their last check, looked at again all the same. */
 const OLD_CHAINS = 40;
@@ -55,7 +56,7 @@ class MemoryCheck {
     const memory = this.#memory;
     if (!(await this.#settleMemory())) return;
     const old = memory.chains.filter((chain) => !chain.fresh);
-    const again = all ? old : Array.from({ length: Math.min(OLD_CHAINS, old.length) }, () => random.pick(old)!);
+    const again = all ? old : Array.from({ length: Math.min(OLD_CHAINS, old.length) }, () => random.pick(old));
     const chains = [...new Set([...memory.chains.filter((chain) => chain.fresh), ...again])];
     await this.#checkChains(chains);
     for (const chain of chains) chain.fresh = false;

@@ -1,7 +1,8 @@
 // Clients that write, change and remove at the same time, and note in the model what they were told.
+
+import type { Random } from '../support/random.ts';
 import { type Door, type Item, Lost, Refused } from './door.ts';
 import { Chain, type Memory, type Model, type Removal, type Scope, User, Version } from './model.ts';
-import type { Random } from './random.ts';
 
 const CLIENTS = 24;
 const MEMORIES_MAX = 4;
@@ -63,7 +64,7 @@ export class Workload {
 
   #act(): Promise<void> {
     const { random, model } = this.#options;
-    const memory = random.pick(model.live.filter((candidate) => !candidate.locked));
+    const memory = random.pickAny(model.live.filter((candidate) => !candidate.locked));
     if (memory === undefined) return this.#needsMemory() ? this.#createMemory() : Promise.resolve();
     const choice = random.next();
     if (choice < 0.3) return this.#add(memory);
@@ -118,7 +119,7 @@ export class Workload {
     let user: User | undefined;
     if (random.chance(0.5)) {
       if (memory.users.length < USERS_MAX) new User(memory, model.name('user'));
-      user = random.pick(memory.users.filter((candidate) => !candidate.locked));
+      user = random.pickAny(memory.users.filter((candidate) => !candidate.locked));
     }
     const chain = new Chain(memory, model.name('subject'), user);
     const visits = random.between(0, 1_000);
@@ -189,7 +190,7 @@ export class Workload {
   async #accumulate(memory: Memory): Promise<void> {
     const { model, door, random } = this.#options;
     const chain = this.#freeChain(memory, () => true);
-    const target = random.pick(chain?.versions.filter((version) => version.state === 'there') ?? []);
+    const target = random.pickAny(chain?.versions.filter((version) => version.state === 'there') ?? []);
     if (chain === undefined || target?.hash === undefined) return;
     const hash = target.hash;
     const delta = random.between(1, 100);
@@ -259,7 +260,7 @@ export class Workload {
 
   async #eraseUser(memory: Memory): Promise<void> {
     const { model, door, random } = this.#options;
-    const user = random.pick(memory.users.filter((candidate) => !candidate.locked));
+    const user = random.pickAny(memory.users.filter((candidate) => !candidate.locked));
     if (user === undefined) return;
     const racing = random.chance(0.3);
     await this.#alone({ scope: user, around: [memory], racing }, () =>
@@ -303,7 +304,7 @@ export class Workload {
 
   async #upkeep(memory: Memory): Promise<void> {
     const { door, random } = this.#options;
-    const kind = random.pick(['flush', 'flush', 'compact', 'rebuild', 'rotate'] as const)!;
+    const kind = random.pick(['flush', 'flush', 'compact', 'rebuild', 'rotate'] as const);
     await this.#within([memory], async () => {
       await door.upkeep(memory.number, kind);
       this.#acknowledged();
@@ -333,8 +334,8 @@ export class Workload {
   /** What was acknowledged is visible at once. */
   async #readBack(memory: Memory): Promise<void> {
     const { door, random } = this.#options;
-    const chain = random.pick(memory.chains);
-    const version = random.pick(chain?.versions.filter((candidate) => candidate.state === 'there') ?? []);
+    const chain = random.pickAny(memory.chains);
+    const version = random.pickAny(chain?.versions.filter((candidate) => candidate.state === 'there') ?? []);
     if (version?.hash === undefined) return;
     const { hash, word } = version;
     await this.#within([memory], async () => {
@@ -355,7 +356,7 @@ export class Workload {
     const { random } = this.#options;
     // Most chains are long gone after a while; a few tries find one that can be used.
     for (let tries = 0; tries < 8; tries++) {
-      const chain = random.chance(0.5) ? random.pick(memory.chains.slice(-100)) : random.pick(memory.chains);
+      const chain = random.chance(0.5) ? random.pickAny(memory.chains.slice(-100)) : random.pickAny(memory.chains);
       if (chain === undefined) return undefined;
       if (!chain.broken && !chain.locked && chain.user?.locked !== true && wanted(chain)) return chain;
     }

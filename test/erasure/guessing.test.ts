@@ -16,7 +16,8 @@ import { CorruptRecord } from '../../src/engine/log/log.ts';
 import { decodeRecord, type EngineRecord } from '../../src/engine/record/record.ts';
 import type { Memory } from '../../src/engine/store/memory.ts';
 import { foundInFiles, hashNeedles } from '../support/scan-files.ts';
-import { addBelief, contextOf, openShard, StepClock, settingsOf, until } from '../support/shard.ts';
+import { addBelief, contextOf, openShard, settingsOf, until } from '../support/shard.ts';
+import { StepClock } from '../support/step-clock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const context = contextOf(1);

@@ -9,7 +9,8 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { decodeAuditBody } from '../../src/engine/govern/trail/audit-codec.ts';
 import { CorruptRecord } from '../../src/engine/log/log.ts';
 import { decodeRecord, isPlainRecord } from '../../src/engine/record/record.ts';
-import { codeOf, contextOf, openShard, recalled, StepClock, settingsOf, until } from '../support/shard.ts';
+import { codeOf, contextOf, openShard, recalled, settingsOf, until } from '../support/shard.ts';
+import { StepClock } from '../support/step-clock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const FIXTURE = join(import.meta.dirname, '../fixtures/plain-hashes');

@@ -1,7 +1,6 @@
-// A whole server without its threads and sockets: engines on real folders, direct shards, the router. It can die at any
+// A whole server without its threads and sockets: engines on folders in memory, direct shards, the router. It can die at any
 // append and is opened again from what it left.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../src/engine/base/assert.ts';
 import type { Clock } from '../../src/engine/base/clock.ts';
@@ -18,24 +17,8 @@ import { type Input, METHOD_KINDS, type MemorySettings, type Output } from '../.
 import { Router } from '../../src/shards/router.ts';
 import type { RawShardCaller } from '../../src/shards/transport/client.ts';
 import { directShard } from '../../src/shards/transport/direct.ts';
+import { memoryFolder } from '../support/memory-files.ts';
 import { CrashLog } from './crash-log.ts';
-
-/** Time that moves only when it is told to. */
-export class SteppedClock implements Clock {
-  #nowMs: number;
-
-  constructor(nowMs: number) {
-    this.#nowMs = nowMs;
-  }
-
-  nowMs(): number {
-    return this.#nowMs;
-  }
-
-  step(ms: number): void {
-    this.#nowMs += ms;
-  }
-}
 
 /** The process died before the call was answered. */
 export class Crashed extends Error {
@@ -83,14 +66,14 @@ export class SimNode {
 
   static async open(options: NodeOptions): Promise<SimNode> {
     const stores = Array.from({ length: options.shards }, () => new MemoryLogStore());
-    const node = new SimNode(options, mkdtempSync(join(tmpdir(), 'granary-sim-')), stores);
+    const node = new SimNode(options, memoryFolder(), stores);
     await node.#open();
     return node;
   }
 
   /** Copies everything while it serves. Resolves with a node on the copy, which it takes for its own. */
   async restored(): Promise<SimNode> {
-    const root = mkdtempSync(join(tmpdir(), 'granary-sim-'));
+    const root = memoryFolder();
     const bytes = await this.#router.backup(root);
     assert(bytes > 0, 'a backup has bytes');
     const stores = this.#stores.map((_, shard) =>

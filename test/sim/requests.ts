@@ -5,9 +5,9 @@ import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import { canonicalJson } from '../../src/shards/gather/placement.ts';
 import type { AddItem, Input, JsonObject } from '../../src/shards/protocol.ts';
+import type { Random } from '../support/random.ts';
 import { isCurrent } from './model/grain.ts';
 import type { ModelMemory } from './model/memory.ts';
-import type { Random } from './random.ts';
 
 export type WriteMethod = 'add' | 'addBatch' | 'supersede' | 'accumulate' | 'forget' | 'eraseUser' | 'importBlobs';
 export type WriteRequest = {

@@ -1,6 +1,7 @@
 // A seed, give me what went wrong: runs its steps, and cuts a failing run down to the steps that matter.
+
+import { Random } from '../support/random.ts';
 import { checkWorld } from './check.ts';
-import { Random } from './random.ts';
 import { runStep } from './steps.ts';
 import { type Counts, optionsOf, World, type WorldOptions } from './world.ts';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
+import { Random } from '../support/random.ts';
 import { Discrepancy } from './compare.ts';
-import { Random } from './random.ts';
 import { type Result, runSeed, shrink } from './run.ts';
 import { optionsOf } from './world.ts';
 

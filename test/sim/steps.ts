@@ -3,12 +3,12 @@
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import type { ExportedGrain, Input, Output } from '../../src/shards/protocol.ts';
+import { Random } from '../support/random.ts';
 import { checkGet, checkHistory, checkList, checkMemory, checkNode, checkRecall, pageOf } from './check.ts';
 import { Discrepancy, type Outcome, same } from './compare.ts';
 import { isCurrent } from './model/grain.ts';
 import type { ModelMemory } from './model/memory.ts';
 import { Crashed, turn } from './node.ts';
-import { Random } from './random.ts';
 import * as requests from './requests.ts';
 import { describe, SYSTEM, type World } from './world.ts';
 

@@ -1,11 +1,12 @@
 // The node under test with the models of its memories, and how a request is put to both.
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { MemorySettings, Output } from '../../src/shards/protocol.ts';
+import { Random } from '../support/random.ts';
+import { StepClock } from '../support/step-clock.ts';
 import { Discrepancy, type Outcome, outcomeOf, plain, plainCode, same } from './compare.ts';
 import type { Held } from './model/grain.ts';
 import { type ExpectedProof, ModelMemory } from './model/memory.ts';
-import { Crashed, SimNode, SteppedClock } from './node.ts';
-import { Random } from './random.ts';
+import { Crashed, SimNode } from './node.ts';
 import { itemRequest, type Manners, type WriteMethod, type WriteRequest } from './requests.ts';
 
 const START_MS = 1_700_000_000_250;
@@ -47,7 +48,7 @@ export interface Counts {
 
 export class World {
   readonly options: WorldOptions;
-  readonly clock: SteppedClock;
+  readonly clock: StepClock;
   readonly node: SimNode;
   /** In twins mode each even one and the next get the same requests. */
   models: ModelMemory[] = [];
@@ -61,14 +62,14 @@ export class World {
   #nextNumber = 1;
   #nextKey = 1;
 
-  private constructor(options: WorldOptions, clock: SteppedClock, node: SimNode) {
+  private constructor(options: WorldOptions, clock: StepClock, node: SimNode) {
     this.options = options;
     this.clock = clock;
     this.node = node;
   }
 
   static async open(options: WorldOptions): Promise<World> {
-    const clock = new SteppedClock(START_MS);
+    const clock = new StepClock(START_MS);
     const { sealGrains, lmdb } = options;
     const world = new World(options, clock, await SimNode.open({ clock, shards: SHARDS, sealGrains, lmdb }));
     for (const dedup of options.dedups) {

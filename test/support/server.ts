@@ -1,10 +1,9 @@
-// A whole server in the test's own process, on free ports of the loopback, over a folder that goes away with it.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// A whole server in the test's own process, on free ports of the loopback, over a folder in memory that goes away with it.
+import { rmSync } from 'node:fs';
 import { readConfig } from '../../src/server/config.ts';
 import { makeLog } from '../../src/server/log.ts';
 import { type RunningServer, type ServerDeps, startServer } from '../../src/server/main.ts';
+import { memoryFolder } from './memory-files.ts';
 
 export interface TestServer extends RunningServer {
   /** The first key; empty with `auth` none. */
@@ -15,7 +14,7 @@ export interface TestServer extends RunningServer {
 
 /** `flags` by their names in the config. */
 export async function startTestServer(flags: Record<string, string> = {}, deps: ServerDeps = {}): Promise<TestServer> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'granary-test-server-'));
+  const dataDir = memoryFolder();
   const errors: string[] = [];
   const config = readConfig(
     { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '2', workers: '1', ...flags },

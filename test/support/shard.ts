@@ -91,12 +91,3 @@ export async function until(engine: Pick<Engine, 'maintain'>, isDone: () => bool
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
-
-/** A clock that stands until a test turns it. */
-export class StepClock {
-  now = 1_700_000_000_000;
-
-  nowMs(): number {
-    return this.now;
-  }
-}

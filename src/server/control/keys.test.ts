@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StepClock } from '../../../test/support/step-clock.ts';
 import { FaultyLog } from '../../engine/log/faulty.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
-import { CONTROL_KEY, StepClock } from '../testing/parts.ts';
+import { CONTROL_KEY } from '../testing/parts.ts';
 import { Keys } from './keys.ts';
 import { ControlStore } from './store.ts';
 

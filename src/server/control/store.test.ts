@@ -3,11 +3,12 @@ import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
+import { StepClock } from '../../../test/support/step-clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { checkChain, GENESIS } from '../../engine/govern/trail/audit.ts';
 import type { Append } from '../../engine/log/log.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
-import { CONTROL_KEY, StepClock } from '../testing/parts.ts';
+import { CONTROL_KEY } from '../testing/parts.ts';
 import { ControlStore } from './store.ts';
 
 const clock = new StepClock();

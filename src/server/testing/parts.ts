@@ -1,7 +1,7 @@
 // A server without sockets and threads, for tests: the real wrapper, table, control store, router and engines, over logs
 // in heap.
 import { createSecretKey, hash } from 'node:crypto';
-import type { Clock } from '../../engine/base/clock.ts';
+import { StepClock } from '../../../test/support/step-clock.ts';
 import type { EngineError } from '../../engine/base/errors.ts';
 import { stringifyJson } from '../../engine/grain/api/json.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
@@ -39,13 +39,6 @@ import { type Answer, Wrapper } from '../wrapper.ts';
 export const CONTROL_KEY = createSecretKey(Buffer.alloc(32, 7));
 /** The key every part set starts with: admin, bound to nothing. */
 export const ADMIN = `gr_${'a'.repeat(64)}`;
-
-export class StepClock implements Clock {
-  now = 1_700_000_000_000;
-  nowMs(): number {
-    return this.now;
-  }
-}
 
 export interface PartsOptions {
   readonly flags?: Readonly<Record<string, string | boolean | number>>;

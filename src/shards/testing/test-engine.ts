@@ -1,27 +1,19 @@
 // The real engine for tests of what stands above it: its log in heap, its key and segment files in a folder that lies in
 // memory where the machine has such a file system.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { memoryFolder } from '../../../test/support/memory-files.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { Engine } from '../../engine/engine.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, WriteMethod } from '../protocol.ts';
 import type { EngineDoor } from '../transport/engine-door.ts';
 
-/** Where Linux keeps files in memory. */
-const MEMORY_FILES = '/dev/shm';
-
 let root: string | undefined;
 let opened = 0;
 
 /** A folder for an engine's files, which is not there yet; deleted when the process ends. */
 export function engineFolder(): string {
-  if (root === undefined) {
-    const made = mkdtempSync(join(existsSync(MEMORY_FILES) ? MEMORY_FILES : tmpdir(), 'granary-engines-'));
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-    root = made;
-  }
+  root ??= memoryFolder();
   opened += 1;
   return join(root, String(opened));
 }

@@ -21,9 +21,14 @@ export class Random {
     return this.#d >>> 0;
   }
 
+  /** 0 <= x < 1. */
+  next(): number {
+    return this.u32() / 2 ** 32;
+  }
+
   /** 0 to `below` - 1. */
   int(below: number): number {
-    return Math.floor((this.u32() / 2 ** 32) * below);
+    return Math.floor(this.next() * below);
   }
 
   /** `low` to `high`, both included. */
@@ -32,14 +37,20 @@ export class Random {
   }
 
   chance(probability: number): boolean {
-    return this.u32() / 2 ** 32 < probability;
+    return this.next() < probability;
   }
 
+  /** One of some; there is at least one. */
   pick<T>(from: readonly T[]): T {
     return from[this.int(from.length)]!;
   }
 
-  /** An element, or undefined when there is none or with the given probability. */
+  /** One of them, or undefined when there is none. */
+  pickAny<T>(from: readonly T[]): T | undefined {
+    return from[this.int(from.length)];
+  }
+
+  /** Makes it with the given probability. */
   maybe<T>(probability: number, make: () => T): T | undefined {
     return this.chance(probability) ? make() : undefined;
   }
