@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before } from 'node:test';
+import { memoryFolder } from './memory-files.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 /** Where commands run unless a test says otherwise. A server's data in the directory of the tests would be found. */
@@ -103,7 +104,7 @@ export interface Served {
 
 /** A server for the tests of a file, which must end well after them. */
 export function servedForFile(): Served {
-  const directory = mkdtempSync(join(tmpdir(), 'granary-cli-'));
+  const directory = memoryFolder();
   const data = join(directory, 'data');
   let server: ServeProcess | undefined;
   before(async () => {
