@@ -1,8 +1,9 @@
 // Rules over the source itself: who may import whom, and what no file may hold.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
+import { documentsOf } from './support/documents.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const sources = filesUnder('src').filter((file) => file.endsWith('.ts'));
@@ -142,4 +143,22 @@ test('the lockfile holds every package that it speaks of, whatever the platform'
   for (const [path, { optionalDependencies = {} }] of Object.entries(packages)) {
     for (const name of Object.keys(optionalDependencies)) assert.ok(names.has(name), `${path} wants ${name}`);
   }
+});
+
+/** A word in a document's code that is a path from the root, or a source file by any path. */
+const NAMED_PATH = /^(?:src|test|bench|docs|scripts|proto|examples)\/[\w./-]*$/;
+
+test('every source path that a document names exists', () => {
+  let paths = 0;
+  for (const document of documentsOf(root)) {
+    const text = readFileSync(join(root, document), 'utf8');
+    for (const [, word] of text.matchAll(/`([^`\n]+)`/g)) {
+      if (!NAMED_PATH.test(word!) && !/^[\w./-]+\.ts$/.test(word!)) continue;
+      // A file beside the document may be named by itself; everything else by its path from the root.
+      const found = existsSync(join(root, word!)) || existsSync(join(root, dirname(document), word!));
+      assert.ok(found, `${document} names ${word}, which is missing`);
+      paths++;
+    }
+  }
+  assert.ok(paths > 100, `${paths} paths`);
 });

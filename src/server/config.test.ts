@@ -7,11 +7,11 @@ test('the help text says every option, its default and its variable', (t) => {
   t.assert.snapshot(helpText(), { serializers: [String] });
 });
 
-test('the README names every option and its variable', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+test('docs/configuration.md names every option and its variable', () => {
+  const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
   for (const { flag, env } of optionLines())
     for (const word of flag === undefined ? [env] : [flag.split(' ')[0], env])
-      assert.ok(readme.includes(`\`${word}\``), word);
+      assert.ok(page.includes(`\`${word}\``), word);
 });
 
 test('a flag wins over its variable, which wins over the default', () => {
