@@ -43,7 +43,8 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       await probe.waited();
       await new Promise((resolve) => setTimeout(resolve, quietMs));
       const quiet = await probe.waited();
-      const wide = await wideRequests((path, json) => posted(server, path, json), PARTITIONS);
+      const copies = sized(size, { full: undefined, quick: undefined, smoke: 2 });
+      const wide = await wideRequests((path, json) => posted(server, path, json), PARTITIONS, copies);
       const requests = [...WORST_REQUESTS, ...wide].filter((_, at) => at % every === 0);
       const calls = WORST_CALLS.filter((_, at) => at % every === 0);
       await probe.waited();

@@ -6,6 +6,7 @@ const MIB = 1_048_576;
 const ANSWER_BYTES = 16 * MIB;
 const FIELDS = 9_900;
 const GRAIN_BYTES = 950_000;
+/** More than an answer has room for. */
 const GRAINS = Math.ceil(ANSWER_BYTES / GRAIN_BYTES) + 1;
 const PARTITIONED = 'wide';
 
@@ -20,10 +21,10 @@ function wideFields(at: number): Record<string, unknown> {
 }
 
 /** Makes the grains, and the requests for them, which need their hashes. */
-export async function wideRequests(post: Post, partitions: number): Promise<readonly WorstRequest[]> {
+export async function wideRequests(post: Post, partitions: number, grains = GRAINS): Promise<readonly WorstRequest[]> {
   await post('/memories', { id: PARTITIONED, partitions });
   let hash: unknown;
-  for (let at = 0; at < GRAINS; at += 1) {
+  for (let at = 0; at < grains; at += 1) {
     const fields = { content: `apple ${at}`, session_id: `s${at}`, ...wideFields(at) };
     await post(`/memories/${PARTITIONED}/add`, { grain_type: 'event', fields });
     const version = { object: `v${at}`, ...wideFields(at) };
