@@ -12,6 +12,8 @@ import { engineFolder } from '../testing/test-engine.ts';
 import type { EngineOptions } from './engine-door.ts';
 import { type PoolOptions, ShardPool } from './pool.ts';
 
+/** Seconds: the same grain again has the same hash, whenever that is. */
+const CREATED_AT = 1_700_000_000;
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 
 /** What the pool opens each of four shards with, in folders of its own. */
@@ -63,7 +65,9 @@ async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
 
 async function addOne(pool: ShardPool, shard: number, content: string): Promise<string> {
   await pool.caller(shard).call('attachMemory', CONTEXT, { settings: SETTINGS });
-  const added = await pool.caller(shard).call('add', CONTEXT, { grainType: 'event', fields: { content }, sync: false });
+  const added = await pool
+    .caller(shard)
+    .call('add', CONTEXT, { grainType: 'event', fields: { content, created_at: CREATED_AT }, sync: false });
   return added.hash;
 }
 
@@ -78,7 +82,9 @@ test('calls reach the shard they are for, typed and raw, over threads', async (t
       held,
       [0, 1, 2, 3].map((other) => other === shard),
     );
-    const wire = Buffer.from(JSON.stringify({ grainType: 'event', fields: { content: `in ${shard}` } }));
+    const wire = Buffer.from(
+      JSON.stringify({ grainType: 'event', fields: { content: `in ${shard}`, created_at: CREATED_AT } }),
+    );
     assert.equal(
       Buffer.from((await pool.caller(shard).callRaw(ADD_CODEC, CONTEXT, wire)).bytes).toString(),
       hashes[shard],
