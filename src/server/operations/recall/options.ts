@@ -32,10 +32,13 @@ const NOTHING = {
   minScore: undefined,
   targetDate: undefined,
   preferenceEnrichment: undefined,
-} as const satisfies { readonly [K in keyof RecallOptions & keyof RecallInput]?: RecallInput[K] | undefined };
+} as const satisfies { readonly [K in Plain]: RecallInput[K] | undefined };
+
+/** The options that are neither meant by another nor chosen below. */
+type Plain = Exclude<keyof RecallOptions & keyof RecallInput, keyof typeof MEANT | 'temporalField'>;
 
 /** Fields that say how another one of them is meant: nothing by themselves. Zero is "use the default" where a count is. */
-const MEANT: Readonly<Partial<Record<keyof RecallOptions, keyof RecallOptions>>> = {
+const MEANT = {
   deduplicateThreshold: 'deduplicate',
   conflictSimilarityThreshold: 'conflictResolution',
   targetDateWeight: 'targetDate',
@@ -44,7 +47,7 @@ const MEANT: Readonly<Partial<Record<keyof RecallOptions, keyof RecallOptions>>>
   sessionCensusMaxQueries: 'sessionCensus',
   exhaustiveMaxRounds: 'exhaustive',
   referenceDate: 'annotateRelativeTime',
-};
+} as const satisfies Readonly<Partial<Record<keyof RecallOptions, keyof RecallOptions>>>;
 const COUNTS: ReadonlySet<string> = new Set([
   'sessionCensusMinPerSession',
   'sessionCensusMaxQueries',

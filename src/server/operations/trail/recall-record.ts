@@ -1,6 +1,7 @@
 // The record of a recall as answers show it, and in plain English.
 
 import { CHANGES, type Change } from '../../../engine/calls/recall.ts';
+import type { ExclusionReason } from '../../../engine/govern/trail/exclusions.ts';
 import { explain } from '../../../engine/recall/stages/explain.ts';
 import { TEXT_TERMS, type TextTerm } from '../../../engine/recall/stages/hit.ts';
 import type { JsonObject, RecallRecordView } from '../../../shards/protocol.ts';
@@ -59,13 +60,13 @@ export function explained(record: RecallRecordView): RecallRecordView {
     results: record.results.map((result) => ({ ...result, explanation: resultText(result) })),
     excluded: record.excluded.map((one) => ({
       ...one,
-      explanation: REASON_TEXTS[String(one['reason'])] ?? 'It was left out.',
+      explanation: isKnownReason(one['reason']) ? REASON_TEXTS[one['reason']] : 'It was left out.',
     })),
   };
 }
 
 /** True for a reason of an exclusion that has a sentence of its own. */
-export function isKnownReason(reason: unknown): boolean {
+export function isKnownReason(reason: unknown): reason is ExclusionReason {
   return typeof reason === 'string' && Object.hasOwn(REASON_TEXTS, reason);
 }
 
@@ -108,7 +109,7 @@ function pick<N extends string>(
   return found;
 }
 
-const REASON_TEXTS: Readonly<globalThis.Record<string, string>> = {
+const REASON_TEXTS: Readonly<globalThis.Record<ExclusionReason, string>> = {
   processing_restricted: 'The processing of its person is restricted.',
   consent_revoked: 'Its person has withdrawn consent.',
   access_denied: 'The caller may not see it.',
