@@ -6,7 +6,7 @@ import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { CalQueryRequest } from '../../src/server/gen/memory/v1/memory.ts';
 import { type CallMemory, runCal } from '../../src/shards/gather/cal.ts';
-import { METHOD_KINDS } from '../../src/shards/protocol.ts';
+import { CALL_ROWS } from '../../src/shards/protocol.ts';
 import { addAll, batchesOf, contextOf, makeMemories, type OpenShard, openShard, settle } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
 import { type GrainSource, grainSource } from '../lib/grains.ts';
@@ -201,7 +201,7 @@ async function answeredAnyhow({ engine }: OpenShard, query: string): Promise<voi
   const reply = engine.read('cal', VARIED, input);
   const call: CallMemory = async (method, asked) =>
     // Both sides of the table go by the same method.
-    (METHOD_KINDS[method] === 'long'
+    (CALL_ROWS[method].kind === 'long'
       ? engine.write(method as 'flush', VARIED, asked as never)
       : engine.read(method as 'get', VARIED, asked as never)) as never;
   const whole = 'tooLong' in reply ? await runCal(call, VARIED, input) : reply;

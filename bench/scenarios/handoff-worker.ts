@@ -28,6 +28,9 @@ const echo: ShardCodec = {
 const idle: EngineDoor = {
   // Only `locate` is asked.
   read: <M extends ReadMethod>() => HELD as Output<M>,
+  record: () => {
+    throw new Error('the scenario records nothing');
+  },
   write: () => Promise.reject(new Error('the scenario writes nothing')),
   maintain: () => false,
   pendingWrites: 0,

@@ -5,9 +5,9 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
 import { HOUSEKEEPING_RETRY_MS } from './base/limits.ts';
-import type { MemoryCalls } from './calls/calls.ts';
+import type { Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
-import type { ShardHealth, ShardWideCalls } from './calls/shard.ts';
+import type { ShardHealth } from './calls/shard.ts';
 import { CorruptBlock } from './index/files/section.ts';
 import { HeapBudget } from './index/heap-budget.ts';
 import { ShardIndex } from './index/shard-index.ts';
@@ -25,13 +25,13 @@ import { replayAfter } from './maintain/housekeeping/replay.ts';
 import { liveSegmentsDirectory } from './maintain/housekeeping/segments-directory.ts';
 import { inSlices } from './maintain/housekeeping/slices.ts';
 import { audited, auditRefusedRead, isAudited } from './read-audit.ts';
-import { readCalls } from './reads.ts';
+import { type AtOnce, readCalls, recordCalls } from './reads.ts';
 import { isAuditRecord } from './record/record.ts';
 import { indexKeys } from './store/index-keys.ts';
 import { Store } from './store/store.ts';
 import { damagedMemory, WriteQueue } from './write/queue.ts';
 import { writeTrail } from './write/write-trail.ts';
-import { writeCalls } from './writes.ts';
+import { type EngineWrites, writeCalls } from './writes.ts';
 
 /** Bytes of a shard on disk: raised when a format changes in a way that an older build cannot read. */
 export const FORMAT_VERSION = 3;
@@ -68,19 +68,13 @@ const REPAIRS_NAMED_MAX = 20;
 /** Reasons of health after which only counts and repairs follow. */
 const REASONS_NAMED_MAX = 400;
 
-type EngineCalls = MemoryCalls & ShardWideCalls;
-type In<M extends keyof EngineCalls> = EngineCalls[M]['input'];
-type Out<M extends keyof EngineCalls> = EngineCalls[M]['output'];
-export type EngineReads = ReturnType<typeof readCalls>;
-export type EngineWrites = ReturnType<typeof writeCalls>;
-
 type OpenIndex = RebuildServices['openIndex'];
 
 export class Engine {
   readonly store: Store;
   readonly #queue: WriteQueue;
   readonly #housekeeper: Housekeeper;
-  readonly #reads: EngineReads;
+  readonly #atOnce: AtOnce<ReadMethod | RecordMethod>;
   readonly #writes: EngineWrites;
   readonly #onFatal: (error: unknown) => void;
   readonly #rebuildServices: RebuildServices;
@@ -107,7 +101,10 @@ export class Engine {
       ...(options.sealGrains === undefined ? {} : { sealGrains: options.sealGrains }),
       onFatal: fatal,
     });
-    this.#reads = readCalls(store, () => this.#health(options.shard), this.#queue.trail);
+    this.#atOnce = {
+      ...readCalls(store, () => this.#health(options.shard)),
+      ...recordCalls(store, this.#queue.trail),
+    };
     this.#rebuildServices = {
       store,
       queue: this.#queue,
@@ -115,11 +112,10 @@ export class Engine {
       directory: options.directory,
       openIndex,
     };
-    // Calls of a memory are reads or writes of this table: whoever comes through the door names one of its kind.
-    const door = {
-      read: (method: never, context: CallContext, input: never) => this.read(method, context, input),
-      write: (method: never, context: CallContext, input: never) => this.write(method, context, input),
-    } as Door;
+    const door: Door = {
+      read: (method, context, input) => this.read(method, context, input),
+      write: (method, context, input) => this.write(method, context, input),
+    };
     this.#writes = writeCalls({ ...this.#rebuildServices, shard: options.shard, door });
   }
 
@@ -175,16 +171,24 @@ export class Engine {
   }
 
   /** Answers at once from published state. Throws EngineError. */
-  read<M extends keyof EngineReads & keyof EngineCalls>(method: M, context: CallContext, input: In<M>): Out<M> {
-    // The table's own type ties a method's input to its output; TypeScript cannot follow that through a union.
-    const call = this.#reads[method] as unknown as (context: CallContext, input: In<M>) => Out<M>;
+  read<M extends ReadMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
+    return this.#answer(method, context, input);
+  }
+
+  /** Answers at once and leaves an entry for the trail. Throws EngineError. */
+  record<M extends RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
+    return this.#answer(method, context, input);
+  }
+
+  #answer<M extends ReadMethod | RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
+    const call: AtOnce<ReadMethod | RecordMethod>[M] = this.#atOnce[method];
     // Each bad block takes one chunk away, so this ends; what can be read is answered.
     for (let tries = 0; ; tries++) {
       try {
         const done = { method, input, output: call(context, input) };
-        // As above: the table ties them together.
         return isAudited(done, context)
-          ? (audited(this.store, this.#queue.trail, context, done) as Out<M>)
+          ? // The table ties a method's output to its name, which TypeScript does not follow through a union.
+            (audited(this.store, this.#queue.trail, context, done) as Output<M>)
           : done.output;
       } catch (error) {
         const { index } = this.store;
@@ -198,13 +202,13 @@ export class Engine {
   }
 
   /** Queues a write or begins a long call. Resolves when it is durable and visible; rejects with EngineError. */
-  async write<M extends keyof EngineWrites & keyof EngineCalls>(
+  async write<M extends WriteMethod | LongMethod>(
     method: M,
     context: CallContext,
-    input: In<M>,
-  ): Promise<Out<M>> {
+    input: Input<M>,
+  ): Promise<Output<M>> {
     if (this.#fatal !== undefined) throw this.#fatal;
-    const call = this.#writes[method] as unknown as (context: CallContext, input: In<M>) => Promise<Out<M>>;
+    const call: EngineWrites[M] = this.#writes[method];
     this.#longCalls += 1;
     try {
       return await call(context, input);

@@ -1,7 +1,7 @@
 // Which reads leave something behind, and what: grains that were read by name or listed, and recalls.
 
 import { EngineError } from './base/errors.ts';
-import type { MemoryCalls } from './calls/calls.ts';
+import { CALL_ROWS, type Input, type Method, type MethodsWith, type Output } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { recallAccount } from './recall/account.ts';
@@ -10,18 +10,15 @@ import type { Store } from './store/store.ts';
 import { pseudonym } from './write/pseudonym.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
-type Done = {
-  [M in 'get' | 'getRaw' | 'history' | 'list' | 'recall']: {
-    readonly method: M;
-    readonly input: MemoryCalls[M]['input'];
-    readonly output: MemoryCalls[M]['output'];
-  };
-}[keyof Pick<MemoryCalls, 'get' | 'getRaw' | 'history' | 'list' | 'recall'>];
+/** Reads whose answers leave something, as their rows say. */
+type Audited = MethodsWith<'trail', 'entry' | 'record'>;
+type Done<M extends Audited = Audited> = {
+  [K in M]: { readonly method: K; readonly input: Input<K>; readonly output: Output<K> };
+}[M];
 
-const AUDITED: ReadonlySet<string> = new Set(['get', 'getRaw', 'history', 'list', 'recall'] satisfies Done['method'][]);
-
-export function isAudited(read: { readonly method: string }, { actor }: CallContext): read is Done {
-  return AUDITED.has(read.method) && actor !== SYSTEM_ACTOR;
+export function isAudited(read: { readonly method: Method }, { actor }: CallContext): read is Done {
+  const row = CALL_ROWS[read.method];
+  return row.kind === 'read' && row.trail !== 'nothing' && actor !== SYSTEM_ACTOR;
 }
 
 /** The output as it goes to the caller, once what the read leaves was noted. */
@@ -43,27 +40,17 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
   };
 }
 
-/** Refused by every partition of a memory alike, so that the first tells it; a grain is refused where it lies. */
-const BY_CALLER: ReadonlySet<string> = new Set([
-  'list',
-  'recall',
-  'recallStatistics',
-  'recallCandidates',
-  'cal',
-  'calRead',
-  'calScan',
-]);
-
 /** Tells the audit trail of a read that a policy or a restriction refused: by its code, as refused writes are told. */
 export function auditRefusedRead(
   store: Store,
   trail: ReadTrail,
   { memory, partition, actor, userId }: CallContext,
-  read: { readonly method: string; readonly input: unknown; readonly error: unknown },
+  read: { readonly method: Method; readonly input: unknown; readonly error: unknown },
 ): void {
   const { method, error } = read;
   if (!(error instanceof EngineError) || !error.code.startsWith('POL-') || actor === SYSTEM_ACTOR) return;
-  if (BY_CALLER.has(method) && partition !== 0) return;
+  const row = CALL_ROWS[method];
+  if (partition !== 0 && 'refusal' in row && row.refusal === 'first') return;
   const { hash, filter } = read.input as { readonly hash?: string; readonly filter?: { readonly userId?: string } }; // those of them that have any
   const held = store.memory(memory);
   trail.refused(held, {
@@ -84,7 +71,7 @@ function readEntry(
   store: Store,
   memory: Memory,
   { actor, userId }: CallContext,
-  read: Exclude<Done, { method: 'recall' }>,
+  read: Done<MethodsWith<'trail', 'entry'>>,
 ): AuditDraft {
   const event = 'memory.read';
   if (read.method === 'list') {

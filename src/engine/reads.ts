@@ -1,14 +1,15 @@
-// The engine's reads, one row a method. Synchronous: they see what was published and wait for nothing.
+// The engine's reads, one function a call, and the calls that leave a record. Synchronous: they see what was published and wait
+// for nothing.
 
 import { EngineError } from './base/errors.ts';
 import { RECALL_HELD_BYTES_MAX } from './base/limits.ts';
 import { onDemand } from './base/on-demand.ts';
 import type * as CalReads from './cal/reads/memory.ts';
-import type { MemoryCalls } from './calls/calls.ts';
+import type { Input, Output, ReadMethod, RecordMethod } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
 import type { GrainFilter, GrainView } from './calls/grain.ts';
 import type { RecallQuery } from './calls/recall.ts';
-import type { ShardHealth, ShardWideCalls } from './calls/shard.ts';
+import type { ShardHealth } from './calls/shard.ts';
 import { decideLimit, refuseRestricted } from './govern/decide.ts';
 import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
 import { policyJson } from './govern/policy/seal.ts';
@@ -39,31 +40,31 @@ import { isWithin } from './store/within.ts';
 import { knownFacts } from './write/known-facts.ts';
 import type { ReadTrail } from './write/read-trail.ts';
 
-type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
-type Out<M extends keyof MemoryCalls> = MemoryCalls[M]['output'];
+/** Calls that are answered at once. */
+export type AtOnce<M extends ReadMethod | RecordMethod> = {
+  readonly [K in M]: (context: CallContext, input: Input<K>) => Output<K>;
+};
 
 /** A fifth of the engine's files. */
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
 
-export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTrail) {
+export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadMethod> {
   return {
-    get: (context: CallContext, input: In<'get'>): Out<'get'> => {
+    get: (context, input) => {
       const memory = store.memory(context.memory);
       return viewWithSources(store, memory, context, named(store, memory, context, input.hash));
     },
-    getRaw: (context: CallContext, input: In<'getRaw'>): Out<'getRaw'> => {
+    getRaw: (context, input) => {
       const memory = store.memory(context.memory);
       return { blob: named(store, memory, context, input.hash).blob };
     },
-    locate: (context: CallContext, input: In<'locate'>): Out<'locate'> => {
+    locate: (context, input) => {
       const memory = store.memory(context.memory);
       return { held: input.hashes.map((hash) => isHeld(store, memory, context, hash)) };
     },
-    list: (context: CallContext, input: In<'list'>): Out<'list'> =>
-      list(store, readable(store, context, input.filter), context, input),
-    recallStatistics: (context: CallContext, input: In<'recallStatistics'>): Out<'recallStatistics'> =>
-      recallStatistics(store, recallable(store, context, input), context, input),
-    recallCandidates: (context: CallContext, input: In<'recallCandidates'>): Out<'recallCandidates'> => {
+    list: (context, input) => list(store, readable(store, context, input.filter), context, input),
+    recallStatistics: (context, input) => recallStatistics(store, recallable(store, context, input), context, input),
+    recallCandidates: (context, input) => {
       const memory = recallable(store, context, input.query);
       // The router has looked a recall's path up already; one that a query asks for on its way was not seen by it.
       const query = { ...input.query, filter: inTree(memory.settings, input.query.filter) };
@@ -73,7 +74,7 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
         ...vectorsNote(store, context.memory, query),
       };
     },
-    fetch: (context: CallContext, input: In<'fetch'>): Out<'fetch'> => {
+    fetch: (context, input) => {
       const memory = store.memory(context.memory);
       const room = new AnswerRoom(input.bytesMax ?? RECALL_HELD_BYTES_MAX);
       const grains: (GrainView | null)[] = [];
@@ -84,37 +85,30 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
       }
       return { grains };
     },
-    recall: (context: CallContext, input: In<'recall'>): Out<'recall'> => {
+    recall: (context, input) => {
       const memory = recallable(store, context, input);
       const query = { ...input, filter: inTree(memory.settings, input.filter) };
       const found = stagedRecall(store, memory, context, query, (hash) => viewed(store, memory, context, hash));
       return { ...found, ...vectorsNote(store, context.memory, input) };
     },
-    keepRecall: (context: CallContext, input: In<'keepRecall'>): Out<'keepRecall'> => {
-      const recallId = trail.recall(store.memory(context.memory), context, input);
-      return recallId === undefined ? {} : { recallId };
-    },
-    grainNames: (context: CallContext, { hashes }: In<'grainNames'>): Out<'grainNames'> => {
+    grainNames: (context, { hashes }) => {
       const memory = store.memory(context.memory);
       return { names: hashes.map((hash) => store.nameOfHash(memory, hash) ?? '') };
     },
-    grainHashes: (context: CallContext, { names, shown }: In<'grainHashes'>): Out<'grainHashes'> => {
+    grainHashes: (context, { names, shown }) => {
       const memory = store.memory(context.memory);
       const hashOf =
         shown === true ? hashesShown(store, memory, context) : (name: string) => store.hashOfName(memory, name);
       return { hashes: names.map((name) => hashOf(name) ?? '') };
     },
-    knownFacts: (context: CallContext, input: In<'knownFacts'>): Out<'knownFacts'> =>
-      knownFacts(store, store.memory(context.memory), context, input),
-    namespaces: (context: CallContext, input: In<'namespaces'>): Out<'namespaces'> =>
-      namespaces(store, store.memory(context.memory), context, input.filter),
-    alike: (context: CallContext, { words, limit }: In<'alike'>): Out<'alike'> => {
+    knownFacts: (context, input) => knownFacts(store, store.memory(context.memory), context, input),
+    namespaces: (context, input) => namespaces(store, store.memory(context.memory), context, input.filter),
+    alike: (context, { words, limit }) => {
       const memory = store.memory(context.memory);
       return alikeWords(countedParts(store, store.parts(memory.number), context), memory.analyzer, words, limit);
     },
-    meanings: (context: CallContext, input: In<'meanings'>): Out<'meanings'> =>
-      packedMeanings(store, store.memory(context.memory), input),
-    vectorState: (context: CallContext, _input: In<'vectorState'>): Out<'vectorState'> => {
+    meanings: (context, input) => packedMeanings(store, store.memory(context.memory), input),
+    vectorState: (context) => {
       const { number } = store.memory(context.memory);
       const { serving, lag } = vectorState(store, number);
       return {
@@ -123,25 +117,23 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
         ...(isLoading(store, number) ? { loading: true as const } : {}),
       };
     },
-    vectorLag: (context: CallContext, { upTo }: In<'vectorLag'>): Out<'vectorLag'> => {
+    vectorLag: (context, { upTo }) => {
       const last = upTo?.[context.partition] ?? store.index.publishedSequence;
       return { waiting: vectorLag(store, store.memory(context.memory).number, last), upTo: [last] };
     },
-    cal: (context: CallContext, input: In<'cal'>): Out<'cal'> =>
-      inCal().cal(store, readable(store, context), context, input),
-    calRead: (context: CallContext, input: In<'calRead'>): Out<'calRead'> =>
-      inCal().calRead(store, readable(store, context), context, input),
-    policy: (context: CallContext, { version }: In<'policy'>): Out<'policy'> => {
+    cal: (context, input) => inCal().cal(store, readable(store, context), context, input),
+    calRead: (context, input) => inCal().calRead(store, readable(store, context), context, input),
+    policy: (context, { version }) => {
       const memory = store.memory(context.memory);
       const policy = version === undefined ? memory.governed.policy : policyVersion(store.log, memory, version);
       return { policy: policy === undefined ? null : (policyJson(policy) as JsonObject) }; // a policy is an object
     },
-    simulatePolicy: (context: CallContext, { change, isAdmin }: In<'simulatePolicy'>): Out<'simulatePolicy'> => {
+    simulatePolicy: (context, { change, isAdmin }) => {
       const { policy } = store.memory(context.memory).governed;
       const decision = decideChange(policy, change as PolicyChange, { isAdmin }); // its overrides are JSON
       return { decision: decisionJson(policy, decision) as JsonObject }; // a decision is an object
     },
-    restrictions: (context: CallContext, input: In<'restrictions'>): Out<'restrictions'> => {
+    restrictions: (context, input) => {
       const { governed } = store.memory(context.memory);
       const named = context.userId ?? input.userId;
       const told = ofSeen(store, context, named, restrictionsOf(governed, named));
@@ -154,25 +146,34 @@ export function readCalls(store: Store, health: () => ShardHealth, trail: ReadTr
         })),
       };
     },
-    consents: (context: CallContext, input: In<'consents'>): Out<'consents'> => {
+    consents: (context, input) => {
       const userId = context.userId ?? input.userId;
       const wanted = { ...input, ...(userId === undefined ? {} : { userId }) };
       const facts = consentsOf(store.memory(context.memory).governed, wanted);
       return { facts: ofSeen(store, context, userId, facts) };
     },
-    history: (context: CallContext, input: In<'history'>): Out<'history'> =>
-      history(store, store.memory(context.memory), context, input),
-    statistics: (context: CallContext, _input: In<'statistics'>): Out<'statistics'> => {
+    history: (context, input) => history(store, store.memory(context.memory), context, input),
+    statistics: (context) => {
       const memory = store.memory(context.memory);
       return memoryStatistics(store, memory.number, { binding: context, pendingWrites: health().pendingWrites });
     },
-    statisticsHistory: (context: CallContext, input: In<'statisticsHistory'>): Out<'statisticsHistory'> => {
+    statisticsHistory: (context, input) => {
       if (isBound(context))
         throw new EngineError('AUT-E001', 'points in time are of the whole memory, this caller sees a part of it');
       return statisticsHistory(store, store.memory(context.memory).number, input);
     },
-    embedPages: (_context: CallContext, input: ShardWideCalls['embedPages']['input']) => embedPages(store, input),
-    health: (_context: CallContext, _input: Record<never, never>): ShardHealth => health(),
+    embedPages: (_context, input) => embedPages(store, input),
+    health: () => health(),
+  };
+}
+
+/** Calls that leave a record of a read. */
+export function recordCalls(store: Store, trail: ReadTrail): AtOnce<RecordMethod> {
+  return {
+    keepRecall: (context, input) => {
+      const recallId = trail.recall(store.memory(context.memory), context, input);
+      return recallId === undefined ? {} : { recallId };
+    },
   };
 }
 

@@ -1,13 +1,19 @@
-// The engine's writes and long calls, one row a method. All answer with a promise.
+// The engine's writes and long calls. All answer with a promise. Calls that are one plan come from `PLANS`, the others are below.
 
 import { EngineError } from './base/errors.ts';
 import { onDemand } from './base/on-demand.ts';
 import type * as CalReads from './cal/reads/memory.ts';
-import type { MemoryCalls } from './calls/calls.ts';
+import {
+  CALL_ROWS,
+  type Input,
+  type LongMethod,
+  type Output,
+  type PlannedMethod,
+  type WriteMethod,
+} from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
 import type { AddOutcome, ManifestEntry, RefusedEntry } from './calls/grain.ts';
 import type { MemorySettings } from './calls/memory.ts';
-import type { ShardWideCalls } from './calls/shard.ts';
 import { UNKNOWN_FINGERPRINT } from './keys/key-store.ts';
 import type { Door } from './maintain/compliance/door.ts';
 import { gatherCompliance } from './maintain/compliance/gather.ts';
@@ -34,6 +40,7 @@ import type { Store } from './store/store.ts';
 import type { Added } from './write/add.ts';
 import { dropShutPlan } from './write/drop-shut.ts';
 import * as plans from './write/plans.ts';
+import type { MemoryWrite, WriteQueue } from './write/queue.ts';
 import { itemContext } from './write/reply.ts';
 import { writeTrail } from './write/write-trail.ts';
 
@@ -43,25 +50,52 @@ export interface WriteServices extends RebuildServices {
   readonly door: Door;
 }
 
-type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
-type Out<M extends keyof MemoryCalls> = Promise<MemoryCalls[M]['output']>;
+type Promised<M extends WriteMethod | LongMethod> = {
+  readonly [K in M]: (context: CallContext, input: Input<K>) => Promise<Output<K>>;
+};
+export type EngineWrites = Promised<WriteMethod | LongMethod>;
+type OwnCalls = Promised<Exclude<WriteMethod | LongMethod, PlannedMethod>>;
+/** One of them, whichever it is. */
+type AnyWrite = (context: CallContext, input: never) => Promise<unknown>;
 
 const inCal = onDemand<typeof CalReads>(import.meta.url, './cal/reads/memory');
 
-export function writeCalls(services: WriteServices) {
+export function writeCalls(services: WriteServices): EngineWrites {
+  const { store, queue } = services;
+  const calls = new Map<string, AnyWrite>(Object.entries(ownCalls(services)));
+  // The keys of the table are the methods.
+  for (const method of Object.keys(plans.PLANS) as PlannedMethod[]) calls.set(method, planned(queue, method));
+  for (const [method, row] of Object.entries(CALL_ROWS)) {
+    const call = calls.get(method);
+    if (call === undefined || !('changes' in row) || row.changes !== 'grains') continue;
+    calls.set(method, async (context, input) => {
+      const output = await call(context, input);
+      store.changedSincePoint.add(context.memory);
+      return output;
+    });
+  }
+  // The types of `ownCalls` and `PLANS` have every method, each with its own input and output.
+  return Object.fromEntries(calls) as unknown as EngineWrites;
+}
+
+function planned<M extends PlannedMethod>(queue: WriteQueue, method: M): AnyWrite {
+  const plan: MemoryWrite<M> = plans.PLANS[method];
+  return (context, input: Input<M>) => queue.push(method, plan, context, input);
+}
+
+function ownCalls(services: WriteServices): OwnCalls {
   const { store, queue, housekeeper } = services;
   const sealAll = (): Promise<void> => housekeeper.sealed(store.index.publishedSequence);
-  /** Whoever looks at what reads left sees all of it; a log that takes nothing shows what it has. */
+  /** The grains are stored and count in the statistics, even if the seal fails. */
+  const sealStored = (context: CallContext): Promise<void> => {
+    store.changedSincePoint.add(context.memory);
+    return sealAll();
+  };
+  /** Flushes pending entries of reads before the trail is listed; if the log rejects writes, what is stored is listed. */
   const trailWritten = (): Promise<void> =>
     writeTrail(queue).catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error;
     });
-  /** The memory's statistics have changed: the hour's end takes them. */
-  const changed = async <T>(context: CallContext, write: Promise<T>): Promise<T> => {
-    const output = await write;
-    store.changedSincePoint.add(context.memory);
-    return output;
-  };
   /** The memory of a read that takes its time: refused as the others are. */
   const scanned = (context: CallContext, input: unknown): Memory => {
     try {
@@ -78,7 +112,7 @@ export function writeCalls(services: WriteServices) {
   /** Entries of a manifest are decided once their grains are stored; those that do not count are answered. */
   const standings = async (
     context: CallContext,
-    { manifest, accepted = [] }: In<'importBlobs'>,
+    { manifest, accepted = [] }: Input<'importBlobs'>,
     outcomes: readonly AddOutcome[],
   ): Promise<RefusedEntry[]> => {
     const stored = new Set(accepted);
@@ -99,12 +133,12 @@ export function writeCalls(services: WriteServices) {
     });
   };
   return {
-    attachMemory: async (context: CallContext, input: In<'attachMemory'>): Out<'attachMemory'> => {
+    attachMemory: async (context, input) => {
       const { number } = input.settings;
       if (store.holds(number) && !wantsAttach(store, input.settings)) return {};
       return queue.push('attachMemory', plans.attachPlan, { ...context, memory: number }, input);
     },
-    dropMemory: async (context: CallContext, input: In<'dropMemory'>): Out<'dropMemory'> => {
+    dropMemory: async (context, input) => {
       const { memory } = context;
       if (!store.isShut(memory)) return queue.push('dropMemory', plans.dropPlan, context, input);
       // What its policy says is lost with its key.
@@ -112,19 +146,19 @@ export function writeCalls(services: WriteServices) {
       const named = await inSlices(namedKeys(store, memory));
       return queue.push('dropMemory', dropShutPlan, { ...context, memory: 0 }, { memory, named });
     },
-    claim: async (context: CallContext, input: In<'claim'>): Out<'claim'> => {
+    claim: async (context, input) => {
       if (!input.release) return queue.push('claim', plans.claimPlan, context, input);
       const { idempotency, ...rest } = context;
       return idempotency === undefined ? {} : queue.push('release', plans.releasePlan, rest, idempotency);
     },
-    add: async (context: CallContext, input: In<'add'>): Out<'add'> => {
+    add: async (context, input) => {
       // One that does not open says so here: what waits behind a commit is prepared where nobody would hear it.
       if (store.holds(context.memory)) store.memory(context.memory);
-      const added = await changed(context, queue.push('add', plans.addPlan, context, input));
-      if (input.sync) await sealAll();
+      const added = await queue.push('add', plans.addPlan, context, input);
+      if (input.sync) await sealStored(context);
       return added;
     },
-    addBatch: async (context: CallContext, input: In<'addBatch'>): Out<'addBatch'> => {
+    addBatch: async (context, input) => {
       store.memory(context.memory);
       const claim = claimed(context);
       const plan = plans.underClaim(context, plans.addPlan);
@@ -134,11 +168,10 @@ export function writeCalls(services: WriteServices) {
         ),
       );
       const [outcomes] = await Promise.all([added, claim]);
-      store.changedSincePoint.add(context.memory);
-      if (input.sync === true) await sealAll();
+      if (input.sync === true) await sealStored(context);
       return { outcomes };
     },
-    importBlobs: async (context: CallContext, input: In<'importBlobs'>): Out<'importBlobs'> => {
+    importBlobs: async (context, input) => {
       store.memory(context.memory);
       const claim = claimed(context);
       const plan = plans.underClaim(context, plans.importPlan);
@@ -149,38 +182,12 @@ export function writeCalls(services: WriteServices) {
       );
       const [outcomes] = await Promise.all([imported, claim]);
       const refused = await standings(context, input, outcomes);
-      store.changedSincePoint.add(context.memory);
       return { outcomes, refused };
     },
-    supersede: (context: CallContext, input: In<'supersede'>): Out<'supersede'> =>
-      changed(context, queue.push('supersede', plans.supersedePlan, context, input)),
-    accumulate: (context: CallContext, input: In<'accumulate'>): Out<'accumulate'> =>
-      changed(context, queue.push('accumulate', plans.accumulatePlan, context, input)),
-    forget: (context: CallContext, input: In<'forget'>): Out<'forget'> =>
-      changed(context, queue.push('forget', plans.forgetPlan, context, input)),
-    eraseUser: (context: CallContext, input: In<'eraseUser'>): Out<'eraseUser'> =>
-      changed(context, queue.push('eraseUser', plans.eraseUserPlan, context, input)),
-    redactUser: (context: CallContext, input: In<'redactUser'>): Out<'redactUser'> =>
-      changed(context, queue.push('redactUser', plans.redactUserPlan, context, input)),
-    previewRemoval: (context: CallContext, input: In<'previewRemoval'>): Out<'previewRemoval'> =>
-      queue.push('previewRemoval', plans.previewRemovalPlan, context, input),
-    eraseScope: (context: CallContext, input: In<'eraseScope'>): Out<'eraseScope'> =>
-      changed(context, queue.push('eraseScope', plans.eraseScopePlan, context, input)),
-    setPolicy: (context: CallContext, input: In<'setPolicy'>): Out<'setPolicy'> =>
-      queue.push('setPolicy', plans.setPolicyPlan, context, input),
-    restrict: (context: CallContext, input: In<'restrict'>): Out<'restrict'> =>
-      queue.push('restrict', plans.restrictPlan, context, input),
-    consent: (context: CallContext, input: In<'consent'>): Out<'consent'> =>
-      changed(context, queue.push('consent', plans.consentPlan, context, input)),
-    consentFacts: (context: CallContext, input: In<'consentFacts'>): Out<'consentFacts'> =>
-      queue.push('consentFacts', plans.consentFactsPlan, context, input),
-    policyImpact: async (context: CallContext, input: In<'policyImpact'>): Out<'policyImpact'> =>
-      policyImpact(store, store.memory(context.memory), context, input),
-    retentionStatus: async (context: CallContext, input: In<'retentionStatus'>): Out<'retentionStatus'> =>
-      retentionStatus(store, store.memory(context.memory), context, input),
-    enforceRetention: (context: CallContext, input: In<'enforceRetention'>): Out<'enforceRetention'> =>
-      changed(context, enforceRetention({ store, queue }, context, input)),
-    flush: async (context: CallContext, _input: In<'flush'>): Out<'flush'> => {
+    policyImpact: async (context, input) => policyImpact(store, store.memory(context.memory), context, input),
+    retentionStatus: async (context, input) => retentionStatus(store, store.memory(context.memory), context, input),
+    enforceRetention: (context, input) => enforceRetention({ store, queue }, context, input),
+    flush: async (context) => {
       store.memory(context.memory);
       await trailWritten();
       await queue.idle();
@@ -188,49 +195,41 @@ export function writeCalls(services: WriteServices) {
       await sealAll();
       return { flushed, pending: 0 };
     },
-    users: async (context: CallContext, _input: In<'users'>): Out<'users'> => ({
+    users: async (context) => ({
       hashes: await inSlices(userHashes(store, store.memory(context.memory), context)),
     }),
-    calScan: async (context: CallContext, input: In<'calScan'>): Out<'calScan'> =>
-      inSlices(inCal().calReadSteps(store, scanned(context, input), context, input)),
-    verifyAudit: async (context: CallContext, input: In<'verifyAudit'>): Out<'verifyAudit'> => {
+    calScan: async (context, input) => inSlices(inCal().calReadSteps(store, scanned(context, input), context, input)),
+    verifyAudit: async (context, input) => {
       await trailWritten();
       return verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit);
     },
-    auditPage: async (context: CallContext, input: In<'auditPage'>): Out<'auditPage'> => {
+    auditPage: async (context, input) => {
       await trailWritten();
       return auditPage(store, store.memory(context.memory), context, input);
     },
-    recallRecords: async (context: CallContext, input: In<'recallRecords'>): Out<'recallRecords'> => {
+    recallRecords: async (context, input) => {
       await trailWritten();
       return inSlices(recallRecords(store, store.memory(context.memory), context, input));
     },
-    recallRecord: async (context: CallContext, { recallId }: In<'recallRecord'>): Out<'recallRecord'> => {
+    recallRecord: async (context, { recallId }) => {
       await trailWritten();
       return recallRecord(store, store.memory(context.memory), context, recallId);
     },
-    recallTotals: async (context: CallContext, input: In<'recallTotals'>): Out<'recallTotals'> => {
+    recallTotals: async (context, input) => {
       await trailWritten();
       return inSlices(recallTotals(store, store.memory(context.memory), context, input));
     },
-    compliance: async (context: CallContext, input: In<'compliance'>): Out<'compliance'> => ({
+    compliance: async (context, input) => ({
       partitions: [await gatherCompliance(services, context, input)],
     }),
-    rebuildIndexes: async (context: CallContext, _input: In<'rebuildIndexes'>): Out<'rebuildIndexes'> =>
-      rebuild(services, store.memory(context.memory).number),
-    compact: (context: CallContext, _input: In<'compact'>): Out<'compact'> => compact(services, context),
-    rotateKeys: (context: CallContext, input: In<'rotateKeys'>): Out<'rotateKeys'> =>
-      queue.push('rotateKeys', plans.rotatePlan, context, input),
-    note: (context: CallContext, input: In<'note'>): Out<'note'> => queue.push('note', plans.notePlan, context, input),
-    exportPage: (context: CallContext, input: In<'exportPage'>): Out<'exportPage'> =>
-      exportPage(store, store.memory(context.memory), context, input),
-    personPage: async (context: CallContext, input: In<'personPage'>): Out<'personPage'> =>
-      inSlices(personPage(store, store.memory(context.memory), context, input)),
-    verify: (_context: CallContext, _input: ShardWideCalls['verify']['input']) => verify(services),
-    backup: (_context: CallContext, input: ShardWideCalls['backup']['input']) => backup(services, input),
-    keepVectors: async (_context: CallContext, input: ShardWideCalls['keepVectors']['input']) =>
-      keepVectors(store, input),
-    rewrapKeys: (_context: CallContext, input: ShardWideCalls['rewrapKeys']['input']) => rewrapKeys(store, input),
+    rebuildIndexes: async (context) => rebuild(services, store.memory(context.memory).number),
+    compact: (context) => compact(services, context),
+    exportPage: (context, input) => exportPage(store, store.memory(context.memory), context, input),
+    personPage: async (context, input) => inSlices(personPage(store, store.memory(context.memory), context, input)),
+    verify: () => verify(services),
+    backup: (_context, input) => backup(services, input),
+    keepVectors: async (_context, input) => keepVectors(store, input),
+    rewrapKeys: (_context, input) => rewrapKeys(store, input),
   };
 }
 

@@ -10,7 +10,7 @@ import {
   JSON_PARSED_HERE_BYTES_MAX,
   SLOW_REQUEST_MS,
 } from '../engine/base/limits.ts';
-import type { Input, MemoryCalls, Output } from '../shards/protocol.ts';
+import { type Input, MEMORY_ROWS, type MemoryCalls, type Output } from '../shards/protocol.ts';
 import type { RawReply } from '../shards/transport/codec.ts';
 import { type Authenticator, narrowed } from './auth/authenticate.ts';
 import { includesScope, type Principal, type Scope } from './auth/principal.ts';
@@ -87,19 +87,11 @@ export type Answer<Reply> = { readonly requestId: string; readonly headers: Read
 
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Shard calls that change something: an idempotency key is for them. */
-const CHANGING = new Set<keyof MemoryCalls>([
-  'add',
-  'addBatch',
-  'importBlobs',
-  'supersede',
-  'accumulate',
-  'forget',
-  'eraseUser',
-  'eraseScope',
-  'consent',
-  'restrict',
-]);
+/** True for a shard call that goes along with the idempotency key of its request. */
+function isKeyed(method: keyof MemoryCalls): boolean {
+  const row = MEMORY_ROWS[method];
+  return 'retry' in row && row.retry === 'keyed';
+}
 
 /** Operations that answer a challenge. */
 const PROVING: ReadonlySet<string> = new Set(['health', 'health_rpc']);
@@ -295,7 +287,7 @@ export class Wrapper {
       once: (work) => this.#once(asked, admitted, changes++, work),
       call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras: CallExtras = {}): Promise<Output<M>> {
         // A request that makes several changing calls gives each its own key, the same ones when it is sent again.
-        const place = CHANGING.has(method) ? changes++ : undefined;
+        const place = isKeyed(method) ? changes++ : undefined;
         return services.shards.call(method, { ...shardContext(asked, admitted, place), ...extras }, input);
       },
     };

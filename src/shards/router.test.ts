@@ -484,6 +484,7 @@ test('more memories than calls may wait for a worker can be attached', async () 
   // Nothing but attaching is asked of it, and ten thousand real memories take their time.
   const door: EngineDoor = {
     read: () => assert.fail('nothing is read'),
+    record: () => assert.fail('nothing is recorded'),
     write: (method, { memory }) => {
       assert.equal(method, 'attachMemory');
       attached.push(memory);

@@ -5,21 +5,22 @@ import { EngineError } from '../engine/base/errors.ts';
 import { PACK_ITEMS_MAX } from '../engine/base/limits.ts';
 import { inTree } from '../engine/recall/filter/scope.ts';
 import { Fan, type RouterContext, valuesOf } from './gather/fan.ts';
-import { GATHER, type MemoryMethod } from './gather/gather.ts';
+import { GATHER } from './gather/gather.ts';
 import { sumOf } from './gather/merge.ts';
 import { shardOf } from './gather/placement.ts';
 import type { GatherTools } from './gather/tools.ts';
 import { GatherRoom } from './gather-room.ts';
-import type {
-  Call,
-  CallContext,
-  Input,
-  MemorySettings,
-  Method,
-  Output,
-  ShardHealth,
-  ShardWideCalls,
-  VerifyReport,
+import {
+  type Call,
+  type CallContext,
+  type Input,
+  MEMORY_ROWS,
+  type MemoryMethod,
+  type MemorySettings,
+  type Output,
+  type ShardHealth,
+  type ShardWideCalls,
+  type VerifyReport,
 } from './protocol.ts';
 import { ShardsHealth } from './shard-health.ts';
 import type { RawShardCaller } from './transport/client.ts';
@@ -191,16 +192,6 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const SHARD_WIDE: { readonly [M in keyof ShardWideCalls]: true } = {
-  health: true,
-  verify: true,
-  backup: true,
-  rewrapKeys: true,
-  embedPages: true,
-  keepVectors: true,
-  fault: true,
-};
-
 function isShardWide(call: Call): call is Call<keyof ShardWideCalls> {
-  return Object.hasOwn(SHARD_WIDE, call.method satisfies Method);
+  return !Object.hasOwn(MEMORY_ROWS, call.method);
 }

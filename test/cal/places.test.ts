@@ -14,7 +14,7 @@ import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import type { Order } from '../../src/engine/calls/cal.ts';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import { type CallMemory, runCal } from '../../src/shards/gather/cal.ts';
-import { METHOD_KINDS } from '../../src/shards/protocol.ts';
+import { CALL_ROWS } from '../../src/shards/protocol.ts';
 import { runs } from '../support/runs.ts';
 import { contextOf } from '../support/shard.ts';
 import { CalMemory } from './memory.ts';
@@ -182,7 +182,7 @@ test('what would hold up a shard is said to be too long, and done in slices from
   let scans = 0;
   const call: CallMemory = async (method, input) => {
     if (method === 'calScan') scans += 1;
-    const isLong = METHOD_KINDS[method] === 'long';
+    const isLong = CALL_ROWS[method].kind === 'long';
     // Both sides of the table go by the same method.
     return (
       isLong

@@ -16,7 +16,7 @@ import { Engine } from '../../src/engine/engine.ts';
 import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
 import { recall } from '../../src/server/operations/recall/recall.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
-import { METHOD_KINDS, type Method } from '../../src/shards/protocol.ts';
+import { CALL_ROWS, type Method } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
 import { directShard } from '../../src/shards/transport/direct.ts';
 import type { EngineOptions } from '../../src/shards/transport/engine-door.ts';
@@ -78,7 +78,7 @@ export async function engineTarget(): Promise<Target> {
   const engine = await openEngine(optionsIn(root, 1)(0));
   const call: Call = async (method, context, input) => {
     // Both sides of the table go by the same method, which TypeScript does not follow through the two doors.
-    if (METHOD_KINDS[method as Method] === 'read')
+    if (CALL_ROWS[method as Method].kind === 'read')
       return engine.read(method as 'get', context, input as In<'get'>) as never;
     return engine.write(method as 'add', context, input as In<'add'>) as never;
   };

@@ -4,8 +4,15 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { EngineError, type ErrorCode } from '../../src/engine/base/errors.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
-import type { MemoryMethod } from '../../src/shards/gather/gather.ts';
-import type { AddItem, CallContext, GrainFilter, Input, Method, Output } from '../../src/shards/protocol.ts';
+import type {
+  AddItem,
+  CallContext,
+  GrainFilter,
+  Input,
+  MemoryMethod,
+  Method,
+  Output,
+} from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
 import type { RawShardCaller } from '../../src/shards/transport/client.ts';
 import { type Answer, type Door, type Item, type Life, Lost, type Question, Refused, type Seen } from './door.ts';

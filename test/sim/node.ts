@@ -12,8 +12,13 @@ import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { MemoryLog, MemoryLogStore } from '../../src/engine/log/memory.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
-import type { MemoryMethod } from '../../src/shards/gather/gather.ts';
-import { type Input, METHOD_KINDS, type MemorySettings, type Output } from '../../src/shards/protocol.ts';
+import {
+  CALL_ROWS,
+  type Input,
+  type MemoryMethod,
+  type MemorySettings,
+  type Output,
+} from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
 import type { RawShardCaller } from '../../src/shards/transport/client.ts';
 import { directShard } from '../../src/shards/transport/direct.ts';
@@ -100,7 +105,7 @@ export class SimNode {
   /** Rejects with EngineError, with Crashed when the node dies first, with anything else for a bug. */
   async call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
     // Reads are not audited here: when their entries come is no matter of steps.
-    const asker = METHOD_KINDS[method] === 'read' ? { ...context, actor: SYSTEM_ACTOR } : context;
+    const asker = CALL_ROWS[method].kind === 'read' ? { ...context, actor: SYSTEM_ACTOR } : context;
     const answer = this.#router.call(method, asker, input);
     // The loser of the race may reject later, when nobody listens any more.
     answer.catch(() => undefined);

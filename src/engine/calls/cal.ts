@@ -3,6 +3,7 @@ import type { CalErrorCode } from '../base/errors.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import type { GrainFilter, GrainView } from './grain.ts';
 import type { RecallQuery } from './recall.ts';
+import type { RowsOf } from './row.ts';
 
 /** The calls of the query language. */
 export interface CalCalls {
@@ -13,6 +14,12 @@ export interface CalCalls {
   /** The same in slices, for what may have to open many grains. */
   calScan: { input: PartitionRead; output: PartitionAnswer };
 }
+
+export const CAL_ROWS = {
+  cal: { kind: 'read', trail: 'nothing', refusal: 'first', gather: 'own', governed: 'reads' },
+  calRead: { kind: 'read', trail: 'nothing', refusal: 'first', gather: 'own', governed: 'reads' },
+  calScan: { kind: 'long', changes: 'nothing', gather: 'own', governed: 'reads', refusal: 'first' },
+} as const satisfies RowsOf<CalCalls>;
 
 /** What is asked of a memory. */
 export interface CalCall {

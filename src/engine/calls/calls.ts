@@ -1,13 +1,15 @@
-// All calls on one memory's partition in one shard.
+// All calls on a shard, with one row for each.
 
-import type { CalCalls } from './cal.ts';
-import type { ComplianceCalls } from './compliance.ts';
-import type { ErasureCalls } from './erasure.ts';
-import type { GovernCalls } from './govern.ts';
-import type { GrainCalls } from './grain.ts';
-import type { MemoryWideCalls } from './memory.ts';
-import type { RecallCalls } from './recall.ts';
-import type { TrailCalls } from './trail.ts';
+import { CAL_ROWS, type CalCalls } from './cal.ts';
+import { COMPLIANCE_ROWS, type ComplianceCalls } from './compliance.ts';
+import { ERASURE_ROWS, type ErasureCalls } from './erasure.ts';
+import { GOVERN_ROWS, type GovernCalls } from './govern.ts';
+import { GRAIN_ROWS, type GrainCalls } from './grain.ts';
+import { MEMORY_WIDE_ROWS, type MemoryWideCalls } from './memory.ts';
+import { RECALL_ROWS, type RecallCalls } from './recall.ts';
+import type { Kind, RowsOf } from './row.ts';
+import { SHARD_ROWS, type ShardWideCalls } from './shard.ts';
+import { TRAIL_ROWS, type TrailCalls } from './trail.ts';
 
 /** The calls on one memory's partition in one shard. */
 export interface MemoryCalls
@@ -19,3 +21,41 @@ export interface MemoryCalls
     GovernCalls,
     TrailCalls,
     ComplianceCalls {}
+
+export interface ShardCalls extends MemoryCalls, ShardWideCalls {}
+
+export const MEMORY_ROWS = {
+  ...MEMORY_WIDE_ROWS,
+  ...GRAIN_ROWS,
+  ...ERASURE_ROWS,
+  ...RECALL_ROWS,
+  ...CAL_ROWS,
+  ...GOVERN_ROWS,
+  ...TRAIL_ROWS,
+  ...COMPLIANCE_ROWS,
+} satisfies RowsOf<MemoryCalls>;
+
+/** In the order of their numbers in a batch between threads, which is never on disk. */
+export const CALL_ROWS = { ...MEMORY_ROWS, ...SHARD_ROWS };
+
+export type Method = keyof ShardCalls;
+export type Input<M extends Method> = ShardCalls[M]['input'];
+export type Output<M extends Method> = ShardCalls[M]['output'];
+
+export type MemoryMethod = keyof MemoryCalls;
+
+/** The calls whose row has `V` as its property `P`. */
+export type MethodsWith<P extends string, V> = {
+  [M in Method]: (typeof CALL_ROWS)[M] extends { readonly [K in P]: V } ? M : never;
+}[Method];
+
+type OfKind<K extends Kind> = MethodsWith<'kind', K>;
+export type ReadMethod = OfKind<'read'>;
+export type RecordMethod = OfKind<'record'>;
+export type WriteMethod = OfKind<'write'>;
+export type LongMethod = OfKind<'long'>;
+/** Writes that are one plan in the queue. */
+export type PlannedMethod = MethodsWith<'by', 'plan'>;
+
+// The type of `Object.keys` is string[]; the table's keys are the methods.
+export const METHODS = Object.keys(CALL_ROWS) as readonly Method[];

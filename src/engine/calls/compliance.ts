@@ -1,6 +1,7 @@
 // What a partition measures of itself for a verdict on compliance: measurements, no verdicts. Each area is gathered by
 // itself. An area that fails says so, because silence is no proof.
 import type { Rules } from '../govern/policy/rules.ts';
+import type { RowsOf } from './row.ts';
 import type { RecallRecordView } from './trail.ts';
 
 /** What is measured for a verdict on compliance. */
@@ -8,6 +9,10 @@ export interface ComplianceCalls {
   /** What each partition measures of itself for a verdict on its compliance, with canaries named by `runId`. */
   compliance: { input: { runId: string }; output: { partitions: readonly PartitionEvidence[] } };
 }
+
+export const COMPLIANCE_ROWS = {
+  compliance: { kind: 'long', changes: 'nothing', gather: 'merged', governed: { right: 'verification' } },
+} as const satisfies RowsOf<ComplianceCalls>;
 
 /** An area's measurements, or why there are none. */
 export type Area<T> = T | { readonly error: string };

@@ -1,4 +1,5 @@
 // Removals as calls take and give them: forgetting, erasing a person or a scope, and their proofs.
+import type { RowsOf } from './row.ts';
 
 export interface ErasureProof {
   readonly userId: string;
@@ -71,3 +72,39 @@ export interface ErasureCalls {
     output: { readonly path: string; readonly timestamp: number; readonly proofs: readonly ScopeProof[] };
   };
 }
+
+export const ERASURE_ROWS = {
+  forget: { kind: 'write', by: 'plan', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },
+  eraseUser: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'grains',
+    retry: 'keyed',
+    gather: 'own',
+    governed: { right: 'erasure' },
+  },
+  redactUser: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'grains',
+    retry: 'same',
+    gather: 'merged',
+    governed: { right: 'erasure' },
+  },
+  previewRemoval: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'nothing',
+    retry: 'same',
+    gather: 'merged',
+    governed: 'writes',
+  },
+  eraseScope: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'grains',
+    retry: 'keyed',
+    gather: 'own',
+    governed: { right: 'erasure' },
+  },
+} as const satisfies RowsOf<ErasureCalls>;

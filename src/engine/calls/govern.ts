@@ -4,6 +4,7 @@ import type { WireError } from '../base/errors.ts';
 import type { ConsentFact } from '../govern/consent/consent.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import type { GrainView } from './grain.ts';
+import type { RowsOf } from './row.ts';
 
 /** A change of a policy, as a caller wishes it. */
 export interface PolicyChange {
@@ -119,3 +120,69 @@ export interface GovernCalls {
     };
   };
 }
+
+export const GOVERN_ROWS = {
+  policy: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'first', governed: { nothing: 'rules' } },
+  simulatePolicy: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'first', governed: { nothing: 'rules' } },
+  policyImpact: { kind: 'long', changes: 'nothing', gather: 'merged', governed: { nothing: 'counts' } },
+  setPolicy: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'rules',
+    retry: 'claimed',
+    gather: 'own',
+    governed: { nothing: 'rules' },
+  },
+  restrict: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'rules',
+    retry: 'keyed',
+    gather: 'own',
+    governed: { right: 'restriction' },
+  },
+  restrictions: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'merged',
+    governed: { right: 'restriction' },
+  },
+  consent: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'grains',
+    retry: 'keyed',
+    gather: 'own',
+    governed: { right: 'withdrawing consent; granting is refused' },
+  },
+  consentFacts: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'rules',
+    retry: 'same',
+    gather: 'each',
+    governed: { nothing: 'what another partition decided' },
+  },
+  consents: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'merged',
+    governed: { right: 'consent status' },
+  },
+  retentionStatus: { kind: 'long', changes: 'nothing', gather: 'merged', governed: { nothing: 'counts' } },
+  enforceRetention: {
+    kind: 'long',
+    changes: 'grains',
+    retry: 'claimed',
+    gather: 'own',
+    governed: { nothing: 'what has expired is hidden already' },
+  },
+  personPage: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'own',
+    governed: { right: 'export of what is held of oneself' },
+  },
+} as const satisfies RowsOf<GovernCalls>;

@@ -4,6 +4,7 @@ import type { WireError } from '../base/errors.ts';
 import type { ScopeView } from '../govern/scope-tree.ts';
 import type { JsonObject, JsonValue } from '../grain/api/json-value.ts';
 import type { Facet, Verification } from '../index/parts/part.ts';
+import type { RowsOf } from './row.ts';
 
 /** A grain as answers show it. `fields` holds every field with answer defaults filled, times in seconds. */
 export interface GrainView {
@@ -242,3 +243,38 @@ export interface GrainCalls {
     output: { grains: readonly ExportedGrain[]; last: number; done: boolean };
   };
 }
+
+export const GRAIN_ROWS = {
+  add: { kind: 'write', by: 'own', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },
+  addBatch: { kind: 'write', by: 'own', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },
+  importBlobs: { kind: 'write', by: 'own', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },
+  get: { kind: 'read', trail: 'entry', refusal: 'each', gather: 'own', governed: 'reads' },
+  getRaw: { kind: 'read', trail: 'entry', refusal: 'each', gather: 'holder', governed: 'reads' },
+  locate: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'merged',
+    governed: { nothing: 'which partition is to be asked' },
+  },
+  list: { kind: 'read', trail: 'entry', refusal: 'first', gather: 'own', governed: 'reads' },
+  fetch: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'own', governed: 'reads' },
+  supersede: { kind: 'write', by: 'plan', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },
+  accumulate: { kind: 'write', by: 'plan', changes: 'grains', retry: 'keyed', gather: 'own', governed: 'writes' },
+  history: { kind: 'read', trail: 'entry', refusal: 'each', gather: 'holder', governed: 'reads' },
+  namespaces: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'own',
+    governed: { nothing: 'names of places' },
+  },
+  knownFacts: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'never',
+    governed: { nothing: 'asked within the deployment, for an add, which is refused' },
+  },
+  exportPage: { kind: 'long', changes: 'nothing', gather: 'own', governed: 'reads', refusal: 'none' },
+} as const satisfies RowsOf<GrainCalls>;

@@ -1,6 +1,7 @@
 // A memory as a whole: its settings, its statistics, its upkeep.
 import type { ScopeNode } from '../govern/scope-tree.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
+import type { RowsOf } from './row.ts';
 
 export interface MemoryStatistics {
   readonly totalGrains: number;
@@ -78,6 +79,61 @@ export interface MemoryWideCalls {
     output: Record<never, never>;
   };
 }
+
+export const MEMORY_WIDE_ROWS = {
+  attachMemory: {
+    kind: 'write',
+    by: 'own',
+    changes: 'memory',
+    retry: 'same',
+    gather: 'each',
+    governed: { nothing: 'settings alone' },
+  },
+  dropMemory: {
+    kind: 'write',
+    by: 'own',
+    changes: 'memory',
+    retry: 'same',
+    gather: 'merged',
+    governed: { nothing: 'the whole memory goes; a hold refuses it' },
+  },
+  claim: {
+    kind: 'write',
+    by: 'own',
+    changes: 'idempotency',
+    retry: 'same',
+    gather: 'home',
+    governed: { nothing: 'an idempotency key alone' },
+  },
+  flush: { kind: 'long', changes: 'files', retry: 'same', gather: 'merged', governed: { nothing: 'upkeep' } },
+  statistics: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'own', governed: { nothing: 'counts' } },
+  users: { kind: 'long', changes: 'nothing', gather: 'merged', governed: { nothing: 'hashes of names, for counting' } },
+  statisticsHistory: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'merged',
+    governed: { nothing: 'counts' },
+  },
+  rebuildIndexes: { kind: 'long', changes: 'files', retry: 'same', gather: 'merged', governed: { nothing: 'upkeep' } },
+  compact: { kind: 'long', changes: 'files', retry: 'same', gather: 'merged', governed: { nothing: 'upkeep' } },
+  rotateKeys: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'keys',
+    retry: 'again',
+    gather: 'merged',
+    governed: { nothing: 'upkeep' },
+  },
+  note: {
+    kind: 'write',
+    by: 'plan',
+    changes: 'trail',
+    retry: 'again',
+    gather: 'first',
+    governed: { nothing: 'an audit entry' },
+  },
+} as const satisfies RowsOf<MemoryWideCalls>;
 
 /** Settings of a memory that its shards need. Made by the control log, sent to every shard that holds a partition. */
 export interface MemorySettings {

@@ -2,6 +2,7 @@
 
 import type { ExclusionReason } from '../govern/trail/exclusions.ts';
 import type { GrainFilter, GrainView } from './grain.ts';
+import type { RowsOf } from './row.ts';
 
 export interface RecallQuery {
   /**
@@ -216,6 +217,34 @@ export interface RecallCalls {
     output: { waiting: number; upTo: readonly number[] };
   };
 }
+
+export const RECALL_ROWS = {
+  recallStatistics: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'first',
+    gather: 'merged',
+    governed: { nothing: 'counts of words over what the caller is bound to' },
+  },
+  recallCandidates: { kind: 'read', trail: 'nothing', refusal: 'first', gather: 'merged', governed: 'reads' },
+  recall: { kind: 'read', trail: 'record', refusal: 'first', gather: 'own', governed: 'reads' },
+  alike: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'own',
+    governed: { nothing: 'words of the vocabulary, of no grain in particular' },
+  },
+  meanings: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'own',
+    governed: { nothing: 'numbers for hashes that a recall found' },
+  },
+  vectorState: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'merged', governed: { nothing: 'counts' } },
+  vectorLag: { kind: 'read', trail: 'nothing', refusal: 'each', gather: 'merged', governed: { nothing: 'counts' } },
+} as const satisfies RowsOf<RecallCalls>;
 
 export type TimeField = 'created_at' | 'event_date' | 'both';
 

@@ -1,5 +1,6 @@
 // A shard as a whole.
 import type { EmbedderStamp } from './recall.ts';
+import type { ShardRowsOf } from './row.ts';
 
 export interface ShardHealth {
   readonly shard: number;
@@ -84,3 +85,13 @@ export interface ShardWideCalls {
   /** Fault hook for tests; refused unless the server was started for tests. */
   fault: { input: { kind: 'throw' | 'exit' }; output: Record<never, never> };
 }
+
+export const SHARD_ROWS = {
+  health: { kind: 'read', trail: 'nothing', refusal: 'each' },
+  verify: { kind: 'long', changes: 'nothing' },
+  backup: { kind: 'long', changes: 'nothing' },
+  rewrapKeys: { kind: 'long', changes: 'keys', retry: 'same' },
+  embedPages: { kind: 'read', trail: 'nothing', refusal: 'each' },
+  keepVectors: { kind: 'write', by: 'own', changes: 'files', retry: 'same' },
+  fault: { kind: 'host' },
+} as const satisfies ShardRowsOf<ShardWideCalls>;

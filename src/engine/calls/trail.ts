@@ -2,6 +2,7 @@
 import type { FoundResult, KeptQuery, QueryMode } from '../govern/trail/provenance.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import type { Excluded } from './recall.ts';
+import type { RowsOf } from './row.ts';
 
 /** Which entries of the audit trail; all given conditions hold. Times in seconds, inclusive. */
 export interface AuditFilter {
@@ -147,3 +148,47 @@ export interface TrailCalls {
     output: { entries: readonly AuditView[]; total: number | null; next?: readonly number[] };
   };
 }
+
+export const TRAIL_ROWS = {
+  keepRecall: {
+    kind: 'record',
+    changes: 'trail',
+    retry: 'again',
+    gather: 'own',
+    governed: { nothing: 'takes what a recall found' },
+  },
+  grainNames: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'own',
+    governed: { nothing: 'asked within the deployment, for a record' },
+  },
+  grainHashes: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'own',
+    governed: { nothing: 'asked within the deployment, for a record' },
+  },
+  recallRecords: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'first',
+    governed: { nothing: 'hashes and tokens alone' },
+  },
+  recallRecord: { kind: 'long', changes: 'nothing', gather: 'own', governed: { nothing: 'hashes and tokens alone' } },
+  recallTotals: { kind: 'long', changes: 'nothing', gather: 'first', governed: { nothing: 'counts' } },
+  verifyAudit: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'merged',
+    governed: { nothing: 'the audit chain, which holds no words' },
+  },
+  auditPage: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'own',
+    governed: { nothing: 'the audit chain, which holds no words' },
+  },
+} as const satisfies RowsOf<TrailCalls>;

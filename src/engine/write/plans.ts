@@ -1,7 +1,7 @@
-// Every write of the engine: how it is prepared and planned. One row a method; the engine and the queue know no more.
+// How the engine's writes are prepared and planned: the calls that are one plan, and the plans of calls and jobs that do more.
 
 import { EngineError } from '../base/errors.ts';
-import type { MemoryCalls } from '../calls/calls.ts';
+import type { Input, Output, PlannedMethod } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { ErasureProof } from '../calls/erasure.ts';
 import type { ConsentOutcome } from '../calls/govern.ts';
@@ -76,82 +76,7 @@ export const importPlan: WritePlan<{ blob: Uint8Array; hash?: string }, Added & 
   },
 };
 
-export const supersedePlan: MemoryWrite<'supersede'> = {
-  plan: (group, memory, context, input) => planSupersede(group, known(memory), context, input),
-};
-
-export const accumulatePlan: MemoryWrite<'accumulate'> = {
-  reply: {
-    ofWhom: ({ oldHash, newHash, fields: { user_id: user, namespace } }) => ({
-      user: typeof user === 'string' && user !== '' ? user : undefined,
-      namespace: typeof namespace === 'string' ? namespace : undefined,
-      shows: { hash: newHash, predecessor: oldHash },
-    }),
-    // They may name whom an erasure takes out of others' grains.
-    strip: ({ fields: _, ...kept }) => kept,
-  },
-  plan: (group, memory, context, input) => planAccumulate(group, known(memory), context, input),
-};
-
-export const forgetPlan: MemoryWrite<'forget'> = {
-  reply: { isKept: ({ check }) => !check },
-  settled: true,
-  plan: (group, memory, context, input) => planForget(group, known(memory), context, input),
-};
-
-export const eraseUserPlan: MemoryWrite<'eraseUser'> = {
-  reply: {
-    // The name that is to be forgotten is in every repeat of the request.
-    isKept: ({ check }) => check !== true,
-    strip: ({ userId: _, ...kept }) => kept,
-    restore: (kept, { userId }) => ({ ...(kept as Omit<ErasureProof, 'userId'>), userId }), // as `strip` left it
-  },
-  settled: true,
-  plan: (group, memory, context, input) => planEraseUser(group, known(memory), context, input),
-};
-
-/** The rest of an erasure: what it answers is nobody's to keep. */
-export const redactUserPlan: MemoryWrite<'redactUser'> = {
-  settled: true,
-  reply: { isKept: () => false },
-  plan: (group, memory, context, input) => planRedact(group, known(memory), context, input),
-};
-
-export const eraseScopePlan: MemoryWrite<'eraseScope'> = {
-  reply: { isKept: ({ check }) => check !== true },
-  settled: true,
-  plan: (group, memory, context, input) => planEraseScope(group, known(memory), context, input),
-};
-
-export const previewRemovalPlan: MemoryWrite<'previewRemoval'> = {
-  settled: true,
-  plan: (group, memory, context, input) => planPreview(group, known(memory), context, input),
-};
-
-export const setPolicyPlan: MemoryWrite<'setPolicy'> = {
-  reply: { isKept: (input) => !('check' in input) && !('sealed' in input) },
-  settled: true,
-  plan: (group, memory, context, input) => planSetPolicy(group, known(memory), context, input),
-};
-
-export const restrictPlan: MemoryWrite<'restrict'> = {
-  settled: true,
-  plan: (group, memory, context, input) => planRestrict(group, known(memory), context, input),
-};
-
-/** Kept for a repeat without what it says of whom: the request says that again. */
-export const consentPlan: MemoryWrite<'consent'> = {
-  reply: { strip: stripConsents, restore: restoreConsents },
-  settled: true,
-  plan: (group, memory, context, input) => planConsent(group, known(memory), context, input),
-};
-
-export const consentFactsPlan: MemoryWrite<'consentFacts'> = {
-  settled: true,
-  plan: (group, memory, _context, input) => planConsentFacts(group, known(memory), input),
-};
-
-function stripConsents({ outcomes }: MemoryCalls['consent']['output']): unknown {
+function stripConsents({ outcomes }: Output<'consent'>): unknown {
   return outcomes.map((outcome) => {
     if ('error' in outcome) return outcome;
     const { userId: _, purpose: __, ...fact } = outcome.fact;
@@ -159,7 +84,7 @@ function stripConsents({ outcomes }: MemoryCalls['consent']['output']): unknown 
   });
 }
 
-function restoreConsents(kept: unknown, { items }: MemoryCalls['consent']['input']): MemoryCalls['consent']['output'] {
+function restoreConsents(kept: unknown, { items }: Input<'consent'>): Output<'consent'> {
   const outcomes = (kept as readonly ConsentOutcome[]).map((outcome, at): ConsentOutcome => {
     // as `strip` left them
     const item = items[at];
@@ -220,23 +145,6 @@ export const dropPlan: MemoryWrite<'dropMemory'> = {
   },
 };
 
-/** Of whose grains it was, when the caller was narrowed to a person. */
-export const notePlan: MemoryWrite<'note'> = {
-  plan: (group, memory, context, { event, details: plain, texts = {}, userId = context.userId }) => {
-    const held = known(memory);
-    // Somebody whose grains lie in another partition gets a key here, so that an erasure reaches what is told of them.
-    const elsewhere = userId !== undefined && Number(plain['count'] ?? 0) > 0 ? userId : undefined;
-    if (elsewhere !== undefined && group.store.userKey(held, elsewhere) === undefined) group.keyOfUser(held, elsewhere);
-    const details: Record<string, string | number | boolean> = { ...plain };
-    for (const [name, text] of Object.entries(texts)) {
-      const keyed = keyedText(group, held, text, userId);
-      if (keyed !== undefined) details[`${name}_hmac`] = keyed;
-    }
-    group.audit(held, { event, actor: context.actor, subject: pseudonym(held, userId), details });
-    return {};
-  },
-};
-
 /** Notes when retention was last enforced, with its audit entry. */
 export const enforcedPlan: WritePlan<{ readonly key: string; readonly forgotten: number }, Record<never, never>> = {
   plan: (group, memory, context, { key, forgotten }) => {
@@ -265,27 +173,111 @@ export const standingPlan: WritePlan<StandingInput, Record<never, never>> = {
   },
 };
 
-/** A new version of the memory's blob key: new grains without a user are sealed under it. */
-export const rotatePlan: MemoryWrite<'rotateKeys'> = {
-  settled: true,
-  plan: (group, memory, context) => {
-    const held = known(memory);
-    const { store } = group;
-    const { id } = store.keys.allocate('blob');
-    group.keyAllocated();
-    const renewed = { ...held.keyIds, blob: id };
-    writeSetting(group, held.number, renewed, held.sealedSettings, true);
-    group.setState(oldBlobKeyState(held.number, held.keyIds.blob), Uint8Array.of(1));
-    group.onPublish(() => {
-      held.keyIds = renewed;
-    });
-    const fingerprint = store.keys.fingerprint(id);
-    group.audit(held, {
-      event: 'key.rotated',
-      actor: context.actor,
-      subject: '',
-      details: { key_fingerprint: fingerprint },
-    });
-    return { rotated: 1, fingerprint };
+/** The calls that are one plan in the queue, as their rows say. */
+export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
+  supersede: {
+    plan: (group, memory, context, input) => planSupersede(group, known(memory), context, input),
+  },
+  accumulate: {
+    reply: {
+      ofWhom: ({ oldHash, newHash, fields: { user_id: user, namespace } }) => ({
+        user: typeof user === 'string' && user !== '' ? user : undefined,
+        namespace: typeof namespace === 'string' ? namespace : undefined,
+        shows: { hash: newHash, predecessor: oldHash },
+      }),
+      // They may name whom an erasure takes out of others' grains.
+      strip: ({ fields: _, ...kept }) => kept,
+    },
+    plan: (group, memory, context, input) => planAccumulate(group, known(memory), context, input),
+  },
+  forget: {
+    reply: { isKept: ({ check }) => !check },
+    settled: true,
+    plan: (group, memory, context, input) => planForget(group, known(memory), context, input),
+  },
+  eraseUser: {
+    reply: {
+      // The name that is to be forgotten is in every repeat of the request.
+      isKept: ({ check }) => check !== true,
+      strip: ({ userId: _, ...kept }) => kept,
+      restore: (kept, { userId }) => ({ ...(kept as Omit<ErasureProof, 'userId'>), userId }), // as `strip` left it
+    },
+    settled: true,
+    plan: (group, memory, context, input) => planEraseUser(group, known(memory), context, input),
+  },
+  /** The rest of an erasure: what it answers is nobody's to keep. */
+  redactUser: {
+    settled: true,
+    reply: { isKept: () => false },
+    plan: (group, memory, context, input) => planRedact(group, known(memory), context, input),
+  },
+  eraseScope: {
+    reply: { isKept: ({ check }) => check !== true },
+    settled: true,
+    plan: (group, memory, context, input) => planEraseScope(group, known(memory), context, input),
+  },
+  previewRemoval: {
+    settled: true,
+    plan: (group, memory, context, input) => planPreview(group, known(memory), context, input),
+  },
+  setPolicy: {
+    reply: { isKept: (input) => !('check' in input) && !('sealed' in input) },
+    settled: true,
+    plan: (group, memory, context, input) => planSetPolicy(group, known(memory), context, input),
+  },
+  restrict: {
+    settled: true,
+    plan: (group, memory, context, input) => planRestrict(group, known(memory), context, input),
+  },
+  /** Kept for a repeat without what it says of whom: the request says that again. */
+  consent: {
+    reply: { strip: stripConsents, restore: restoreConsents },
+    settled: true,
+    plan: (group, memory, context, input) => planConsent(group, known(memory), context, input),
+  },
+  consentFacts: {
+    settled: true,
+    plan: (group, memory, _context, input) => planConsentFacts(group, known(memory), input),
+  },
+  /** Of whose grains it was, when the caller was narrowed to a person. */
+  note: {
+    plan: (group, memory, context, { event, details: plain, texts = {}, userId = context.userId }) => {
+      const held = known(memory);
+      // Somebody whose grains lie in another partition gets a key here, so that an erasure reaches what is told of them.
+      const elsewhere = userId !== undefined && Number(plain['count'] ?? 0) > 0 ? userId : undefined;
+      if (elsewhere !== undefined && group.store.userKey(held, elsewhere) === undefined)
+        group.keyOfUser(held, elsewhere);
+      const details: Record<string, string | number | boolean> = { ...plain };
+      for (const [name, text] of Object.entries(texts)) {
+        const keyed = keyedText(group, held, text, userId);
+        if (keyed !== undefined) details[`${name}_hmac`] = keyed;
+      }
+      group.audit(held, { event, actor: context.actor, subject: pseudonym(held, userId), details });
+      return {};
+    },
+  },
+  /** A new version of the memory's blob key: new grains without a user are sealed under it. */
+  rotateKeys: {
+    settled: true,
+    plan: (group, memory, context) => {
+      const held = known(memory);
+      const { store } = group;
+      const { id } = store.keys.allocate('blob');
+      group.keyAllocated();
+      const renewed = { ...held.keyIds, blob: id };
+      writeSetting(group, held.number, renewed, held.sealedSettings, true);
+      group.setState(oldBlobKeyState(held.number, held.keyIds.blob), Uint8Array.of(1));
+      group.onPublish(() => {
+        held.keyIds = renewed;
+      });
+      const fingerprint = store.keys.fingerprint(id);
+      group.audit(held, {
+        event: 'key.rotated',
+        actor: context.actor,
+        subject: '',
+        details: { key_fingerprint: fingerprint },
+      });
+      return { rotated: 1, fingerprint };
+    },
   },
 };

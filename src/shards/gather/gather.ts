@@ -2,7 +2,14 @@
 
 import { EngineError } from '../../engine/base/errors.ts';
 import { withSources } from '../gather-sources.ts';
-import type { EmbedderStamp, GrainView, Input, MemoryCalls, Output } from '../protocol.ts';
+import {
+  type GrainView,
+  type Input,
+  MEMORY_ROWS,
+  type MemoryMethod,
+  type MethodsWith,
+  type Output,
+} from '../protocol.ts';
 import { gatherAuditPage } from './audit.ts';
 import { gatherAddBatch, gatherImport } from './batch.ts';
 import { gatherCalRead, runCal } from './cal.ts';
@@ -10,13 +17,13 @@ import { type Fan, isNotFound, valuesOf } from './fan.ts';
 import { refuseCircle } from './goal-circle.ts';
 import {
   gatherConsent,
-  gatherConsents,
   gatherEnforceRetention,
-  gatherPolicyImpact,
   gatherRestrict,
-  gatherRestrictions,
-  gatherRetentionStatus,
   gatherSetPolicy,
+  mergeConsents,
+  mergePolicyImpacts,
+  mergeRestrictions,
+  mergeRetentionStatus,
 } from './govern.ts';
 import {
   countDistinct,
@@ -28,6 +35,7 @@ import {
   mergeScopeProofs,
   mergeStatistics,
   mergeTextStatistics,
+  mergeVectorStates,
   sumOf,
 } from './merge.ts';
 import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './names.ts';
@@ -36,39 +44,62 @@ import { partitionFor } from './placement.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './staged.ts';
 import type { GatherTools } from './tools.ts';
 
-export type MemoryMethod = keyof MemoryCalls;
 type Gather<M extends MemoryMethod> = (fan: Fan, input: Input<M>, tools: GatherTools) => Promise<Output<M>>;
+type GatheredBy<V> = Extract<MethodsWith<'gather', V>, MemoryMethod>;
 
-export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
-  attachMemory: async (fan, input) => {
-    await fan.all('attachMemory', input);
-    return {};
-  },
-  dropMemory: async (fan, input) => {
-    const answers = await fan.all('dropMemory', input);
-    return { keyFingerprint: mergeFingerprints(answers.map(({ keyFingerprint }) => keyFingerprint)) };
-  },
-  claim: (fan, input) => fan.one(fan.home, 'claim', input),
-  add: (fan, input) => fan.claimed(() => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input)),
-  addBatch: (fan, input, tools) => fan.claimed(() => gatherAddBatch(fan, input, tools)),
-  knownFacts: () => Promise.reject(new EngineError('SYS-E001', 'each partition answers for itself')),
-  importBlobs: (fan, input, { placementOf }) => fan.claimed(() => gatherImport(fan, input, placementOf)),
+/** Calls that every partition answers, and how the answers make one. */
+const MERGE: {
+  readonly [M in GatheredBy<'merged'>]: (answers: readonly Output<M>[], input: Input<M>) => Output<M>;
+} = {
+  dropMemory: (answers) => ({ keyFingerprint: mergeFingerprints(answers.map(({ keyFingerprint }) => keyFingerprint)) }),
+  locate: (answers, { hashes }) => ({
+    held: hashes.map((_, index) => answers.some(({ held }) => held[index] === true)),
+  }),
+  recallStatistics: mergeTextStatistics,
+  recallCandidates: (answers) => ({
+    candidates: answers.flatMap(({ candidates }) => candidates),
+    total: sumOf(answers, 'total'),
+    termShares: answers[0]?.termShares ?? [],
+  }),
+  redactUser: (answers) => ({
+    redacted: sumOf(answers, 'redacted'),
+    removed: sumOf(answers, 'removed'),
+    more: answers.some(({ more }) => more),
+  }),
+  previewRemoval: mergePreviews,
+  flush: (answers) => ({ flushed: sumOf(answers, 'flushed'), pending: sumOf(answers, 'pending') }),
+  users: (answers) => ({ hashes: Buffer.concat(answers.map(({ hashes }) => hashes)) }),
+  vectorState: mergeVectorStates,
+  vectorLag: (answers) => ({ waiting: sumOf(answers, 'waiting'), upTo: answers.flatMap(({ upTo }) => upTo) }),
+  statisticsHistory: mergeHistories,
+  verifyAudit: mergeAuditChecks,
+  compliance: (answers) => ({ partitions: answers.flatMap(({ partitions }) => partitions) }),
+  rebuildIndexes: (answers) => ({
+    grainsScanned: sumOf(answers, 'grainsScanned'),
+    ftsIndexed: sumOf(answers, 'ftsIndexed'),
+    vectorsIndexed: sumOf(answers, 'vectorsIndexed'),
+    errors: sumOf(answers, 'errors'),
+    // They run side by side.
+    elapsedMs: Math.max(...answers.map(({ elapsedMs }) => elapsedMs)),
+  }),
+  compact: (answers) => ({ reclaimedBytes: sumOf(answers, 'reclaimedBytes') }),
+  rotateKeys: (answers) => ({
+    rotated: sumOf(answers, 'rotated'),
+    fingerprint: mergeFingerprints(answers.map(({ fingerprint }) => fingerprint)),
+  }),
+  policyImpact: mergePolicyImpacts,
+  restrictions: mergeRestrictions,
+  consents: mergeConsents,
+  retentionStatus: mergeRetentionStatus,
+};
+
+/** Calls that go through the partitions in a way of their own. */
+const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
+  add: (fan, input) => fan.one(partitionFor(input, fan.partitions, fan.context), 'add', input),
+  addBatch: gatherAddBatch,
+  importBlobs: (fan, input, { placementOf }) => gatherImport(fan, input, placementOf),
   get: async (fan, input) => withSources(fan, await fan.found('get', input)),
-  getRaw: (fan, input) => fan.found('getRaw', input),
-  locate: async (fan, input) => {
-    const answers = await fan.all('locate', input);
-    return { held: input.hashes.map((_, index) => answers.some(({ held }) => held[index] === true)) };
-  },
   list: (fan, input, { room }) => room.run((held) => gatherList(fan, input, held)),
-  recallStatistics: async (fan, input) => mergeTextStatistics(await fan.all('recallStatistics', input)),
-  recallCandidates: async (fan, input) => {
-    const answers = await fan.all('recallCandidates', input);
-    return {
-      candidates: answers.flatMap(({ candidates }) => candidates),
-      total: sumOf(answers, 'total'),
-      termShares: answers[0]?.termShares ?? [],
-    };
-  },
   fetch: (fan, { hashes }, { room }) => room.run(async (held) => ({ grains: await fetchAnywhere(fan, hashes, held) })),
   recall: (fan, query, { room }) => room.run((held) => gatherStagedRecall(fan, query, held)),
   namespaces: gatherNamespaces,
@@ -78,104 +109,76 @@ export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = {
   calScan: (fan, ask) => gatherCalRead(fan, 'calScan', ask),
   alike: gatherAlike,
   meanings: gatherMeanings,
-  supersede: (fan, input) =>
-    fan.claimed(async () => {
-      await refuseCircle(fan, input);
-      const partition = await fan.locate(input.oldHash);
-      return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
-    }),
-  accumulate: (fan, input) => fan.claimed(() => gatherAccumulate(fan, input)),
-  forget: (fan, input) => (input.check ? gatherForget(fan, input) : fan.claimed(() => gatherForget(fan, input))),
-  eraseUser: (fan, input) => fan.claimed(async () => mergeProofs(await eraseEverywhere(fan, 'eraseUser', input))),
-  redactUser: async (fan, input) => {
-    const answers = await fan.all('redactUser', input);
-    return {
-      redacted: sumOf(answers, 'redacted'),
-      removed: sumOf(answers, 'removed'),
-      more: answers.some(({ more }) => more),
-    };
+  supersede: async (fan, input) => {
+    await refuseCircle(fan, input);
+    const partition = await fan.locate(input.oldHash);
+    return partition === undefined ? fan.found('supersede', input) : fan.one(partition, 'supersede', input);
   },
-  previewRemoval: async (fan, input) => mergePreviews(await fan.all('previewRemoval', input)),
-  eraseScope: (fan, input) =>
-    fan.claimed(async () => mergeScopeProofs(await eraseEverywhere(fan, 'eraseScope', input))),
-  history: (fan, input) => fan.found('history', input),
-  flush: async (fan, input) => {
-    const answers = await fan.all('flush', input);
-    return { flushed: sumOf(answers, 'flushed'), pending: sumOf(answers, 'pending') };
-  },
+  accumulate: gatherAccumulate,
+  forget: gatherForget,
+  eraseUser: async (fan, input) => mergeProofs(await eraseEverywhere(fan, 'eraseUser', input)),
+  eraseScope: async (fan, input) => mergeScopeProofs(await eraseEverywhere(fan, 'eraseScope', input)),
   statistics: async (fan, input) => {
     const [parts, users] = await Promise.all([fan.all('statistics', input), fan.all('users', {})]);
     return { ...mergeStatistics(parts), userCount: countDistinct(users.map(({ hashes }) => hashes)) };
   },
-  users: async (fan, input) => {
-    const answers = await fan.all('users', input);
-    return { hashes: Buffer.concat(answers.map(({ hashes }) => hashes)) };
-  },
-  vectorState: async (fan, input) => {
-    const answers = await fan.all('vectorState', input);
-    const serving = new Map<string, EmbedderStamp>();
-    for (const stamp of answers.flatMap((answer) => answer.serving))
-      serving.set(`${stamp.name}/${stamp.dimensions}`, stamp);
-    const isLoading = answers.some(({ loading }) => loading === true);
-    return {
-      serving: [...serving.values()],
-      lag: sumOf(answers, 'lag'),
-      ...(isLoading ? { loading: true as const } : {}),
-    };
-  },
-  vectorLag: async (fan, input) => {
-    const answers = await fan.all('vectorLag', input);
-    return { waiting: sumOf(answers, 'waiting'), upTo: answers.flatMap(({ upTo }) => upTo) };
-  },
-  statisticsHistory: async (fan, input) => mergeHistories(await fan.all('statisticsHistory', input)),
-  verifyAudit: async (fan, input) => mergeAuditChecks(await fan.all('verifyAudit', input)),
   auditPage: (fan, input, { room }) => room.run(() => gatherAuditPage(fan, input)),
   keepRecall: keepRecallWithNames,
   grainNames: gatherNames,
   grainHashes: gatherHashes,
-  recallRecords: (fan, input) => fan.one(0, 'recallRecords', input),
   recallRecord: async (fan, input) => withHashes(fan, await fan.one(0, 'recallRecord', input)),
-  recallTotals: (fan, input) => fan.one(0, 'recallTotals', input),
-  compliance: async (fan, input) => ({
-    partitions: (await fan.all('compliance', input)).flatMap(({ partitions }) => partitions),
-  }),
-  rebuildIndexes: async (fan, input) => {
-    const answers = await fan.all('rebuildIndexes', input);
-    return {
-      grainsScanned: sumOf(answers, 'grainsScanned'),
-      ftsIndexed: sumOf(answers, 'ftsIndexed'),
-      vectorsIndexed: sumOf(answers, 'vectorsIndexed'),
-      errors: sumOf(answers, 'errors'),
-      // They run side by side.
-      elapsedMs: Math.max(...answers.map(({ elapsedMs }) => elapsedMs)),
-    };
-  },
-  compact: async (fan, input) => ({ reclaimedBytes: sumOf(await fan.all('compact', input), 'reclaimedBytes') }),
-  rotateKeys: async (fan, input) => {
-    const answers = await fan.all('rotateKeys', input);
-    return {
-      rotated: sumOf(answers, 'rotated'),
-      fingerprint: mergeFingerprints(answers.map(({ fingerprint }) => fingerprint)),
-    };
-  },
-  policy: (fan, input) => fan.one(0, 'policy', input),
-  simulatePolicy: (fan, input) => fan.one(0, 'simulatePolicy', input),
-  policyImpact: gatherPolicyImpact,
   setPolicy: gatherSetPolicy,
   restrict: gatherRestrict,
-  restrictions: gatherRestrictions,
   consent: gatherConsent,
-  consentFacts: async (fan, input) => {
-    await fan.all('consentFacts', input);
-    return {};
-  },
-  consents: gatherConsents,
-  retentionStatus: gatherRetentionStatus,
   enforceRetention: gatherEnforceRetention,
-  note: (fan, input) => fan.one(0, 'note', input),
   exportPage: gatherExportPage,
   personPage: gatherPersonPage,
 };
+
+/** Every call of a memory over several partitions, as its row says. */
+export const GATHER: { readonly [M in MemoryMethod]: Gather<M> } = Object.fromEntries(
+  Object.entries(MEMORY_ROWS).map(([method, { gather, ...row }]) => {
+    const run = gatherAs(gather, method as MemoryMethod); // the table's keys are the methods
+    const isClaimed = 'retry' in row && (row.retry === 'keyed' || row.retry === 'claimed');
+    return [method, isClaimed ? claiming(run) : run];
+  }),
+  // `MERGE` and `OWN` have the methods that want a function of their own, each with its own input and output.
+) as unknown as typeof GATHER;
+
+/** One of them, whichever it is. */
+type AnyGather = (fan: Fan, input: never, tools: GatherTools) => Promise<unknown>;
+
+function gatherAs(gather: (typeof MEMORY_ROWS)[MemoryMethod]['gather'], method: MemoryMethod): AnyGather {
+  switch (gather) {
+    case 'first':
+      return (fan, input) => fan.one(0, method, input);
+    case 'home':
+      return (fan, input) => fan.one(fan.home, method, input);
+    case 'holder':
+      return (fan, input) => fan.found(method, input);
+    case 'each':
+      return async (fan, input) => {
+        await fan.all(method, input);
+        return {};
+      };
+    case 'merged': {
+      const merge = MERGE[method as GatheredBy<'merged'>] as (answers: readonly unknown[], input: never) => unknown;
+      return async (fan, input) => merge(await fan.all(method, input), input);
+    }
+    case 'own':
+      return OWN[method as GatheredBy<'own'>] as AnyGather;
+    case 'never':
+      return () => Promise.reject(new EngineError('SYS-E001', 'each partition answers for itself'));
+  }
+}
+
+/** Claims the call's idempotency key first, unless the call only checks. */
+function claiming(run: AnyGather): AnyGather {
+  return (fan, input, tools) => {
+    const { check } = input as { readonly check?: boolean };
+    return check === true ? run(fan, input, tools) : fan.claimed(() => run(fan, input, tools));
+  };
+}
 
 /** By hash: in the partition that holds it. By triple: in the partition with the newest current grain of it. */
 async function gatherAccumulate(fan: Fan, input: Input<'accumulate'>): Promise<Output<'accumulate'>> {

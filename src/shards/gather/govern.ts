@@ -10,15 +10,13 @@ import { partitionFor } from './placement.ts';
 
 export async function gatherSetPolicy(fan: Fan, input: Input<'setPolicy'>): Promise<Output<'setPolicy'>> {
   if ('sealed' in input || input.check === true) return fan.one(0, 'setPolicy', input);
-  return fan.claimed(async () => {
-    const decided = await fan.one(0, 'setPolicy', { ...input, check: true });
-    if (decided.change === 'upgraded') await handOn(fan, decided);
-    // Decided again: where another change came in between, that is what is built upon.
-    const sealed = await fan.one(0, 'setPolicy', input);
-    if (decided.change !== 'upgraded' || sealed.policy['seal_hash'] !== decided.policy['seal_hash'])
-      await handOn(fan, sealed);
-    return sealed;
-  });
+  const decided = await fan.one(0, 'setPolicy', { ...input, check: true });
+  if (decided.change === 'upgraded') await handOn(fan, decided);
+  // Decided again: where another change came in between, that is what is built upon.
+  const sealed = await fan.one(0, 'setPolicy', input);
+  if (decided.change !== 'upgraded' || sealed.policy['seal_hash'] !== decided.policy['seal_hash'])
+    await handOn(fan, sealed);
+  return sealed;
 }
 
 async function handOn(fan: Fan, { policy, change }: Output<'setPolicy'>): Promise<void> {
@@ -32,14 +30,11 @@ async function handOn(fan: Fan, { policy, change }: Output<'setPolicy'>): Promis
 
 /** Freezing a user again tells when that was done first. */
 export async function gatherRestrict(fan: Fan, input: Input<'restrict'>): Promise<Output<'restrict'>> {
-  return fan.claimed(async () => {
-    const answers = await fan.everywhere('restrict', input, 'the change of the restriction');
-    return { restricted: input.restricted, timestamp: Math.min(...answers.map(({ timestamp }) => timestamp)) };
-  });
+  const answers = await fan.everywhere('restrict', input, 'the change of the restriction');
+  return { restricted: input.restricted, timestamp: Math.min(...answers.map(({ timestamp }) => timestamp)) };
 }
 
-export async function gatherRestrictions(fan: Fan, input: Input<'restrictions'>): Promise<Output<'restrictions'>> {
-  const answers = await fan.all('restrictions', input);
+export function mergeRestrictions(answers: readonly Output<'restrictions'>[]): Output<'restrictions'> {
   const first = new Map<string, Output<'restrictions'>['restrictions'][number]>();
   for (const restriction of answers.flatMap(({ restrictions }) => restrictions)) {
     const known = first.get(restriction.userId);
@@ -51,23 +46,21 @@ export async function gatherRestrictions(fan: Fan, input: Input<'restrictions'>)
 
 /** The grain lies where its user's grains are; once it is written, the other partitions hear what it says. */
 export async function gatherConsent(fan: Fan, { items }: Input<'consent'>): Promise<Output<'consent'>> {
-  return fan.claimed(async () => {
-    const homes = items.map(({ userId }) => homeOf(fan, userId));
-    const outcomes = new Array<ConsentOutcome>(items.length);
-    await Promise.all(
-      [...Map.groupBy(items.keys(), (index) => homes[index]!)].map(async ([partition, indexes]) => {
-        const answer = await fan.one(partition, 'consent', { items: indexes.map((index) => items[index]!) });
-        indexes.forEach((index, place) => {
-          outcomes[index] = answer.outcomes[place]!;
-        });
-      }),
-    );
-    await tell(
-      fan,
-      outcomes.flatMap((outcome) => ('fact' in outcome ? [outcome.fact] : [])),
-    );
-    return { outcomes };
-  });
+  const homes = items.map(({ userId }) => homeOf(fan, userId));
+  const outcomes = new Array<ConsentOutcome>(items.length);
+  await Promise.all(
+    [...Map.groupBy(items.keys(), (index) => homes[index]!)].map(async ([partition, indexes]) => {
+      const answer = await fan.one(partition, 'consent', { items: indexes.map((index) => items[index]!) });
+      indexes.forEach((index, place) => {
+        outcomes[index] = answer.outcomes[place]!;
+      });
+    }),
+  );
+  await tell(
+    fan,
+    outcomes.flatMap((outcome) => ('fact' in outcome ? [outcome.fact] : [])),
+  );
+  return { outcomes };
 }
 
 function homeOf(fan: Fan, userId: string): number {
@@ -86,8 +79,7 @@ async function tell(fan: Fan, facts: readonly ConsentFact[]): Promise<void> {
 }
 
 /** Of each user and purpose the last word. */
-export async function gatherConsents(fan: Fan, input: Input<'consents'>): Promise<Output<'consents'>> {
-  const answers = await fan.all('consents', input);
+export function mergeConsents(answers: readonly Output<'consents'>[]): Output<'consents'> {
   const last = new Map<string, ConsentFact>();
   for (const fact of answers.flatMap(({ facts }) => facts)) {
     const place = `${fact.userId}\u0000${fact.purpose}`;
@@ -97,8 +89,7 @@ export async function gatherConsents(fan: Fan, input: Input<'consents'>): Promis
   return { facts: [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, fact]) => fact) };
 }
 
-export async function gatherPolicyImpact(fan: Fan, input: Input<'policyImpact'>): Promise<Output<'policyImpact'>> {
-  const answers = await fan.all('policyImpact', input);
+export function mergePolicyImpacts(answers: readonly Output<'policyImpact'>[]): Output<'policyImpact'> {
   return {
     grainsTotal: sumOf(answers, 'grainsTotal'),
     grainsExpiring: sumOf(answers, 'grainsExpiring'),
@@ -107,11 +98,7 @@ export async function gatherPolicyImpact(fan: Fan, input: Input<'policyImpact'>)
   };
 }
 
-export async function gatherRetentionStatus(
-  fan: Fan,
-  input: Input<'retentionStatus'>,
-): Promise<Output<'retentionStatus'>> {
-  const answers = await fan.all('retentionStatus', input);
+export function mergeRetentionStatus(answers: readonly Output<'retentionStatus'>[]): Output<'retentionStatus'> {
   const merged = new Map<string, RetentionNamespace>();
   for (const row of answers.flatMap(({ namespaces }) => namespaces)) {
     const known = merged.get(row.namespace);
@@ -148,22 +135,20 @@ export async function gatherEnforceRetention(
   fan: Fan,
   input: Input<'enforceRetention'>,
 ): Promise<Output<'enforceRetention'>> {
-  return fan.claimed(async () => {
-    const answers = await fan.repeatable().all('enforceRetention', input);
-    const byNamespace = new Map<string, Output<'enforceRetention'>['byNamespace'][string]>();
-    for (const [namespace, counts] of answers.flatMap((answer) => Object.entries(answer.byNamespace))) {
-      const known = byNamespace.get(namespace) ?? { expired: 0, forgotten: 0, held: 0 };
-      byNamespace.set(namespace, {
-        expired: known.expired + counts.expired,
-        forgotten: known.forgotten + counts.forgotten,
-        held: known.held + counts.held,
-      });
-    }
-    return {
-      expired: sumOf(answers, 'expired'),
-      forgotten: sumOf(answers, 'forgotten'),
-      held: sumOf(answers, 'held'),
-      byNamespace: Object.fromEntries(byNamespace),
-    };
-  });
+  const answers = await fan.repeatable().all('enforceRetention', input);
+  const byNamespace = new Map<string, Output<'enforceRetention'>['byNamespace'][string]>();
+  for (const [namespace, counts] of answers.flatMap((answer) => Object.entries(answer.byNamespace))) {
+    const known = byNamespace.get(namespace) ?? { expired: 0, forgotten: 0, held: 0 };
+    byNamespace.set(namespace, {
+      expired: known.expired + counts.expired,
+      forgotten: known.forgotten + counts.forgotten,
+      held: known.held + counts.held,
+    });
+  }
+  return {
+    expired: sumOf(answers, 'expired'),
+    forgotten: sumOf(answers, 'forgotten'),
+    held: sumOf(answers, 'held'),
+    byNamespace: Object.fromEntries(byNamespace),
+  };
 }

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { assert } from '../../engine/base/assert.ts';
 import type {
   AuditCheck,
+  EmbedderStamp,
   ErasureProof,
   MemoryStatistics,
   Output,
@@ -190,5 +191,18 @@ export function mergeTextStatistics(parts: readonly TextStatistics[]): TextStati
     totalLength: sumOf(parts, 'totalLength'),
     documentFrequency: sumByKey(parts.map(({ documentFrequency }) => documentFrequency)),
     ...(pairs.length === 0 ? {} : { pairFrequency: sumByKey(pairs) }),
+  };
+}
+
+/** Partitions that serve vectors of several embedders name each of them once. */
+export function mergeVectorStates(answers: readonly Output<'vectorState'>[]): Output<'vectorState'> {
+  const serving = new Map<string, EmbedderStamp>();
+  for (const stamp of answers.flatMap((answer) => answer.serving))
+    serving.set(`${stamp.name}/${stamp.dimensions}`, stamp);
+  const isLoading = answers.some(({ loading }) => loading === true);
+  return {
+    serving: [...serving.values()],
+    lag: sumOf(answers, 'lag'),
+    ...(isLoading ? { loading: true as const } : {}),
   };
 }

@@ -5,7 +5,7 @@ import { memoryFolder } from '../../../test/support/memory-files.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { Engine } from '../../engine/engine.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
-import type { CallContext, Input, LongMethod, Output, ReadMethod, WriteMethod } from '../protocol.ts';
+import type { CallContext, Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from '../protocol.ts';
 import type { EngineDoor } from '../transport/engine-door.ts';
 
 let root: string | undefined;
@@ -78,6 +78,13 @@ export class TestEngine implements EngineDoor {
     const failure = this.failure(method);
     if (failure !== undefined) throw failure;
     return this.#engine.read(method, context, input);
+  }
+
+  record<M extends RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
+    this.calls.push({ method, context, input });
+    const failure = this.failure(method);
+    if (failure !== undefined) throw failure;
+    return this.#engine.record(method, context, input);
   }
 
   async write<M extends WriteMethod | LongMethod>(

@@ -16,7 +16,7 @@ import {
   REPLY_BYTES_OUT_MAX,
   REPLY_COUNTED_BYTES_MIN,
 } from '../../engine/base/limits.ts';
-import { type Call, type CallContext, isReadCall } from '../protocol.ts';
+import { type Call, type CallContext, isReadCall, isRecordCall } from '../protocol.ts';
 import type { ShardCodecs } from './codec.ts';
 import type { EngineDoor } from './engine-door.ts';
 import { type Lane, laneOf, type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
@@ -156,6 +156,10 @@ export class BatchRunner {
   #call(id: number, engine: EngineDoor, call: Call, context: CallContext, answer: Answer): void {
     if (isReadCall(call)) {
       answer(engine.read(call.method, context, call.input));
+      return;
+    }
+    if (isRecordCall(call)) {
+      answer(engine.record(call.method, context, call.input));
       return;
     }
     if (call.method === 'fault') {

@@ -14,7 +14,14 @@ import {
   PENDING_BYTES_MAX,
   PENDING_ITEMS_MAX,
 } from '../../engine/base/limits.ts';
-import { type CallContext, type Input, isRead, type Method, type Output, type ShardCaller } from '../protocol.ts';
+import {
+  answersAtOnce,
+  type CallContext,
+  type Input,
+  type Method,
+  type Output,
+  type ShardCaller,
+} from '../protocol.ts';
 import type { RawReply } from './codec.ts';
 import { batchesRun, LANES, type Lane, RequestWriter, readReplies, skipRequest } from './pack.ts';
 
@@ -73,7 +80,7 @@ function newWays(): Record<Lane, Way> {
 
 function laneOf(method: Method): Lane {
   if (method === 'health') return 'probe';
-  return isRead(method) ? 'read' : 'write';
+  return answersAtOnce(method) ? 'read' : 'write';
 }
 
 export class ShardClient {

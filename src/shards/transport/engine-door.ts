@@ -1,6 +1,6 @@
 // The engine as its worker sees it: the door of one shard. Types only.
 import type { EngineOptions as Options } from '../../engine/engine.ts';
-import type { CallContext, Input, LongMethod, Output, ReadMethod, WriteMethod } from '../protocol.ts';
+import type { CallContext, Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from '../protocol.ts';
 
 /** What one shard's engine is opened with, as far as it crosses threads (by structured clone): plain data only. */
 export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal'>;
@@ -8,6 +8,8 @@ export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal'>;
 export interface EngineDoor {
   /** Answers at once from published state. Throws EngineError; anything else thrown is a bug. */
   read<M extends ReadMethod>(method: M, context: CallContext, input: Input<M>): Output<M>;
+  /** Answers at once and leaves an entry for the trail. Throws as `read` does. */
+  record<M extends RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M>;
   /**
    * Queues a write, or begins a long call; resolves when it is durable and visible, rejects with EngineError. The
    * engine forms the groups: what is queued while one append is in flight is the next group.

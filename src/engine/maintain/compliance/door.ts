@@ -1,17 +1,9 @@
 // The engine as its callers have it, for what is to go the way that every request goes.
 
-import type { MemoryCalls } from '../../calls/calls.ts';
+import type { Input, LongMethod, Output, ReadMethod, WriteMethod } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';
 
 export interface Door {
-  read<M extends keyof MemoryCalls>(
-    method: M,
-    context: CallContext,
-    input: MemoryCalls[M]['input'],
-  ): MemoryCalls[M]['output'];
-  write<M extends keyof MemoryCalls>(
-    method: M,
-    context: CallContext,
-    input: MemoryCalls[M]['input'],
-  ): Promise<MemoryCalls[M]['output']>;
+  read<M extends ReadMethod>(method: M, context: CallContext, input: Input<M>): Output<M>;
+  write<M extends WriteMethod | LongMethod>(method: M, context: CallContext, input: Input<M>): Promise<Output<M>>;
 }
