@@ -195,6 +195,10 @@ export type Change =
 interface Described<In extends TSchema, Out extends TSchema> {
   readonly name: string;
   readonly summary: string;
+  /** What the summary leaves out, in a sentence or two. */
+  readonly description: string;
+  /** A request under outside names: the members of path, query and body together, or the arguments of the command. */
+  readonly example: Members;
   readonly needs: Needs;
   /** Beside keys with the scope, callers that may create memories. */
   readonly orMayCreateMemories?: true;
@@ -256,6 +260,8 @@ export interface Planned {
 export interface Operation {
   readonly name: string;
   readonly summary: string;
+  readonly description: string;
+  readonly example: Members;
   readonly needs: Needs;
   readonly orMayCreateMemories: boolean;
   readonly on: 'memory' | 'deployment';
@@ -325,6 +331,8 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(row: De
   return {
     name: row.name,
     summary: row.summary,
+    description: row.description,
+    example: row.example,
     needs: row.needs,
     orMayCreateMemories: row.orMayCreateMemories ?? false,
     on: row.on,

@@ -25,6 +25,8 @@ export function execOperation(rows: readonly Operation[]): Operation {
   return defineOperation({
     name: 'exec',
     summary: 'Run a command on a memory; help lists them.',
+    description: 'Each command is an operation that has no route of its own, with its own scope.',
+    example: { command: 'history', args: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' } },
     // Each command asks for its own scope.
     needs: 'key',
     on: 'memory',
@@ -35,12 +37,20 @@ export function execOperation(rows: readonly Operation[]): Operation {
     onUnknown: 'warn',
     dryRun: true,
     slow: true,
-    input: Type.Object({ command: Type.String(), args: Type.Optional(Type.Unsafe<Members>({ type: 'object' })) }),
+    input: Type.Object({
+      command: Type.String({ description: 'Name of the command; help lists all.' }),
+      args: Type.Optional(
+        Type.Unsafe<Members>({
+          type: 'object',
+          description: 'Arguments of the command, under the names of its operation.',
+        }),
+      ),
+    }),
     output: Type.Object({
-      command: Type.String(),
-      ok: Type.Literal(true),
-      result: Type.Unknown(),
-      executionTimeMs: Type.Number(),
+      command: Type.String({ description: 'Name of the command that ran.' }),
+      ok: Type.Literal(true, { description: 'Always true: an error has its own answer.' }),
+      result: Type.Unknown({ description: 'Result of the command.' }),
+      executionTimeMs: Type.Number({ description: 'Time that the command took, in milliseconds.' }),
     }),
     errors: ['EXE-E001', 'SYS-E002'],
     http: [{ verb: 'POST', path: 'M/app/exec' }],

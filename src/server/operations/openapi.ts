@@ -6,17 +6,19 @@ import { SEVERITIES } from '../compliance/table.ts';
 import { STATUS } from '../status.ts';
 import { VERSION } from '../version.ts';
 import { defineOperation, type HttpRow, type Operation } from './define.ts';
-import { COUNT, COUNTS, FIELDS, FLAG, HASH, objectOf, TEXT } from './json-schema.ts';
+import { COUNT, COUNTS, FIELDS, FLAG, HASH, listOf, objectOf, TEXT } from './json-schema.ts';
 import { isMembers, type Members, nodeOf, outsideSchema, toSnake } from './names.ts';
 import { TAGS, tagOf } from './openapi-tags.ts';
-import { Type } from './type.ts';
+import { described, Type } from './type.ts';
 
 /** The row of GET /openapi.json, which is in the document itself too. */
 export function openApiOperation(rows: readonly Operation[]): Operation {
   let document: Members | undefined;
   const operation: Operation = defineOperation({
     name: 'openapi',
-    summary: 'This document.',
+    summary: 'The OpenAPI document of this server.',
+    description: 'It is made from the table that the server answers by.',
+    example: {},
     needs: 'read',
     on: 'deployment',
     reach: 'nothing',
@@ -42,13 +44,13 @@ const DOCUMENT: Members = {
   type: 'object',
   required: ['openapi', 'info', 'servers', 'tags', 'security', 'paths', 'components'],
   properties: {
-    openapi: { type: 'string' },
-    info: { type: 'object', additionalProperties: true },
-    servers: { type: 'array', items: { type: 'object', additionalProperties: true } },
-    tags: { type: 'array', items: { type: 'object', additionalProperties: true } },
-    security: { type: 'array', items: { type: 'object', additionalProperties: true } },
-    paths: { type: 'object', additionalProperties: true },
-    components: { type: 'object', additionalProperties: true },
+    openapi: described(TEXT, 'Version of OpenAPI.'),
+    info: described(FIELDS, 'Name, version and licence of the server.'),
+    servers: described(listOf(FIELDS), 'Addresses of the server.'),
+    tags: described(listOf(FIELDS), 'Groups of operations.'),
+    security: described(listOf(FIELDS), 'Ways to send an API key.'),
+    paths: described(FIELDS, 'The operations by path and verb.'),
+    components: described(FIELDS, 'Schemas that several operations share.'),
   },
 };
 
@@ -103,21 +105,26 @@ const ERROR_SCHEMA: Members = {
   properties: {
     error: {
       type: 'object',
+      description: 'The error.',
       required: ['code', 'message', 'details', 'request_id'],
       // Some codes tell more: where a query went wrong, what would be right.
       additionalProperties: true,
       properties: {
-        code: { type: 'string', pattern: '^[A-Z]{3}-E[0-9]{3}$' },
-        message: { type: 'string' },
+        code: { type: 'string', pattern: '^[A-Z]{3}-E[0-9]{3}$', description: 'Error code.' },
+        message: described(TEXT, 'What is wrong, after the code.'),
         details: {
           type: 'array',
+          description: 'Members of the request that are wrong.',
           items: {
             type: 'object',
             required: ['field', 'issue'],
-            properties: { field: { type: 'string' }, issue: { type: 'string' } },
+            properties: {
+              field: described(TEXT, 'Member of the request, as it was sent.'),
+              issue: described(TEXT, 'What is wrong with the member.'),
+            },
           },
         },
-        request_id: { type: 'string' },
+        request_id: described(TEXT, 'Id of the request, as in x-request-id.'),
       },
     },
   },
@@ -127,25 +134,31 @@ const SCOPE_NODE: Members = {
   type: 'object',
   required: ['name'],
   properties: {
-    name: { type: 'string' },
-    children: { type: 'array', items: { $ref: '#/components/schemas/ScopeNode' } },
+    name: described(TEXT, 'Name of the scope, unique among its siblings.'),
+    children: {
+      type: 'array',
+      items: { $ref: '#/components/schemas/ScopeNode' },
+      description: 'Scopes below this one.',
+    },
   },
 };
 
 function operationObject(row: Operation, face: HttpRow): Members {
+  const { properties = {} } = outsideSchema(row.input) as { readonly properties?: Members };
   const inPath = [...fullPath(face.path).matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
   return {
     operationId: row.name,
     summary: row.summary,
     tags: [tagOf(row.name)],
     ...(row.needs === 'public' ? { security: [] } : {}),
-    description: row.needs === 'public' ? 'Needs no key.' : `Needs a key${SCOPES[row.needs]}.`,
+    description: `${row.description} ${row.needs === 'public' ? 'Needs no key.' : `Needs a key${SCOPES[row.needs]}.`}`,
     parameters: [
       ...inPath.map((name) => ({
         name,
         in: 'path',
         required: true,
-        description: PATH_PARAMETERS[name] ?? 'As answers name it.',
+        description: name === 'id' ? 'Id of the memory.' : descriptionOf(properties[name]),
+        example: name === 'id' ? 'default' : row.example[name],
         schema: name === 'hash' ? HASH : { type: 'string', minLength: 1 },
       })),
       ...(face.body === 'none' || face.verb === 'DELETE' ? queryParameters(row, inPath) : []),
@@ -164,20 +177,12 @@ const SCOPES = {
   admin: ' of an admin',
 };
 
-const PATH_PARAMETERS: Readonly<Record<string, string>> = {
-  id: 'The memory.',
-  hash: 'The grain: SHA-256 of its blob.',
-  key_id: 'The key, by its id.',
-  user_id: 'The person.',
-  recall_id: 'The record, as the recall named it.',
-};
-
 function successes(row: Operation, face: HttpRow): Members {
   const answers = face.answers ?? { 'application/json': outsideSchema(row.output) };
   const content = Object.fromEntries(
     Object.entries(answers).map(([type, schema]) => {
       const isJson = type === 'application/json';
-      return [type, { schema: described(isJson && row.name !== 'openapi' ? withWarnings(schema) : schema) }];
+      return [type, { schema: shown(isJson && row.name !== 'openapi' ? withWarnings(schema) : schema) }];
     }),
   );
   const others = Object.entries(face.otherStatuses).map(([status, description]) => [
@@ -217,12 +222,14 @@ function errorResponses(row: Operation, face: HttpRow): Members {
   return { ...Object.fromEntries(told), default: { description: 'Another error of the contract.', content } };
 }
 
+const WARNINGS = described(listOf(TEXT), 'Members of the request that were ignored, and other notes.');
+
 /** Any answer tells what its request brought beside what the row knows. */
 function withWarnings(schema: Members): Members {
   const { properties, anyOf } = schema;
   if (Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.map((one: Members) => withWarnings(one)) };
   if (!isMembers(properties) || properties['warnings'] !== undefined) return schema;
-  return { ...schema, properties: { ...properties, warnings: { type: 'array', items: { type: 'string' } } } };
+  return { ...schema, properties: { ...properties, warnings: WARNINGS } };
 }
 
 const GRAIN_TYPES: Members = { enum: [...GRAIN_TYPE_NAMES] };
@@ -243,8 +250,17 @@ const KNOWN: Readonly<Record<string, Members>> = {
   query: FIELDS,
   features: { type: 'object', additionalProperties: { anyOf: [TEXT, FLAG, COUNT] } },
   limits: COUNTS,
-  type_counts: objectOf(Object.fromEntries(GRAIN_TYPE_NAMES.map((name) => [name, COUNT]))),
-  by_namespace: { type: 'object', additionalProperties: objectOf({ expired: COUNT, forgotten: COUNT, held: COUNT }) },
+  type_counts: objectOf(
+    Object.fromEntries(GRAIN_TYPE_NAMES.map((name) => [name, described(COUNT, `Number of ${name} grains.`)])),
+  ),
+  by_namespace: {
+    type: 'object',
+    additionalProperties: objectOf({
+      expired: described(COUNT, 'Number of grains that have expired.'),
+      forgotten: described(COUNT, 'Number of grains that were removed; for a dry run, that would be.'),
+      held: described(COUNT, 'Number of expired grains that a legal hold or a minimum time keeps.'),
+    }),
+  },
   by_mode: COUNTS,
   by_exclusion: COUNTS,
   excluded_counts: COUNTS,
@@ -252,23 +268,29 @@ const KNOWN: Readonly<Record<string, Members>> = {
 };
 
 /** Node by node: what is a plain text or list in the row, and known by its name, is told as such. */
-function described(node: Members): Members {
+function shown(node: Members): Members {
   const copy: Members = { ...node };
   const { properties, items, anyOf } = node;
   if (isMembers(properties))
     copy['properties'] = Object.fromEntries(
       Object.entries(properties).map(([name, child]) => [name, isMembers(child) ? member(name, child) : child]),
     );
-  if (isMembers(items)) copy['items'] = described(items);
+  if (isMembers(items)) copy['items'] = shown(items);
   else if (node['type'] === 'array') copy['items'] = {};
-  if (Array.isArray(anyOf)) copy['anyOf'] = anyOf.map((one: unknown) => (isMembers(one) ? described(one) : one));
+  if (Array.isArray(anyOf)) copy['anyOf'] = anyOf.map((one: unknown) => (isMembers(one) ? shown(one) : one));
   return copy;
 }
 
 function member(name: string, schema: Members): Members {
   const known = KNOWN[name];
-  const isPlain = Object.keys(schema).length === 1 && schema['type'] === (known?.['type'] ?? 'string');
-  return known !== undefined && isPlain ? known : described(schema);
+  const { description, default: fallback, ...rest } = schema;
+  const isPlain = Object.keys(rest).length === 1 && rest['type'] === (known?.['type'] ?? 'string');
+  if (known === undefined || !isPlain) return shown(schema);
+  return {
+    ...known,
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+  };
 }
 
 function queryParameters(row: Operation, inPath: readonly string[]): Members[] {
@@ -281,8 +303,20 @@ function queryParameters(row: Operation, inPath: readonly string[]): Members[] {
       name,
       in: 'query',
       required: required.has(name),
-      schema: isMembers(schema) ? member(name, schema) : schema,
+      ...(row.example[name] === undefined ? {} : { example: row.example[name] }),
+      ...parameterSchema(name, schema),
     }));
+}
+
+/** OpenAPI tools read the description beside the schema. */
+function parameterSchema(name: string, schema: unknown): Members {
+  if (!isMembers(schema)) return { schema };
+  const { description, ...rest } = member(name, schema);
+  return { description, schema: rest };
+}
+
+function descriptionOf(schema: unknown): unknown {
+  return isMembers(schema) ? schema['description'] : undefined;
 }
 
 function requestBody(row: Operation, face: HttpRow): Members {
@@ -294,7 +328,11 @@ function requestBody(row: Operation, face: HttpRow): Members {
         required: true,
         content: {
           'multipart/form-data': {
-            schema: { type: 'object', required: ['file'], properties: { file: { type: 'string', format: 'binary' } } },
+            schema: {
+              type: 'object',
+              required: ['file'],
+              properties: { file: { type: 'string', format: 'binary', description: 'The file to store.' } },
+            },
           },
         },
       },
@@ -302,7 +340,9 @@ function requestBody(row: Operation, face: HttpRow): Members {
   return {
     requestBody: {
       required: (nodeOf(row.input).required ?? []).length > 0,
-      content: { 'application/json': { schema: described(face.bodySchema ?? outsideSchema(row.input)) } },
+      content: {
+        'application/json': { schema: shown(face.bodySchema ?? outsideSchema(row.input)), example: row.example },
+      },
     },
   };
 }

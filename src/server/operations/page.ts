@@ -7,16 +7,44 @@ import { Type } from './type.ts';
 
 /** Members that every list takes; spread into its input schema. */
 export const PAGE_INPUT = {
-  limit: Type.Optional(Type.Integer({ minimum: 1 })),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: PAGE_OFFSET_MAX })),
-  order: Type.Optional(Type.Enum(['asc', 'desc'])),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Number of items on a page; the default is 50, and above 500 is treated as 500.',
+      default: PAGE_LIMIT_DEFAULT,
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'Cursor of the page to show, from the next_cursor of the page before.',
+    }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: PAGE_OFFSET_MAX,
+      description: 'Number of items to skip; the default is 0.',
+      default: 0,
+    }),
+  ),
+  order: Type.Optional(
+    Type.Enum(['asc', 'desc'], {
+      description: 'Order by time: desc is newest first, asc oldest first; the default is desc.',
+      default: 'desc',
+    }),
+  ),
 };
 
 /** Members that every list answers. */
 export const PAGE_OUTPUT = {
-  total: Type.Union([Type.Integer(), Type.Null()]),
-  nextCursor: Type.Union([Type.String(), Type.Null()]),
+  total: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Number of items on all pages; null where it is not counted.',
+  }),
+  nextCursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'Cursor of the next page; null on the last one.',
+  }),
 };
 
 /** Where a page ended: the time and the id or hash of its last item. */

@@ -55,5 +55,13 @@ const builders = {
   Unsafe: (schema: Schema) => ({ ...schema }),
 };
 
+/** A schema that other members share, with what it means here; `fallback` is what an absent member stands for. */
+export function described<S extends object>(schema: S, description: string, fallback?: unknown): S {
+  const own = { description, ...(fallback === undefined ? {} : { default: fallback }) };
+  const copy = { ...schema, ...own };
+  if (Object.hasOwn(schema, OPTIONAL)) Object.defineProperty(copy, OPTIONAL, { value: true });
+  return copy;
+}
+
 // What TypeBox's types say beyond the schema itself (`~kind` and the like) is for the compiler alone.
 export const Type = builders as unknown as Builders;

@@ -116,6 +116,8 @@ function unimplementedRow(name: string, needs: Scope, on: 'memory' | 'deployment
   return defineOperation({
     name,
     summary: 'Not in this build.',
+    description: 'The contract has it; this build answers SYS-E002.',
+    example: {},
     needs,
     on,
     reach: 'nothing',

@@ -19,13 +19,16 @@ import { type Static, Type } from '../type.ts';
 import { auditQuery } from './audit.ts';
 
 const Output = Type.Object({
-  query: Type.String(),
-  queryHash: Type.String(),
-  result: Type.Unsafe<JsonValue>({ type: 'object' }),
-  warnings: Type.Array(Type.String()),
-  statementType: Type.String(),
-  executionTimeMs: Type.Integer(),
-  resultCount: Type.Integer(),
+  query: Type.String({ description: 'The query as it was sent.' }),
+  queryHash: Type.String({ description: 'SHA-256 of the trimmed query, 64 hexadecimal digits.' }),
+  result: Type.Unsafe<JsonValue>({
+    type: 'object',
+    description: 'The result of the statement, as docs/cal-output.md describes it.',
+  }),
+  warnings: Type.Array(Type.String(), { description: 'Problems that did not stop the query.' }),
+  statementType: Type.String({ description: 'Kind of the statement that ran.' }),
+  executionTimeMs: Type.Integer({ description: 'Time that the query took, in milliseconds.' }),
+  resultCount: Type.Integer({ description: 'Number of items in the result.' }),
 });
 
 /** The result stays the text that the shard wrote until somebody wants it as an object. */
@@ -61,6 +64,8 @@ class CalOutput {
 export const calQuery = defineOperation({
   name: 'cal',
   summary: 'Run a query of the context assembly language.',
+  description: 'Statements that change something need a key that may write.',
+  example: { query: 'RECALL beliefs WHERE subject = "Ada" LIMIT 5' },
   needs: 'read',
   on: 'memory',
   reach: 'binding',
@@ -68,7 +73,7 @@ export const calQuery = defineOperation({
   onUnknown: 'warn',
   // What a query changes they keep; what it tells is nobody's to keep, as an erasure would not find it.
   keptByShards: true,
-  input: Type.Object({ query: Type.String(), waitForIndexMs: WaitForIndexMs }),
+  input: Type.Object({ query: Type.String({ description: 'The CAL text to run.' }), waitForIndexMs: WaitForIndexMs }),
   output: Output,
   errors: ['CAL-E002', 'CAL-E044', 'CAL-E046', 'CAL-E101'],
   exec: { command: 'cal' },

@@ -4,13 +4,25 @@ import { Type } from '../type.ts';
 export const calSwitch = defineOperation({
   name: 'cal_switch',
   summary: 'Turn CAL, or its statements that change something, off and on while the server runs; tells how they are.',
+  description: 'Without arguments it changes nothing.',
+  example: { tier1_enabled: false },
   needs: 'admin',
   on: 'memory',
   reach: 'deployment',
   mutates: true,
   onUnknown: 'refuse',
-  input: Type.Object({ enabled: Type.Optional(Type.Boolean()), tier1Enabled: Type.Optional(Type.Boolean()) }),
-  output: Type.Object({ enabled: Type.Boolean(), tier1Enabled: Type.Boolean() }),
+  input: Type.Object({
+    enabled: Type.Optional(Type.Boolean({ description: 'Turns CAL on or off; absent leaves it as it is.' })),
+    tier1Enabled: Type.Optional(
+      Type.Boolean({
+        description: 'Turns the CAL statements that change something on or off; absent leaves them as they are.',
+      }),
+    ),
+  }),
+  output: Type.Object({
+    enabled: Type.Boolean({ description: 'Whether CAL is on.' }),
+    tier1Enabled: Type.Boolean({ description: 'Whether the CAL statements that change something are on.' }),
+  }),
   exec: { command: 'cal_switch' },
   async run({ enabled, tier1Enabled }, { services, principal }) {
     const { cal } = services;

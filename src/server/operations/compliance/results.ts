@@ -12,44 +12,55 @@ import { defineOperation } from '../define.ts';
 import { FIELDS, HASH, listOf, objectOf, oneOf, orNull, TEXT, TEXTS, TIME, withMembers } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
 import { POLICY } from '../policy/schema.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { Citation, VerifyResult } from './verify-run.ts';
 
 const Counts = Type.Object({
-  total: Type.Integer(),
-  pass: Type.Integer(),
-  fail: Type.Integer(),
-  warn: Type.Integer(),
-  skip: Type.Integer(),
+  total: Type.Integer({ description: 'Number of checks.' }),
+  pass: Type.Integer({ description: 'Number of checks that passed.' }),
+  fail: Type.Integer({ description: 'Number of checks that failed.' }),
+  warn: Type.Integer({ description: 'Number of checks that ended with a warning.' }),
+  skip: Type.Integer({ description: 'Number of checks that did not apply.' }),
 });
 const CountsByName = Type.Unsafe<Record<string, JsonObject>>({ type: 'object' });
 
 const Figures = Type.Object({
-  runId: Type.String(),
+  runId: Type.String({ description: 'Id of the run that the counts come from.' }),
   ...Counts.properties,
-  passRate: Type.Number(),
-  byGroup: CountsByName,
-  byRegulation: CountsByName,
-  lastRunAt: Type.Integer(),
+  passRate: Type.Number({ description: 'Share of the checks that were not skipped and passed, from 0 to 1.' }),
+  byGroup: described(CountsByName, 'Counts of each group of checks, by its name.'),
+  byRegulation: described(CountsByName, 'Counts of the checks of each regulation, by its name.'),
+  lastRunAt: Type.Integer({ description: 'Time at which the run ended, in Unix seconds.' }),
 });
 
 const COUNTS_BY_NAME = { type: 'object', additionalProperties: outsideSchema(Counts) };
-const FIGURES = withMembers(outsideSchema(Figures), { by_group: COUNTS_BY_NAME, by_regulation: COUNTS_BY_NAME });
+const FIGURES = withMembers(outsideSchema(Figures), {
+  by_group: described(COUNTS_BY_NAME, 'Counts of each group of checks, by its name.'),
+  by_regulation: described(COUNTS_BY_NAME, 'Counts of the checks of each regulation, by its name.'),
+});
 
 const ASSESSMENT = objectOf({
-  framework: TEXT,
-  reference: TEXT,
-  status: oneOf('complete', 'incomplete', 'overdue', 'not_required'),
-  risk_class: TEXT,
-  answers: FIELDS,
-  gaps: TEXTS,
-  last_reviewed_at: orNull(TIME),
-  next_review_at: orNull(TIME),
+  framework: described(TEXT, 'The law: eu_ai_act or colorado_ai_act.'),
+  reference: described(TEXT, 'The article that demands the assessment.'),
+  status: described(
+    oneOf('complete', 'incomplete', 'overdue', 'not_required'),
+    'State of the assessment; a risk class that needs none gives not_required.',
+  ),
+  risk_class: described(TEXT, 'Risk class that the policy states: minimal, limited or high.'),
+  answers: described(FIELDS, 'Answers that the policy holds, by the name of the question.'),
+  gaps: described(TEXTS, 'Names of the questions that have no answer.'),
+  last_reviewed_at: described(orNull(TIME), 'Time of the last review in Unix seconds; null without one.'),
+  next_review_at: described(
+    orNull(TIME),
+    'Time at which the next review is due in Unix seconds, a year after the last; null without one.',
+  ),
 });
 
 export const complianceMetrics = defineOperation({
   name: 'compliance_metrics',
   summary: 'Counts of the last full run of the checks, which is made now if there was none.',
+  description: 'The counts are by group and by regulation too.',
+  example: {},
   needs: 'read',
   on: 'memory',
   reach: 'memory',
@@ -91,26 +102,36 @@ const GROUPS: readonly string[] = [...new Set(CHECKS.map(({ group }) => group))]
 export const complianceViolations = defineOperation({
   name: 'compliance_violations',
   summary: 'The checks that fail, worst first, with what helps.',
+  description: 'They are those of the last full run, which is made now if there was none.',
+  example: { severity: 'critical' },
   needs: 'read',
   on: 'memory',
   reach: 'memory',
   mutates: false,
   slow: true,
-  input: Type.Object({ severity: Type.Optional(Type.String()), group: Type.Optional(Type.String()) }),
+  input: Type.Object({
+    severity: Type.Optional(
+      Type.String({
+        description: 'Only violations of this severity: critical, high, medium or low; the default is all.',
+      }),
+    ),
+    group: Type.Optional(Type.String({ description: 'Only violations of this group of checks; the default is all.' })),
+  }),
   output: Type.Object({
     violations: Type.Array(
       Type.Object({
-        id: Type.String(),
-        group: Type.String(),
-        regulations: Type.Array(Citation),
-        severity: Type.String(),
-        description: Type.String(),
-        detail: Type.String(),
-        remediation: Type.String(),
-        detectedAt: Type.Integer(),
+        id: Type.String({ description: 'Id of the check.' }),
+        group: Type.String({ description: 'Group of the check.' }),
+        regulations: Type.Array(Citation, { description: 'Articles that the check serves.' }),
+        severity: Type.String({ description: 'Severity of the check: critical, high, medium or low.' }),
+        description: Type.String({ description: 'What the check verifies.' }),
+        detail: Type.String({ description: 'What the check measured.' }),
+        remediation: Type.String({ description: 'What to do so that the check passes.' }),
+        detectedAt: Type.Integer({ description: 'Time at which the failure was found, in Unix seconds.' }),
       }),
+      { description: 'The checks that failed, the most severe first.' },
     ),
-    total: Type.Integer(),
+    total: Type.Integer({ description: 'Number of violations.' }),
   }),
   errors: ['VAL-E001', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/compliance/violations' }],
@@ -141,15 +162,31 @@ function rankOf(severity: string): number {
 export const complianceImpact = defineOperation({
   name: 'compliance_impact',
   summary: 'Impact assessments of the laws on artificial intelligence, with what they leave unanswered.',
+  description: 'The answers come from the rule ai.impact_assessment of the policy.',
+  example: { framework: 'eu_ai_act' },
   needs: 'read',
   on: 'memory',
   reach: 'memory',
   mutates: false,
   slow: true,
-  input: Type.Object({ framework: Type.Optional(Type.String()) }),
-  output: Type.Object({ assessments: Type.Array(Type.Unsafe<JsonObject>({ type: 'object' })) }),
+  input: Type.Object({
+    framework: Type.Optional(
+      Type.String({ description: 'Only this law: eu_ai_act or colorado_ai_act; the default is both.' }),
+    ),
+  }),
+  output: Type.Object({
+    assessments: Type.Array(Type.Unsafe<JsonObject>({ type: 'object' }), {
+      description: 'One assessment for each law.',
+    }),
+  }),
   errors: ['VAL-E001', 'AUT-E001'],
-  http: [{ verb: 'GET', path: 'M/compliance/impact', answer: objectOf({ assessments: listOf(ASSESSMENT) }) }],
+  http: [
+    {
+      verb: 'GET',
+      path: 'M/compliance/impact',
+      answer: objectOf({ assessments: described(listOf(ASSESSMENT), 'One assessment for each law.') }),
+    },
+  ],
   async run({ framework }, context) {
     const named = framework?.toLowerCase().replaceAll('-', '_');
     if (named !== undefined && !FRAMEWORKS.some((name) => name === named)) throw unknown('framework', named);
@@ -171,26 +208,50 @@ const FORMATS = {
 const NOTED = orNull({ type: 'object', additionalProperties: true });
 
 const REPORT = withMembers(outsideSchema(VerifyResult), {
-  memory_id: TEXT,
-  policy: POLICY,
-  impact: listOf(ASSESSMENT),
-  record_of_processing: NOTED,
-  technical_documentation: NOTED,
-  erasure_log: listOf(
-    objectOf({ timestamp: TIME, event_type: TEXT, subject: TEXT, details: FIELDS, audit_entry_hash: HASH }),
+  memory_id: described(TEXT, 'Id of the memory.'),
+  policy: described(POLICY, 'The policy that holds in the memory.'),
+  impact: described(listOf(ASSESSMENT), 'One assessment for each law on artificial intelligence.'),
+  record_of_processing: described(NOTED, 'Record of processing activities (GDPR, Art. 30); null without one.'),
+  technical_documentation: described(NOTED, 'Technical documentation (EU AI Act, Art. 11); null without one.'),
+  erasure_log: described(
+    listOf(
+      objectOf({
+        timestamp: described(TIME, 'Time of the erasure in Unix seconds.'),
+        event_type: described(TEXT, 'The audit event: user.erased or scope.erased.'),
+        subject: described(TEXT, 'The user or scope that was erased, under its pseudonym.'),
+        details: described(FIELDS, 'Counts, codes and hashes of the audit entry.'),
+        audit_entry_hash: described(HASH, 'Hash of the audit entry.'),
+      }),
+    ),
+    'The latest erasures of users and scopes, at most 500.',
   ),
 });
 
 export const complianceExport = defineOperation({
   name: 'compliance_export',
   summary: 'The report of a run: policy, checks, impact, record of processing and log of erasures.',
+  description: 'It comes as JSON, as text or as CSV.',
+  example: { format: 'csv' },
   needs: 'read',
   on: 'memory',
   reach: 'memory',
   mutates: false,
   slow: true,
-  input: Type.Object({ format: Type.Optional(Type.String()), runId: Type.Optional(Type.String()) }),
-  output: Type.Object({ contentType: Type.String(), body: Type.String() }),
+  input: Type.Object({
+    format: Type.Optional(
+      Type.String({ description: 'Format of the report: json, text or csv; the default is json.', default: 'json' }),
+    ),
+    runId: Type.Optional(
+      Type.String({
+        description:
+          'Id of a kept run, which is the latest or the latest full one; the default is the latest full run.',
+      }),
+    ),
+  }),
+  output: Type.Object({
+    contentType: Type.String({ description: 'Content type of the report.' }),
+    body: Type.String({ description: 'The report as text.' }),
+  }),
   errors: ['VAL-E001', 'VER-E001', 'AUT-E001'],
   http: [
     {

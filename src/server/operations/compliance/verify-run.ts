@@ -5,30 +5,35 @@ import { VerifyRequest, VerifyResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { type Static, Type } from '../type.ts';
 
-export const Citation = Type.Object({ regulation: Type.String(), article: Type.String() });
+export const Citation = Type.Object({
+  regulation: Type.String({ description: 'Code of the regulation, such as gdpr.' }),
+  article: Type.String({ description: 'Article or section of the regulation.' }),
+});
 
 const Check = Type.Object({
-  id: Type.String(),
-  group: Type.String(),
-  regulations: Type.Array(Citation),
-  severity: Type.String(),
-  description: Type.String(),
-  status: Type.String(),
-  detail: Type.String(),
+  id: Type.String({ description: 'Id of the check.' }),
+  group: Type.String({ description: 'Group of the check.' }),
+  regulations: Type.Array(Citation, { description: 'Articles that the check serves.' }),
+  severity: Type.String({ description: 'Severity of the check: critical, high, medium or low.' }),
+  description: Type.String({ description: 'What the check verifies.' }),
+  status: Type.String({ description: 'Outcome of the check: pass, fail, warn or skip.' }),
+  detail: Type.String({ description: 'What the check measured.' }),
 });
 
 export const VerifyResult = Type.Object({
-  total: Type.Integer(),
-  pass: Type.Integer(),
-  fail: Type.Integer(),
-  warn: Type.Integer(),
-  skip: Type.Integer(),
-  passRate: Type.Number(),
-  runId: Type.String(),
-  regulation: Type.Union([Type.String(), Type.Null()]),
-  startedAt: Type.Integer(),
-  finishedAt: Type.Integer(),
-  checks: Type.Array(Check),
+  total: Type.Integer({ description: 'Number of checks in the run.' }),
+  pass: Type.Integer({ description: 'Number of checks that passed.' }),
+  fail: Type.Integer({ description: 'Number of checks that failed.' }),
+  warn: Type.Integer({ description: 'Number of checks that ended with a warning.' }),
+  skip: Type.Integer({ description: 'Number of checks that did not apply.' }),
+  passRate: Type.Number({ description: 'Share of the checks that were not skipped and passed, from 0 to 1.' }),
+  runId: Type.String({ description: 'Id of the run.' }),
+  regulation: Type.Union([Type.String(), Type.Null()], {
+    description: 'The regulation whose checks ran; null for all checks.',
+  }),
+  startedAt: Type.Integer({ description: 'Time at which the run began, in Unix seconds.' }),
+  finishedAt: Type.Integer({ description: 'Time at which the run ended, in Unix seconds.' }),
+  checks: Type.Array(Check, { description: 'Every check of the run with its outcome.' }),
 });
 
 function shown({ runId, regulation, startedAt, finishedAt, checks }: Run): Static<typeof VerifyResult> {
@@ -38,12 +43,21 @@ function shown({ runId, regulation, startedAt, finishedAt, checks }: Run): Stati
 export const verifyCompliance = defineOperation({
   name: 'verify_compliance',
   summary: 'Run the checks of compliance on a memory: all, or those of one regulation.',
+  description: 'There are 88 checks; those of a regulation without an active preset are skipped.',
+  example: { regulation: 'gdpr' },
   needs: 'read',
   on: 'memory',
   reach: 'memory',
   mutates: false,
   slow: true,
-  input: Type.Object({ regulation: Type.Optional(Type.String()) }),
+  input: Type.Object({
+    regulation: Type.Optional(
+      Type.String({
+        description:
+          'Only the checks of this regulation: gdpr, hipaa, eu_ai_act, soc2, ccpa, lgpd or pipl; the default is all 88.',
+      }),
+    ),
+  }),
   output: VerifyResult,
   errors: ['VER-E002', 'AUT-E001'],
   http: [{ verb: 'POST', path: 'M/verify/run' }],
@@ -66,6 +80,8 @@ export const verifyCompliance = defineOperation({
 export const verifyLatest = defineOperation({
   name: 'verify_latest',
   summary: 'The last result of the checks of compliance on a memory.',
+  description: 'It runs nothing: before the first run it is an error.',
+  example: {},
   needs: 'read',
   on: 'memory',
   reach: 'memory',

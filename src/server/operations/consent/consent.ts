@@ -10,18 +10,18 @@ import { renamed } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
 import { seconds } from '../seconds.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { ConsentRecord, consentRecords } from './record.ts';
 
 const UserId = Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX });
 const Purpose = Type.String({ minLength: 1, maxLength: PURPOSE_CHARS_MAX });
 
 const Said = Type.Object({
-  userId: Type.String(),
-  purpose: Type.String(),
-  status: Type.Enum(['granted', 'revoked']),
-  hash: Type.String(),
-  timestamp: Type.Integer(),
+  userId: Type.String({ description: 'The user who consents.' }),
+  purpose: Type.String({ description: 'The purpose, or * for every purpose.' }),
+  status: Type.Enum(['granted', 'revoked'], { description: 'What was recorded.' }),
+  hash: Type.String({ description: 'Hash of the consent grain that was written.' }),
+  timestamp: Type.Integer({ description: 'Time of the record in Unix seconds.' }),
 });
 
 const said = ({ userId, purpose, granted, hash, atMs }: ConsentFact): Static<typeof Said> => ({
@@ -76,21 +76,42 @@ const face = (name: 'GrantConsent' | 'RevokeConsent') =>
   });
 
 const Details = {
-  basis: Type.Optional(Type.String({ maxLength: PURPOSE_CHARS_MAX })),
-  jurisdiction: Type.Optional(Type.String({ maxLength: PURPOSE_CHARS_MAX })),
-  expiresAt: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999_999 })),
-  granteeDid: Type.Optional(Type.String({ minLength: 1 })),
+  basis: Type.Optional(
+    Type.String({ maxLength: PURPOSE_CHARS_MAX, description: 'Lawful basis of the consent, as free text.' }),
+  ),
+  jurisdiction: Type.Optional(
+    Type.String({
+      maxLength: PURPOSE_CHARS_MAX,
+      description: 'Jurisdiction that the consent was given in, as free text.',
+    }),
+  ),
+  expiresAt: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 9_999_999_999,
+      description: 'Time at which the consent ends, in Unix seconds; the default is never.',
+    }),
+  ),
+  granteeDid: Type.Optional(
+    Type.String({ minLength: 1, description: 'DID of the party that the consent is given to.' }),
+  ),
 };
 
 export const consentGrant = defineOperation({
   name: 'grant_consent',
   summary: 'Record that a user agrees to a purpose.',
+  description: 'It writes a consent grain that names the one before it.',
+  example: { user_id: 'ada', purpose: 'marketing', basis: 'Form of 3 May.' },
   needs: 'write',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId] }),
   mutates: true,
   onUnknown: 'refuse',
-  input: Type.Object({ userId: UserId, purpose: Purpose, ...Details }),
+  input: Type.Object({
+    userId: described(UserId, 'The user who consents.'),
+    purpose: described(Purpose, 'The purpose, or * for every purpose.'),
+    ...Details,
+  }),
   output: Said,
   errors: ['POL-E008'],
   grpc: face('GrantConsent'),
@@ -101,12 +122,20 @@ export const consentGrant = defineOperation({
 export const consentRevoke = defineOperation({
   name: 'revoke_consent',
   summary: 'Record that a user no longer agrees to a purpose, or never did.',
+  description: 'It writes a consent grain; the grants before it stay readable.',
+  example: { user_id: 'ada', purpose: 'marketing' },
   needs: 'write',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId] }),
   mutates: true,
   onUnknown: 'refuse',
-  input: Type.Object({ userId: UserId, purpose: Purpose, reason: Type.Optional(Type.String()) }),
+  input: Type.Object({
+    userId: described(UserId, 'The user who withdraws the consent.'),
+    purpose: described(Purpose, 'The purpose, or * for every purpose.'),
+    reason: Type.Optional(
+      Type.String({ description: 'Why the consent is withdrawn; the default is the x-reason header.' }),
+    ),
+  }),
   output: Said,
   grpc: face('RevokeConsent'),
   http: [{ verb: 'POST', path: 'M/consent/revoke', answer: SAID_BY_HTTP, write: toHttp }],
@@ -116,33 +145,66 @@ export const consentRevoke = defineOperation({
   },
 });
 
-const Pair = Type.Object({ userId: UserId, purpose: Purpose });
+const Pair = Type.Object({
+  userId: described(UserId, 'The user who consents.'),
+  purpose: described(Purpose, 'The purpose, or * for every purpose.'),
+});
 
 export const consentGrantBulk = defineOperation({
   name: 'grant_consents',
   summary: 'Record that many users agree to a purpose, or each to one of their own.',
+  description: 'Consents that are refused are in errors; the others are recorded.',
+  example: { user_ids: ['ada', 'bob'], purpose: 'marketing' },
   needs: 'write',
   on: 'memory',
   reach: ({ userIds, consents }) => ({ persons: userIds ?? consents?.map(({ userId }) => userId) ?? [] }),
   mutates: true,
   onUnknown: 'refuse',
   input: Type.Object({
-    userIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: CONSENTS_BULK_MAX })),
-    purpose: Type.Optional(Type.String()),
-    consents: Type.Optional(
-      Type.Array(Type.Object({ userId: Type.String(), purpose: Type.String() }), {
+    userIds: Type.Optional(
+      Type.Array(Type.String(), {
         minItems: 1,
         maxItems: CONSENTS_BULK_MAX,
+        description: 'Users who all consent to the purpose, at most 1,000.',
       }),
+    ),
+    purpose: Type.Optional(
+      Type.String({ description: 'The purpose that all of user_ids consent to, or * for every purpose.' }),
+    ),
+    consents: Type.Optional(
+      Type.Array(
+        Type.Object({
+          userId: Type.String({ description: 'The user who consents.' }),
+          purpose: Type.String({ description: 'The purpose, or * for every purpose.' }),
+        }),
+        {
+          minItems: 1,
+          maxItems: CONSENTS_BULK_MAX,
+          description: 'Pairs of user and purpose, in place of user_ids and purpose, at most 1,000.',
+        },
+      ),
     ),
   }),
   output: Type.Object({
-    granted: Type.Array(Type.Object({ userId: Type.String(), purpose: Type.String(), blobHash: Type.String() })),
-    errors: Type.Array(
-      Type.Object({ index: Type.Integer(), userId: Type.String(), code: Type.String(), error: Type.String() }),
+    granted: Type.Array(
+      Type.Object({
+        userId: Type.String({ description: 'The user who consents.' }),
+        purpose: Type.String({ description: 'The purpose, or * for every purpose.' }),
+        blobHash: Type.String({ description: 'Hash of the consent grain that was written.' }),
+      }),
+      { description: 'The consents that were recorded, in order.' },
     ),
-    totalGranted: Type.Integer(),
-    totalErrors: Type.Integer(),
+    errors: Type.Array(
+      Type.Object({
+        index: Type.Integer({ description: 'Position of the consent in the request, from 0.' }),
+        userId: Type.String({ description: 'The user of the refused consent.' }),
+        code: Type.String({ description: 'Error code.' }),
+        error: Type.String({ description: 'Error message.' }),
+      }),
+      { description: 'The consents that were refused.' },
+    ),
+    totalGranted: Type.Integer({ description: 'Number of consents that were recorded.' }),
+    totalErrors: Type.Integer({ description: 'Number of consents that were refused.' }),
   }),
   http: [{ verb: 'POST', path: 'M/consent/grant-bulk' }],
   async run({ userIds, purpose, consents }, context) {
@@ -186,9 +248,9 @@ function isPair({ userId, purpose }: Static<typeof Pair>): boolean {
 }
 
 const User = Type.Object({
-  userId: Type.String(),
-  restricted: Type.Boolean(),
-  purposes: Type.Array(ConsentRecord),
+  userId: Type.String({ description: 'The user.' }),
+  restricted: Type.Boolean({ description: "Whether the processing of the user's data is restricted." }),
+  purposes: Type.Array(ConsentRecord, { description: 'Consent record for each purpose of the user.' }),
 });
 
 const SCOPE = 'consents';
@@ -196,13 +258,19 @@ const SCOPE = 'consents';
 export const consentStatus = defineOperation({
   name: 'consent_status',
   summary: 'What users have agreed to, as enforcement decides it, those first who spoke last.',
+  description: 'Without user_id it lists every user who consented or withdrew.',
+  example: { user_id: 'ada' },
   needs: 'read',
   on: 'memory',
   reach: ({ userId }) => (userId === undefined ? 'binding' : { persons: [userId], namespaced: true }),
   mutates: false,
   paged: true,
-  input: Type.Object({ userId: Type.Optional(UserId), purpose: Type.Optional(Purpose), ...PAGE_INPUT }),
-  output: Type.Object({ users: Type.Array(User), ...PAGE_OUTPUT }),
+  input: Type.Object({
+    userId: Type.Optional(described(UserId, 'Only this user; the default is all.')),
+    purpose: Type.Optional(described(Purpose, 'Only this purpose; the default is all.')),
+    ...PAGE_INPUT,
+  }),
+  output: Type.Object({ users: Type.Array(User, { description: 'Users with their consents.' }), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: 'M/consent/status' }],
   async run({ userId, purpose, ...page }, context) {
     const asked = userId ?? context.userId;

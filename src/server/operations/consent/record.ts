@@ -4,17 +4,19 @@ import { seconds } from '../seconds.ts';
 import { type Static, Type } from '../type.ts';
 
 export const ConsentRecord = Type.Object({
-  userId: Type.String(),
-  purpose: Type.String(),
-  status: Type.Enum(['granted', 'revoked', 'none']),
+  userId: Type.String({ description: 'The user.' }),
+  purpose: Type.String({ description: 'The purpose, or * for every purpose.' }),
+  status: Type.Enum(['granted', 'revoked', 'none'], { description: 'Status that enforcement decides by.' }),
   /** The purpose whose consent decides: this one, or `*`. Absent where nothing was said. */
-  decidedBy: Type.Optional(Type.String()),
-  grantedAt: Type.Optional(Type.Integer()),
-  revokedAt: Type.Optional(Type.Integer()),
-  basis: Type.Optional(Type.String()),
-  jurisdiction: Type.Optional(Type.String()),
-  expiresAt: Type.Optional(Type.Integer()),
-  hash: Type.Optional(Type.String()),
+  decidedBy: Type.Optional(
+    Type.String({ description: 'The purpose whose consent decides: this one or *; absent where none was recorded.' }),
+  ),
+  grantedAt: Type.Optional(Type.Integer({ description: 'Time of the latest grant in Unix seconds.' })),
+  revokedAt: Type.Optional(Type.Integer({ description: 'Time of the withdrawal in Unix seconds.' })),
+  basis: Type.Optional(Type.String({ description: 'Lawful basis that the grant named.' })),
+  jurisdiction: Type.Optional(Type.String({ description: 'Jurisdiction that the grant named.' })),
+  expiresAt: Type.Optional(Type.Integer({ description: 'Time at which the consent ends, in Unix seconds.' })),
+  hash: Type.Optional(Type.String({ description: 'Hash of the consent grain that decides.' })),
 });
 type Shown = Static<typeof ConsentRecord>;
 

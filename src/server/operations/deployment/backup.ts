@@ -18,14 +18,22 @@ export const LAST_BACKUP = 'backup/last';
 export const backup = defineOperation({
   name: 'backup',
   summary: 'Copy data and keys of the deployment into an empty folder of the server.',
+  description: 'The server goes on meanwhile; the folder holds data and keys side by side.',
+  example: { path: '/backup/granary-2026-05-01' },
   needs: 'admin',
   on: 'memory',
   reach: 'deployment',
   mutates: true,
   onUnknown: 'warn',
   slow: true,
-  input: Type.Object({ path: Type.String({ minLength: 1 }) }),
-  output: Type.Object({ path: Type.String(), bytes: Type.Integer(), shards: Type.Integer() }),
+  input: Type.Object({
+    path: Type.String({ minLength: 1, description: 'Absolute path of an empty or missing folder on the server.' }),
+  }),
+  output: Type.Object({
+    path: Type.String({ description: 'Folder that holds the backup.' }),
+    bytes: Type.Integer({ description: 'Size of the copied shards in bytes.' }),
+    shards: Type.Integer({ description: 'Number of shards in the backup.' }),
+  }),
   errors: ['VAL-E001', 'STO-E001'],
   exec: { command: 'backup' },
   async run({ path }, { services, principal }) {

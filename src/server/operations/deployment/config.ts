@@ -9,7 +9,7 @@ import {
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
 import { EmbeddingOutput } from '../memories/stats.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 
 const Open = Type.Unsafe<Record<string, string | number | boolean>>({ type: 'object' });
 
@@ -21,19 +21,21 @@ function grpcOf(port: number | undefined): { grpc_port?: number } {
 export const config = defineOperation({
   name: 'config',
   summary: 'What this deployment is and can do.',
+  description: 'It names the limits and the features of this deployment.',
+  example: {},
   needs: 'public',
   on: 'deployment',
   reach: 'nothing',
   mutates: false,
   input: Type.Object({}),
   output: Type.Object({
-    authMode: Type.String(),
-    version: Type.String(),
-    deployment: Type.String(),
-    features: Open,
-    limits: Open,
+    authMode: Type.String({ description: 'Authentication mode: none, api-key, oidc or composite.' }),
+    version: Type.String({ description: 'Version of the server.' }),
+    deployment: Type.String({ description: 'Name of the deployment.' }),
+    features: described(Open, 'Features of this deployment: whether each is available, or its value.'),
+    limits: described(Open, 'Limits of this deployment, by name; members end in their unit.'),
     /** Who makes the vectors of memories that name no other. */
-    embedding: EmbeddingOutput,
+    embedding: described(EmbeddingOutput, 'Embedder of the memories that name no other.'),
   }),
   http: [{ verb: 'GET', path: '/config' }],
   async run(_, { services }) {

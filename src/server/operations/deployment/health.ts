@@ -6,14 +6,14 @@ import { HealthRequest, HealthResponse } from '../../gen/memory/v1/memory.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation, type HttpFace, rpc } from '../define.ts';
 import { objectOf, oneOf, TEXT, TEXTS } from '../json-schema.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 
 const Output = Type.Object({
-  status: Type.Enum(['ok', 'unavailable']),
-  version: Type.String(),
-  uptimeSeconds: Type.Integer(),
+  status: Type.Enum(['ok', 'unavailable'], { description: 'Whether the deployment answers and takes writes.' }),
+  version: Type.String({ description: 'Version of the server.' }),
+  uptimeSeconds: Type.Integer({ description: 'Time since the server started, in seconds.' }),
   /** What is wrong, whether it stops the deployment or not. */
-  reasons: Type.Array(Type.String()),
+  reasons: Type.Array(Type.String(), { description: 'What is wrong, whether or not it stops the deployment.' }),
 });
 
 async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
@@ -53,7 +53,13 @@ function healthFace(path: string): HttpFace<Static<typeof Output>> {
     verb: 'GET',
     path,
     write: ({ status, version, reasons }) => ({ status, version, ...(reasons.length === 0 ? {} : { reasons }) }),
-    answer: objectOf({ status: oneOf('ok', 'unavailable'), version: TEXT }, { reasons: TEXTS }),
+    answer: objectOf(
+      {
+        status: described(oneOf('ok', 'unavailable'), 'Whether the deployment answers and takes writes.'),
+        version: described(TEXT, 'Version of the server.'),
+      },
+      { reasons: described(TEXTS, 'What is wrong, whether or not it stops the deployment.') },
+    ),
     successStatus: ({ status }) => (status === 'ok' ? 200 : 503),
     otherStatuses: { 503: 'Requests should go elsewhere, for these reasons.' },
   };
@@ -62,6 +68,8 @@ function healthFace(path: string): HttpFace<Static<typeof Output>> {
 export const health = defineOperation({
   name: 'health',
   summary: 'Whether the deployment answers; 503 with the reasons when it does not.',
+  description: 'A deployment that refuses writes, for example on a full disk, is unavailable.',
+  example: {},
   needs: 'public',
   on: 'deployment',
   reach: 'nothing',
@@ -76,12 +84,17 @@ export const health = defineOperation({
 export const healthLive = defineOperation({
   name: 'health_live',
   summary: 'Whether the process answers at all. It waits for nothing.',
+  description: 'It is meant for a supervisor that restarts the process.',
+  example: {},
   needs: 'public',
   on: 'deployment',
   reach: 'nothing',
   mutates: false,
   input: Type.Object({}),
-  output: Type.Object({ status: Type.Enum(['ok']), version: Type.String() }),
+  output: Type.Object({
+    status: Type.Enum(['ok'], { description: 'Always ok: the process answers.' }),
+    version: Type.String({ description: 'Version of the server.' }),
+  }),
   http: [{ verb: 'GET', path: '/health/live' }],
   run: async () => ({ status: 'ok' as const, version: VERSION }),
 });
@@ -89,6 +102,8 @@ export const healthLive = defineOperation({
 export const healthReady = defineOperation({
   name: 'health_ready',
   summary: 'Whether requests should be sent here; 503 with the reasons when they should not.',
+  description: 'It is meant for a load balancer.',
+  example: {},
   needs: 'public',
   on: 'deployment',
   reach: 'nothing',
@@ -102,6 +117,8 @@ export const healthReady = defineOperation({
 export const healthRpc = defineOperation({
   name: 'health_rpc',
   summary: 'Whether the deployment answers.',
+  description: 'Over HTTP, GET /health answers the same without a key.',
+  example: {},
   needs: 'key',
   on: 'deployment',
   reach: 'nothing',

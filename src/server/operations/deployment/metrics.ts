@@ -8,12 +8,17 @@ export function metricsOperation(metrics: Metrics): Operation {
   return defineOperation({
     name: 'metrics',
     summary: 'Counters of this process in the Prometheus text form.',
+    description: 'It is not under /api, and needs a key of scope metrics.',
+    example: {},
     needs: 'metrics',
     on: 'deployment',
     reach: 'deployment',
     mutates: false,
     input: Type.Object({}),
-    output: Type.Object({ contentType: Type.String(), text: Type.String() }),
+    output: Type.Object({
+      contentType: Type.String({ description: 'Content type of the metrics.' }),
+      text: Type.String({ description: 'Metrics in the text format of Prometheus.' }),
+    }),
     http: [
       {
         verb: 'GET',

@@ -1,33 +1,46 @@
 import { defineOperation } from '../define.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 
 const Time = Type.Union([Type.Integer(), Type.Null()]);
 const Tier = Type.Object({
-  name: Type.Enum(['hot', 'warm', 'cold']),
-  enabled: Type.Boolean(),
-  backend: Type.Union([Type.String(), Type.Null()]),
-  grains: Type.Integer(),
-  bytes: Type.Integer(),
-  oldestAt: Time,
-  newestAt: Time,
+  name: Type.Enum(['hot', 'warm', 'cold'], { description: 'Name of the tier.' }),
+  enabled: Type.Boolean({ description: 'Whether the tier is in use.' }),
+  backend: Type.Union([Type.String(), Type.Null()], {
+    description: 'Storage backend of the tier; null where the tier is off.',
+  }),
+  grains: Type.Integer({ description: 'Number of grains in the tier.' }),
+  bytes: Type.Integer({ description: 'Size of the tier on disk in bytes.' }),
+  oldestAt: described(Time, 'Creation time of the oldest grain in Unix seconds; null where the tier is empty.'),
+  newestAt: described(Time, 'Creation time of the newest grain in Unix seconds; null where the tier is empty.'),
 });
 
 export const tierInfo = defineOperation({
   name: 'tier_info',
   summary: 'Where the grains of a memory lie: on one box, all of them hot.',
+  description: 'This build keeps every grain in the hot tier.',
+  example: {},
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
   input: Type.Object({}),
   output: Type.Object({
-    tiers: Type.Array(Tier),
-    policy: Type.Object({
-      hotDays: Type.Union([Type.Integer(), Type.Null()]),
-      warmDays: Type.Union([Type.Integer(), Type.Null()]),
+    tiers: Type.Array(Tier, { description: 'The tiers: hot, warm and cold.' }),
+    policy: Type.Object(
+      {
+        hotDays: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Days that a grain stays hot; null where grains never move.',
+        }),
+        warmDays: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Days that a grain stays warm; null where grains never move.',
+        }),
+      },
+      { description: 'When grains move between tiers.' },
+    ),
+    baaAcknowledged: Type.Boolean({
+      description: 'Whether a business associate agreement is acknowledged for tiering.',
     }),
-    baaAcknowledged: Type.Boolean(),
-    dpaAcknowledged: Type.Boolean(),
+    dpaAcknowledged: Type.Boolean({ description: 'Whether a data processing agreement is acknowledged for tiering.' }),
   }),
   http: [{ verb: 'GET', path: 'M/tier-info' }],
   async run(_, context) {

@@ -5,15 +5,17 @@ import { Type } from '../type.ts';
 
 const Finding = Type.Object({
   /** `shard 3` or `control`. */
-  part: Type.String(),
-  kind: Type.String(),
-  where: Type.String(),
-  problem: Type.String(),
+  part: Type.String({ description: 'Part of the deployment: a shard by its number, or control.' }),
+  kind: Type.String({ description: 'Kind of the finding.' }),
+  where: Type.String({ description: 'Place of the finding.' }),
+  problem: Type.String({ description: 'What is wrong there.' }),
 });
 
 export const verify = defineOperation({
   name: 'verify',
   summary: 'Check every record, blob, index block, key and audit chain of the deployment.',
+  description: 'It reads everything and changes nothing.',
+  example: {},
   needs: 'admin',
   on: 'memory',
   reach: 'deployment',
@@ -21,14 +23,14 @@ export const verify = defineOperation({
   slow: true,
   input: Type.Object({}),
   output: Type.Object({
-    shards: Type.Integer(),
-    records: Type.Integer(),
-    grains: Type.Integer(),
-    blocks: Type.Integer(),
-    auditEntries: Type.Integer(),
+    shards: Type.Integer({ description: 'Number of shards that were checked.' }),
+    records: Type.Integer({ description: 'Number of log records that were checked.' }),
+    grains: Type.Integer({ description: 'Number of grains that were checked.' }),
+    blocks: Type.Integer({ description: 'Number of index blocks that were checked.' }),
+    auditEntries: Type.Integer({ description: 'Number of audit entries that were checked.' }),
     /** All that were counted; `findings` names a bounded number of them. */
-    findingCount: Type.Integer(),
-    findings: Type.Array(Finding),
+    findingCount: Type.Integer({ description: 'Number of all findings, of which findings lists a bounded number.' }),
+    findings: Type.Array(Finding, { description: 'The findings, empty where everything is sound.' }),
   }),
   exec: { command: 'verify' },
   async run(_, { services }) {

@@ -3,22 +3,47 @@ import type { RemovalPreview, RemovalTarget } from '../../../shards/protocol.ts'
 import type { Context } from '../../context.ts';
 import { type Static, Type } from '../type.ts';
 
-export const DryRun = Type.Optional(Type.Boolean());
+export const DryRun = Type.Optional(
+  Type.Boolean({
+    description: 'Whether only to tell what would be removed; the default is the x-dry-run header, else false.',
+    default: false,
+  }),
+);
 
 /** Members of the answer to a dry run. Times are seconds, absent where nothing would go. */
 const MEMBERS = {
-  dryRun: Type.Literal(true),
-  count: Type.Integer(),
-  byType: Type.Record(Type.String(), Type.Integer()),
-  oldestCreatedAt: Type.Optional(Type.Integer()),
-  newestCreatedAt: Type.Optional(Type.Integer()),
-  hashes: Type.Optional(Type.Array(Type.String())),
-  notFound: Type.Optional(Type.Array(Type.String())),
-  userId: Type.Optional(Type.String()),
-  scopePath: Type.Optional(Type.String()),
-  scopes: Type.Optional(Type.Array(Type.Object({ scopePath: Type.String(), count: Type.Integer() }))),
-  id: Type.Optional(Type.String()),
-  status: Type.Literal('dry_run'),
+  dryRun: Type.Literal(true, { description: 'True for a dry run: nothing was removed.' }),
+  count: Type.Integer({ description: 'Number of grains that would be removed.' }),
+  byType: Type.Record(Type.String(), Type.Integer(), {
+    description: 'Number of grains that would be removed, by grain type.',
+  }),
+  oldestCreatedAt: Type.Optional(
+    Type.Integer({
+      description: 'Creation time of the oldest of these grains in Unix seconds; absent where there is none.',
+    }),
+  ),
+  newestCreatedAt: Type.Optional(
+    Type.Integer({
+      description: 'Creation time of the newest of these grains in Unix seconds; absent where there is none.',
+    }),
+  ),
+  hashes: Type.Optional(Type.Array(Type.String(), { description: 'Hashes of the grains that would be removed.' })),
+  notFound: Type.Optional(
+    Type.Array(Type.String(), { description: 'Requested hashes that the memory does not hold.' }),
+  ),
+  userId: Type.Optional(Type.String({ description: 'The user who would be erased.' })),
+  scopePath: Type.Optional(Type.String({ description: 'The scope that would be erased.' })),
+  scopes: Type.Optional(
+    Type.Array(
+      Type.Object({
+        scopePath: Type.String({ description: 'Path of the scope.' }),
+        count: Type.Integer({ description: 'Number of grains in the scope.' }),
+      }),
+      { description: 'Number of grains in each scope that would be erased.' },
+    ),
+  ),
+  id: Type.Optional(Type.String({ description: 'Id of the memory that would be deleted.' })),
+  status: Type.Literal('dry_run', { description: 'Always dry_run.' }),
 };
 export const Preview = Type.Object(MEMBERS);
 export type Preview = Static<typeof Preview>;

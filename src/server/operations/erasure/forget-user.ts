@@ -8,6 +8,9 @@ import { eraseUser } from './erase-user.ts';
 export const forgetUser = defineOperation({
   name: 'forget_user',
   summary: 'Erase a user: the key is destroyed before the answer, which is the proof.',
+  description:
+    "Copies and backups of the user's grains cannot be read without the key. A repeated call answers with the first proof.",
+  example: { user_id: 'ada', reason: 'Asked for by the user.' },
   needs: 'admin',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId] }),
@@ -16,16 +19,28 @@ export const forgetUser = defineOperation({
   keptByShards: true,
   dryRun: true,
   input: Type.Object({
-    userId: Type.String({ minLength: 1 }),
-    reason: Type.Optional(Type.String()),
+    userId: Type.String({ minLength: 1, description: 'The user to erase.' }),
+    reason: Type.Optional(
+      Type.String({
+        description: 'Why the user is erased; the default is the x-reason header, else data_subject_request.',
+      }),
+    ),
     dryRun: DryRun,
   }),
   output: Type.Object({
-    userId: Type.String(),
-    count: Type.Integer(),
-    keyFingerprint: Type.Optional(Type.String()),
-    timestamp: Type.Optional(Type.Integer()),
-    auditEntryHash: Type.Optional(Type.String()),
+    userId: Type.String({ description: 'The user who was erased.' }),
+    count: Type.Integer({
+      description: 'Number of grains that were deleted, all versions; 0 when the user was erased before.',
+    }),
+    keyFingerprint: Type.Optional(
+      Type.String({
+        description: 'First 16 hexadecimal digits of the SHA-256 of the destroyed key; empty for an unknown user.',
+      }),
+    ),
+    timestamp: Type.Optional(
+      Type.Integer({ description: 'Time of the erasure in Unix seconds; that of the first one when it is repeated.' }),
+    ),
+    auditEntryHash: Type.Optional(Type.String({ description: 'Hash of the audit entry of the erasure.' })),
     ...previewMembers(),
   }),
   errors: ['AUT-E001', 'POL-E003'],

@@ -3,20 +3,35 @@ import { AccumulateRequest, AccumulateResponse } from '../../gen/memory/v1/memor
 import { defineOperation, rpc } from '../define.ts';
 import { HASH, oneOf, withMembers } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { Fields, missing, mistyped } from './fields.ts';
 import { HASH_NAMES, hashAlias } from './hash-alias.ts';
 import { Hash } from './view.ts';
 
 const Input = Type.Object({
-  hash: Type.Optional(Hash),
-  namespace: Type.Optional(Type.String()),
-  subject: Type.Optional(Type.String({ minLength: 1 })),
-  relation: Type.Optional(Type.String({ minLength: 1 })),
+  hash: Type.Optional(described(Hash, 'Hash of the grain in any of its versions; the newest version is changed.')),
+  namespace: Type.Optional(
+    Type.String({ description: 'Namespace to look for subject and relation in; the default is the whole memory.' }),
+  ),
+  subject: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'With relation, in place of a hash: the newest current grain with this subject.',
+    }),
+  ),
+  relation: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'With subject, in place of a hash: the newest current grain with this relation.',
+    }),
+  ),
   // Open, as integers beyond 2^53 come as bigint: `checkDeltas` looks at them.
-  deltas: Type.Unsafe<Record<string, number>>({ type: 'object' }),
-  set: Type.Optional(Fields),
-  reason: Type.Optional(Type.String()),
+  deltas: Type.Unsafe<Record<string, number>>({
+    type: 'object',
+    description: 'Numbers to add, by field; a field that is missing starts at 0.',
+  }),
+  set: Type.Optional(described(Fields, 'Fields to set to these values in the new version.')),
+  reason: Type.Optional(Type.String({ description: 'Why the grain is changed; the default is the x-reason header.' })),
 });
 
 const BODY: Members = {
@@ -26,21 +41,34 @@ const BODY: Members = {
     ...Object.fromEntries(
       Object.entries(Input.properties).map(([name, schema]) => [name === 'hash' ? 'blob_hash' : name, schema]),
     ),
-    deltas: { type: 'object', additionalProperties: { type: 'number' } },
+    deltas: {
+      type: 'object',
+      additionalProperties: { type: 'number' },
+      description: 'Numbers to add, by field; a field that is missing starts at 0.',
+    },
   },
 };
 
 const Value = Type.Unsafe<JsonValue>({});
 const Output = Type.Object({
-  oldHash: Type.String(),
-  newHash: Type.String(),
-  applied: Type.Array(Type.Object({ field: Type.String(), old: Value, new: Value })),
-  fields: Fields,
+  oldHash: Type.String({ description: 'Hash of the version that was current before.' }),
+  newHash: Type.String({ description: 'Hash of the new version.' }),
+  applied: Type.Array(
+    Type.Object({
+      field: Type.String({ description: 'Name of the field.' }),
+      old: described(Value, 'Value before.'),
+      new: described(Value, 'Value after.'),
+    }),
+    { description: 'What was added, field by field.' },
+  ),
+  fields: described(Fields, 'All fields of the new version.'),
 });
 
 export const accumulate = defineOperation({
   name: 'accumulate',
   summary: 'Add to the numbers of a grain: a new version of it.',
+  description: 'The newest version is changed, whichever version is named; concurrent calls all count.',
+  example: { subject: 'Ada', relation: 'visits', deltas: { count: 1 } },
   needs: 'write',
   on: 'memory',
   reach: 'binding',
@@ -57,7 +85,10 @@ export const accumulate = defineOperation({
       bodySchema: BODY,
       otherNames: HASH_NAMES,
       read: ({ json }) => hashAlias(nodeOf(Input), json),
-      answer: withMembers(outsideSchema(Output), { blob_hash: HASH, status: oneOf('accumulated') }),
+      answer: withMembers(outsideSchema(Output), {
+        blob_hash: described(HASH, 'Hash of the new version.'),
+        status: described(oneOf('accumulated'), 'Always accumulated.'),
+      }),
       write: (output) => ({
         blob_hash: output.newHash,
         ...(outward(nodeOf(Output), output) as object), // an object schema gives an object

@@ -6,7 +6,7 @@ import { COUNT, HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
 import { addAsks, jsonAsks } from '../remember/asks-extraction.ts';
 import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from '../remember/extraction.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { withRelated } from './auto-relate.ts';
 import {
   bodyOf,
@@ -22,18 +22,24 @@ import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
 
 const Input = Type.Object({
-  grainType: Type.String(),
-  fields: Fields,
-  options: Type.Optional(AddOptionsInput),
-  purpose: Type.Optional(Type.String()),
+  grainType: Type.String({ description: 'One of the ten grain types.' }),
+  fields: described(Fields, 'Fields of the grain: those of its type, common fields, and any others, which are kept.'),
+  options: Type.Optional(described(AddOptionsInput, 'What to do beside storing the grain.')),
+  purpose: Type.Optional(
+    Type.String({ description: 'Purpose of the processing, which consent is checked for; the default is storage.' }),
+  ),
 });
 
 const Output = Type.Object({
-  hash: Type.String(),
-  duplicate: Type.Boolean(),
-  warnings: Type.Array(Type.String()),
+  hash: Type.String({ description: 'Hash of the stored grain, or of the grain that it duplicates.' }),
+  duplicate: Type.Boolean({ description: 'Whether the memory held the grain already.' }),
+  warnings: Type.Array(Type.String(), { description: 'What the request asked for and did not get.' }),
   /** There when extraction was asked for. */
-  extractedCount: Type.Optional(Type.Integer()),
+  extractedCount: Type.Optional(
+    Type.Integer({
+      description: 'Number of beliefs that were extracted; absent unless extract_memories was asked for.',
+    }),
+  ),
 });
 
 const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
@@ -70,22 +76,42 @@ const BODY: Members = {
     'Flat: the fields of a belief. Nested, for every type: grain_type, fields and common fields; the outer value wins.',
   anyOf: [{ required: ['subject', 'relation', 'object'] }, { required: ['fields'] }],
   properties: {
-    subject: { type: 'string' },
-    relation: { type: 'string' },
-    object: { type: 'string' },
-    confidence: { type: 'number', minimum: 0, maximum: 1 },
-    namespace: { type: 'string' },
-    tags: { type: 'array', items: { type: 'string' } },
-    grain_type: { enum: [...GRAIN_TYPE_NAMES] },
-    fields: { type: 'object' },
-    options: outsideSchema(AddOptionsInput),
-    purpose: { type: 'string' },
+    subject: { type: 'string', description: 'Subject of a flat belief.' },
+    relation: { type: 'string', description: 'Relation of a flat belief.' },
+    object: { type: 'string', description: 'Object of a flat belief.' },
+    confidence: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'Confidence from 0 to 1; the default is 1.',
+      default: 1,
+    },
+    namespace: { type: 'string', description: 'Namespace of the grain; the default is default.', default: 'default' },
+    tags: { type: 'array', items: { type: 'string' }, description: 'Tags of the grain; the default is none.' },
+    grain_type: {
+      enum: [...GRAIN_TYPE_NAMES],
+      description: 'Type of the grain; the default is belief.',
+      default: 'belief',
+    },
+    fields: {
+      type: 'object',
+      description: 'Fields of the grain in the nested shape; another type than belief needs it.',
+    },
+    options: outsideSchema(Input.properties.options),
+    purpose: {
+      type: 'string',
+      description: 'Purpose of the processing, which consent is checked for; the default is storage.',
+      default: 'storage',
+    },
   },
 };
 
 export const add = defineCall({
   name: 'add',
   summary: 'Add a grain.',
+  description:
+    'A flat body is a belief; a body with fields is a grain of any type. A grain that the memory holds already is not stored again.',
+  example: { subject: 'Ada', relation: 'likes', object: 'tea', user_id: 'ada', tags: ['drinks'] },
   needs: 'write',
   reach: 'binding',
   mutates: true,
@@ -109,8 +135,18 @@ export const add = defineCall({
       read: ({ json }) => readGrain(json),
       staysHere: jsonAsks,
       answer: objectOf(
-        { blob_hash: HASH, status: oneOf('added') },
-        { duplicate: oneOf(true), extracted_count: COUNT, warnings: TEXTS },
+        {
+          blob_hash: described(HASH, 'Hash of the stored grain, or of the grain that it duplicates.'),
+          status: described(oneOf('added'), 'Always added, for a duplicate too.'),
+        },
+        {
+          duplicate: described(oneOf(true), 'True when the memory held the grain already; absent otherwise.'),
+          extracted_count: described(
+            COUNT,
+            'Number of beliefs that were extracted; absent unless extract_memories was asked for.',
+          ),
+          warnings: described(TEXTS, 'What the request asked for and did not get.'),
+        },
       ),
       write: ({ hash, duplicate, warnings, extractedCount }) => ({
         blob_hash: hash,

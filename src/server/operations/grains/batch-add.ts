@@ -9,7 +9,7 @@ import { defineCall, rpc } from '../define.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema, parsedJson } from '../names.ts';
 import { batchAsks, jsonAsks } from '../remember/asks-extraction.ts';
 import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from '../remember/extraction.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { eachOf, type FindUnknown, within } from '../unknown-members.ts';
 import { withRelated } from './auto-relate.ts';
 import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownBesideFields } from './fields.ts';
@@ -20,28 +20,45 @@ import { AddOptionsInput, optionWarnings } from './options.ts';
 type BatchItem = AddItem | { readonly grainType: string; readonly refused: WireError };
 
 const Input = Type.Object({
-  items: Type.Array(Type.Unsafe<BatchItem>({ type: 'object' })),
-  options: Type.Optional(AddOptionsInput),
-  purpose: Type.Optional(Type.String()),
+  items: Type.Array(Type.Unsafe<BatchItem>({ type: 'object' }), { description: 'The grains to add, at most 1,000.' }),
+  options: Type.Optional(described(AddOptionsInput, 'What to do beside storing the grains.')),
+  purpose: Type.Optional(
+    Type.String({ description: 'Purpose of the processing, which consent is checked for; the default is storage.' }),
+  ),
 });
 
-const Added = Type.Object({ index: Type.Integer(), blobHash: Type.String(), grainType: Type.String() });
+const Added = Type.Object({
+  index: Type.Integer({ description: 'Position of the grain in the request, from 0.' }),
+  blobHash: Type.String({ description: 'Hash of the stored grain.' }),
+  grainType: Type.String({ description: 'Type of the grain.' }),
+});
 const Failed = Type.Object({
-  index: Type.Integer(),
-  grainType: Type.String({ description: 'As it was sent.' }),
-  code: Type.Unsafe<ErrorCode>({ type: 'string' }),
-  error: Type.String(),
+  index: Type.Integer({ description: 'Position of the grain in the request, from 0.' }),
+  // The bound says that it may be any text: OpenAPI tells of a plain text that it is one of the ten types.
+  grainType: Type.String({ minLength: 0, description: 'Type of the grain as it was sent, known or not.' }),
+  code: Type.Unsafe<ErrorCode>({ type: 'string', description: 'Error code.' }),
+  error: Type.String({ description: 'Error message.' }),
 });
 const Output = Type.Object({
-  added: Type.Array(Added),
-  errors: Type.Array(Failed),
-  duplicates: Type.Array(Type.Object({ index: Type.Integer(), blobHash: Type.String() })),
-  totalAdded: Type.Integer(),
-  totalErrors: Type.Integer(),
-  totalDuplicates: Type.Integer(),
+  added: Type.Array(Added, { description: 'The grains that were stored, in order.' }),
+  errors: Type.Array(Failed, { description: 'The grains that were refused; the others are stored all the same.' }),
+  duplicates: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: 'Position of the grain in the request, from 0.' }),
+      blobHash: Type.String({ description: 'Hash of the grain that the memory held already.' }),
+    }),
+    { description: 'The grains that the memory held already.' },
+  ),
+  totalAdded: Type.Integer({ description: 'Number of grains that were stored.' }),
+  totalErrors: Type.Integer({ description: 'Number of grains that were refused.' }),
+  totalDuplicates: Type.Integer({ description: 'Number of grains that the memory held already.' }),
   /** There when extraction was asked for. */
-  extractedCount: Type.Optional(Type.Integer()),
-  warnings: Type.Optional(Type.Array(Type.String())),
+  extractedCount: Type.Optional(
+    Type.Integer({
+      description: 'Number of beliefs that were extracted; absent unless extract_memories was asked for.',
+    }),
+  ),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the request asked for and did not get.' })),
 });
 
 const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
@@ -138,13 +155,24 @@ const BODY: Members = {
         type: 'object',
         required: ['grain_type', 'fields'],
         additionalProperties: true,
-        properties: { grain_type: { type: 'string' }, fields: { type: 'object' } },
+        properties: {
+          grain_type: { type: 'string', description: 'One of the ten grain types.' },
+          fields: {
+            type: 'object',
+            description: 'Fields of the grain: those of its type, common fields, and any others, which are kept.',
+          },
+        },
       },
+      description: 'The grains to add, at most 1,000; common fields may stand beside fields and win.',
     },
-    namespace: { type: 'string' },
-    tags: { type: 'array', items: { type: 'string' } },
-    options: outsideSchema(AddOptionsInput),
-    purpose: { type: 'string' },
+    namespace: { type: 'string', description: 'Namespace of the grains that name none; the default is default.' },
+    tags: { type: 'array', items: { type: 'string' }, description: 'Tags that every grain gets beside its own.' },
+    options: outsideSchema(Input.properties.options),
+    purpose: {
+      type: 'string',
+      description: 'Purpose of the processing, which consent is checked for; the default is storage.',
+      default: 'storage',
+    },
   },
 };
 
@@ -161,6 +189,11 @@ const findInItems: FindUnknown = (input, into) => {
 export const batchAdd = defineCall({
   name: 'batch_add',
   summary: 'Add up to 1,000 grains of any type; a bad one hurts no other.',
+  description: 'Grains that are refused are in errors, those that the memory holds already in duplicates.',
+  example: {
+    grains: [{ grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'tea' } }],
+    namespace: 'home',
+  },
   needs: 'write',
   reach: 'binding',
   mutates: true,

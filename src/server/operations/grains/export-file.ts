@@ -13,21 +13,30 @@ import { Type } from '../type.ts';
 import { checkedGrainType } from './grain-type.ts';
 
 const Input = Type.Object({
-  namespace: Type.Optional(Type.String()),
-  grainType: Type.Optional(Type.Array(Type.String())),
-  includeSuperseded: Type.Optional(Type.Boolean()),
+  namespace: Type.Optional(Type.String({ description: 'Only grains of this namespace; the default is all.' })),
+  grainType: Type.Optional(
+    Type.Array(Type.String(), { description: 'Only grains of these types; the default is all.' }),
+  ),
+  includeSuperseded: Type.Optional(
+    Type.Boolean({ description: 'Whether old versions are in the file; the default is true.', default: true }),
+  ),
 });
 
 export const exportFile = defineOperation({
   name: 'export_file',
   summary: 'Every grain of a memory as one .mg file.',
+  description: 'The file comes in pieces, in the format of the Open Memory Specification.',
+  example: { namespace: 'home', include_superseded: false },
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
   slow: true,
   input: Input,
-  output: Type.Object({ fileName: Type.String(), bytes: Type.Unsafe<AsyncIterable<Uint8Array>>({}) }),
+  output: Type.Object({
+    fileName: Type.String({ description: 'Name of the file.' }),
+    bytes: Type.Unsafe<AsyncIterable<Uint8Array>>({ description: 'The .mg file, in pieces.' }),
+  }),
   http: [
     {
       verb: 'GET',

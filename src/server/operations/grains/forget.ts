@@ -6,33 +6,56 @@ import { DryRun, isDryRun, Preview, previewOf } from '../erasure/dry-run.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
 import { either } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { missing } from './fields.ts';
 import { HASH_NAMES, hashAlias } from './hash-alias.ts';
 import { Hash } from './view.ts';
 
 const Input = Type.Object({
-  hash: Type.Optional(Hash),
-  hashes: Type.Optional(Type.Array(Hash, { minItems: 1, maxItems: BATCH_GRAINS_MAX })),
-  subject: Type.Optional(Type.String({ minLength: 1 })),
-  userId: Type.Optional(Type.String({ minLength: 1 })),
-  reason: Type.Optional(Type.String()),
+  hash: Type.Optional(described(Hash, 'Hash of the grain to forget.')),
+  hashes: Type.Optional(
+    Type.Array(Hash, {
+      minItems: 1,
+      maxItems: BATCH_GRAINS_MAX,
+      description: 'Hashes of the grains to forget, at most 1,000.',
+    }),
+  ),
+  subject: Type.Optional(
+    Type.String({ minLength: 1, description: 'Forgets every grain with exactly this subject, all versions.' }),
+  ),
+  userId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Alone: the user to erase; with hashes or a subject: only grains of this user.',
+    }),
+  ),
+  reason: Type.Optional(
+    Type.String({
+      description: 'Why the grains are forgotten, which a policy may demand; the default is the x-reason header.',
+    }),
+  ),
   dryRun: DryRun,
 });
 
 const Forgotten = Type.Object({
-  deleted: Type.Integer(),
-  hashes: Type.Array(Type.String()),
-  notFound: Type.Array(Type.String()),
-  status: Type.Literal('forgotten'),
+  deleted: Type.Integer({ description: 'Number of grains that were forgotten.' }),
+  hashes: Type.Array(Type.String(), { description: 'Hashes of the grains that were forgotten.' }),
+  notFound: Type.Array(Type.String(), { description: 'Requested hashes that the memory does not hold.' }),
+  status: Type.Literal('forgotten', { description: 'Always forgotten.' }),
 });
 const Erased = Type.Object({
-  userId: Type.String(),
-  count: Type.Integer(),
-  keyFingerprint: Type.String(),
-  timestamp: Type.Integer(),
-  auditEntryHash: Type.Optional(Type.String()),
-  status: Type.Literal('erased'),
+  userId: Type.String({ description: 'The user who was erased.' }),
+  count: Type.Integer({
+    description: 'Number of grains that were deleted, all versions; 0 when the user was erased before.',
+  }),
+  keyFingerprint: Type.String({
+    description: 'First 16 hexadecimal digits of the SHA-256 of the destroyed key; empty for an unknown user.',
+  }),
+  timestamp: Type.Integer({
+    description: 'Time of the erasure in Unix seconds; that of the first one when it is repeated.',
+  }),
+  auditEntryHash: Type.Optional(Type.String({ description: 'Hash of the audit entry of the erasure.' })),
+  status: Type.Literal('erased', { description: 'Always erased.' }),
 });
 
 type Output = Static<typeof Forgotten> | Static<typeof Erased> | Preview;
@@ -42,6 +65,12 @@ const SHAPES = { forgotten: Forgotten, erased: Erased, dry_run: Preview };
 export const forget = defineOperation({
   name: 'forget',
   summary: 'Forget grains by hash or subject, or erase a user.',
+  description:
+    'Blob and index entries are removed at once. A user_id alone erases the user, which needs a key of an admin.',
+  example: {
+    hashes: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    reason: 'Asked for by the user.',
+  },
   needs: 'write',
   on: 'memory',
   reach: ({ hash, hashes, subject, userId }) =>

@@ -1,16 +1,21 @@
 import { defineOperation } from '../define.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { Hash } from './view.ts';
 
 export const getRaw = defineOperation({
   name: 'get_raw',
   summary: 'The plaintext .mg blob of a grain: its SHA-256 is the hash.',
+  description: 'The answer has the hash as its ETag.',
+  example: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' },
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
-  input: Type.Object({ hash: Hash }),
-  output: Type.Object({ hash: Hash, blob: Type.Unsafe<Uint8Array>({}) }),
+  input: Type.Object({ hash: described(Hash, 'Hash of the grain, in any version.') }),
+  output: Type.Object({
+    hash: described(Hash, 'Hash of the grain.'),
+    blob: Type.Unsafe<Uint8Array>({ description: 'The plaintext .mg blob.' }),
+  }),
   errors: ['MEM-E001', 'MEM-E006'],
   http: [
     {

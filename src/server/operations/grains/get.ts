@@ -1,15 +1,17 @@
 import { GetRequest, GetResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, rpc } from '../define.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { GrainOutput, grainOutput, Hash } from './view.ts';
 
 export const get = defineCall({
   name: 'get',
   summary: 'One grain by its hash, in any version.',
+  description: 'An old version names its successor in superseded_by.',
+  example: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' },
   needs: 'read',
   reach: 'binding',
   mutates: false,
-  input: Type.Object({ hash: Hash }),
+  input: Type.Object({ hash: described(Hash, 'Hash of the grain, in any version.') }),
   output: GrainOutput,
   errors: ['MEM-E001', 'MEM-E006'],
   grpc: rpc({ rpc: 'Get', request: GetRequest, response: GetResponse }),

@@ -3,22 +3,26 @@ import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import { GetHistoryRequest, GetHistoryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { PAGE_INPUT, readPage, writeCursor } from '../page.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
 import { Hash } from './view.ts';
 
 const Version = Type.Object({
-  hash: Type.String(),
-  grainType: Type.String(),
-  fields: Fields,
-  createdAt: Type.Integer(),
-  relation: Type.Enum(['original', 'superseded', 'supersedes']),
+  hash: Type.String({ description: 'Hash of the version.' }),
+  grainType: Type.String({ description: 'Type of the grain.' }),
+  fields: described(Fields, 'Fields of the version.'),
+  createdAt: Type.Integer({ description: 'Time at which the version was created, in Unix seconds.' }),
+  relation: Type.Enum(['original', 'superseded', 'supersedes'], {
+    description: 'Place in the chain: original is the first version, supersedes the newest, superseded any between.',
+  }),
 });
 const Output = Type.Object({
-  versions: Type.Array(Version),
+  versions: Type.Array(Version, { description: 'Versions of the grain, oldest first.' }),
   /** There when the versions have no room in one answer: `cursor` of the call that goes on. */
-  nextCursor: Type.Optional(Type.String()),
-  warnings: Type.Optional(Type.Array(Type.String())),
+  nextCursor: Type.Optional(
+    Type.String({ description: 'Cursor of the call that goes on; absent when these are all versions.' }),
+  ),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the answer leaves out.' })),
 });
 
 const SCOPE = 'history';
@@ -26,11 +30,13 @@ const SCOPE = 'history';
 export const history = defineOperation({
   name: 'history',
   summary: 'Every version of a grain, oldest first, from the hash of any of them.',
+  description: 'A version that was forgotten is not in it.',
+  example: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' },
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
-  input: Type.Object({ hash: Hash, cursor: PAGE_INPUT.cursor }),
+  input: Type.Object({ hash: described(Hash, 'Hash of any version of the grain.'), cursor: PAGE_INPUT.cursor }),
   output: Output,
   errors: ['MEM-E001', 'VAL-E004'],
   exec: { command: 'history' },

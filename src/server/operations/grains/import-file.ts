@@ -6,27 +6,29 @@ import { Type } from '../type.ts';
 import { missing } from './fields.ts';
 
 const Failure = Type.Object({
-  index: Type.Integer(),
-  code: Type.Unsafe<ErrorCode>({ type: 'string' }),
-  error: Type.String(),
+  index: Type.Integer({ description: 'Position of the grain in the file, from 0.' }),
+  code: Type.Unsafe<ErrorCode>({ type: 'string', description: 'Error code.' }),
+  error: Type.String({ description: 'Error message.' }),
 });
 
 export const importFile = defineOperation({
   name: 'import_file',
   summary: 'Store the grains of a .mg file, under the hashes that they have.',
+  description: 'The body is a multipart form with one part named file, of up to 50 MiB.',
+  example: {},
   needs: 'write',
   on: 'memory',
   reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   slow: true,
-  input: Type.Object({ bytes: Type.Unsafe<Uint8Array>({}) }),
+  input: Type.Object({ bytes: Type.Unsafe<Uint8Array>({ description: 'The .mg file.' }) }),
   output: Type.Object({
-    imported: Type.Integer(),
-    duplicates: Type.Integer(),
-    errors: Type.Array(Failure),
-    hashes: Type.Array(Type.String()),
-    warnings: Type.Optional(Type.Array(Type.String())),
+    imported: Type.Integer({ description: 'Number of grains that were stored.' }),
+    duplicates: Type.Integer({ description: 'Number of grains that the memory held already.' }),
+    errors: Type.Array(Failure, { description: 'The grains that were refused; the others are stored all the same.' }),
+    hashes: Type.Array(Type.String(), { description: 'Hashes of the grains that were stored.' }),
+    warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the import changed or left out.' })),
   }),
   errors: ['FMT-E001', 'FMT-E003', 'LIM-E003'],
   http: [

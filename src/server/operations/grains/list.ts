@@ -8,17 +8,30 @@ import { GrainOutput, grainOutput } from './view.ts';
 
 const Input = Type.Object({
   ...PAGE_INPUT,
-  grainType: Type.Optional(Type.Array(Type.String())),
-  namespace: Type.Optional(Type.String()),
-  userId: Type.Optional(Type.String()),
-  subject: Type.Optional(Type.String()),
-  relation: Type.Optional(Type.String()),
-  tag: Type.Optional(Type.Array(Type.String())),
-  sessionId: Type.Optional(Type.String()),
-  createdAfter: Type.Optional(Type.Integer()),
-  createdBefore: Type.Optional(Type.Integer()),
-  includeSuperseded: Type.Optional(Type.Boolean()),
-  hashPrefix: Type.Optional(Type.String({ pattern: '^[0-9a-fA-F]{8,64}$' })),
+  grainType: Type.Optional(
+    Type.Array(Type.String(), { description: 'Only grains of these types; the default is all.' }),
+  ),
+  namespace: Type.Optional(Type.String({ description: 'Only grains of this namespace; the default is all.' })),
+  userId: Type.Optional(Type.String({ description: 'Only grains of this data subject.' })),
+  subject: Type.Optional(Type.String({ description: 'Only grains with exactly this subject.' })),
+  relation: Type.Optional(Type.String({ description: 'Only grains with exactly this relation.' })),
+  tag: Type.Optional(Type.Array(Type.String(), { description: 'Only grains that have all of these tags.' })),
+  sessionId: Type.Optional(Type.String({ description: 'Only grains of this session.' })),
+  createdAfter: Type.Optional(
+    Type.Integer({ description: 'Only grains created at this time or later, in Unix seconds.' }),
+  ),
+  createdBefore: Type.Optional(
+    Type.Integer({ description: 'Only grains created at this time or earlier, in Unix seconds.' }),
+  ),
+  includeSuperseded: Type.Optional(
+    Type.Boolean({ description: 'Whether old versions are listed; the default is false.', default: false }),
+  ),
+  hashPrefix: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-fA-F]{8,64}$',
+      description: 'Only grains whose hash begins with these 8 to 64 hexadecimal digits.',
+    }),
+  ),
 });
 
 const SCOPE = 'grains';
@@ -26,13 +39,15 @@ const SCOPE = 'grains';
 export const list = defineOperation({
   name: 'list_grains',
   summary: 'Pages of grains, newest first.',
+  description: 'Conditions narrow the list; without any, it holds every current grain.',
+  example: { grain_type: ['belief'], namespace: 'home', limit: 20 },
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
   paged: true,
   input: Input,
-  output: Type.Object({ grains: Type.Array(GrainOutput), ...PAGE_OUTPUT }),
+  output: Type.Object({ grains: Type.Array(GrainOutput, { description: 'The grains of the page.' }), ...PAGE_OUTPUT }),
   errors: ['VAL-E004', 'MEM-E005'],
   http: [{ verb: 'GET', path: 'M/grains' }],
   async run(input, context) {

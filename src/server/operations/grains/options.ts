@@ -3,10 +3,28 @@
 import { type Static, Type } from '../type.ts';
 
 export const AddOptionsInput = Type.Object({
-  extractEventDate: Type.Optional(Type.Boolean()),
-  autoRelate: Type.Optional(Type.Boolean()),
-  extractMemories: Type.Optional(Type.Boolean()),
-  sync: Type.Optional(Type.Boolean()),
+  extractEventDate: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the first date in the text sets valid_from where that is unset; the default is false.',
+      default: false,
+    }),
+  ),
+  autoRelate: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether up to 5 similar grains of the same user and namespace become related_to; the default is false.',
+      default: false,
+    }),
+  ),
+  extractMemories: Type.Optional(
+    Type.Boolean({ description: 'Whether beliefs are extracted from the text; the default is false.', default: false }),
+  ),
+  sync: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the answer waits until the indexes are sealed; the default is false.',
+      default: false,
+    }),
+  ),
 });
 export type AddOptionsInput = Static<typeof AddOptionsInput>;
 

@@ -2,15 +2,21 @@ import { SupersedeRequest, SupersedeResponse } from '../../gen/memory/v1/memory.
 import { defineOperation, rpc } from '../define.ts';
 import { HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { isMembers, type Members, parsedJson } from '../names.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { bodyOf, Fields, fieldsOf, findInFields, missing, mistyped, unknownBesideFields } from './fields.ts';
 import { Hash } from './view.ts';
 
 const Input = Type.Object({
-  oldHash: Hash,
-  grainType: Type.Optional(Type.String()),
-  fields: Fields,
-  reason: Type.Optional(Type.String()),
+  oldHash: described(Hash, 'Hash of the version to supersede, which must be current.'),
+  grainType: Type.Optional(
+    Type.String({ description: 'Type of the grain, which must be that of the old version; the default is that type.' }),
+  ),
+  fields: described(Fields, 'New values of fields; what is not sent carries forward, and null drops a field.'),
+  reason: Type.Optional(
+    Type.String({
+      description: 'Why the grain is superseded, which a policy may demand; the default is the x-reason header.',
+    }),
+  ),
 });
 
 const ENVELOPE = new Set(['blob_hash', 'old_hash', 'hash', 'grain_type', 'reason', 'purpose']);
@@ -35,23 +41,43 @@ const BODY: Members = {
   required: ['blob_hash'],
   description: 'New field values flat or in fields; what is not sent carries forward, null drops a field.',
   properties: {
-    blob_hash: { type: 'string' },
-    fields: { type: 'object' },
-    grain_type: { type: 'string' },
-    reason: { type: 'string' },
+    blob_hash: { type: 'string', description: 'Hash of the version to supersede, which must be current.' },
+    fields: {
+      type: 'object',
+      description:
+        'New values of fields in the nested shape; what is not sent carries forward, and null drops a field.',
+    },
+    grain_type: {
+      type: 'string',
+      description: 'Type of the grain, which must be that of the old version; the default is that type.',
+    },
+    reason: {
+      type: 'string',
+      description: 'Why the grain is superseded, which a policy may demand; the default is the x-reason header.',
+    },
   },
 };
 
 export const supersede = defineOperation({
   name: 'supersede',
   summary: 'Put a new version in the place of a grain.',
+  description: 'Fields that are not sent carry forward; the old version stays readable by its hash.',
+  example: {
+    blob_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    object: 'coffee',
+    reason: 'She said so.',
+  },
   needs: 'write',
   on: 'memory',
   reach: 'binding',
   mutates: true,
   onUnknown: 'warn',
   input: Input,
-  output: Type.Object({ oldHash: Type.String(), newHash: Type.String(), warnings: Type.Array(Type.String()) }),
+  output: Type.Object({
+    oldHash: Type.String({ description: 'Hash of the version that was superseded.' }),
+    newHash: Type.String({ description: 'Hash of the new version.' }),
+    warnings: Type.Array(Type.String(), { description: 'What the request asked for and did not get.' }),
+  }),
   errors: ['MEM-E001', 'MEM-E002', 'POL-E004'],
   findUnknown: findInFields,
   grpc: rpc({
@@ -72,8 +98,13 @@ export const supersede = defineOperation({
       findUnknown: unknownBesideFields(ENVELOPE),
       read: ({ json }) => readBody(json),
       answer: objectOf(
-        { blob_hash: HASH, new_hash: HASH, superseded: HASH, status: oneOf('superseded') },
-        { warnings: TEXTS },
+        {
+          blob_hash: described(HASH, 'Hash of the new version.'),
+          new_hash: described(HASH, 'Hash of the new version.'),
+          superseded: described(HASH, 'Hash of the version that was superseded.'),
+          status: described(oneOf('superseded'), 'Always superseded.'),
+        },
+        { warnings: described(TEXTS, 'What the request asked for and did not get.') },
       ),
       write: ({ oldHash, newHash, warnings }) => ({
         blob_hash: newHash,

@@ -1,24 +1,26 @@
 // A grain as answers show it (service contract 4.1, read shape).
 import type { GrainView } from '../../../shards/protocol.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { Fields } from './fields.ts';
 
 export const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
 export const GrainOutput = Type.Object({
-  blobHash: Type.String(),
-  hash: Type.String(),
-  grainType: Type.String(),
-  fields: Fields,
-  createdAt: Type.Integer(),
-  namespace: Type.String(),
-  userId: Type.Optional(Type.String()),
-  supersededBy: Type.Optional(Type.String()),
-  supersedes: Type.Optional(Type.String()),
+  blobHash: Type.String({ description: 'Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits.' }),
+  hash: Type.String({ description: 'The same as blob_hash.' }),
+  grainType: Type.String({ description: 'Type of the grain.' }),
+  fields: described(Fields, 'Every field of the grain, with defaults filled in.'),
+  createdAt: Type.Integer({ description: 'Time at which the grain was created, in Unix seconds.' }),
+  namespace: Type.String({ description: 'Namespace of the grain.' }),
+  userId: Type.Optional(Type.String({ description: 'The data subject; absent where there is none.' })),
+  supersededBy: Type.Optional(Type.String({ description: 'Hash of the next version; absent for the current one.' })),
+  supersedes: Type.Optional(Type.String({ description: 'Hash of the version before; absent for the first one.' })),
   /** Of a known grain that was read again: its further sources, the newest first. */
-  sources: Type.Optional(Type.Array(Hash)),
-  versionStatus: Type.Enum(['current', 'superseded']),
-  sizeBytes: Type.Integer(),
+  sources: Type.Optional(Type.Array(Hash, { description: 'Further sources of the grain, the newest first.' })),
+  versionStatus: Type.Enum(['current', 'superseded'], {
+    description: 'Whether this version is current or superseded.',
+  }),
+  sizeBytes: Type.Integer({ description: 'Size of the blob in bytes.' }),
 });
 export type GrainOutput = Static<typeof GrainOutput>;
 

@@ -4,29 +4,60 @@ import { includesScope, type Principal, RESERVED_ACTOR, SCOPES, type Scope } fro
 import { defineOperation } from '../define.ts';
 import { secondsToMs } from '../recall/query.ts';
 import { plainText } from '../text.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { isWithin, KeyOutput, keyOutput, ScopeName } from './view.ts';
 
 const Input = Type.Object({
-  name: Type.Optional(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX })),
-  principal: Type.Optional(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX })),
-  scopes: Type.Optional(Type.Array(ScopeName, { minItems: 1 })),
-  memoryId: Type.Optional(Type.String({ minLength: 1 })),
-  namespace: Type.Optional(plainText({ minLength: 1, maxLength: NAMESPACE_CHARS_MAX })),
-  userId: Type.Optional(plainText({ minLength: 1, maxLength: USER_ID_CHARS_MAX })),
-  expiresAt: Type.Optional(Type.Integer({ minimum: 0 })),
+  name: Type.Optional(
+    described(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX }), 'Name of the key; the default is key.', 'key'),
+  ),
+  principal: Type.Optional(
+    described(
+      plainText({ minLength: 1, maxLength: NAME_CHARS_MAX }),
+      "Principal that calls with the key act as; the default is key: and the key's id.",
+    ),
+  ),
+  scopes: Type.Optional(
+    Type.Array(ScopeName, { minItems: 1, description: "Scopes of the key; the default is the caller's own." }),
+  ),
+  memoryId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: "Memory that the key is bound to; the default is the caller's binding, or none.",
+    }),
+  ),
+  namespace: Type.Optional(
+    described(
+      plainText({ minLength: 1, maxLength: NAMESPACE_CHARS_MAX }),
+      "Namespace that the key is bound to; the default is the caller's binding, or none.",
+    ),
+  ),
+  userId: Type.Optional(
+    described(
+      plainText({ minLength: 1, maxLength: USER_ID_CHARS_MAX }),
+      "Data subject that the key is bound to; the default is the caller's binding, or none.",
+    ),
+  ),
+  expiresAt: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Time at which the key expires, in Unix seconds; the default is never.' }),
+  ),
 });
 
 export const keysCreate = defineOperation({
   name: 'create_key',
   summary: 'Make an API key. raw_key is shown here once.',
+  description: 'A key has at most the scopes of its maker and is bound at least as narrowly.',
+  example: { name: 'reader', scopes: ['read'], memory_id: 'default' },
   needs: 'admin',
   on: 'deployment',
   reach: 'binding',
   mutates: true,
   onUnknown: 'refuse',
   input: Input,
-  output: Type.Object({ ...KeyOutput.properties, rawKey: Type.String() }),
+  output: Type.Object({
+    ...KeyOutput.properties,
+    rawKey: Type.String({ description: 'The secret key, which is shown this once.' }),
+  }),
   shownOnce: ['rawKey'],
   errors: ['VAL-E001', 'MEM-E003'],
   http: [{ verb: 'POST', path: '/auth/keys', successStatus: 201 }],

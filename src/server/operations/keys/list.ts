@@ -9,13 +9,15 @@ const SCOPE = 'keys';
 export const keysList = defineOperation({
   name: 'list_keys',
   summary: 'API keys, newest first, without their secrets.',
+  description: 'A bound key sees keys that are bound at least as narrowly.',
+  example: { limit: 20 },
   needs: 'admin',
   on: 'deployment',
   reach: 'binding',
   mutates: false,
   paged: true,
   input: Type.Object(PAGE_INPUT),
-  output: Type.Object({ keys: Type.Array(KeyOutput), ...PAGE_OUTPUT }),
+  output: Type.Object({ keys: Type.Array(KeyOutput, { description: 'The keys of the page.' }), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: '/auth/keys' }],
   async run(input, { services, principal, told }) {
     const isBound =

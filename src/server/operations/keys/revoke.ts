@@ -6,13 +6,18 @@ import { isWithin } from './view.ts';
 export const keysRevoke = defineOperation({
   name: 'revoke_key',
   summary: 'Revoke an API key: the next call with it fails.',
+  description: 'A revoked key stays in the list.',
+  example: { key_id: 'key_aaaaaaaaaaaaaaaaaaaaaaaa' },
   needs: 'admin',
   on: 'deployment',
   reach: 'binding',
   mutates: true,
   onUnknown: 'refuse',
-  input: Type.Object({ keyId: Type.String() }),
-  output: Type.Object({ revoked: Type.Literal(true), keyId: Type.String() }),
+  input: Type.Object({ keyId: Type.String({ description: 'Id of the key to revoke.' }) }),
+  output: Type.Object({
+    revoked: Type.Literal(true, { description: 'Always true.' }),
+    keyId: Type.String({ description: 'Id of the revoked key.' }),
+  }),
   errors: ['AUT-E007'],
   http: [{ verb: 'DELETE', path: '/auth/keys/{key_id}' }],
   async run({ keyId }, { services, principal }) {

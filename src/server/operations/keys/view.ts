@@ -6,18 +6,26 @@ import { type Static, Type } from '../type.ts';
 export const ScopeName = Type.Enum([...SCOPES]);
 
 export const KeyOutput = Type.Object({
-  keyId: Type.String(),
-  name: Type.String(),
-  principal: Type.String(),
-  scopes: Type.Array(ScopeName),
-  prefix: Type.String(),
-  createdAt: Type.Integer(),
-  memoryId: Type.Optional(Type.String()),
-  namespace: Type.Optional(Type.String()),
-  userId: Type.Optional(Type.String()),
-  expiresAt: Type.Optional(Type.Integer()),
-  lastUsedAt: Type.Optional(Type.Integer()),
-  revokedAt: Type.Optional(Type.Integer()),
+  keyId: Type.String({ description: 'Id of the key.' }),
+  name: Type.String({ description: 'Name of the key.' }),
+  principal: Type.String({ description: 'Principal that calls with the key act as.' }),
+  scopes: Type.Array(ScopeName, { description: 'Scopes of the key.' }),
+  prefix: Type.String({ description: 'First 10 characters of the secret key.' }),
+  createdAt: Type.Integer({ description: 'Time at which the key was made, in Unix seconds.' }),
+  memoryId: Type.Optional(Type.String({ description: 'Memory that the key is bound to; absent for all memories.' })),
+  namespace: Type.Optional(
+    Type.String({ description: 'Namespace that the key is bound to; absent for all namespaces.' }),
+  ),
+  userId: Type.Optional(Type.String({ description: 'Data subject that the key is bound to; absent for all.' })),
+  expiresAt: Type.Optional(
+    Type.Integer({ description: 'Time at which the key expires, in Unix seconds; absent for never.' }),
+  ),
+  lastUsedAt: Type.Optional(
+    Type.Integer({ description: 'Time of the last use in Unix seconds; absent for a key that was never used.' }),
+  ),
+  revokedAt: Type.Optional(
+    Type.Integer({ description: 'Time at which the key was revoked, in Unix seconds; absent for a valid key.' }),
+  ),
 });
 export type KeyOutput = Static<typeof KeyOutput>;
 

@@ -7,28 +7,86 @@ import type { NewMemory } from '../../control/memories.ts';
 import { defineOperation } from '../define.ts';
 import type { Members } from '../names.ts';
 import { isLanguage, plainText } from '../text.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { MemoryOutput, memoryOutput } from './view.ts';
 
 const Input = Type.Object({
-  id: Type.Optional(Type.String({ minLength: 1 })),
-  name: Type.Optional(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX })),
-  description: Type.Optional(plainText({ maxLength: DESCRIPTION_CHARS_MAX })),
-  region: Type.Optional(plainText({ maxLength: NAME_CHARS_MAX })),
-  settings: Type.Optional(Type.Unsafe<Members>({ type: 'object' })),
-  policies: Type.Optional(Type.Array(Type.String())),
-  partitions: Type.Optional(Type.Integer({ minimum: 1 })),
-  language: Type.Optional(Type.String({ pattern: '^[a-z]{2}$' })),
-  dedup: Type.Optional(Type.Enum(['none', 'exact', 'fuzzy', 'upsert'])),
-  dedupThreshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  guardrailPatterns: Type.Optional(Type.Array(Type.String())),
-  guardrailMode: Type.Optional(Type.Enum(['exact', 'contains', 'fuzzy'])),
-  vectorBackend: Type.Optional(Type.String()),
+  id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Id of the memory; the default is made from the name, with a suffix where it is taken.',
+    }),
+  ),
+  name: Type.Optional(
+    described(plainText({ minLength: 1, maxLength: NAME_CHARS_MAX }), 'Name of the memory; the default is its id.'),
+  ),
+  description: Type.Optional(
+    described(plainText({ maxLength: DESCRIPTION_CHARS_MAX }), 'Description of the memory; the default is empty.'),
+  ),
+  region: Type.Optional(
+    described(
+      plainText({ maxLength: NAME_CHARS_MAX }),
+      "Region that the memory lies in, which a policy's regions are compared with.",
+    ),
+  ),
+  settings: Type.Optional(
+    Type.Unsafe<Members>({ type: 'object', description: "Settings of the caller's own, which are kept and shown." }),
+  ),
+  policies: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Names of the policy presets that hold from the first grain on; the default is none.',
+    }),
+  ),
+  partitions: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Number of partitions, from 1 to the number of shards; the default is 1.',
+      default: 1,
+    }),
+  ),
+  language: Type.Optional(
+    Type.String({
+      pattern: '^[a-z]{2}$',
+      description: 'ISO 639-1 code of the language of the text index, fixed at creation; the default is en.',
+      default: 'en',
+    }),
+  ),
+  dedup: Type.Optional(
+    Type.Enum(['none', 'exact', 'fuzzy', 'upsert'], {
+      description: 'How duplicates are recognised; the default is exact.',
+      default: 'exact',
+    }),
+  ),
+  dedupThreshold: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        'Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1; the default is 0.85.',
+      default: 0.85,
+    }),
+  ),
+  guardrailPatterns: Type.Optional(
+    Type.Array(Type.String(), { description: 'Texts that no grain may hold; the default is none.' }),
+  ),
+  guardrailMode: Type.Optional(
+    Type.Enum(['exact', 'contains', 'fuzzy'], {
+      description: 'How a guardrail pattern matches a text; the default is contains.',
+      default: 'contains',
+    }),
+  ),
+  vectorBackend: Type.Optional(
+    Type.String({
+      description: "Name of the embedder that makes the memory's vectors; the default is the deployment's.",
+    }),
+  ),
 });
 
 export const memoriesCreate = defineOperation({
   name: 'create_memory',
   summary: 'Make a memory.',
+  description: 'Partitions and language are fixed from then on.',
+  example: { id: 'ada', description: 'What the assistant knows of Ada.', policies: ['gdpr'] },
   needs: 'admin',
   orMayCreateMemories: true,
   on: 'deployment',

@@ -5,6 +5,8 @@ import { Type } from '../type.ts';
 export const memoryDelete = defineOperation({
   name: 'delete_memory',
   summary: 'Delete a memory: its keys are destroyed, so no copy of it can be read.',
+  description: 'Keys that are bound to the memory are revoked. A legal hold refuses it.',
+  example: { dry_run: true },
   needs: 'admin',
   on: 'memory',
   reach: 'memory',
@@ -12,12 +14,21 @@ export const memoryDelete = defineOperation({
   onUnknown: 'refuse',
   dryRun: true,
   slow: true,
-  input: Type.Object({ confirm: Type.Optional(Type.Boolean()), dryRun: DryRun }),
+  input: Type.Object({
+    confirm: Type.Optional(Type.Boolean({ description: 'Has no effect: the memory is deleted with or without it.' })),
+    dryRun: DryRun,
+  }),
   output: Type.Object({
-    deleted: Type.Boolean(),
-    id: Type.String(),
-    keyFingerprint: Type.Optional(Type.String()),
-    count: Type.Optional(Type.Integer()),
+    deleted: Type.Boolean({ description: 'Whether the memory was deleted; false for a dry run.' }),
+    id: Type.String({ description: 'Id of the memory.' }),
+    keyFingerprint: Type.Optional(
+      Type.String({
+        description: 'First 16 hexadecimal digits of the SHA-256 of the destroyed key; absent for a dry run.',
+      }),
+    ),
+    count: Type.Optional(
+      Type.Integer({ description: 'Number of grains that would be removed; absent unless it is a dry run.' }),
+    ),
     ...previewMembers(),
   }),
   http: [{ verb: 'DELETE', path: 'M' }],

@@ -5,6 +5,8 @@ import { MemoryOutput, memoryOutput } from './view.ts';
 export const memoryGet = defineOperation({
   name: 'get_memory',
   summary: 'One memory.',
+  description: 'It shows the options that the memory was made with and the policy presets that hold.',
+  example: {},
   needs: 'read',
   on: 'memory',
   reach: 'binding',

@@ -6,22 +6,24 @@ import { Type } from '../type.ts';
 const SCOPE = 'memories';
 
 const Entry = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.String(),
-  createdAt: Type.Integer(),
+  id: Type.String({ description: 'Id of the memory.' }),
+  name: Type.String({ description: 'Name of the memory.' }),
+  description: Type.String({ description: 'Description of the memory.' }),
+  createdAt: Type.Integer({ description: 'Time at which the memory was made, in Unix seconds.' }),
 });
 
 export const memoriesList = defineOperation({
   name: 'list_memories',
   summary: 'The memories that the key may see, newest first.',
+  description: 'A bound key sees its own memory alone.',
+  example: { limit: 20 },
   needs: 'read',
   on: 'deployment',
   reach: 'binding',
   mutates: false,
   paged: true,
   input: Type.Object(PAGE_INPUT),
-  output: Type.Object({ memories: Type.Array(Entry), ...PAGE_OUTPUT }),
+  output: Type.Object({ memories: Type.Array(Entry, { description: 'The memories of the page.' }), ...PAGE_OUTPUT }),
   http: [{ verb: 'GET', path: '/memories' }],
   async run(input, { services, principal, told }) {
     const all = services.memories.list();

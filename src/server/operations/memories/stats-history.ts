@@ -8,25 +8,37 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const Point = Type.Object({
-  timestamp: Type.Integer(),
-  totalGrains: Type.Integer(),
-  diskSpaceBytes: Type.Integer(),
-  typeCounts: Type.Unsafe<Record<string, number>>({ type: 'object' }),
+  timestamp: Type.Integer({ description: 'Time of the point in Unix seconds.' }),
+  totalGrains: Type.Integer({ description: 'Number of grains, current and superseded.' }),
+  diskSpaceBytes: Type.Integer({ description: 'Size of the memory on disk in bytes.' }),
+  typeCounts: Type.Unsafe<Record<string, number>>({ type: 'object', description: 'Number of grains by grain type.' }),
 });
 
 export const statsHistory = defineOperation({
   name: 'stats_history',
   summary: 'What a memory held over time; without a range the last day by hours, or the last 30 days.',
+  description: 'Points of hours are kept 90 days, points of days two years.',
+  example: { interval: 'day' },
   needs: 'read',
   on: 'memory',
   reach: 'memory',
   mutates: false,
   input: Type.Object({
-    from: Type.Optional(Type.Integer()),
-    to: Type.Optional(Type.Integer()),
-    interval: Type.Optional(Type.Enum(['hour', 'day'])),
+    from: Type.Optional(
+      Type.Integer({
+        description:
+          'Time of the first point in Unix seconds; the default is a day before to, or 30 days for interval day.',
+      }),
+    ),
+    to: Type.Optional(Type.Integer({ description: 'Time of the last point in Unix seconds; the default is now.' })),
+    interval: Type.Optional(
+      Type.Enum(['hour', 'day'], { description: 'Distance of the points; the default is hour.', default: 'hour' }),
+    ),
   }),
-  output: Type.Object({ points: Type.Array(Point), interval: Type.String() }),
+  output: Type.Object({
+    points: Type.Array(Point, { description: 'The points, the oldest first.' }),
+    interval: Type.String({ description: 'Distance of the points: hour or day.' }),
+  }),
   errors: ['VAL-E001'],
   http: [{ verb: 'GET', path: 'M/stats/history' }],
   async run(input, context) {

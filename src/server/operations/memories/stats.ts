@@ -4,42 +4,52 @@ import { StatsRequest, StatsResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { renamed } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward } from '../names.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 
 const Counts = Type.Unsafe<Record<string, number>>({ type: 'object' });
 
 /** An embedder: its own name once it is open, before that what it is configured by. `dimensions` is 0 until then. */
 export const EmbeddingOutput = Type.Object({
-  backend: Type.String(),
-  dimensions: Type.Integer(),
-  state: Type.Enum(['none', 'cold', 'opening', 'ready', 'failed']),
+  backend: Type.String({ description: 'Name of the embedder; until it is open, the name that it is configured by.' }),
+  dimensions: Type.Integer({ description: 'Number of dimensions of its vectors; 0 until the embedder is open.' }),
+  state: Type.Enum(['none', 'cold', 'opening', 'ready', 'failed'], { description: 'State of the embedder.' }),
   /** Why it failed, or what it stands in for. */
-  reason: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String({ description: 'Why the embedder failed, or what it stands in for.' })),
 });
 
 const Output = Type.Object({
-  totalGrains: Type.Integer(),
-  diskSpaceBytes: Type.Integer(),
-  typeCounts: Counts,
-  namespaces: Type.Array(Type.String()),
-  userCount: Type.Integer(),
-  supersededGrains: Type.Integer(),
+  totalGrains: Type.Integer({ description: 'Number of grains, current and superseded.' }),
+  diskSpaceBytes: Type.Integer({ description: 'Size of the memory on disk in bytes.' }),
+  typeCounts: described(Counts, 'Number of grains by grain type.'),
+  namespaces: Type.Array(Type.String(), { description: 'Names of the namespaces that hold grains.' }),
+  userCount: Type.Integer({ description: 'Number of data subjects.' }),
+  supersededGrains: Type.Integer({ description: 'Number of superseded grains.' }),
   /** Whatever counts what others do is absent for a bound caller. */
-  auditEntries: Type.Optional(Type.Integer()),
-  hasEncryption: Type.Boolean(),
-  hasPolicy: Type.Boolean(),
-  pendingWrites: Type.Optional(Type.Integer()),
-  triples: Type.Integer(),
-  vectors: Type.Optional(Type.Integer()),
-  purgePending: Type.Optional(Type.Integer()),
+  auditEntries: Type.Optional(Type.Integer({ description: 'Number of audit entries; absent for a bound caller.' })),
+  hasEncryption: Type.Boolean({ description: 'Always true: every grain is encrypted.' }),
+  hasPolicy: Type.Boolean({ description: 'Whether the memory has policy presets.' }),
+  pendingWrites: Type.Optional(
+    Type.Integer({
+      description: 'Number of writes that its shards hold and have not committed; absent for a bound caller.',
+    }),
+  ),
+  triples: Type.Integer({ description: 'Number of grains in the triple index.' }),
+  vectors: Type.Optional(Type.Integer({ description: 'Number of vectors; absent for a bound caller.' })),
+  purgePending: Type.Optional(
+    Type.Integer({ description: 'Number of index blocks to rewrite after an erasure; absent for a bound caller.' }),
+  ),
   /** Grains that have still to be embedded. */
-  indexLag: Type.Optional(Type.Integer()),
-  embedding: EmbeddingOutput,
+  indexLag: Type.Optional(
+    Type.Integer({ description: 'Number of grains that are not embedded yet; absent for a bound caller.' }),
+  ),
+  embedding: described(EmbeddingOutput, 'Embedder of the memory.'),
 });
 
 export const stats = defineOperation({
   name: 'stats',
   summary: 'What a memory holds.',
+  description: 'A bound key counts its own part of the memory.',
+  example: {},
   needs: 'read',
   on: 'memory',
   reach: 'binding',

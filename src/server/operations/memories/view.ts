@@ -5,22 +5,24 @@ import type { Members } from '../names.ts';
 import { type Static, Type } from '../type.ts';
 
 export const MemoryOutput = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.String(),
-  createdAt: Type.Integer(),
-  owner: Type.String(),
-  region: Type.Optional(Type.String()),
-  settings: Type.Unsafe<Members>({ type: 'object' }),
-  partitions: Type.Integer(),
-  language: Type.String(),
-  policies: Type.Array(Type.String()),
-  dedup: Type.String(),
-  dedupThreshold: Type.Number(),
-  vectorBackend: Type.String(),
-  guardrailPatterns: Type.Array(Type.String()),
-  guardrailMode: Type.String(),
-  warnings: Type.Optional(Type.Array(Type.String())),
+  id: Type.String({ description: 'Id of the memory.' }),
+  name: Type.String({ description: 'Name of the memory.' }),
+  description: Type.String({ description: 'Description of the memory.' }),
+  createdAt: Type.Integer({ description: 'Time at which the memory was made, in Unix seconds.' }),
+  owner: Type.String({ description: 'Principal that made the memory.' }),
+  region: Type.Optional(Type.String({ description: 'Region that the memory lies in; absent where none was given.' })),
+  settings: Type.Unsafe<Members>({ type: 'object', description: "Settings of the caller's own." }),
+  partitions: Type.Integer({ description: 'Number of partitions.' }),
+  language: Type.String({ description: 'ISO 639-1 code of the language of the text index.' }),
+  policies: Type.Array(Type.String(), { description: 'Names of the policy presets that hold.' }),
+  dedup: Type.String({ description: 'How duplicates are recognised: none, exact, fuzzy or upsert.' }),
+  dedupThreshold: Type.Number({
+    description: 'Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1.',
+  }),
+  vectorBackend: Type.String({ description: "Name of the embedder that makes the memory's vectors." }),
+  guardrailPatterns: Type.Array(Type.String(), { description: 'Texts that no grain may hold.' }),
+  guardrailMode: Type.String({ description: 'How a guardrail pattern matches a text: exact, contains or fuzzy.' }),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the request asked for and did not get.' })),
 });
 
 export function memoryOutput(

@@ -15,17 +15,22 @@ import { either } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
 import { type Static, Type } from '../type.ts';
 
-const Input = Type.Object({ text: Type.String() });
-const Simple = Type.Object({ detections: Type.Array(Type.String()) });
-const Match = Type.Object({
-  category: Type.String(),
-  matchedText: Type.String(),
-  start: Type.Integer(),
-  end: Type.Integer(),
-  confidence: Type.Number(),
-  source: Type.String(),
+const Input = Type.Object({ text: Type.String({ description: 'The text to search, at most 256 KiB.' }) });
+const Simple = Type.Object({
+  detections: Type.Array(Type.String(), { description: 'Categories of personal data in the text, each one once.' }),
 });
-const Detailed = Type.Object({ matches: Type.Array(Match), count: Type.Integer() });
+const Match = Type.Object({
+  category: Type.String({ description: 'Category of personal data.' }),
+  matchedText: Type.String({ description: 'The part of the text that matched.' }),
+  start: Type.Integer({ description: 'First byte of the match in the UTF-8 text, from 0.' }),
+  end: Type.Integer({ description: 'Byte after the match in the UTF-8 text.' }),
+  confidence: Type.Number({ description: 'Confidence in the match from 0 to 1.' }),
+  source: Type.String({ description: 'What found the match: regex, checksum, dictionary or ner.' }),
+});
+const Detailed = Type.Object({
+  matches: Type.Array(Match, { description: 'The matches, in order of the text.' }),
+  count: Type.Integer({ description: 'Number of matches.' }),
+});
 
 async function findingsIn(text: string, { services }: Context): Promise<readonly PiiFinding[]> {
   if (Buffer.byteLength(text) > REMEMBER_TEXT_BYTES_MAX)
@@ -45,12 +50,22 @@ const textOf = ({ text }: { readonly text: string }) => {
 export const detectPii = defineOperation({
   name: 'detect_pii',
   summary: 'Which kinds of personal data are in a text.',
+  description: 'Nothing is stored, and the text stays in the process.',
+  example: { text: 'Call Ada at +44 20 7946 0958.', detailed: true },
   needs: 'read',
   on: 'memory',
   reach: 'nothing',
   mutates: false,
   slow: true,
-  input: Type.Object({ ...Input.properties, detailed: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({
+    ...Input.properties,
+    detailed: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the answer gives each match in place of the categories; the default is false.',
+        default: false,
+      }),
+    ),
+  }),
   output: Type.Union([Simple, Detailed]),
   grpc: rpc({
     rpc: 'DetectPii',
@@ -72,7 +87,15 @@ export const detectPii = defineOperation({
       bodySchema: {
         type: 'object',
         required: ['text'],
-        properties: { text: { type: 'string' }, content: { type: 'string' }, detailed: { type: 'boolean' } },
+        properties: {
+          text: { type: 'string', description: 'The text to search, at most 256 KiB.' },
+          content: { type: 'string', description: 'Another name of text.' },
+          detailed: {
+            type: 'boolean',
+            description: 'Whether the answer gives each match in place of the categories; the default is false.',
+            default: false,
+          },
+        },
       },
       answer: either(outsideSchema(Simple), outsideSchema(Detailed)),
       write: (output) =>
@@ -94,6 +117,8 @@ export const detectPii = defineOperation({
 export const detectPiiDetailed = defineOperation({
   name: 'detect_pii_detailed',
   summary: 'Where in a text there is personal data, of which kind, and how sure that is.',
+  description: 'Nothing is stored, and the text stays in the process.',
+  example: { text: 'Call Ada at +44 20 7946 0958.' },
   needs: 'read',
   on: 'memory',
   reach: 'nothing',

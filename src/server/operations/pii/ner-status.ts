@@ -5,20 +5,26 @@ import { seconds } from '../seconds.ts';
 import { Type } from '../type.ts';
 
 const Status = Type.Object({
-  available: Type.Boolean(),
-  model: Type.String(),
+  available: Type.Boolean({ description: 'Whether the model can be used.' }),
+  model: Type.String({ description: 'Name of the model.' }),
   /** Where it runs: in a thread of this process, without a network. */
-  backend: Type.String(),
+  backend: Type.String({ description: 'Where the model runs.' }),
   /** What it is asked for; every other category is found by rules and lists. */
-  categories: Type.Array(Type.String()),
-  loadedAt: Type.Union([Type.Integer(), Type.Null()]),
-  reason: Type.Optional(Type.String()),
+  categories: Type.Array(Type.String(), {
+    description: 'Categories that the model finds; rules and lists find every other one.',
+  }),
+  loadedAt: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Time at which the model was loaded, in Unix seconds; null where it is not loaded.',
+  }),
+  reason: Type.Optional(Type.String({ description: 'Why the model is not available.' })),
 });
 
 /** It is loaded to answer: nothing else tells that it can be. */
 export const nerStatus = defineOperation({
   name: 'ner_status',
   summary: 'The model that finds names of persons: whether it is there, and since when it is loaded.',
+  description: 'The model is loaded to answer this.',
+  example: {},
   needs: 'read',
   on: 'deployment',
   reach: 'nothing',

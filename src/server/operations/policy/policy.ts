@@ -7,7 +7,7 @@ import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';
 import { GetPolicyResolvedRequest, GetPolicyResolvedResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { affectedChecks } from './affected-checks.ts';
 import { policyWithin } from './binding.ts';
 import { POLICY, POLICY_CHANGED, SIMULATED } from './schema.ts';
@@ -16,10 +16,14 @@ const Open = Type.Unsafe<JsonObject>({ type: 'object' });
 const Presets = Type.Array(Type.String(), { maxItems: POLICY_LIST_MAX });
 
 const Change = Type.Object({
-  addPolicies: Type.Optional(Presets),
-  removePolicies: Type.Optional(Presets),
-  overrides: Type.Optional(Open),
-  reason: Type.Optional(Type.String()),
+  addPolicies: Type.Optional(described(Presets, 'Names of the policy presets to add.')),
+  removePolicies: Type.Optional(described(Presets, 'Names of the policy presets to remove.')),
+  overrides: Type.Optional(
+    described(Open, 'Rules to set on top of the presets, by group and name or by dotted path; null takes one back.'),
+  ),
+  reason: Type.Optional(
+    Type.String({ description: 'Why the policy changes, which loosening needs; the default is the x-reason header.' }),
+  ),
 });
 
 /** The wire's own members: a policy is answered as it was sealed. */
@@ -36,11 +40,17 @@ async function asSeenBy(context: Context, policy: JsonObject): Promise<JsonObjec
 export const policyGet = defineOperation({
   name: 'policy',
   summary: 'The policy of a memory, or an earlier version of it.',
+  description: 'A bound key sees the rules for its part of the memory.',
+  example: { version: 1 },
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
-  input: Type.Object({ version: Type.Optional(Type.Integer({ minimum: 0 })) }),
+  input: Type.Object({
+    version: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Version of the policy to show; the default is the one that holds.' }),
+    ),
+  }),
   output: Open,
   errors: ['VAL-E001'],
   http: [{ verb: 'GET', path: 'M/policy', answer: POLICY, write: asItIs }],
@@ -57,17 +67,21 @@ export const policyGet = defineOperation({
 export const policyResolved = defineOperation({
   name: 'policy_resolved',
   summary: 'The rules that hold in a memory, with the presets and the seal that they come from.',
+  description: 'Over HTTP, GET of the policy answers the same.',
+  example: {},
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
   input: Type.Object({}),
   output: Type.Object({
-    policy: Open,
-    presets: Type.Array(Type.String()),
-    sealHash: Type.String(),
-    version: Type.Integer(),
-    sealedAt: Type.Integer(),
+    policy: described(Open, 'The policy, with its rules.'),
+    presets: Type.Array(Type.String(), { description: 'Names of the policy presets.' }),
+    sealHash: Type.String({
+      description: 'Hash that seals the policy; empty for a caller who is bound to a part of the memory.',
+    }),
+    version: Type.Integer({ description: 'Version of the policy.' }),
+    sealedAt: Type.Integer({ description: 'Time at which the version was sealed, in Unix seconds.' }),
   }),
   exec: { command: 'policy_resolved' },
   grpc: rpc({
@@ -94,6 +108,8 @@ export const policyResolved = defineOperation({
 export const policyPut = defineOperation({
   name: 'set_policy',
   summary: 'Seal the next version of the policy of a memory.',
+  description: 'A policy is never edited: each change makes a new version. Loosening needs a reason.',
+  example: { add_policies: ['gdpr'], overrides: { 'retention.default_ttl_days': 365 }, reason: 'Audit of May.' },
   needs: 'admin',
   on: 'memory',
   reach: 'memory',
@@ -121,6 +137,9 @@ export const policyPut = defineOperation({
 export const policySimulate = defineOperation({
   name: 'simulate_policy',
   summary: 'What a change of the policy would come to; nothing is changed.',
+  description:
+    'The answer says whether the change is allowed, which rules would differ, and what they would mean for the grains.',
+  example: { add_policies: ['gdpr'] },
   needs: 'read',
   on: 'memory',
   reach: 'memory',

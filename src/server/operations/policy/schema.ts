@@ -19,6 +19,7 @@ import {
   withMembers,
 } from '../json-schema.ts';
 import type { Members } from '../names.ts';
+import { described } from '../type.ts';
 
 const NUMBER = orNull(COUNT);
 /** What an operator writes down: its members are not the server's. */
@@ -26,59 +27,107 @@ const NOTED = orNull({ type: 'object', additionalProperties: true });
 
 /** A rule that has no schema does not compile. */
 const RULE: Readonly<Record<RulePath, Members>> = {
-  'consent.mode': oneOf('none', 'opt_out', 'opt_in'),
-  'consent.accept_other_bases': orNull(FLAG),
-  'consent.on_read': FLAG,
-  'consent.sensitive_separate': FLAG,
-  'deletion.allowed': FLAG,
-  'deletion.hold': FLAG,
-  'deletion.reason_required': FLAG,
-  'deletion.consent_required': FLAG,
-  'deletion.min_age_days': NUMBER,
-  'supersede.allowed': FLAG,
-  'supersede.reason_required': FLAG,
-  'supersede.consent_required': FLAG,
-  'supersede.protected_types': listOf(GRAIN_TYPE),
-  'retention.default_ttl_days': NUMBER,
-  'retention.by_namespace': COUNTS,
-  'retention.by_type': COUNTS,
-  'retention.audit_days': NUMBER,
-  'retention.provenance_days': NUMBER,
-  'encryption.required': FLAG,
-  'encryption.per_user_keys': FLAG,
-  'encryption.blind_index': FLAG,
-  'encryption.key_rotation_days': NUMBER,
-  'pii.write_action': oneOf(...PII_WRITE_ACTIONS),
-  'pii.categories': either(oneOf('*'), TEXTS),
-  'pii.egress_action': oneOf('allow', 'redact', 'block'),
-  'residency.regions': TEXTS,
-  'residency.enforce': FLAG,
-  'residency.cross_border_consent': FLAG,
-  'processing.restriction': oneOf(true),
-  'audit.reads': FLAG,
-  'provenance.record': FLAG,
-  'explanation.required': FLAG,
-  'write.user_id_required': FLAG,
-  'access.authz_required': FLAG,
-  'access.max_recall_limit': NUMBER,
-  'access.segregation_of_duties': FLAG,
-  'tiering.allowed': FLAG,
-  'tiering.baa_required': FLAG,
-  'tiering.dpa_required': FLAG,
-  'tiering.baa_acknowledged': FLAG,
-  'tiering.dpa_acknowledged': FLAG,
-  'ai.risk_class': oneOf('minimal', 'limited', 'high'),
-  'ai.oversight_required': FLAG,
-  'ai.disclosure': FLAG,
-  'ai.impact_required': FLAG,
-  'ai.impact_assessment': NOTED,
-  'ai.risk_review': NOTED,
-  'guardrail.patterns': TEXTS,
-  'guardrail.mode': oneOf('exact', 'contains', 'fuzzy'),
-  'records.controller': either(TEXT, NOTED),
-  'records.purposes': TEXTS,
-  'records.recipients': TEXTS,
-  'breach.notify_hours': NUMBER,
+  'consent.mode': described(
+    oneOf('none', 'opt_out', 'opt_in'),
+    'Which writes about a user need consent: none; opt_in, with a grant; opt_out, unless it was revoked.',
+  ),
+  'consent.accept_other_bases': described(
+    orNull(FLAG),
+    'Whether a grain with another lawful basis than consent is accepted without a grant; null where no preset says.',
+  ),
+  'consent.on_read': described(FLAG, 'Whether reads leave out grains of users whose consent is gone.'),
+  'consent.sensitive_separate': described(
+    FLAG,
+    'Whether sensitive personal data needs a grant for the purpose sensitive.',
+  ),
+  'deletion.allowed': described(FLAG, 'Whether grains may be forgotten.'),
+  'deletion.hold': described(FLAG, 'Whether a legal hold refuses every removal.'),
+  'deletion.reason_required': described(FLAG, 'Whether forgetting needs a reason.'),
+  'deletion.consent_required': described(
+    FLAG,
+    'Whether forgetting a grain with a user needs a grant for the purpose deletion.',
+  ),
+  'deletion.min_age_days': described(NUMBER, 'Age in days that a grain must have to be forgotten; null for none.'),
+  'supersede.allowed': described(FLAG, 'Whether grains may be superseded.'),
+  'supersede.reason_required': described(FLAG, 'Whether superseding needs a reason.'),
+  'supersede.consent_required': described(FLAG, 'Whether superseding a grain with a user needs a grant.'),
+  'supersede.protected_types': described(listOf(GRAIN_TYPE), 'Grain types that may not be superseded.'),
+  'retention.default_ttl_days': described(NUMBER, 'Days after which a grain expires; null for never.'),
+  'retention.by_namespace': described(COUNTS, 'Days after which grains of a namespace expire, by its name.'),
+  'retention.by_type': described(COUNTS, 'Days after which grains of a type expire, by its name.'),
+  'retention.audit_days': described(NUMBER, 'Days that audit entries are kept at least; null for no minimum.'),
+  'retention.provenance_days': described(
+    NUMBER,
+    'Days that provenance records are kept at least; null for no minimum.',
+  ),
+  'encryption.required': described(FLAG, 'Whether encryption is demanded; it is always on.'),
+  'encryption.per_user_keys': described(FLAG, 'Whether a key for each user is demanded; there always is one.'),
+  'encryption.blind_index': described(
+    FLAG,
+    'Whether blind tokens in the triple index are demanded; they are always used.',
+  ),
+  'encryption.key_rotation_days': described(NUMBER, 'Days after which keys must be rotated; null for never.'),
+  'pii.write_action': described(oneOf(...PII_WRITE_ACTIONS), 'What happens to a write with personal data.'),
+  'pii.categories': described(either(oneOf('*'), TEXTS), 'Categories of personal data that count; * for all.'),
+  'pii.egress_action': described(
+    oneOf('allow', 'redact', 'block'),
+    'What happens to personal data in texts that go to external models.',
+  ),
+  'residency.regions': described(TEXTS, 'Regions that data may lie in.'),
+  'residency.enforce': described(FLAG, 'Whether other regions are refused.'),
+  'residency.cross_border_consent': described(
+    FLAG,
+    'Whether a grant for the purpose cross_border lets data leave the regions.',
+  ),
+  'processing.restriction': described(oneOf(true), 'Whether restricted users are frozen, which is always so.'),
+  'audit.reads': described(FLAG, 'Whether reads are in the audit trail; writes always are.'),
+  'provenance.record': described(FLAG, 'Whether every recall leaves a record.'),
+  'explanation.required': described(FLAG, 'Whether provenance records must support explanations.'),
+  'write.user_id_required': described(FLAG, 'Whether every write needs a user.'),
+  'access.authz_required': described(FLAG, 'Whether authorisation tuples decide beside the scopes of keys.'),
+  'access.max_recall_limit': described(NUMBER, 'Largest limit of a recall; null for none.'),
+  'access.segregation_of_duties': described(FLAG, 'Whether a principal may not be both admin and auditor.'),
+  'tiering.allowed': described(FLAG, 'Whether grains may move to other tiers.'),
+  'tiering.baa_required': described(FLAG, 'Whether moving needs a business associate agreement.'),
+  'tiering.dpa_required': described(FLAG, 'Whether moving needs a data processing agreement.'),
+  'tiering.baa_acknowledged': described(FLAG, 'Whether a business associate agreement is acknowledged.'),
+  'tiering.dpa_acknowledged': described(FLAG, 'Whether a data processing agreement is acknowledged.'),
+  'ai.risk_class': described(oneOf('minimal', 'limited', 'high'), 'Risk class of the system that uses the memory.'),
+  'ai.oversight_required': described(FLAG, 'Whether human oversight is demanded.'),
+  'ai.disclosure': described(FLAG, 'Whether answers of models must say that they are.'),
+  'ai.impact_required': described(FLAG, 'Whether an impact assessment is demanded.'),
+  'ai.impact_assessment': described(
+    NOTED,
+    'Answers of the impact assessment and the time of its review; null without one.',
+  ),
+  'ai.risk_review': described(NOTED, 'Time of the last review of risks; null without one.'),
+  'guardrail.patterns': described(TEXTS, 'Texts that no grain may hold.'),
+  'guardrail.mode': described(oneOf('exact', 'contains', 'fuzzy'), 'How a guardrail pattern matches a text.'),
+  'records.controller': described(either(TEXT, NOTED), 'Who is responsible for the processing.'),
+  'records.purposes': described(TEXTS, 'Purposes of the processing.'),
+  'records.recipients': described(TEXTS, 'Who receives the data.'),
+  'breach.notify_hours': described(NUMBER, 'Hours within which a breach must be reported; null for none.'),
+};
+
+const GROUPS: Readonly<Record<string, string>> = {
+  consent: 'Rules on consent.',
+  deletion: 'Rules on removing grains.',
+  supersede: 'Rules on superseding grains.',
+  retention: 'Rules on how long data is kept.',
+  encryption: 'Rules on encryption.',
+  pii: 'Rules on personal data.',
+  residency: 'Rules on where data lies.',
+  processing: 'Rules on restricted processing.',
+  audit: 'Rules on the audit trail.',
+  provenance: 'Rules on provenance records.',
+  explanation: 'Rules on explanations.',
+  write: 'Rules on writes.',
+  access: 'Rules on access.',
+  tiering: 'Rules on storage tiers.',
+  ai: 'Rules of the laws on artificial intelligence.',
+  guardrail: 'Rules on texts that are refused.',
+  records: 'Entries of the record of processing activities.',
+  breach: 'Rules on breaches.',
 };
 
 function rulesSchema(): Members {
@@ -87,50 +136,103 @@ function rulesSchema(): Members {
     const [group = '', name = ''] = path.split('.');
     groups[group] = { ...groups[group], [name]: schema };
   }
-  return objectOf(Object.fromEntries(Object.entries(groups).map(([group, rules]) => [group, objectOf(rules)])));
+  return objectOf(
+    Object.fromEntries(
+      Object.entries(groups).map(([group, rules]) => [group, described(objectOf(rules), GROUPS[group] ?? '')]),
+    ),
+  );
 }
 
 const CHANGE = oneOf('upgraded', 'downgraded', 'unchanged');
 
 const SHOWN: Members = {
-  version: COUNT,
-  sealed: FLAG,
-  presets: TEXTS,
-  rules: rulesSchema(),
-  overrides: { type: 'object', additionalProperties: true },
-  sealed_at: TIME,
+  version: described(COUNT, 'Version of the policy.'),
+  sealed: described(FLAG, 'Always true: a policy is sealed and never edited.'),
+  presets: described(TEXTS, 'Names of the policy presets.'),
+  rules: described(rulesSchema(), 'Every rule that holds, by group.'),
+  overrides: {
+    type: 'object',
+    additionalProperties: true,
+    description: 'Rules that were set on top of the presets, by group.',
+  },
+  sealed_at: described(TIME, 'Time at which the version was sealed, in Unix seconds.'),
 };
 /** What a caller is not told that is bound to a part of the memory. */
 const OF_THE_WHOLE: Members = {
-  seal_hash: HASH,
-  prev_seal_hash: orNull(HASH),
-  sealed_by: TEXT,
-  reason: orNull(TEXT),
+  seal_hash: described(HASH, 'SHA-256 that seals the policy.'),
+  prev_seal_hash: described(orNull(HASH), 'Seal of the version before; null for the first one.'),
+  sealed_by: described(TEXT, 'Principal that sealed the version.'),
+  reason: described(orNull(TEXT), 'Why the policy was changed; null where no reason was given.'),
 };
 
 /** A rule that a version sealed by an older build does not have is missing from it. */
 export const POLICY: Members = objectOf(SHOWN, OF_THE_WHOLE);
 
-export const POLICY_CHANGED: Members = withMembers(objectOf({ ...SHOWN, ...OF_THE_WHOLE }), { change: CHANGE });
+export const POLICY_CHANGED: Members = withMembers(objectOf({ ...SHOWN, ...OF_THE_WHOLE }), {
+  change: described(CHANGE, 'Whether the change tightened the policy (upgraded), loosened it (downgraded) or left it.'),
+});
 
 const ANY: Members = {};
 
 export const SIMULATED: Members = objectOf({
-  current: objectOf({ presets: TEXTS, seal_hash: HASH }),
-  proposed: objectOf({ presets: TEXTS, rules: rulesSchema(), seal_hash: HASH }),
-  diff: listOf(
-    objectOf({ path: TEXT, from: ANY, to: ANY, direction: oneOf('same', 'tighter', 'looser', 'mixed', 'neutral') }),
+  current: described(
+    objectOf({
+      presets: described(TEXTS, 'Names of the policy presets.'),
+      seal_hash: described(HASH, 'Hash that seals the policy.'),
+    }),
+    'The policy that holds now.',
   ),
-  change: CHANGE,
-  allowed: FLAG,
-  errors: listOf(objectOf({ code: TEXT }, { message: TEXT, path: TEXT, field: TEXT, issue: TEXT })),
-  impact: objectOf({
-    grains_total: COUNT,
-    grains_expiring: COUNT,
-    users_without_consent: COUNT,
-    grains_with_blocked_pii: COUNT,
-    grains_unencrypted: COUNT,
-    principals_losing_access: COUNT,
-  }),
-  affected_checks: TEXTS,
+  proposed: described(
+    objectOf({
+      presets: described(TEXTS, 'Names of the policy presets.'),
+      rules: described(rulesSchema(), 'Every rule that would hold, by group.'),
+      seal_hash: described(HASH, 'Hash that would seal the policy.'),
+    }),
+    'The policy that the change would give.',
+  ),
+  diff: described(
+    listOf(
+      objectOf({
+        path: described(TEXT, 'Path of the rule, such as deletion.hold.'),
+        from: described(ANY, 'Value that holds now.'),
+        to: described(ANY, 'Value that would hold.'),
+        direction: described(
+          oneOf('same', 'tighter', 'looser', 'mixed', 'neutral'),
+          'Whether the new value is stricter or looser.',
+        ),
+      }),
+    ),
+    'The rules that would differ.',
+  ),
+  change: described(
+    CHANGE,
+    'Whether the change would tighten the policy (upgraded), loosen it (downgraded) or leave it.',
+  ),
+  allowed: described(FLAG, 'Whether the caller may make the change.'),
+  errors: described(
+    listOf(
+      objectOf(
+        { code: described(TEXT, 'Error code.') },
+        {
+          message: described(TEXT, 'Error message.'),
+          path: described(TEXT, 'Path of the rule that the error is about.'),
+          field: described(TEXT, 'Member of the request that the error is about.'),
+          issue: described(TEXT, 'What is wrong with the member.'),
+        },
+      ),
+    ),
+    'Why the change would be refused.',
+  ),
+  impact: described(
+    objectOf({
+      grains_total: described(COUNT, 'Number of grains.'),
+      grains_expiring: described(COUNT, 'Number of grains that would expire.'),
+      users_without_consent: described(COUNT, 'Number of users whose grains would lack a consent.'),
+      grains_with_blocked_pii: described(COUNT, 'Number of grains with personal data that would be refused.'),
+      grains_unencrypted: described(COUNT, 'Number of grains that are not encrypted, which is always 0.'),
+      principals_losing_access: described(COUNT, 'Number of principals that would lose access, which is always 0.'),
+    }),
+    'What the change would mean for the grains that the memory holds.',
+  ),
+  affected_checks: described(TEXTS, 'Ids of the compliance checks that the change affects.'),
 });

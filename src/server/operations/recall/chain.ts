@@ -16,7 +16,7 @@ import { RecallChainRequest, RecallChainResponse } from '../../gen/memory/v1/mem
 import { defineOperation, rpc } from '../define.ts';
 import { bodyOf, missing } from '../grains/fields.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema } from '../names.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { cutWarnings, QUERY_CUT } from './cuts.ts';
 import { idleFieldWarnings, RecallInput } from './fields.ts';
 import { HitOutput, hitMessage, hitOutput } from './hit-output.ts';
@@ -24,13 +24,15 @@ import { WaitForIndexMs, waitForIndex } from './index-wait.ts';
 import { givesVector, recallQuery, refuseDuration, stagedQuery } from './query.ts';
 
 const Input = Type.Object({
-  query: Type.String({ minLength: 1 }),
+  query: Type.String({ minLength: 1, description: 'The question to take apart.' }),
   /** 0: the default. */
   maxSubQueries: Type.Optional(
-    Type.Union([Type.Integer({ minimum: CHAIN_QUERIES_MIN, maximum: CHAIN_QUERIES_MAX }), Type.Literal(0)]),
+    Type.Union([Type.Integer({ minimum: CHAIN_QUERIES_MIN, maximum: CHAIN_QUERIES_MAX }), Type.Literal(0)], {
+      description: 'Number of parts at most, from 2 to 8; 0 or absent is 4.',
+    }),
   ),
   /** What each of the recalls is asked with, but for its query. */
-  params: Type.Optional(RecallInput),
+  params: Type.Optional(described(RecallInput, 'Fields of each recall, without its query.')),
   waitForIndexMs: WaitForIndexMs,
 });
 
@@ -44,17 +46,29 @@ const BODY = outsideSchema(
 );
 
 const Output = Type.Object({
-  subQueries: Type.Array(Type.String()),
-  subResults: Type.Array(Type.Object({ query: Type.String(), count: Type.Integer(), results: Type.Array(HitOutput) })),
-  results: Type.Array(HitOutput),
-  count: Type.Integer(),
-  reasoning: Type.String(),
-  warnings: Type.Optional(Type.Array(Type.String())),
+  subQueries: Type.Array(Type.String(), {
+    description: 'The parts of the question, in the order in which they were asked.',
+  }),
+  subResults: Type.Array(
+    Type.Object({
+      query: Type.String({ description: 'The part of the question.' }),
+      count: Type.Integer({ description: 'Number of hits of the part.' }),
+      results: Type.Array(HitOutput, { description: 'Hits of the part, best first.' }),
+    }),
+    { description: 'Hits of each part.' },
+  ),
+  results: Type.Array(HitOutput, { description: 'Hits of all parts, fused, best first.' }),
+  count: Type.Integer({ description: 'Number of fused hits.' }),
+  reasoning: Type.String({ description: 'How the question was read.' }),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the request asked for and did not get.' })),
 });
 
 export const recallChain = defineOperation({
   name: 'recall_chain',
   summary: 'Take a question apart, recall each part, and bind what one finds into the next.',
+  description:
+    'Several questions, comparisons, lists and joined clauses are asked side by side; possessives and relative clauses are hops. The rankings are fused.',
+  example: { question: "Where does Ada's brother work?", max_sub_queries: 3 },
   needs: 'read',
   on: 'memory',
   reach: 'binding',

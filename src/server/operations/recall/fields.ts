@@ -1,79 +1,176 @@
 // The 60 fields of a recall (service contract 6.3), by the names inside. All are checked for type and range; those that
 // this build does not act on are warned about when they are set to anything but their default.
-import { SECONDS_MAX } from '../../../engine/base/limits.ts';
+import { RECALL_LIMIT_DEFAULT, SECONDS_MAX } from '../../../engine/base/limits.ts';
 import type { Members } from '../names.ts';
 import { toSnake } from '../names.ts';
 import { type Static, Type } from '../type.ts';
 
-const text = () => Type.Optional(Type.String());
-const texts = () => Type.Optional(Type.Array(Type.String()));
-const flag = () => Type.Optional(Type.Boolean());
-const integer = (minimum: number, maximum: number) => Type.Optional(Type.Integer({ minimum, maximum }));
-const fraction = () => Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
-const seconds = () => Type.Optional(Type.Integer({ minimum: -SECONDS_MAX, maximum: SECONDS_MAX }));
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+/** Off where it is absent. */
+const flag = (description: string) => Type.Optional(Type.Boolean({ description, default: false }));
+const integer = (minimum: number, maximum: number, description: string, fallback: number) =>
+  Type.Optional(Type.Integer({ minimum, maximum, description, default: fallback }));
+const fraction = (description: string, fallback: number) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum: 1, description, default: fallback }));
+const seconds = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: -SECONDS_MAX, maximum: SECONDS_MAX, description }));
 
+/** In the order of their numbers in the message; docs/recall.md shows them in a table made by `npm run docs`. */
 export const RecallInput = Type.Object({
-  query: text(),
-  subject: text(),
-  relation: text(),
-  object: text(),
-  namespace: text(),
-  userId: text(),
-  grainType: text(),
+  query: text('Free text to search for; "a phrase", +must, -not and field:term are operators.'),
+  subject: text('Only grains with exactly this subject.'),
+  relation: text('Only grains with exactly this relation.'),
+  object: text('Only grains with exactly this object.'),
+  namespace: text('Only grains of exactly this namespace.'),
+  userId: text('Only grains of this data subject.'),
+  grainType: text('Only grains of this type, one of the ten.'),
   // Their own check tells what is wrong with milliseconds.
-  timeStart: Type.Optional(Type.Integer()),
-  timeEnd: Type.Optional(Type.Integer()),
-  confidenceThreshold: Type.Optional(Type.Number()),
-  importanceThreshold: Type.Optional(Type.Number()),
-  limit: Type.Optional(Type.Integer({ minimum: 0 })),
-  temporalExpr: text(),
-  tags: texts(),
-  excludeTags: texts(),
-  detectContradictions: flag(),
-  scopePath: text(),
-  includeSiblings: flag(),
-  deduplicate: flag(),
-  deduplicateThreshold: fraction(),
-  subjectContains: text(),
-  objectContains: text(),
-  excludeSuperseded: flag(),
-  includeContradicted: flag(),
-  embedding: Type.Optional(Type.Array(Type.Number())),
-  candidateLimit: Type.Optional(Type.Integer({ minimum: 0 })),
-  minScore: Type.Optional(Type.Number()),
-  scoreBreakdown: flag(),
-  explanation: flag(),
-  recencyWeight: fraction(),
-  conflictResolution: flag(),
-  recordProvenance: flag(),
-  entity: text(),
-  rerank: flag(),
-  diversityLambda: fraction(),
-  queryExpansion: flag(),
-  hyde: flag(),
-  llmRerank: flag(),
-  temporalField: Type.Optional(Type.Enum(['created_at', 'event_date', 'both'])),
-  includeSources: flag(),
-  annotateRelativeTime: flag(),
-  referenceDate: seconds(),
-  sessionAffinityBoost: fraction(),
-  subjectAffinityBoost: fraction(),
-  multiHop: integer(0, 3),
-  targetDate: seconds(),
-  targetDateWeight: fraction(),
-  queryDecompose: flag(),
-  conflictSimilarityThreshold: fraction(),
-  countEntities: flag(),
-  minPerNamespace: integer(0, 10),
-  maxNamespaces: integer(0, 100),
-  exhaustive: flag(),
-  exhaustiveMaxRounds: integer(0, 5),
-  sessionCensus: flag(),
-  sessionCensusMinPerSession: integer(0, 10),
-  sessionCensusMinScore: fraction(),
-  sessionCensusMaxQueries: integer(0, 50),
-  aggregationIntent: flag(),
-  preferenceEnrichment: flag(),
+  timeStart: Type.Optional(
+    Type.Integer({ description: 'Only grains from this time on, in Unix seconds, by the time of temporal_field.' }),
+  ),
+  timeEnd: Type.Optional(
+    Type.Integer({
+      description: 'Only grains up to the end of this second, in Unix seconds, by the time of temporal_field.',
+    }),
+  ),
+  confidenceThreshold: Type.Optional(
+    Type.Number({ description: 'Only grains of at least this confidence; a grain without one has 1.' }),
+  ),
+  importanceThreshold: Type.Optional(
+    Type.Number({ description: 'Only grains of at least this importance; a grain without one is dropped.' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Number of hits at most; 0 is the default of 20, and above 500 is treated as 500.',
+      default: RECALL_LIMIT_DEFAULT,
+    }),
+  ),
+  temporalExpr: text(
+    'Phrase of time in UTC, such as "last month" or "2024-05", which narrows time_start and time_end further.',
+  ),
+  tags: texts('Only grains that have all of these tags.'),
+  excludeTags: texts('Only grains that have none of these tags.'),
+  detectContradictions: flag(
+    'Marks hits of one user, subject and relation with different objects: the newest as current, the others as outdated, which lose 0.20.',
+  ),
+  scopePath: text('Only grains whose namespace is this path, lies above it (acme of acme/prod) or lies below it.'),
+  includeSiblings: flag('With scope_path: also grains of the namespaces that have the same parent.'),
+  deduplicate: flag(
+    'Keeps one of several hits with the same subject and relation and similar objects: that of the highest confidence, then the newest.',
+  ),
+  deduplicateThreshold: fraction(
+    'With deduplicate: similarity of objects, from 0 to 1, from which they are the same; 1 − edit distance / length of the longer.',
+    0.85,
+  ),
+  subjectContains: text('Only grains whose subject contains this text, in any case.'),
+  objectContains: text('Only grains whose object contains this text, in any case.'),
+  excludeSuperseded: Type.Optional(
+    Type.Boolean({
+      description: 'Leaves old versions out; false finds them too, marked superseded and 0.15 lower.',
+      default: true,
+    }),
+  ),
+  includeContradicted: Type.Optional(
+    Type.Boolean({
+      description: 'Keeps hits that are outdated by detect_contradictions or retracted; false drops them.',
+      default: true,
+    }),
+  ),
+  embedding: Type.Optional(
+    Type.Array(Type.Number(), {
+      description:
+        "Vector of the query, in place of the server's own; it needs the dimensions of the memory's vectors.",
+    }),
+  ),
+  candidateLimit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Hits of each leg before fusion; 0 or absent is the larger of 100 and 5 × limit, and above 2,500 is treated as 2,500.',
+    }),
+  ),
+  minScore: Type.Optional(
+    Type.Number({
+      description:
+        "Drops hits that match less than this: the share of the query's idf that a grain holds, or its cosine where that is more.",
+    }),
+  ),
+  scoreBreakdown: flag('Fills score_breakdown: how each score came about.'),
+  explanation: flag('Fills explanation, the breakdown as a sentence, and over HTTP excluded.'),
+  recencyWeight: fraction(
+    'Weight w of recency, from 0 to 1: (1 − w) × score + w / (1 + age in hours), except for grains of temporal_type state.',
+    0,
+  ),
+  conflictResolution: flag('Keeps the newest object alone for each user, subject and relation.'),
+  recordProvenance: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the recall leaves a record; the default is what the policy says, and true leaves one anyway.',
+    }),
+  ),
+  entity: text('Only grains with this value as subject or object, in place of subject, relation and object.'),
+  rerank: flag('Puts the best 30 hits in the order of the reranker of --rerank-model.'),
+  diversityLambda: fraction(
+    'Chooses the hits by maximal marginal relevance among the best 400: 1 is relevance alone, 0 difference alone.',
+    1,
+  ),
+  queryExpansion: flag('Also searches for other forms of the words, for synonyms and for similar spellings.'),
+  hyde: flag('Also searches for what an answer imagined by the language model of --model is like.'),
+  llmRerank: flag('Puts the best 20 hits in the order of the language model of --model, after rerank.'),
+  temporalField: Type.Optional(
+    Type.Enum(['created_at', 'event_date', 'both'], {
+      description: 'Time that the fields of time mean: created_at, event_date (valid_from of the grain) or both.',
+      default: 'created_at',
+    }),
+  ),
+  includeSources: flag('Adds the grains that the hits were derived from, as sources.'),
+  annotateRelativeTime: flag('Fills relative_time, such as "2 weeks ago".'),
+  referenceDate: seconds(
+    'Time that temporal_expr and relative_time take for now, in Unix seconds; the default is now.',
+  ),
+  sessionAffinityBoost: fraction('Share of the score that hits of the most frequent namespace of the top ten gain.', 0),
+  subjectAffinityBoost: fraction('Share of the score that hits of the most frequent subject of the top ten gain.', 0),
+  multiHop: integer(0, 3, 'Number of hops over entities from the top ten; each is a ranking that is fused.', 0),
+  targetDate: seconds(
+    'Time that hits should be near, in Unix seconds: it adds 0.15, falling to 0.05 a week and to 0 thirty days away.',
+  ),
+  targetDateWeight: fraction(
+    'With target_date: weight w of nearness, from 0 to 1: (1 − w) × score + w / (1 + hours away).',
+    0,
+  ),
+  queryDecompose: flag('Also asks two to four parts of the question, and fuses the rankings.'),
+  conflictSimilarityThreshold: fraction(
+    'With conflict_resolution: drops only objects that are at least this similar to the newest, from 0 to 1.',
+    0,
+  ),
+  countEntities: flag('Fills entities, the different subjects of the answer, and entity_count.'),
+  minPerNamespace: integer(0, 10, 'Places kept for each namespace that was found; 0 keeps none.', 0),
+  maxNamespaces: integer(0, 100, 'Number of namespaces to keep, those with the best mean score; 0 keeps all.', 0),
+  exhaustive: flag('Starts from ten times the candidates, then follows the entities of what it finds, round by round.'),
+  exhaustiveMaxRounds: integer(0, 5, 'With exhaustive: number of rounds at most; 0 is the default of 3.', 3),
+  sessionCensus: flag('Also asks sessions (namespaces) that the answer lacks.'),
+  sessionCensusMinPerSession: integer(
+    0,
+    10,
+    'With session_census: number of hits of each session; 0 is the default of 2.',
+    2,
+  ),
+  sessionCensusMinScore: fraction('With session_census: what its hits must match at least, from 0 to 1.', 0.35),
+  sessionCensusMaxQueries: integer(
+    0,
+    50,
+    'With session_census: number of sessions to ask; 0 is the default of 10.',
+    10,
+  ),
+  aggregationIntent: flag('Finds old versions too, with the same scores as the others.'),
+  preferenceEnrichment: Type.Optional(
+    Type.Boolean({
+      description:
+        'Adds what was said near the preferences among the top ten; the default is to do so when the query asks what somebody likes.',
+    }),
+  ),
 });
 export type RecallInput = Static<typeof RecallInput>;
 

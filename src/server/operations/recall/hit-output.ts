@@ -7,57 +7,71 @@ import type { RecallHit } from '../../../shards/protocol.ts';
 import type { DeepPartial, SearchHit } from '../../gen/memory/v1/memory.ts';
 import { Fields } from '../grains/fields.ts';
 import { Hash } from '../grains/view.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 
 const number = () => Type.Optional(Type.Number());
 
 /** Base (rrf_score, where it is not 0; else the sum of the ten fields of the text leg) and changes add up to final_score. */
 const BreakdownOutput = Type.Object({
-  bm25Rank: Type.Optional(Type.Integer()),
-  vectorScore: number(),
-  rrfScore: Type.Number(),
-  interferencePenalty: number(),
-  recencyDecay: number(),
-  sessionAffinity: number(),
-  subjectAffinity: number(),
-  targetDateProximity: number(),
-  supersessionDemotion: number(),
-  temporalDecayBoost: number(),
-  finalScore: Type.Number(),
-  bm25: number(),
-  phrase: number(),
-  vector: number(),
-  near: number(),
-  answer: number(),
-  session: number(),
-  role: number(),
-  speaker: number(),
-  time: number(),
-  self: number(),
+  bm25Rank: Type.Optional(Type.Integer({ description: 'Rank of the grain by words alone, from 1.' })),
+  vectorScore: described(number(), 'Raw cosine between the vectors of the query and the grain.'),
+  rrfScore: Type.Number({
+    description: 'Base of the score where several rankings were fused; 0 where the ten text terms add up to the base.',
+  }),
+  interferencePenalty: described(number(), 'Change by detect_contradictions.'),
+  recencyDecay: described(number(), 'Change by recency_weight.'),
+  sessionAffinity: described(number(), 'Change by session_affinity_boost.'),
+  subjectAffinity: described(number(), 'Change by subject_affinity_boost.'),
+  targetDateProximity: described(number(), 'Change by target_date_weight.'),
+  supersessionDemotion: described(number(), 'Change that an old version gets.'),
+  temporalDecayBoost: described(number(), 'Change by target_date.'),
+  finalScore: Type.Number({ description: "Base and changes together, which is the hit's score." }),
+  bm25: described(number(), 'Text term: words that the grain shares with the query.'),
+  phrase: described(number(), 'Text term: adjacent pairs of words that the grain shares with the query.'),
+  vector: described(number(), 'Text term: similarity of the vectors of the query and the grain.'),
+  near: described(number(), 'Text term: matches of the turns before and after in the session.'),
+  answer: described(number(), 'Text term: match of the question that the turn answers.'),
+  session: described(number(), 'Text term: best match in the session.'),
+  role: described(number(), 'Text term: role of the turn.'),
+  speaker: described(number(), 'Text term: the query names the speaker.'),
+  time: described(number(), 'Text term: the query asks for a time and the turn names one.'),
+  self: described(number(), 'Text term: the turn speaks in the first person.'),
 });
 type BreakdownOutput = Static<typeof BreakdownOutput>;
 
 export const HitOutput = Type.Object({
-  hash: Type.String(),
-  blobHash: Type.String(),
-  grainType: Type.String(),
-  type: Type.String(),
-  score: Type.Number(),
-  fields: Fields,
-  createdAt: Type.Integer(),
-  namespace: Type.String(),
-  sourceNamespace: Type.Optional(Type.String()),
-  scopeDepth: Type.Optional(Type.Integer()),
-  userId: Type.Optional(Type.String()),
-  supersededBy: Type.Optional(Type.String()),
+  hash: Type.String({ description: 'Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits.' }),
+  blobHash: Type.String({ description: 'The same as hash.' }),
+  grainType: Type.String({ description: 'Type of the grain.' }),
+  type: Type.String({ description: 'The same as grain_type.' }),
+  score: Type.Number({ description: 'Score of the hit, which the hits are ordered by.' }),
+  fields: described(Fields, 'Every field of the grain, with defaults filled in.'),
+  createdAt: Type.Integer({ description: 'Time at which the grain was created, in Unix seconds.' }),
+  namespace: Type.String({ description: 'Namespace of the grain.' }),
+  sourceNamespace: Type.Optional(
+    Type.String({ description: 'Namespace that the grain comes from; goes with scope_path.' }),
+  ),
+  scopeDepth: Type.Optional(
+    Type.Integer({ description: 'Depth of that namespace in the scope tree, from 0; goes with scope_path.' }),
+  ),
+  userId: Type.Optional(Type.String({ description: 'The data subject; absent where there is none.' })),
+  supersededBy: Type.Optional(Type.String({ description: 'Hash of the next version; absent for the current one.' })),
   /** Further sources of a known grain, the newest first. */
-  sources: Type.Optional(Type.Array(Hash)),
-  scoreBreakdown: Type.Optional(BreakdownOutput),
-  explanation: Type.Optional(Type.String()),
-  relativeTime: Type.Optional(Type.String()),
-  conflictStatus: Type.Optional(Type.String()),
-  supersessionStatus: Type.Optional(Type.String()),
-  recallSource: Type.String(),
+  sources: Type.Optional(Type.Array(Hash, { description: 'Further sources of the grain, the newest first.' })),
+  scoreBreakdown: Type.Optional(described(BreakdownOutput, 'How the score came about; goes with score_breakdown.')),
+  explanation: Type.Optional(Type.String({ description: 'The breakdown as a sentence; goes with explanation.' })),
+  relativeTime: Type.Optional(
+    Type.String({ description: 'Age of the grain in words, such as 2 weeks ago; goes with annotate_relative_time.' }),
+  ),
+  conflictStatus: Type.Optional(
+    Type.String({
+      description: 'Whether the hit is current or outdated among contradictions; goes with detect_contradictions.',
+    }),
+  ),
+  supersessionStatus: Type.Optional(
+    Type.String({ description: 'Set to superseded for an old version; absent otherwise.' }),
+  ),
+  recallSource: Type.String({ description: 'What found the hit: primary, expansion or census.' }),
 });
 export type HitOutput = Static<typeof HitOutput>;
 

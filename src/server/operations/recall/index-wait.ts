@@ -3,7 +3,14 @@ import { INDEX_WAIT_MS_MAX } from '../../../engine/base/limits.ts';
 import type { Context } from '../../context.ts';
 import { Type } from '../type.ts';
 
-export const WaitForIndexMs = Type.Optional(Type.Integer({ minimum: 0, maximum: INDEX_WAIT_MS_MAX }));
+export const WaitForIndexMs = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: INDEX_WAIT_MS_MAX,
+    description:
+      'Milliseconds to wait until the indexes cover every acknowledged write; the default is x-wait-for-index-ms, else 0.',
+  }),
+);
 
 /** Of the time that the request has, so much is left for the read itself. */
 const READ_MS = 1_000;

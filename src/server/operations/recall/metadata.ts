@@ -3,37 +3,45 @@ import type { CensusMetadata, ExhaustiveMetadata } from '../../../shards/protoco
 import { type Static, Type } from '../type.ts';
 
 export const ExhaustiveOutput = Type.Object({
-  roundsExecuted: Type.Integer(),
-  entitiesFound: Type.Array(Type.String()),
-  initialUniqueCount: Type.Integer(),
-  finalUniqueCount: Type.Integer(),
+  roundsExecuted: Type.Integer({ description: 'Number of rounds that ran.' }),
+  entitiesFound: Type.Array(Type.String(), { description: 'Entities that were asked for, in order.' }),
+  initialUniqueCount: Type.Integer({ description: 'Number of different grains before the first round.' }),
+  finalUniqueCount: Type.Integer({ description: 'Number of different grains after the last round.' }),
   roundStats: Type.Array(
     Type.Object({
-      round: Type.Integer(),
-      queriesIssued: Type.Integer(),
-      newHashes: Type.Integer(),
-      filteredByMinScore: Type.Integer(),
-      budgetCapped: Type.Integer(),
+      round: Type.Integer({ description: 'Number of the round, from 1.' }),
+      queriesIssued: Type.Integer({ description: 'Number of queries of the round.' }),
+      newHashes: Type.Integer({ description: 'Number of grains that the round added.' }),
+      filteredByMinScore: Type.Integer({ description: 'Number of grains that matched too little.' }),
+      budgetCapped: Type.Integer({ description: 'Number of grains that the limit of a round left out.' }),
     }),
+    { description: 'Figures of each round.' },
   ),
-  converged: Type.Boolean(),
-  expansionGrainsFiltered: Type.Integer(),
-  expansionGrainsBudgetCapped: Type.Integer(),
-  expansionScoreCap: Type.Optional(Type.Number()),
+  converged: Type.Boolean({ description: 'Whether the rounds ended because nothing new was found.' }),
+  expansionGrainsFiltered: Type.Integer({ description: 'Number of grains that matched too little, in all rounds.' }),
+  expansionGrainsBudgetCapped: Type.Integer({
+    description: 'Number of grains that the limit of a round left out, in all rounds.',
+  }),
+  expansionScoreCap: Type.Optional(
+    Type.Number({ description: 'Score that added grains stay at or below; absent when there was no hit before.' }),
+  ),
 });
 
 export const CensusOutput = Type.Object({
-  totalSessions: Type.Integer(),
-  representedSessions: Type.Integer(),
-  censusQueriesIssued: Type.Integer(),
-  grainsAdded: Type.Integer(),
+  totalSessions: Type.Integer({ description: 'Number of sessions that the recall could find grains in.' }),
+  representedSessions: Type.Integer({
+    description: 'Number of sessions in the answer, with those that the census added.',
+  }),
+  censusQueriesIssued: Type.Integer({ description: 'Number of sessions that were asked.' }),
+  grainsAdded: Type.Integer({ description: 'Number of grains that the census added.' }),
   sessionStats: Type.Array(
     Type.Object({
-      namespace: Type.String(),
-      grainsFound: Type.Integer(),
-      grainsMerged: Type.Integer(),
-      topScore: Type.Number(),
+      namespace: Type.String({ description: 'Namespace of the session.' }),
+      grainsFound: Type.Integer({ description: 'Number of grains that were found.' }),
+      grainsMerged: Type.Integer({ description: 'Number of grains that matched well enough to be added.' }),
+      topScore: Type.Number({ description: 'Best score in the session.' }),
     }),
+    { description: 'Figures of each session that was asked.' },
   ),
 });
 

@@ -5,7 +5,7 @@ import { VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
 import { RecallRequest, RecallResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall, mechanicalInput, rpc } from '../define.ts';
 import { isMembers, nodeOf, outsideSchema } from '../names.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { besideOf, unpackBeside } from './beside.ts';
 import { cutWarnings, vectorCut } from './cuts.ts';
 import { given, idleFieldWarnings, modelFieldWarnings, RecallInput } from './fields.ts';
@@ -27,23 +27,53 @@ import {
 } from './query.ts';
 
 const Output = Type.Object({
-  count: Type.Integer(),
-  results: Type.Array(HitOutput),
-  sources: Type.Optional(Type.Array(HitOutput)),
+  count: Type.Integer({ description: 'Number of results.' }),
+  results: Type.Array(HitOutput, { description: 'The hits, best first.' }),
+  sources: Type.Optional(
+    Type.Array(HitOutput, { description: 'Grains that the hits were derived from; goes with include_sources.' }),
+  ),
   /** There when the results end before the limit, because they are too large together. */
-  truncated: Type.Optional(Type.Literal(true)),
-  totalCandidates: Type.Integer(),
-  topicCoverage: Type.Union([Type.String(), Type.Null()]),
+  truncated: Type.Optional(
+    Type.Literal(true, {
+      description: 'True when the results end before the limit because they are too large together.',
+    }),
+  ),
+  totalCandidates: Type.Integer({
+    description: 'Number of grains that were found before the limit; a lower bound where a warning says so.',
+  }),
+  topicCoverage: Type.Union([Type.String(), Type.Null()], {
+    description: 'How well the hits cover the words of the query: none, partial or full; null without a query.',
+  }),
   /** Of the record that the recall left; absent where neither policy nor caller wants one. */
-  recallId: Type.Optional(Type.String()),
-  warnings: Type.Array(Type.String()),
-  entityCount: Type.Optional(Type.Integer()),
-  entities: Type.Optional(Type.Array(Type.String())),
-  exhaustiveMetadata: Type.Optional(ExhaustiveOutput),
-  sessionCensusMetadata: Type.Optional(CensusOutput),
-  sessionCoverageRatio: Type.Optional(Type.Number()),
+  recallId: Type.Optional(
+    Type.String({
+      description: 'Id of the provenance record; absent where neither the policy nor the caller wants one.',
+    }),
+  ),
+  warnings: Type.Array(Type.String(), {
+    description: 'What the request asked for and did not get, and which bounds were met.',
+  }),
+  entityCount: Type.Optional(Type.Integer({ description: 'Number of entities; goes with count_entities.' })),
+  entities: Type.Optional(
+    Type.Array(Type.String(), { description: 'Different subjects of the results; goes with count_entities.' }),
+  ),
+  exhaustiveMetadata: Type.Optional(
+    described(ExhaustiveOutput, 'What the exhaustive recall did; goes with exhaustive.'),
+  ),
+  sessionCensusMetadata: Type.Optional(
+    described(CensusOutput, 'What the census of sessions did; goes with session_census.'),
+  ),
+  sessionCoverageRatio: Type.Optional(
+    Type.Number({
+      description: 'Share of the sessions that the answer represents, from 0 to 1; goes with session_census.',
+    }),
+  ),
   /** How many candidates are not among the results, by reason; goes with explanations, over HTTP. */
-  excluded: Type.Optional(Type.Record(Type.String(), Type.Integer())),
+  excluded: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      description: 'Number of candidates that are not among the results, by reason; goes with explanation, over HTTP.',
+    }),
+  ),
 });
 type Output = Static<typeof Output>;
 
@@ -57,6 +87,9 @@ const VECTORS_PARTLY = 'a part of the memory has no vectors yet, and is ranked a
 export const recall = defineCall({
   name: 'recall',
   summary: 'Find grains by words, by structure, or by both.',
+  description:
+    'Sixty fields say what is looked for, how it is ranked and what the answer holds; every one is optional.',
+  example: { query: 'what does Ada drink', user_id: 'ada', limit: 5 },
   needs: 'read',
   reach: 'binding',
   mutates: false,

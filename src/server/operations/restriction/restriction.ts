@@ -12,14 +12,20 @@ import { comparePlaces, PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } 
 import { Type } from '../type.ts';
 
 const Input = Type.Object({
-  userId: Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX }),
-  reason: Type.Optional(Type.String()),
+  userId: Type.String({ minLength: 1, maxLength: USER_ID_CHARS_MAX, description: 'The user whose data it is.' }),
+  reason: Type.Optional(Type.String({ description: 'Why the restriction is put or lifted.' })),
 });
-const Output = Type.Object({ userId: Type.String(), restricted: Type.Boolean(), timestamp: Type.Integer() });
+const Output = Type.Object({
+  userId: Type.String({ description: 'The user whose data it is.' }),
+  restricted: Type.Boolean({ description: 'Whether the data is restricted now.' }),
+  timestamp: Type.Integer({ description: 'Time of the change in Unix seconds.' }),
+});
 
 export const restrict = defineOperation({
   name: 'restrict_processing',
   summary: "Freeze a user's data: it is kept, and neither read nor changed.",
+  description: 'Erasure, export and the withdrawal of consent stay possible (GDPR, Art. 18).',
+  example: { user_id: 'ada', reason: 'Accuracy is contested.' },
   needs: 'admin',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId] }),
@@ -46,6 +52,8 @@ export const restrict = defineOperation({
 export const unrestrict = defineOperation({
   name: 'lift_restriction',
   summary: "Lift the freeze of a user's data.",
+  description: 'It changes nothing for a user who is not restricted.',
+  example: { user_id: 'ada' },
   needs: 'admin',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId] }),
@@ -74,20 +82,26 @@ const SCOPE = 'restrictions';
 export const restrictions = defineOperation({
   name: 'restrictions',
   summary: 'Whose data is frozen, why, since when and by whom, the latest first.',
+  description: 'It lists every user unless user_id names one.',
+  example: { limit: 20 },
   needs: 'read',
   on: 'memory',
   reach: ({ userId }) => (userId === undefined ? 'binding' : { persons: [userId], namespaced: true }),
   mutates: false,
   paged: true,
-  input: Type.Object({ userId: Type.Optional(Type.String({ minLength: 1 })), ...PAGE_INPUT }),
+  input: Type.Object({
+    userId: Type.Optional(Type.String({ minLength: 1, description: 'Only this user; the default is all.' })),
+    ...PAGE_INPUT,
+  }),
   output: Type.Object({
     restrictions: Type.Array(
       Type.Object({
-        userId: Type.String(),
-        reason: Type.String(),
-        restrictedAt: Type.Integer(),
-        restrictedBy: Type.String(),
+        userId: Type.String({ description: 'The user whose data is restricted.' }),
+        reason: Type.String({ description: 'Why it is restricted; empty where no reason was given.' }),
+        restrictedAt: Type.Integer({ description: 'Time since which it is restricted, in Unix seconds.' }),
+        restrictedBy: Type.String({ description: 'Principal that restricted it.' }),
       }),
+      { description: 'The restrictions that hold.' },
     ),
     ...PAGE_OUTPUT,
   }),

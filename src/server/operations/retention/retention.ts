@@ -5,11 +5,15 @@ import { isDryRun } from '../erasure/dry-run.ts';
 import { seconds } from '../seconds.ts';
 import { Type } from '../type.ts';
 
-const Input = { namespace: Type.Optional(Type.String({ minLength: 1 })) };
+const Input = {
+  namespace: Type.Optional(Type.String({ minLength: 1, description: 'Only this namespace; the default is all.' })),
+};
 
 export const retentionStatus = defineOperation({
   name: 'retention_status',
   summary: 'By namespace: how long grains are kept, and what has expired.',
+  description: 'Times to live come from the policy and from the expires_at of grains.',
+  example: { namespace: 'home' },
   needs: 'read',
   on: 'memory',
   reach: 'memory',
@@ -18,18 +22,31 @@ export const retentionStatus = defineOperation({
   output: Type.Object({
     namespaces: Type.Array(
       Type.Object({
-        namespace: Type.String(),
-        ttlDays: Type.Union([Type.Integer(), Type.Null()]),
-        source: Type.Union([Type.String(), Type.Null()]),
-        grains: Type.Integer(),
-        expired: Type.Integer(),
-        nextExpiryAt: Type.Union([Type.Integer(), Type.Null()]),
-        oldestCreatedAt: Type.Union([Type.Integer(), Type.Null()]),
-        held: Type.Integer(),
+        namespace: Type.String({ description: 'Name of the namespace.' }),
+        ttlDays: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Days that grains of the namespace are kept; null for ever.',
+        }),
+        source: Type.Union([Type.String(), Type.Null()], {
+          description: 'Rule that this comes from: namespace, type or default; null where no rule ends a grain.',
+        }),
+        grains: Type.Integer({ description: 'Number of grains.' }),
+        expired: Type.Integer({ description: 'Number of grains that have expired.' }),
+        nextExpiryAt: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Time at which the next grain expires, in Unix seconds; null where none does.',
+        }),
+        oldestCreatedAt: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Creation time of the oldest grain in Unix seconds; null where there is none.',
+        }),
+        held: Type.Integer({ description: 'Number of expired grains that a legal hold or a minimum time keeps.' }),
       }),
+      { description: 'Retention of each namespace.' },
     ),
-    defaultTtlDays: Type.Union([Type.Integer(), Type.Null()]),
-    lastEnforcedAt: Type.Union([Type.Integer(), Type.Null()]),
+    defaultTtlDays: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Days that grains are kept by default; null for ever.',
+    }),
+    lastEnforcedAt: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Time of the last enforcement in Unix seconds; null before the first.',
+    }),
   }),
   http: [{ verb: 'GET', path: 'M/retention/status' }],
   async run({ namespace }, context) {
@@ -51,6 +68,8 @@ export const retentionStatus = defineOperation({
 export const retentionEnforce = defineOperation({
   name: 'enforce_retention',
   summary: 'Remove the grains whose time is over.',
+  description: 'Expired grains are hidden at once; this removes them. What a legal hold keeps is counted as held.',
+  example: { dry_run: true },
   needs: 'admin',
   on: 'memory',
   reach: 'memory',
@@ -58,13 +77,18 @@ export const retentionEnforce = defineOperation({
   onUnknown: 'refuse',
   dryRun: true,
   slow: true,
-  input: Type.Object({ ...Input, dryRun: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({
+    ...Input,
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'Whether to count only and remove nothing; the default is false.', default: false }),
+    ),
+  }),
   output: Type.Object({
-    expired: Type.Integer(),
-    forgotten: Type.Integer(),
-    held: Type.Integer(),
-    dryRun: Type.Boolean(),
-    byNamespace: Type.Unsafe<JsonObject>({ type: 'object' }),
+    expired: Type.Integer({ description: 'Number of grains that have expired.' }),
+    forgotten: Type.Integer({ description: 'Number of grains that were removed; for a dry run, that would be.' }),
+    held: Type.Integer({ description: 'Number of expired grains that a legal hold or a minimum time keeps.' }),
+    dryRun: Type.Boolean({ description: 'Whether it was a dry run.' }),
+    byNamespace: Type.Unsafe<JsonObject>({ type: 'object', description: 'The three numbers for each namespace.' }),
   }),
   http: [{ verb: 'POST', path: 'M/retention/enforce' }],
   async run({ namespace, dryRun: isAsked = false }, context) {

@@ -5,16 +5,26 @@ import { inward, isMembers, nodeOf, outsideSchema } from '../names.ts';
 import { Type } from '../type.ts';
 
 const Input = Type.Object({
-  scopePath: Type.String({ minLength: 1 }),
-  reason: Type.Optional(Type.String()),
+  scopePath: Type.String({ minLength: 1, description: 'Path of the scope to erase, with all below it.' }),
+  reason: Type.Optional(
+    Type.String({
+      description: 'Why the scope is erased; the default is the x-reason header, else data_subject_request.',
+    }),
+  ),
   dryRun: DryRun,
 });
 
-const Proof = Type.Object({ scopePath: Type.String(), count: Type.Integer(), keyFingerprint: Type.String() });
+const Proof = Type.Object({
+  scopePath: Type.String({ description: 'Path of the erased scope.' }),
+  count: Type.Integer({ description: 'Number of grains that were erased.' }),
+  keyFingerprint: Type.String({ description: 'First 16 hexadecimal digits of the SHA-256 of the destroyed key.' }),
+});
 
 export const scopeErase = defineOperation({
   name: 'scope_erase',
   summary: 'Erase a scope and those below it: their keys are destroyed before the answer, which is the proof.',
+  description: 'Without a tree it erases the namespace of that path and those below it. The answer is the proof.',
+  example: { scope_path: 'acme/prod', reason: 'End of the contract.' },
   needs: 'admin',
   on: 'memory',
   reach: 'memory',
@@ -23,14 +33,14 @@ export const scopeErase = defineOperation({
   dryRun: true,
   input: Input,
   output: Type.Object({
-    scopePath: Type.String(),
-    scopesErased: Type.Optional(Type.Integer()),
-    count: Type.Integer(),
-    keyFingerprints: Type.Optional(Type.Array(Type.String())),
-    proofs: Type.Optional(Type.Array(Proof)),
-    timestamp: Type.Optional(Type.Integer()),
+    scopePath: Type.String({ description: 'Path of the erased scope.' }),
+    scopesErased: Type.Optional(Type.Integer({ description: 'Number of scopes that were erased by this call.' })),
+    count: Type.Integer({ description: 'Number of grains that were erased; for a dry run, that would be.' }),
+    keyFingerprints: Type.Optional(Type.Array(Type.String(), { description: 'Fingerprints of the destroyed keys.' })),
+    proofs: Type.Optional(Type.Array(Proof, { description: 'Proof of erasure for each scope.' })),
+    timestamp: Type.Optional(Type.Integer({ description: 'Time of the erasure in Unix seconds.' })),
     ...previewMembers(),
-    status: Type.Enum(['erased', 'dry_run']),
+    status: Type.Enum(['erased', 'dry_run'], { description: 'Whether the scope was erased or this was a dry run.' }),
   }),
   errors: ['AUT-E001', 'SCP-E001', 'POL-E003'],
   http: [

@@ -2,13 +2,13 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { checkScopeTree, type ScopeNode } from '../../../engine/govern/scope-tree.ts';
 import { defineOperation } from '../define.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 
 const Children = Type.Unsafe<readonly ScopeNode[]>({ type: 'array' });
 const Tree = Type.Object({
-  name: Type.String(),
-  children: Type.Optional(Children),
-  updatedAt: Type.Integer(),
+  name: Type.String({ description: 'Name of the root.' }),
+  children: Type.Optional(described(Children, 'Scopes below the root, each with its name and its own children.')),
+  updatedAt: Type.Integer({ description: 'Time of the last change in Unix seconds.' }),
 });
 
 function shown({ root, updatedAtMs }: { readonly root: ScopeNode; readonly updatedAtMs: number }) {
@@ -18,6 +18,8 @@ function shown({ root, updatedAtMs }: { readonly root: ScopeNode; readonly updat
 export const scopeTree = defineOperation({
   name: 'scope_tree',
   summary: 'The tree of scopes of a memory.',
+  description: 'A path is made of the names below the root, joined by slashes.',
+  example: {},
   needs: 'read',
   on: 'memory',
   reach: 'memory',
@@ -35,12 +37,17 @@ export const scopeTree = defineOperation({
 export const setScopeTree = defineOperation({
   name: 'set_scope_tree',
   summary: 'Set or replace the tree of scopes of a memory.',
+  description: 'From then on a grain under a known top-level name must lie in a scope of the tree.',
+  example: { name: 'company', children: [{ name: 'acme', children: [{ name: 'prod' }] }] },
   needs: 'admin',
   on: 'memory',
   reach: 'memory',
   mutates: true,
   onUnknown: 'refuse',
-  input: Type.Object({ name: Type.String(), children: Type.Optional(Children) }),
+  input: Type.Object({
+    name: Type.String({ description: 'Name of the root, 1 to 64 characters without a slash.' }),
+    children: Type.Optional(described(Children, 'Scopes below the root, each with its name and its own children.')),
+  }),
   output: Tree,
   errors: ['SCP-E002'],
   http: [{ verb: 'PUT', path: 'M/scope-tree' }],
@@ -56,13 +63,15 @@ export const setScopeTree = defineOperation({
 export const deleteScopeTree = defineOperation({
   name: 'delete_scope_tree',
   summary: 'Take the tree of scopes of a memory away; the grains in them stay.',
+  description: 'Namespaces are then free again.',
+  example: {},
   needs: 'admin',
   on: 'memory',
   reach: 'memory',
   mutates: true,
   onUnknown: 'refuse',
   input: Type.Object({}),
-  output: Type.Object({ deleted: Type.Literal(true) }),
+  output: Type.Object({ deleted: Type.Literal(true, { description: 'Always true.' }) }),
   http: [{ verb: 'DELETE', path: 'M/scope-tree' }],
   async run(_, context) {
     const { services, memory, principal, requestId } = context;

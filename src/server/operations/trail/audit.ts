@@ -5,32 +5,40 @@ import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
 import { Hash } from '../grains/view.ts';
 import { PAGE_INPUT, PAGE_OUTPUT, readPage } from '../page.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { checkSpan } from './provenance-list.ts';
 
 const Input = Type.Object({
   ...PAGE_INPUT,
-  user: Type.Optional(Type.String()),
-  eventType: Type.Optional(Type.Array(Type.String())),
-  grainHash: Type.Optional(Hash),
-  actor: Type.Optional(Type.String()),
-  since: Type.Optional(Type.Integer()),
-  until: Type.Optional(Type.Integer()),
-  verify: Type.Optional(Type.Boolean()),
+  user: Type.Optional(Type.String({ description: 'Only entries about this user.' })),
+  eventType: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Only these event types; a name that ends in * stands for all that begin so.',
+    }),
+  ),
+  grainHash: Type.Optional(described(Hash, 'Only entries about this grain.')),
+  actor: Type.Optional(Type.String({ description: 'Only entries of this actor.' })),
+  since: Type.Optional(Type.Integer({ description: 'Only entries from this time on, in Unix seconds.' })),
+  until: Type.Optional(Type.Integer({ description: 'Only entries up to this time, in Unix seconds.' })),
+  verify: Type.Optional(
+    Type.Boolean({ description: 'Whether the hash chain is recomputed too; the default is false.', default: false }),
+  ),
 });
 
 const Entry = Type.Object({
-  partition: Type.Integer(),
+  partition: Type.Integer({ description: 'Partition of the chain that the entry is in, from 0.' }),
   /** Absent for a caller that sees some entries: it counts the others too. */
-  seq: Type.Optional(Type.Integer()),
-  timestamp: Type.Integer(),
-  eventType: Type.String(),
-  actor: Type.String(),
-  subject: Type.String(),
-  grainHash: Type.Optional(Type.String()),
-  details: Type.Unsafe<AuditView['details']>({ type: 'object' }),
-  prevHash: Type.String(),
-  hash: Type.String(),
+  seq: Type.Optional(
+    Type.Integer({ description: 'Number of the entry in its chain, from 1; absent for a caller bound to a user.' }),
+  ),
+  timestamp: Type.Integer({ description: 'Time of the entry in Unix seconds.' }),
+  eventType: Type.String({ description: 'Type of the event.' }),
+  actor: Type.String({ description: 'Principal that acted.' }),
+  subject: Type.String({ description: 'What was acted on.' }),
+  grainHash: Type.Optional(Type.String({ description: 'Hash of the grain; absent where the entry is about none.' })),
+  details: Type.Unsafe<AuditView['details']>({ type: 'object', description: 'Codes, counts and hashes.' }),
+  prevHash: Type.String({ description: 'Hash of the entry before; 64 zeros for the first one.' }),
+  hash: Type.String({ description: 'Hash of the entry.' }),
 });
 
 const SCOPE = 'audit';
@@ -38,13 +46,19 @@ const SCOPE = 'audit';
 export const audit = defineOperation({
   name: 'audit',
   summary: 'Pages of the audit trail of a memory, newest first.',
+  description: 'Each partition has a hash chain of its own; verify recomputes it.',
+  example: { event_type: ['memory.*'], user: 'ada', limit: 20 },
   needs: 'read',
   on: 'memory',
   reach: ({ verify }) => (verify === true ? 'memory' : 'binding'),
   mutates: false,
   paged: true,
   input: Input,
-  output: Type.Object({ entries: Type.Array(Entry), ...PAGE_OUTPUT, chainValid: Type.Optional(Type.Boolean()) }),
+  output: Type.Object({
+    entries: Type.Array(Entry, { description: 'The entries of the page.' }),
+    ...PAGE_OUTPUT,
+    chainValid: Type.Optional(Type.Boolean({ description: 'Whether the hash chain is intact; goes with verify.' })),
+  }),
   errors: ['VAL-E001', 'VAL-E004', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/audit' }],
   async run(input, context) {

@@ -10,8 +10,8 @@ import type { Members } from '../names.ts';
 import { type Static, Type } from '../type.ts';
 import { PERSON, personHead, personJson } from './person-export.ts';
 
-const UserId = Type.String({ minLength: 1 });
-const Whole = Type.Object({ json: Type.String() });
+const UserId = Type.String({ minLength: 1, description: 'The user whose data it is.' });
+const Whole = Type.Object({ json: Type.String({ description: 'The export as JSON text.' }) });
 
 /** Room for what a message has beside the text. */
 const TEXT_BYTES_MAX = MESSAGE_BYTES_MAX - 1_024;
@@ -45,6 +45,8 @@ async function whole(context: Context, userId: string, portability: boolean): Pr
 export const exportUser = defineOperation({
   name: 'export_user',
   summary: 'All that a memory holds of a person, as one text.',
+  description: 'An export that is larger than a message is refused: ask for it over HTTP.',
+  example: { user_id: 'ada' },
   needs: 'read',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId], namespaced: true }),
@@ -60,6 +62,8 @@ export const exportUser = defineOperation({
 export const exportPortability = defineOperation({
   name: 'export_portability',
   summary: 'All that a memory holds of a person, with the bytes of each grain, for another system.',
+  description: 'An export that is larger than a message is refused: ask for it over HTTP.',
+  example: { user_id: 'ada' },
   needs: 'read',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId], namespaced: true }),
@@ -75,6 +79,8 @@ export const exportPortability = defineOperation({
 export const exportPortabilityCommand = defineOperation({
   name: 'export_portability_command',
   summary: 'The same as an object.',
+  description: 'An export that is larger than a message is refused: ask for it over HTTP.',
+  example: { user_id: 'ada' },
   needs: 'read',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId], namespaced: true }),
@@ -90,13 +96,25 @@ export const exportPortabilityCommand = defineOperation({
 export const exportUserFile = defineOperation({
   name: 'export_user_file',
   summary: 'All that a memory holds of a person, as it is read.',
+  description: 'It is written as it is read, so no export is too large.',
+  example: { user_id: 'ada', portability: true },
   needs: 'read',
   on: 'memory',
   reach: ({ userId }) => ({ persons: [userId], namespaced: true }),
   mutates: false,
   slow: true,
-  input: Type.Object({ userId: UserId, portability: Type.Optional(Type.Boolean()) }),
-  output: Type.Object({ bytes: Type.Unsafe<AsyncIterable<Uint8Array>>({}) }),
+  input: Type.Object({
+    userId: UserId,
+    portability: Type.Optional(
+      Type.Boolean({
+        description: 'Whether each grain comes with its bytes, for another system; the default is false.',
+        default: false,
+      }),
+    ),
+  }),
+  output: Type.Object({
+    bytes: Type.Unsafe<AsyncIterable<Uint8Array>>({ description: 'The export as JSON, in pieces.' }),
+  }),
   errors: ['AUT-E001'],
   http: [
     {

@@ -1,4 +1,5 @@
 // What a memory holds of one person, in pieces: over HTTP they go out as they come, so that no export is too large.
+
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TRANSFER_BYTES } from '../../../engine/base/limits.ts';
 import { stringifyJson } from '../../../engine/grain/api/json.ts';
@@ -8,6 +9,7 @@ import { ConsentRecord, consentRecords } from '../consent/record.ts';
 import { GrainOutput, grainOutput } from '../grains/view.ts';
 import { COUNT, listOf, objectOf, oneOf, TEXT, TIME, withMembers } from '../json-schema.ts';
 import { type Members, nodeOf, outsideSchema, outward, toSnake } from '../names.ts';
+import { described } from '../type.ts';
 
 /** An export goes on as long as its reader takes it; what tells of it does not wait for the request's end. */
 const NOTE_MS = 30_000;
@@ -36,16 +38,33 @@ export async function personHead(context: Context, userId: string, portability: 
 /** The whole, as OpenAPI tells it. */
 export const PERSON: Members = objectOf(
   {
-    user_id: TEXT,
-    exported_at: TIME,
-    consents: listOf(outsideSchema(ConsentRecord)),
-    provenance_count: COUNT,
-    grains: listOf(withMembers(outsideSchema(GrainOutput), {}, { blob_base64: TEXT })),
-    count: COUNT,
+    user_id: described(TEXT, 'The user.'),
+    exported_at: described(TIME, 'Time of the export in Unix seconds.'),
+    consents: described(listOf(outsideSchema(ConsentRecord)), 'Consent record for each purpose of the user.'),
+    provenance_count: described(COUNT, 'Number of recalls that left a record about the user.'),
+    grains: described(
+      listOf(
+        withMembers(
+          outsideSchema(GrainOutput),
+          {},
+          { blob_base64: described(TEXT, 'Bytes of the grain in base64; goes with portability.') },
+        ),
+      ),
+      "The user's grains, all versions.",
+    ),
+    count: described(COUNT, 'Number of grains.'),
   },
   {
-    format: oneOf(PORTABLE_FORMAT),
-    restriction: objectOf({ user_id: TEXT, reason: TEXT, restricted_at: TIME, restricted_by: TEXT }),
+    format: described(oneOf(PORTABLE_FORMAT), "Name of the export's format; goes with portability."),
+    restriction: described(
+      objectOf({
+        user_id: described(TEXT, 'The user.'),
+        reason: described(TEXT, 'Why the data is restricted.'),
+        restricted_at: described(TIME, 'Time since which it is restricted, in Unix seconds.'),
+        restricted_by: described(TEXT, 'Principal that restricted it.'),
+      }),
+      "The restriction of the user's data; absent where there is none.",
+    ),
   },
 );
 

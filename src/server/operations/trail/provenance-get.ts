@@ -2,17 +2,27 @@ import type { JsonObject } from '../../../shards/protocol.ts';
 import { GetProvenanceRequest, GetProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
 import { Hash } from '../grains/view.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { explained, RECORD, Record } from './recall-record.ts';
 
 export const provenanceGet = defineOperation({
   name: 'get_provenance',
   summary: 'What a recall left: what was asked, what was found, and what was left out for which reason.',
+  description: 'The text of the query is not kept, only its hash.',
+  example: { recall_id: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', explain: true },
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
-  input: Type.Object({ recallId: Hash, explain: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({
+    recallId: described(Hash, 'Id of the record, as the recall answered it.'),
+    explain: Type.Optional(
+      Type.Boolean({
+        description: 'Whether each result and exclusion is explained in a sentence; the default is false.',
+        default: false,
+      }),
+    ),
+  }),
   output: Record,
   errors: ['PRV-E001'],
   http: [{ verb: 'GET', path: 'M/provenance/{recall_id}', answer: RECORD }],

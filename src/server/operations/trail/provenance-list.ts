@@ -8,18 +8,23 @@ import { Summary } from './recall-record.ts';
 
 const Input = Type.Object({
   ...PAGE_INPUT,
-  namespace: Type.Optional(Type.String()),
-  userId: Type.Optional(Type.String()),
-  since: Type.Optional(Type.Integer()),
-  until: Type.Optional(Type.Integer()),
+  namespace: Type.Optional(Type.String({ description: 'Only recalls of this namespace.' })),
+  userId: Type.Optional(Type.String({ description: 'Only recalls about this user.' })),
+  since: Type.Optional(Type.Integer({ description: 'Only recalls from this time on, in Unix seconds.' })),
+  until: Type.Optional(Type.Integer({ description: 'Only recalls up to this time, in Unix seconds.' })),
 });
-const Output = Type.Object({ records: Type.Array(Summary), ...PAGE_OUTPUT });
+const Output = Type.Object({
+  records: Type.Array(Summary, { description: 'The records of the page.' }),
+  ...PAGE_OUTPUT,
+});
 
 const SCOPE = 'provenance';
 
 export const provenanceList = defineOperation({
   name: 'list_provenance',
   summary: 'Pages of the records that recalls left, newest first.',
+  description: 'A record holds no text and no content of grains.',
+  example: { user_id: 'ada', limit: 20 },
   needs: 'read',
   on: 'memory',
   reach: 'binding',

@@ -1,30 +1,39 @@
 import { ProvenanceSummaryRequest, ProvenanceSummaryResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation, rpc } from '../define.ts';
-import { type Static, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { checkSpan } from './provenance-list.ts';
 
 const Counts = Type.Unsafe<Readonly<Record<string, number>>>({ type: 'object' });
 
 const Output = Type.Object({
-  totalRecords: Type.Integer(),
-  meanCandidates: Type.Number(),
-  meanResults: Type.Number(),
-  zeroResultCount: Type.Integer(),
-  byMode: Counts,
-  byExclusion: Counts,
-  oldest: Type.Optional(Type.Integer()),
-  newest: Type.Optional(Type.Integer()),
+  totalRecords: Type.Integer({ description: 'Number of records.' }),
+  meanCandidates: Type.Number({ description: 'Mean number of candidates of a recall.' }),
+  meanResults: Type.Number({ description: 'Mean number of results of a recall.' }),
+  zeroResultCount: Type.Integer({ description: 'Number of recalls that found nothing.' }),
+  byMode: described(Counts, 'Number of records by query mode.'),
+  byExclusion: described(Counts, 'Number of candidates that were left out, by reason.'),
+  oldest: Type.Optional(
+    Type.Integer({ description: 'Time of the oldest record in Unix seconds; absent where there is none.' }),
+  ),
+  newest: Type.Optional(
+    Type.Integer({ description: 'Time of the newest record in Unix seconds; absent where there is none.' }),
+  ),
 });
 
 export const provenanceSummary = defineOperation({
   name: 'provenance_summary',
   summary: 'How many recalls left a record, by mode, and why candidates were left out.',
+  description: 'Without since and until it counts every record that is kept.',
+  example: { since: 1767225600 },
   needs: 'read',
   on: 'memory',
   reach: 'binding',
   mutates: false,
   slow: true,
-  input: Type.Object({ since: Type.Optional(Type.Integer()), until: Type.Optional(Type.Integer()) }),
+  input: Type.Object({
+    since: Type.Optional(Type.Integer({ description: 'Only recalls from this time on, in Unix seconds.' })),
+    until: Type.Optional(Type.Integer({ description: 'Only recalls up to this time, in Unix seconds.' })),
+  }),
   output: Output,
   errors: ['VAL-E001'],
   http: [{ verb: 'GET', path: 'M/provenance/summary' }],

@@ -7,50 +7,77 @@ import { TEXT_TERMS, type TextTerm } from '../../../engine/recall/stages/hit.ts'
 import type { JsonObject, RecallRecordView } from '../../../shards/protocol.ts';
 import { COUNT, listOf, objectOf, TEXT, withMembers } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 
 const JsonObjectOf = Type.Unsafe<JsonObject>({ type: 'object' });
 
 export const Summary = Type.Object({
-  recallId: Type.String(),
-  timestamp: Type.Integer(),
-  namespace: Type.String(),
-  queryMode: Type.String(),
-  candidateCount: Type.Integer(),
-  resultCount: Type.Integer(),
-  principal: Type.String(),
+  recallId: Type.String({ description: 'Id of the record: SHA-256 of its content, 64 hexadecimal digits.' }),
+  timestamp: Type.Integer({ description: 'Time of the recall in Unix seconds.' }),
+  namespace: Type.String({ description: 'Namespace that the recall was about; empty for all.' }),
+  queryMode: Type.String({ description: 'Mode of the recall: structural, text, hybrid, chain, cal or harness.' }),
+  candidateCount: Type.Integer({ description: 'Number of candidates.' }),
+  resultCount: Type.Integer({ description: 'Number of results.' }),
+  principal: Type.String({ description: 'Principal that recalled.' }),
 });
 
 export const Record = Type.Object({
   ...Summary.properties,
-  query: JsonObjectOf,
-  results: Type.Array(JsonObjectOf),
-  excluded: Type.Array(JsonObjectOf),
-  excludedCounts: Type.Unsafe<Readonly<globalThis.Record<string, number>>>({ type: 'object' }),
-  excludedTotal: Type.Integer(),
-  nonce: Type.Integer(),
-  requestId: Type.String(),
-  auditEntryHash: Type.String(),
-  verified: Type.Boolean(),
-  redacted: Type.Boolean(),
+  query: described(JsonObjectOf, 'What was asked for, without its text: flags, options and blind tokens.'),
+  results: Type.Array(JsonObjectOf, { description: 'The results by rank, with the terms of their scores.' }),
+  excluded: Type.Array(JsonObjectOf, {
+    description: 'The first 200 candidates that were left out, each with its reason.',
+  }),
+  excludedCounts: Type.Unsafe<Readonly<globalThis.Record<string, number>>>({
+    type: 'object',
+    description: 'Number of candidates that were left out, by reason.',
+  }),
+  excludedTotal: Type.Integer({ description: 'Number of all candidates that were left out.' }),
+  nonce: Type.Integer({ description: 'Number that makes the ids of equal recalls differ.' }),
+  requestId: Type.String({ description: 'Id of the request that recalled.' }),
+  auditEntryHash: Type.String({ description: 'Hash of the audit entry; empty where reads are not audited.' }),
+  verified: Type.Boolean({ description: 'Whether the id still matches the record, or what an erasure left of it.' }),
+  redacted: Type.Boolean({ description: 'Whether an erasure removed names and the user from the record.' }),
 });
 
 /** A grain by what the trail calls it, or by its hash in a record of an older build; nothing of an erased person's. */
-const NAMED = { grain: TEXT, hash: { type: 'string', pattern: '^([0-9a-f]{64})?$' } };
+const NAMED = {
+  grain: described(TEXT, 'Name that the trail gives the grain; absent for an erased user.'),
+  hash: {
+    type: 'string',
+    pattern: '^([0-9a-f]{64})?$',
+    description: 'Hash of the grain in a record of an older build; empty for an erased user.',
+  },
+};
 
 /** With what the lists hold. */
 export const RECORD = withMembers(outsideSchema(Record), {
-  results: listOf(
-    objectOf(
-      { rank: COUNT },
-      {
-        ...NAMED,
-        score_breakdown: { type: 'object', additionalProperties: { type: 'number' } },
-        explanation: TEXT,
-      },
+  results: described(
+    listOf(
+      objectOf(
+        { rank: described(COUNT, 'Rank of the result, from 1.') },
+        {
+          ...NAMED,
+          score_breakdown: {
+            type: 'object',
+            additionalProperties: { type: 'number' },
+            description: "Terms of the score; see the breakdown of a recall's hit.",
+          },
+          explanation: described(TEXT, 'Why the grain is at this rank; goes with explain.'),
+        },
+      ),
     ),
+    'The results by rank, with the terms of their scores.',
   ),
-  excluded: listOf(objectOf({ reason: TEXT }, { ...NAMED, explanation: TEXT })),
+  excluded: described(
+    listOf(
+      objectOf(
+        { reason: described(TEXT, 'Why the candidate was left out.') },
+        { ...NAMED, explanation: described(TEXT, 'The reason as a sentence; goes with explain.') },
+      ),
+    ),
+    'The first 200 candidates that were left out, each with its reason.',
+  ),
 });
 
 /** The record with a sentence for each result and each exclusion. */
