@@ -129,7 +129,8 @@ for (const listener of ['uws', 'node'])
     test('bodies in chunks of one byte', async (t) => {
       const head = requestHead('POST', 'add', { 'transfer-encoding': 'chunked' });
       const chunks = Buffer.alloc(6 * 100_000, '1\r\n \r\n');
-      const tiny = Array.from({ length: 20 }, () => sent(head, chunks));
+      // What has come of all connections is read in one turn of the event loop, whatever it is.
+      const tiny = Array.from({ length: 8 }, () => sent(head, chunks));
       for (const socket of tiny) socket.resume();
       await eventually('their connections are closed', () => tiny.every(({ destroyed }) => destroyed));
       await holds(t);

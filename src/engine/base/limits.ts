@@ -74,7 +74,7 @@ export const ANSWER_SPARED_MS = 5_000;
 export const BODY_UNASKED_BYTES_MAX = 65_536;
 /** Pieces (chunks as a peer sends them) of a body, and their bytes on average below which more are refused: 400, and the connection
  * is closed, since each piece costs as much as many bytes. */
-export const BODY_PIECES_MAX = 16_384;
+export const BODY_PIECES_MAX = 4_096;
 export const BODY_PIECE_BYTES_MIN = 16;
 /** A response is handed to the socket in pieces of this size. */
 export const RESPONSE_PIECE_BYTES = 65_536;

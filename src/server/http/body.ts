@@ -63,8 +63,8 @@ export class Body {
     });
   }
 
-  /** The next bytes, which belong to the body from here on. */
-  push(chunk: Uint8Array): void {
+  /** The next bytes. They belong to the body from here on, unless they are `lent`: then only until this returns. */
+  push(chunk: Uint8Array, lent = false): void {
     if (this.failure !== undefined) return;
     this.bytes += chunk.byteLength;
     this.pieces += 1;
@@ -76,7 +76,7 @@ export class Body {
       this.fail(tooLarge(this.bytesMax));
       return;
     }
-    this.store(chunk);
+    this.store(chunk, lent);
     try {
       this.share.hold(this.heldBytes);
     } catch (error) {
@@ -127,7 +127,7 @@ export class Body {
     this.share.release();
   }
 
-  private store(chunk: Uint8Array): void {
+  private store(chunk: Uint8Array, lent: boolean): void {
     const { gathered } = this;
     if (gathered !== undefined && chunk.length <= gathered.length - this.gatheredBytes) {
       gathered.set(chunk, this.gatheredBytes);
@@ -136,7 +136,7 @@ export class Body {
     }
     this.closeGathered();
     // The first piece is the whole body as a rule.
-    if (chunk.length >= SMALL_BYTES || this.chunks.length === 0) this.chunks.push(chunk);
+    if (chunk.length >= SMALL_BYTES || this.chunks.length === 0) this.chunks.push(lent ? Buffer.from(chunk) : chunk);
     else {
       const room = Math.max(GATHERED_BYTES_MIN, Math.min(SMALL_BYTES, this.bytes));
       this.gathered = Buffer.allocUnsafeSlow(Math.max(room, chunk.length));

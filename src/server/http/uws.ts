@@ -348,7 +348,7 @@ class UwsRequest implements HttpRequest, Flow {
     this.pendingBody = body;
     response.onData((chunk, isLast) => {
       // The memory is the library's again when this returns.
-      if (chunk.byteLength > 0) body.push(Buffer.from(new Uint8Array(chunk)));
+      if (chunk.byteLength > 0) body.push(new Uint8Array(chunk), true);
       if (isLast) {
         this.server.received(this);
         body.finish();
