@@ -96,6 +96,14 @@ test('docs/command-line.md has every command', () => {
   for (const command of commands) assert.match(page, new RegExp(`^\\| .*\`${command}[\` ].*\\|`, 'm'), command);
 });
 
+test('bench/README.md describes every scenario', () => {
+  const page = read('bench/README.md');
+  const files = readdirSync(join(root, 'bench/scenarios')).filter((name) => name.endsWith('.ts'));
+  const names = files.flatMap((file) => /^ {2}name: '([\w-]+)'/m.exec(read(`bench/scenarios/${file}`))?.[1] ?? []);
+  assert.ok(names.length >= 30, `${names.length} scenarios`);
+  for (const name of names) assert.match(page, new RegExp(`^(### ${name}|\\| \`${name}\` \\|.*)$`, 'm'), name);
+});
+
 test('no document names a path of this machine', () => {
   for (const document of documents) assert.ok(!read(document).includes(root), relative(root, document));
 });
