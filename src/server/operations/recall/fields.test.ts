@@ -137,6 +137,15 @@ for (const [name, { good, out = [], code = 'VAL-E001', wrong }] of Object.entrie
         assert.ok(refusal({ [name]: value }) !== undefined, `${value}`);
   });
 
+test('the default that the schema gives for a field asks for what its absence asks for', () => {
+  const defaults = Object.entries(RecallInput.properties as Record<string, { readonly default?: unknown }>).flatMap(
+    ([name, schema]) => (schema.default === undefined ? [] : [[toSnake(name), schema.default] as const]),
+  );
+  assert.ok(defaults.length > 30, String(defaults.length));
+  for (const [name, value] of defaults)
+    assert.deepEqual(asked({ query: 'x', [name]: value }), asked({ query: 'x' }), name);
+});
+
 test('time_start after time_end is refused', () => {
   assert.equal(refusal({ time_start: 5, time_end: 4 }), 'VAL-E001');
   assert.equal(refusal({ time_start: 5, time_end: 5 }), undefined);

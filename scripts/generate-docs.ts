@@ -1,0 +1,185 @@
+// Writes the table of a recall's fields into docs/recall.md, from the schema: `npm run docs`. A test compares the two.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toSnake } from '../src/server/operations/names.ts';
+import { RecallInput } from '../src/server/operations/recall/fields.ts';
+
+type Field = keyof typeof RecallInput.properties;
+type TestName = readonly [file: string, name: string];
+
+const RECALL = 'test/conformance/cases/recall.ts';
+const STAGES = 'test/conformance/cases/stages.ts';
+const BACKFILL = 'src/engine/recall/stages/backfill.test.ts';
+const STRUCTURE: TestName = [RECALL, 'structure, users, types, tags, times and thresholds narrow what is found'];
+const CONTRADICTIONS: TestName = [STAGES, 'detect_contradictions marks and demotes, include_contradicted false drops'];
+const SCOPES: TestName = [
+  STAGES,
+  'scope_path sees its line and what lies below, include_siblings what lies beside it, the deepest scope holds',
+];
+const DUPLICATES: TestName = [
+  STAGES,
+  'deduplicate and conflict_resolution leave one of what says the same, or of what is no longer so',
+];
+const CONTAINS: TestName = [STAGES, 'subject_contains and object_contains narrow by parts of names'];
+const OLD_VERSIONS: TestName = [
+  STAGES,
+  'exclude_superseded false demotes old versions, aggregation_intent counts them like the others',
+];
+const TIMES: TestName = [STAGES, 'recency_weight favours the young, target_date what is near it'];
+const ANNOTATIONS: TestName = [
+  STAGES,
+  'include_sources, count_entities, annotate_relative_time and explanation say more of what was found',
+];
+const MORE_LEGS: TestName = [STAGES, 'multi_hop, query_expansion and query_decompose find what the words alone do not'];
+const NAMESPACES: TestName = [STAGES, 'max_namespaces and min_per_namespace choose among namespaces'];
+const CENSUS: TestName = [BACKFILL, 'session_census_min_per_session, _min_score and _max_queries bound what it adds'];
+
+/** The test that shows what each field does. A field without one does not compile. */
+const TESTS: Readonly<Record<Field, TestName>> = {
+  query: [RECALL, 'words and their operators find what holds them'],
+  subject: STRUCTURE,
+  relation: STRUCTURE,
+  object: STRUCTURE,
+  namespace: STRUCTURE,
+  userId: STRUCTURE,
+  grainType: STRUCTURE,
+  timeStart: STRUCTURE,
+  timeEnd: STRUCTURE,
+  confidenceThreshold: STRUCTURE,
+  importanceThreshold: STRUCTURE,
+  limit: [RECALL, 'the limit cuts the end off'],
+  temporalExpr: [
+    'src/server/operations/grains/grains.test.ts',
+    'a phrase of time is met with time_start and time_end, from the reference date on',
+  ],
+  tags: STRUCTURE,
+  excludeTags: STRUCTURE,
+  detectContradictions: CONTRADICTIONS,
+  scopePath: SCOPES,
+  includeSiblings: SCOPES,
+  deduplicate: DUPLICATES,
+  deduplicateThreshold: [
+    'src/engine/recall/stages/duplicates.test.ts',
+    'deduplicate_threshold says how alike the same is',
+  ],
+  subjectContains: CONTAINS,
+  objectContains: CONTAINS,
+  excludeSuperseded: OLD_VERSIONS,
+  includeContradicted: CONTRADICTIONS,
+  embedding: [
+    'test/embedding.test.ts',
+    'a vector of the caller takes the place of the one the server makes, and must be one of its kind',
+  ],
+  candidateLimit: [
+    'src/server/operations/recall/fields.test.ts',
+    'candidate_limit bounds the first stage, and exhaustive widens it',
+  ],
+  minScore: [STAGES, 'min_score drops what hardly matches, never what structure alone found'],
+  scoreBreakdown: [STAGES, 'score_breakdown accounts for every score: base and changes add up'],
+  explanation: [
+    'src/engine/recall/stages/run.test.ts',
+    'explanation gives every number of the account in plain English',
+  ],
+  recencyWeight: TIMES,
+  conflictResolution: DUPLICATES,
+  recordProvenance: [
+    'test/conformance/trail.test.ts',
+    'a recall leaves a record that says what was asked and what came of it',
+  ],
+  entity: ['src/server/operations/recall/fields.test.ts', 'entity takes priority over subject, relation and object'],
+  rerank: [
+    'test/recall-models.test.ts',
+    'rerank and llm_rerank put hits in the order of their models, over one partition and four, over HTTP and gRPC',
+  ],
+  diversityLambda: [STAGES, 'diversity_lambda chooses what differs, in order of score'],
+  queryExpansion: [STAGES, 'query_expansion finds by words of the memory that a mistyped one may mean'],
+  hyde: ['test/recall-models.test.ts', 'hyde looks for what a hypothetical answer is like'],
+  llmRerank: ['test/recall-models.test.ts', 'models that fail leave the ranking as it is, with a warning each'],
+  temporalField: [
+    'src/engine/recall/stages/time.test.ts',
+    'temporal_field chooses the time that the target date is held against',
+  ],
+  includeSources: ANNOTATIONS,
+  annotateRelativeTime: ANNOTATIONS,
+  referenceDate: ['src/engine/recall/stages/time.test.ts', 'reference_date is the present of relative times'],
+  sessionAffinityBoost: [STAGES, 'session_affinity_boost and subject_affinity_boost favour what leads'],
+  subjectAffinityBoost: [
+    'src/engine/recall/stages/affinity.test.ts',
+    'subject_affinity_boost raises hits about the subject that leads',
+  ],
+  multiHop: MORE_LEGS,
+  targetDate: TIMES,
+  targetDateWeight: TIMES,
+  queryDecompose: MORE_LEGS,
+  conflictSimilarityThreshold: [
+    'src/engine/recall/stages/duplicates.test.ts',
+    'conflict_similarity_threshold lets objects stand that are unlike the newest',
+  ],
+  countEntities: ANNOTATIONS,
+  minPerNamespace: NAMESPACES,
+  maxNamespaces: NAMESPACES,
+  exhaustive: [STAGES, 'exhaustive follows the entities of what it finds'],
+  exhaustiveMaxRounds: [BACKFILL, 'exhaustive_max_rounds ends it early, and a round adds at most twenty above 0.60'],
+  sessionCensus: [STAGES, 'session_census asks the sessions that the answer lacks'],
+  sessionCensusMinPerSession: CENSUS,
+  sessionCensusMinScore: CENSUS,
+  sessionCensusMaxQueries: CENSUS,
+  aggregationIntent: OLD_VERSIONS,
+  preferenceEnrichment: [STAGES, 'preference_enrichment adds what was said around a preference'],
+};
+
+const BEGIN = '<!-- The table is made by `npm run docs`. -->\n';
+const END = '<!-- End of the table. -->\n';
+
+interface FieldSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly items?: FieldSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+  readonly default?: unknown;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  boolean: 'boolean',
+  integer: 'integer',
+  number: 'number',
+};
+
+function typeOf({ type = '', enum: values, items, minimum, maximum }: FieldSchema): string {
+  if (values !== undefined) return values.map((value) => `\`${value}\``).join(', ');
+  if (items !== undefined) return `list of ${typeOf(items)}s`;
+  const name = TYPES[type] ?? type;
+  // The bounds of seconds only tell them from milliseconds.
+  if (minimum === undefined || minimum < 0) return name;
+  return maximum === undefined ? `${name} from ${minimum}` : `${name} from ${minimum} to ${maximum}`;
+}
+
+/** A cell: a bar would end it. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+function rowOf([field, schema]: [string, FieldSchema], at: number): string {
+  const [file, test] = TESTS[field as Field]; // a member of the schema
+  const { default: fallback, description = '' } = schema;
+  const shown = fallback === undefined ? '' : `\`${String(fallback)}\``;
+  const cells = [`${at + 1}`, `\`${toSnake(field)}\``, typeOf(schema), shown, description, `${file}: "${test}"`];
+  return `| ${cells.map(cell).join(' | ')} |\n`;
+}
+
+/** docs/recall.md with its table as the schema has it. Throws without the marks around the table. */
+export function withTable(page: string): string {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin === -1 || end < begin) throw new Error('docs/recall.md has no marks around its table');
+  const head = '\n| No | Field | Takes | Default | What it does | Test |\n| --- | --- | --- | --- | --- | --- |\n';
+  const rows = Object.entries(RecallInput.properties as Readonly<Record<string, FieldSchema>>).map(rowOf);
+  return `${page.slice(0, begin)}${BEGIN}${head}${rows.join('')}\n${page.slice(end)}`;
+}
+
+if (import.meta.main) {
+  const file = join(import.meta.dirname, '..', 'docs', 'recall.md');
+  writeFileSync(file, withTable(readFileSync(file, 'utf8')));
+}

@@ -1,0 +1,23 @@
+// Parts of documents that are made from the source are as the source makes them.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { withTable } from '../scripts/generate-docs.ts';
+
+const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'recall.md'), 'utf8');
+
+test('docs/recall.md has the table that the schema makes (`npm run docs` writes it)', () => {
+  assert.equal(page, withTable(page));
+});
+
+test('a row that was edited by hand, or taken out, is made again', () => {
+  const [row = ''] = /^\| 12 \|.*\n/m.exec(page) ?? [];
+  assert.match(row, /`limit`.* \| `20` \|/);
+  assert.equal(withTable(page.replace(row, '')), page);
+  assert.equal(withTable(page.replace(row, row.replace('20', '30'))), page);
+});
+
+test('a page without the marks is refused, not rewritten', () => {
+  assert.throws(() => withTable('# Recall\n'), /no marks/);
+});
