@@ -2,16 +2,18 @@
 // server in server.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ask, type Question } from '../../src/engine/asking/asking.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../src/engine/base/limits.ts';
 import { CalError } from '../../src/engine/cal/errors.ts';
 import { drained } from '../../src/engine/cal/reads/open-each.ts';
 import { distinctValues } from '../../src/engine/cal/reads/values.ts';
 import { answerCal, isRefused } from '../../src/engine/cal/run/answer.ts';
-import type { CalAnswer, CalAsk } from '../../src/engine/cal/run/asks.ts';
+import type { Running } from '../../src/engine/cal/run/asks.ts';
 import { resolveAddress } from '../../src/engine/cal/run/recall.ts';
 import { PLAIN_SESSION, type Run } from '../../src/engine/cal/run/session.ts';
 import { together } from '../../src/engine/cal/run/together.ts';
-import { type CallMemory, runCal } from '../../src/shards/gather/cal.ts';
+import type { CallMemory } from '../../src/shards/gather/answers.ts';
+import { runCal } from '../../src/shards/gather/cal.ts';
 import { contextOf } from '../support/shard.ts';
 import { NOW_MS } from './fixture.ts';
 import { CalMemory } from './memory.ts';
@@ -54,9 +56,9 @@ const RUN: Run = {
 test('E015: a prefix of several grains is ambiguous', () => {
   const running = resolveAddress('00000000', RUN);
   const { value } = running.next();
-  assert.deepEqual(value, { kind: 'find', input: { prefix: '00000000' } });
+  assert.deepEqual(value, [{ kind: 'find', input: { prefix: '00000000' } }]);
   assert.throws(
-    () => running.next({ kind: 'find', output: { hashes: [H, `${H.slice(1)}1`] } }),
+    () => running.next([{ output: { hashes: [H, `${H.slice(1)}1`] } }]),
     (error) => error instanceof CalError && error.code === 'CAL-E015',
   );
 });
@@ -143,27 +145,27 @@ test('W001 and W002 of reading come with the answer', async (t) => {
 });
 
 test('runs side by side ask together, and one that fails stops no other', () => {
-  function* asking(prefix: string): Generator<CalAsk, string, CalAnswer> {
-    const first = yield { kind: 'find', input: { prefix } };
-    if (first.kind === 'find' && first.output.hashes.length === 0) throw new Error(prefix);
-    yield { kind: 'history', input: { hash: prefix } };
+  function* asking(prefix: string): Running<string> {
+    const { hashes } = yield* ask('find', { prefix });
+    if (hashes.length === 0) throw new Error(prefix);
+    yield* ask('history', { hash: prefix });
     return prefix;
   }
   const running = together([asking('a'), asking('b'), asking('c')]);
-  const found = (hashes: readonly string[]) => ({ answer: { kind: 'find' as const, output: { hashes } } });
-  const told = { answer: { kind: 'history' as const, output: { versions: [] } } };
-  const first = running.next().value as Extract<CalAsk, { kind: 'several' }>;
+  const found = (hashes: readonly string[]) => ({ output: { hashes } });
+  const told = { output: { versions: [] } };
+  const first = running.next([]).value as readonly Question[];
   assert.deepEqual(
-    first.asks.map(({ kind }) => kind),
+    first.map(({ kind }) => kind),
     ['find', 'find', 'find'],
   );
-  const second = running.next({ kind: 'several', settled: [found(['x']), found([]), { error: new Error('lost') }] });
-  const asks = second.value as Extract<CalAsk, { kind: 'several' }>;
+  const second = running.next([found(['x']), found([]), { error: new Error('lost') }]);
+  const asked = second.value as readonly Question[];
   assert.deepEqual(
-    asks.asks.map(({ input }) => input),
+    asked.map(({ input }) => input),
     [{ hash: 'a' }],
   );
-  const { value } = running.next({ kind: 'several', settled: [told] });
+  const { value } = running.next([told]);
   assert.deepEqual(
     (value as readonly ({ value: string } | { error: Error })[]).map((one) =>
       'value' in one ? one.value : one.error.message,
@@ -184,8 +186,8 @@ test('W009: what is taken out of more grains than may be looked at says that it 
   const call = { query: 'RECALL beliefs | HASHES', session: PLAIN_SESSION, vectors: [] };
   const running = answerCal(call, contextOf(1), { nowMs: () => NOW_MS });
   running.next();
-  running.next({ kind: 'cap', output: { recallMax: null } });
-  const last = running.next({ kind: 'values', output: { ...some, scanned: 0 } });
+  running.next([{ output: { recallMax: null } }]);
+  const last = running.next([{ output: { ...some, scanned: 0 } }]);
   assert.ok(last.done === true && !isRefused(last.value));
   assert.match(last.value.warnings.join(), /^CAL-W009: there are more than 100000 grains/);
 });

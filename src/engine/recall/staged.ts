@@ -1,5 +1,7 @@
-// A recall of a memory with one partition, its stages included: every further question is answered from the same parts.
-import { unreachable } from '../base/assert.ts';
+// A recall of a memory with one partition, its stages included: each question is answered from the shard's own store.
+import { type AnswersNow, answerNow } from '../asking/asking.ts';
+import type { RecallQuestion } from '../asking/questions.ts';
+import { AssertionError } from '../base/assert.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { GrainView } from '../calls/grain.ts';
@@ -11,9 +13,9 @@ import { countedParts } from './legs/counted.ts';
 import { meanings } from './legs/meanings.ts';
 import { shardVectors } from './legs/shard-vectors.ts';
 import { namespaces } from './namespaces.ts';
-import { type RecallLegs, recall } from './recall.ts';
+import { recall } from './recall.ts';
 import { alikeOf } from './stages/expansion.ts';
-import { recallStagedNow } from './stages/recall-output.ts';
+import { recallStaged } from './stages/recall-output.ts';
 
 export function stagedRecall(
   store: Store,
@@ -21,28 +23,29 @@ export function stagedRecall(
   context: CallContext,
   query: RecallQuery,
   fetch: (hash: string) => GrainView | null,
-  legs: Omit<RecallLegs, 'vectors'> = {},
 ): MemoryCalls['recall']['output'] {
-  return recallStagedNow(
-    query,
-    { nowMs: store.clock.nowMs() },
-    (plain) => recall(store, memory, context, plain, { ...legs, vectors: shardVectors(store, memory.number, plain) }),
-    (ask) => {
-      switch (ask.kind) {
-        case 'fetch':
-          return { kind: 'fetch', grains: ask.hashes.map(fetch) };
-        case 'namespaces':
-          return { kind: 'namespaces', ...namespaces(store, memory, context, query.filter) };
-        case 'alike': {
-          const counted = countedParts(store, store.parts(memory.number), context);
-          const found = alikeWords(counted, memory.analyzer, ask.words, ask.limit);
-          return { kind: 'alike', words: alikeOf([found], ask.limit) };
-        }
-        case 'vectors':
-          return { kind: 'vectors', vectors: meanings(store, memory, ask.hashes) };
-        default:
-          return unreachable(ask);
-      }
+  const answers: AnswersNow<RecallQuestion> = {
+    search: (plain) => searchHere(store, memory, context, plain),
+    fetch: ({ hashes }) => ({ grains: hashes.map(fetch) }),
+    namespaces: ({ filter }) => namespaces(store, memory, context, filter),
+    alike: ({ words, limit }) => {
+      const counted = countedParts(store, store.parts(memory.number), context);
+      return { words: alikeOf([alikeWords(counted, memory.analyzer, words, limit)], limit) };
     },
-  );
+    vectors: ({ hashes }) => ({ vectors: meanings(store, memory, hashes) }),
+    rerank: () => {
+      throw new AssertionError('a shard waits for no model');
+    },
+  };
+  return answerNow(recallStaged(query, { nowMs: store.clock.nowMs(), reranks: false }), answers);
+}
+
+/** A recall without stages over the vectors that are at hand. */
+export function searchHere(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  query: RecallQuery,
+): MemoryCalls['recall']['output'] {
+  return recall(store, memory, context, query, { vectors: shardVectors(store, memory.number, query) });
 }

@@ -11,7 +11,8 @@ import type { Engine } from '../../engine/engine.ts';
 import { GatherRoom } from '../gather-room.ts';
 import type { AddItem } from '../protocol.ts';
 import { directShard } from '../transport/direct.ts';
-import { type CallMemory, gatherCalRead, runCal } from './cal.ts';
+import type { CallMemory } from './answers.ts';
+import { gatherCalRead, runCal } from './cal.ts';
 import { Fan } from './fan.ts';
 import { gatherRecall } from './recall.ts';
 

@@ -1,18 +1,11 @@
 // A CAL query over all partitions, and one that changes something: run here, each of its questions as a call on the memory.
+
+import { answerLater } from '../../engine/asking/asking.ts';
 import { unreachable } from '../../engine/base/assert.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { answerCal } from '../../engine/cal/run/answer.ts';
-import {
-  type CalAnswer,
-  type CalAsk,
-  isLongRead,
-  type Settled,
-  type SingleAnswer,
-  type SingleAsk,
-} from '../../engine/cal/run/asks.ts';
 import { contestedOf, needsRivals, pairName } from '../../engine/cal/run/contested.ts';
-import { isUnknownScope } from '../../engine/cal/run/failure.ts';
 import { mentions } from '../../engine/cal/run/field-test.ts';
 import { calGrain } from '../../engine/cal/run/grain-of.ts';
 import { compareCodePoints, compareKeys, keyed } from '../../engine/cal/run/order.ts';
@@ -28,17 +21,9 @@ import type {
   Spoken,
   Stopped,
 } from '../../engine/calls/cal.ts';
-import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
-import type { PolicyValue } from '../../engine/govern/policy/values.ts';
-import type { CallContext, GrainView, Input, MemoryCalls, Output } from '../protocol.ts';
-import { type Fan, isNotFound } from './fan.ts';
-
-/** Calls one memory, whatever its partitions. `reason` goes into the audit of a change. */
-export type CallMemory = <M extends keyof MemoryCalls>(
-  method: M,
-  input: Input<M>,
-  extras?: { readonly reason: string },
-) => Promise<Output<M>>;
+import type { CallContext, GrainView } from '../protocol.ts';
+import { type CallMemory, calAnswers } from './answers.ts';
+import type { Fan } from './fan.ts';
 
 type Asker = Pick<CallContext, 'namespace' | 'userId' | 'deadlineMs' | 'memory' | 'actor' | 'requestId'>;
 
@@ -50,92 +35,13 @@ export async function runCal(
   clock: Clock = systemClock,
 ): Promise<CalReply> {
   try {
-    return await runHere(call, context, input, clock);
+    return await answerLater(answerCal(input, context, clock), calAnswers(call));
   } catch (error) {
     // What a shard refuses it tells its audit trail; the cap on recalls is held here. Untold or not, it stays refused.
     if (error instanceof EngineError && error.code === 'POL-E013') {
       const details = { code: error.code, operation: 'cal' };
       await call('note', { event: 'policy.enforced', details }).catch(() => undefined);
     }
-    throw error;
-  }
-}
-
-async function runHere(call: CallMemory, context: Asker, input: CalCall, clock: Clock): Promise<CalReply> {
-  const running = answerCal(input, context, clock);
-  let step = running.next();
-  while (step.done !== true) {
-    let answered: CalAnswer;
-    try {
-      answered = await answer(call, step.value);
-    } catch (error) {
-      step = running.throw(error);
-      continue;
-    }
-    step = running.next(answered);
-  }
-  return step.value;
-}
-
-async function answer(call: CallMemory, asked: CalAsk): Promise<CalAnswer> {
-  if (asked.kind !== 'several') return answerOne(call, asked);
-  const settled = await Promise.allSettled(asked.asks.map((one) => answerOne(call, one)));
-  return {
-    kind: 'several',
-    settled: settled.map(
-      (one): Settled => (one.status === 'fulfilled' ? { answer: one.value } : { error: one.reason }),
-    ),
-  };
-}
-
-async function answerOne(call: CallMemory, ask: SingleAsk): Promise<SingleAnswer> {
-  switch (ask.kind) {
-    case 'select':
-    case 'count':
-    case 'group':
-    case 'values':
-    case 'find':
-    case 'estimate':
-    case 'pairs':
-    case 'rivals':
-      return call(isLongRead(ask) ? 'calScan' : 'calRead', ask);
-    case 'search': {
-      const { hits, total } = await call('recall', ask.input).catch((error: unknown) => {
-        if (isUnknownScope(error)) return { hits: [], total: 0 };
-        throw error;
-      });
-      return { kind: 'search', output: { hits, total } };
-    }
-    case 'cap':
-      return { kind: 'cap', output: { recallMax: await capOf(call) } };
-    case 'history':
-      return { kind: 'history', output: { versions: await versionsOf(call, ask.input.hash) } };
-    case 'add': {
-      const { grainType, fields, reason } = ask.input;
-      const { hash } = await call('add', { grainType, fields, sync: false }, { reason });
-      return { kind: 'add', output: { hash } };
-    }
-    case 'supersede': {
-      const { oldHash, fields, reason } = ask.input;
-      const { newHash } = await call('supersede', { oldHash, fields }, { reason });
-      return { kind: 'supersede', output: { newHash } };
-    }
-    default:
-      return unreachable(ask);
-  }
-}
-
-/** As the first partition has it: what tightens a policy is in all of them before it is answered. */
-async function capOf(call: CallMemory): Promise<number | null> {
-  const { policy } = await call('policy', {});
-  return withLoosest(flat((policy?.['rules'] ?? null) as PolicyValue))['access.max_recall_limit']; // JSON, as it was sealed
-}
-
-async function versionsOf(call: CallMemory, hash: string) {
-  try {
-    return (await call('history', { hash })).versions;
-  } catch (error) {
-    if (error instanceof EngineError && isNotFound(error)) return [];
     throw error;
   }
 }

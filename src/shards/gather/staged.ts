@@ -1,55 +1,33 @@
 // A recall with its stages where answers take their time: over several partitions, where each further question goes to all of
 // them as the first did, or from the thread that waits for a model between two stages.
 
-import { unreachable } from '../../engine/base/assert.ts';
+import { answerLater } from '../../engine/asking/asking.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
 import { recallAccount } from '../../engine/recall/account.ts';
-import { floatsOf } from '../../engine/recall/legs/meanings.ts';
 import { alikeOf } from '../../engine/recall/stages/expansion.ts';
 import { type Rerank, recallStaged } from '../../engine/recall/stages/recall-output.ts';
 import type { Held } from '../gather-room.ts';
 import { withAllSources } from '../gather-sources.ts';
 import type { GrainFilter, GrainView, Input, Output, RecallAccount, RecallQuery } from '../protocol.ts';
+import { type CallMemory, type RecallMethod, recallAnswers } from './answers.ts';
 import type { Fan } from './fan.ts';
 import { keepRecallWithNames } from './names.ts';
 import { bytesOf, gatherRecall } from './recall.ts';
 
-/** What stages ask of a memory. */
-type Asked = 'recall' | 'fetch' | 'namespaces' | 'alike' | 'meanings';
-export type AskMemory = <M extends Asked>(method: M, input: Input<M>) => Promise<Output<M>>;
-
-/** `ask` answers recalls without options. With `rerank` the best hits are put in its order where the contract has that. */
-export function recallInStages(query: RecallQuery, ask: AskMemory, rerank?: Rerank): Promise<Output<'recall'>> {
-  return recallStaged(
-    query,
-    { nowMs: systemClock.nowMs() },
-    (plain) => ask('recall', plain),
-    async (wanted) => {
-      switch (wanted.kind) {
-        case 'fetch':
-          return { kind: 'fetch', grains: (await ask('fetch', { hashes: wanted.hashes })).grains };
-        case 'namespaces':
-          return { kind: 'namespaces', ...(await ask('namespaces', { filter: query.filter })) };
-        case 'alike': {
-          const { words, limit } = wanted;
-          return { kind: 'alike', words: alikeOf([await ask('alike', { words, limit })], limit) };
-        }
-        case 'vectors': {
-          const { vectors } = await ask('meanings', { hashes: wanted.hashes });
-          return { kind: 'vectors', vectors: vectors.map((bytes) => (bytes === null ? undefined : floatsOf(bytes))) };
-        }
-        default:
-          return unreachable(wanted);
-      }
-    },
-    rerank,
-  );
+/** `call` answers recalls without options. With `rerank` the best hits are put in its order where the contract has that. */
+export function recallInStages(
+  query: RecallQuery,
+  call: CallMemory<RecallMethod>,
+  rerank?: Rerank,
+): Promise<Output<'recall'>> {
+  const tools = { nowMs: systemClock.nowMs(), reranks: rerank !== undefined };
+  return answerLater(recallStaged(query, tools), recallAnswers(call, rerank));
 }
 
 export async function gatherStagedRecall(fan: Fan, query: RecallQuery, held: Held): Promise<Output<'recall'>> {
-  const answers: { readonly [M in Asked]: (input: Input<M>) => Promise<Output<M>> } = {
+  const answers: { readonly [M in RecallMethod]: (input: Input<M>) => Promise<Output<M>> } = {
     recall: (plain) => gatherRecall(fan, plain, held),
     fetch: async ({ hashes }) => ({ grains: await fetchAnywhere(fan, hashes, held) }),
     namespaces: (input) => gatherNamespaces(fan, input),

@@ -1,19 +1,19 @@
 // A CAL query on a memory of one partition: all of it in one call, every question answered from the same parts.
+import { type AnswersNow, answerNow } from '../../asking/asking.ts';
+import type { CalQuestion, QuestionInput, QuestionOutput } from '../../asking/questions.ts';
 import { unreachable } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { SHORT_READ_GRAINS_MAX } from '../../base/limits.ts';
-import type { PartitionAnswer, PartitionRead } from '../../calls/cal.ts';
+import type { AllReads, PartitionAnswer, PartitionRead } from '../../calls/cal.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { Sliced } from '../../index/files/section.ts';
 import { history } from '../../recall/history.ts';
-import { shardVectors } from '../../recall/legs/shard-vectors.ts';
-import { recall } from '../../recall/recall.ts';
+import { searchHere } from '../../recall/staged.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { CalError } from '../errors.ts';
 import { answerCal } from '../run/answer.ts';
-import type { CalAnswer, CalAsk, Settled, SingleAnswer, SingleAsk } from '../run/asks.ts';
 import { findAddresses } from './find.ts';
 import { groupGrains } from './group.ts';
 import { drained } from './open-each.ts';
@@ -29,57 +29,39 @@ export function cal(
   context: CallContext,
   input: MemoryCalls['cal']['input'],
 ): MemoryCalls['cal']['output'] {
-  const running = answerCal(input, context, store.clock);
-  const ask = (one: SingleAsk): SingleAnswer => answer(store, memory, context, one);
   try {
-    let step = running.next();
-    while (step.done !== true) step = proceed(running, step.value, ask);
-    return step.value;
+    return answerNow(answerCal(input, context, store.clock), answersHere(store, memory, context));
   } catch (error) {
     if (error instanceof TooLong) return { tooLong: true };
     throw error;
   }
 }
 
-type Queries = ReturnType<typeof answerCal>;
-
-function proceed(running: Queries, asked: CalAsk, ask: (one: SingleAsk) => SingleAnswer): ReturnType<Queries['next']> {
-  let answered: CalAnswer;
-  try {
-    answered =
-      asked.kind === 'several' ? { kind: 'several', settled: asked.asks.map((one) => settle(one, ask)) } : ask(asked);
-  } catch (error) {
-    return running.throw(error);
-  }
-  return running.next(answered);
-}
-
-function settle(one: SingleAsk, ask: (one: SingleAsk) => SingleAnswer): Settled {
-  try {
-    return { answer: ask(one) };
-  } catch (error) {
-    return { error };
-  }
-}
-
-function answer(store: Store, memory: Memory, context: CallContext, ask: SingleAsk): SingleAnswer {
-  switch (ask.kind) {
-    case 'search': {
-      const query = { ...ask.input, filter: inScope(memory, ask.input.filter) };
-      const vectors = shardVectors(store, memory.number, query);
-      const { hits, total } = recall(store, memory, context, query, { vectors });
-      return { kind: 'search', output: { hits, total } };
-    }
-    case 'cap':
-      return { kind: 'cap', output: { recallMax: memory.governed.rules['access.max_recall_limit'] } };
-    case 'history':
-      return { kind: 'history', output: { versions: versionsOf(store, memory, context, ask.input.hash) } };
-    case 'add':
-    case 'supersede':
-      throw new CalError('CAL-E044', 'a read changes nothing');
-    default:
-      return shortRead(store, memory, context, ask);
-  }
+/** How the shard answers a query from its own store, which a query on this way does not change. */
+function answersHere(store: Store, memory: Memory, context: CallContext): AnswersNow<CalQuestion> {
+  const read =
+    <K extends keyof AllReads>(kind: K) =>
+    (asked: QuestionInput<K>): QuestionOutput<K> =>
+      // A partition answers a kind with its output.
+      shortRead(store, memory, context, { kind, input: asked } as PartitionRead).output as QuestionOutput<K>;
+  const refuse = (): never => {
+    throw new CalError('CAL-E044', 'a read changes nothing');
+  };
+  return {
+    select: read('select'),
+    count: read('count'),
+    group: read('group'),
+    values: read('values'),
+    find: read('find'),
+    estimate: read('estimate'),
+    pairs: read('pairs'),
+    rivals: read('rivals'),
+    search: (query) => searchHere(store, memory, context, { ...query, filter: inScope(memory, query.filter) }),
+    cap: () => ({ recallMax: memory.governed.rules['access.max_recall_limit'] }),
+    history: ({ hash }) => ({ versions: versionsOf(store, memory, context, hash) }),
+    add: refuse,
+    supersede: refuse,
+  };
 }
 
 /** Thrown where a query has to look at more than is done in one go. */

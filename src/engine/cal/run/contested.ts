@@ -1,10 +1,11 @@
 // Which grains another one speaks against: a live belief of the same subject and relation with another object.
 
+import { ask } from '../../asking/asking.ts';
 import type { FieldTest, Spoken, Stand } from '../../calls/cal.ts';
 import { tripleForm } from '../../grain/api/text.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
-import { ask, type Running } from './asks.ts';
+import type { Running } from './asks.ts';
 import { account, bounds } from './bounds.ts';
 import { mentions } from './field-test.ts';
 import { calGrain } from './grain-of.ts';

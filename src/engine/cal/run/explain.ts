@@ -1,12 +1,14 @@
 // EXPLAIN: how a statement would be run. Nothing of the store is opened for it; how many grains an index lists for a
 // condition is asked of the index alone, and of the session's own namespace.
+
+import { ask } from '../../asking/asking.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { Explain, Recall, Stage, Statement } from '../ast.ts';
 import { EXTENSIONS } from '../vocabulary/extensions.ts';
 import { fieldNamed } from '../vocabulary/fields.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { ask, type Running } from './asks.ts';
+import type { Running } from './asks.ts';
 import { type Conditions, conditionsOf, type Met } from './conditions.ts';
 import { statementType, tierOf } from './kinds.ts';
 import type { Run } from './session.ts';

@@ -1,10 +1,12 @@
 // A checked query, run: its bindings, then its statement. The switch over statements has no other branch: what the language
 // cannot say cannot be run.
+
+import { ask } from '../../asking/asking.ts';
 import { unreachable } from '../../base/assert.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { BatchStatement, Coalesce, LetBinding, Query, SetOperation, Statement, WithOption } from '../ast.ts';
 import { CalError } from '../errors.ts';
-import { ask, type Running } from './asks.ts';
+import type { Running } from './asks.ts';
 import { runAssemble } from './assemble.ts';
 import { checkTime } from './bounds.ts';
 import { contested } from './contested.ts';

@@ -1,5 +1,6 @@
 // One RECALL: conditions to the store, the rest over what comes back. A generator: what it needs of the store it yields.
 
+import { ask } from '../../asking/asking.ts';
 import { CANDIDATE_LIMIT_MAX } from '../../base/limits.ts';
 import { EXTRACTORS, type Extractor, type Order, type Selection } from '../../calls/cal.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
@@ -16,7 +17,7 @@ import { CalError, calWarning } from '../errors.ts';
 import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { ask, type Running } from './asks.ts';
+import type { Running } from './asks.ts';
 import { account, bounds, checkTime } from './bounds.ts';
 import { atMost, checkWritten } from './cap.ts';
 import { type Conditions, conditionsOf, type Meaning } from './conditions.ts';

@@ -1,10 +1,12 @@
 // UNION, INTERSECT and EXCEPT over the answers of their operands.
+
+import { ask } from '../../asking/asking.ts';
 import { unreachable } from '../../base/assert.ts';
 import type { Recall, SetOperation, Stage } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { ask, type Running } from './asks.ts';
+import type { Running } from './asks.ts';
 import { account, bounds } from './bounds.ts';
 import { checkWritten } from './cap.ts';
 import { calGrain } from './grain-of.ts';

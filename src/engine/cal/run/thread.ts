@@ -1,11 +1,12 @@
 // The conversation that an event belongs to: its session, or else what is linked to it by parent_message_id, both ways.
 
+import { ask } from '../../asking/asking.ts';
 import type { Order, Selection } from '../../calls/cal.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { ask, type Running } from './asks.ts';
+import type { Running } from './asks.ts';
 import { account, bounds } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
 import type { Run } from './session.ts';

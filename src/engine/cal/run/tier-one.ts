@@ -1,11 +1,12 @@
 // ADD, SUPERSEDE and REVERT: statements that make new grains. They run only where the server and the session let them.
 
+import { ask } from '../../asking/asking.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { Add, Assignments, Revert, Span, Supersede, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { goalState } from '../output/fields.ts';
-import { ask, type Running } from './asks.ts';
+import type { Running } from './asks.ts';
 import { shownHash } from './payload.ts';
 import { valuesOf } from './recall.ts';
 import type { Run } from './session.ts';

@@ -1,31 +1,30 @@
 // Several runs side by side: what all of them ask next is asked at once.
+import type { Question, Settled } from '../../asking/asking.ts';
+import type { CalQuestion } from '../../asking/questions.ts';
 import { assert } from '../../base/assert.ts';
-import type { CalAnswer, Running, Settled, SingleAsk } from './asks.ts';
+import type { Running } from './asks.ts';
 
 export type Ended<T> = { readonly value: T } | { readonly error: unknown };
 
 interface Lane<T> {
   readonly run: Running<T>;
   ended: Ended<T> | undefined;
-  asks: readonly SingleAsk[];
-  /** True where it asks several itself. */
-  isMany: boolean;
+  questions: readonly Question<CalQuestion>[];
 }
 
 /** How each of `runs` ended, in their order. None of them stops the others. */
 export function* together<T>(runs: readonly Running<T>[]): Running<Ended<T>[]> {
-  const lanes = runs.map((run): Lane<T> => ({ run, ended: undefined, asks: [], isMany: false }));
-  for (const lane of lanes) step(lane, () => lane.run.next());
+  const lanes = runs.map((run): Lane<T> => ({ run, ended: undefined, questions: [] }));
+  for (const lane of lanes) step(lane, []);
   for (;;) {
     const waiting = lanes.filter((lane) => lane.ended === undefined);
     if (waiting.length === 0) break;
-    const answer = yield { kind: 'several', asks: waiting.flatMap((lane) => lane.asks) };
-    assert(answer.kind === 'several', 'several questions have several answers');
+    const settled = yield waiting.flatMap((lane) => lane.questions);
     let at = 0;
     for (const lane of waiting) {
-      const settled = answer.settled.slice(at, at + lane.asks.length);
-      at += lane.asks.length;
-      step(lane, () => advance(lane, settled));
+      const end = at + lane.questions.length;
+      step(lane, settled.slice(at, end));
+      at = end;
     }
   }
   return lanes.map(({ ended }) => {
@@ -34,26 +33,12 @@ export function* together<T>(runs: readonly Running<T>[]): Running<Ended<T>[]> {
   });
 }
 
-function advance<T>(lane: Lane<T>, settled: readonly Settled[]): IteratorResult<unknown, T> {
-  if (lane.isMany) return lane.run.next({ kind: 'several', settled });
-  const [only] = settled;
-  assert(only !== undefined, 'a question has an answer');
-  if ('error' in only) return lane.run.throw(only.error);
-  return lane.run.next(only.answer satisfies CalAnswer);
-}
-
-function step<T>(lane: Lane<T>, go: () => IteratorResult<unknown, T>): void {
+/** Resumes a run with the answers to what it asked. */
+function step<T>(lane: Lane<T>, settled: readonly Settled[]): void {
   try {
-    const result = go();
-    if (result.done === true) {
-      lane.ended = { value: result.value };
-      return;
-    }
-    const asked = result.value as { readonly kind: string }; // A running query yields its asks alone.
-    lane.isMany = asked.kind === 'several';
-    lane.asks = lane.isMany
-      ? (asked as { readonly kind: 'several'; readonly asks: readonly SingleAsk[] }).asks
-      : [asked as SingleAsk];
+    const result = lane.run.next(settled);
+    if (result.done === true) lane.ended = { value: result.value };
+    else lane.questions = result.value;
   } catch (error) {
     lane.ended = { error };
   }

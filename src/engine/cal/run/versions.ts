@@ -1,5 +1,6 @@
 // HISTORY: the versions of a grain, of a pair of subject and relation, and what changed between two.
 
+import { ask } from '../../asking/asking.ts';
 import { stringifyJson } from '../../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import { scopeView } from '../../recall/filter/scope.ts';
@@ -7,7 +8,7 @@ import type { GrainReference, History, HistoryDiff, HistoryOfPair, Value } from 
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { ask, type Running } from './asks.ts';
+import type { Running } from './asks.ts';
 import { account, bounds } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
 import { shownFields, shownHash } from './payload.ts';

@@ -1,15 +1,17 @@
 // The stages that ask for more: census, exhaustive, thin namespaces, preferences, sources.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerLater, answerNow } from '../../asking/asking.ts';
 import type { GrainView } from '../../calls/grain.ts';
 import type { RecallQuery } from '../../calls/recall.ts';
-import { type Answer, type Ask, answerLater, answerNow, followUp } from '../asking/asking.ts';
 import { sourcesOf, subjectsOf } from './annotate.ts';
 import { coverageRatio, sessionCensus } from './census.ts';
 import { exhaust } from './exhaustive.ts';
 import type { StageHit } from './hit.ts';
 import { backfillNamespaces } from './namespaces.ts';
 import { asksPreference, enrichPreferences } from './preferences.ts';
+import { followUp } from './questions.ts';
+import { answersOf, found, later, type StageAnswers } from './testing/answers.ts';
 import { belief, grain, hashOf, hit, NOW_MS, names, query } from './testing/hits.ts';
 
 interface World {
@@ -18,19 +20,12 @@ interface World {
   readonly grains?: Readonly<Record<string, GrainView>>;
 }
 
-function answers({ search = () => [], namespaces = [], grains = {} }: World): (ask: Ask) => Answer {
-  return (ask) => {
-    switch (ask.kind) {
-      case 'search':
-        return { kind: 'search', hits: search(ask.query).slice(0, ask.query.limit) };
-      case 'namespaces':
-        return { kind: 'namespaces', namespaces };
-      case 'fetch':
-        return { kind: 'fetch', grains: ask.hashes.map((hash) => grains[hash] ?? null) };
-      default:
-        return assert.fail(`nobody asks for ${ask.kind} here`);
-    }
-  };
+function answers({ search = () => [], namespaces = [], grains = {} }: World): StageAnswers {
+  return answersOf({
+    search: (asked) => found(search(asked).slice(0, asked.limit)),
+    namespaces: () => ({ namespaces }),
+    fetch: ({ hashes }) => ({ grains: hashes.map((hash) => grains[hash] ?? null) }),
+  });
 }
 
 /** Grains of a namespace: `count` hits, scores falling from `best`. */
@@ -193,8 +188,8 @@ test('count_entities counts distinct subjects in the order of the hits', () => {
 
 test('answers that are waited for give what answers at hand give', async () => {
   const world = answers({ namespaces: ['a', 'b'], search: ({ filter }) => inNamespace(filter.namespace ?? '', 2) });
-  const later = await answerLater(sessionCensus([], query(), {}), (ask) => Promise.resolve(world(ask)));
-  assert.deepEqual(later, answerNow(sessionCensus([], query(), {}), world));
+  const waited = await answerLater(sessionCensus([], query(), {}), later(world));
+  assert.deepEqual(waited, answerNow(sessionCensus([], query(), {}), world));
   assert.ok(NOW_MS > 0);
 });
 

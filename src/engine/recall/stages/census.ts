@@ -1,9 +1,11 @@
 // A census of sessions: those that the answer says nothing of are asked alone, so that a question about all of them is
 // answered from all of them. A session is a namespace.
+
+import { ask } from '../../asking/asking.ts';
 import type { CensusMetadata, CensusSession, RecallOptions, RecallQuery } from '../../calls/recall.ts';
-import { type Asking, askNamespaces, followUp, search } from '../asking/asking.ts';
 import { capped, lowestScore, strengthOf } from './added.ts';
 import type { StageHit } from './hit.ts';
+import { followUp, type Recalling, search } from './questions.ts';
 
 const PER_SESSION = 2;
 const MIN_SCORE = 0.35;
@@ -19,7 +21,11 @@ export interface Census {
   readonly metadata: CensusMetadata;
 }
 
-export function* sessionCensus(hits: readonly StageHit[], query: RecallQuery, options: RecallOptions): Asking<Census> {
+export function* sessionCensus(
+  hits: readonly StageHit[],
+  query: RecallQuery,
+  options: RecallOptions,
+): Recalling<Census> {
   const perSession = options.sessionCensusMinPerSession ?? PER_SESSION;
   const minimum = options.sessionCensusMinScore ?? MIN_SCORE;
   const answered = hits.slice(0, query.limit);
@@ -57,9 +63,9 @@ export function* sessionCensus(hits: readonly StageHit[], query: RecallQuery, op
   };
 }
 
-function* sessionsAsked({ filter }: RecallQuery): Asking<Set<string>> {
+function* sessionsAsked({ filter }: RecallQuery): Recalling<Set<string>> {
   if (filter.namespace !== undefined) return new Set([filter.namespace]);
-  const namespaces = yield* askNamespaces();
+  const { namespaces } = yield* ask('namespaces', { filter });
   return new Set([...namespaces].sort().slice(0, SESSIONS_MAX));
 }
 

@@ -1,21 +1,19 @@
 // Which reasons the stages give for what they leave out.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerNow } from '../../asking/asking.ts';
 import type { RecallOptions } from '../../calls/recall.ts';
-import { answerNow } from '../asking/asking.ts';
 import { EXCLUDED_NAMED_MAX, EXCLUSION_REASONS, Exclusions } from './excluded.ts';
 import type { StageHit } from './hit.ts';
 import { stages } from './run.ts';
+import { answersOf, found } from './testing/answers.ts';
 import { belief, hashOf, hit, NOW_MS, query } from './testing/hits.ts';
 
 function excludedBy(hits: readonly StageHit[], options: RecallOptions, asked: Parameters<typeof query>[0] = {}) {
   const excluded = new Exclusions();
   const context = { query: query(asked), options, nowMs: NOW_MS, excluded };
-  answerNow(stages(hits, context), (ask) =>
-    ask.kind === 'vectors'
-      ? { kind: 'vectors', vectors: ask.hashes.map(() => undefined) }
-      : { kind: 'namespaces', namespaces: [] },
-  );
+  const answers = answersOf({ vectors: ({ hashes }) => ({ vectors: hashes.map(() => undefined) }) });
+  answerNow(stages(hits, context), answers);
   return excluded;
 }
 
@@ -63,11 +61,11 @@ for (const [reason, hits, options, asked] of ROWS)
 
 test('what an exhaustive recall had no room for, or found too weak, is counted', () => {
   const excluded = new Exclusions();
-  const found = Array.from({ length: 25 }, (_, at) =>
+  const things = Array.from({ length: 25 }, (_, at) =>
     belief(`f${at}`, 'Ada', 'likes', `thing ${at}`, { strength: at < 23 ? 0.9 : 0.1 }),
   );
   const context = { query: query({ limit: 500 }), options: { exhaustive: true }, nowMs: NOW_MS, excluded };
-  answerNow(stages([tea('a')], context), () => ({ kind: 'search', hits: found }));
+  answerNow(stages([tea('a')], context), answersOf({ search: () => found(things) }));
   assert.ok((excluded.counts.budget_capped ?? 0) >= 3, JSON.stringify(excluded.counts));
   assert.ok((excluded.counts.below_min_score ?? 0) >= 2, JSON.stringify(excluded.counts));
 });

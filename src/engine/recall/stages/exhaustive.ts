@@ -1,9 +1,9 @@
 // Iterative expansion over entities: what the hits speak of is asked for in turn, until nothing new comes.
 import type { ExhaustiveMetadata, ExhaustiveRound, RecallOptions, RecallQuery } from '../../calls/recall.ts';
-import { type Asking, aboutEntity, followUp, search } from '../asking/asking.ts';
 import { capped, lowestScore, strengthOf } from './added.ts';
 import { entitiesOfHits } from './entities.ts';
 import { compareHits, type StageHit } from './hit.ts';
+import { aboutEntity, followUp, type Recalling, search } from './questions.ts';
 
 const ROUNDS = 3;
 const MIN_SCORE = 0.6;
@@ -20,7 +20,7 @@ export function* exhaust(
   hits: readonly StageHit[],
   query: RecallQuery,
   options: RecallOptions,
-): Asking<{ hits: StageHit[]; metadata: ExhaustiveMetadata }> {
+): Recalling<{ hits: StageHit[]; metadata: ExhaustiveMetadata }> {
   const cap = Math.max(0, lowestScore(hits.slice(0, TOP_HITS)) - BELOW_TOP);
   const known = new Set(hits.map(({ grain }) => grain.hash));
   const asked = new Set<string>();

@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Ask, answerNow } from '../asking/asking.ts';
+import { answerNow } from '../../asking/asking.ts';
 import { splitQuery } from './decompose.ts';
 import { entitiesOf, namesIn } from './entities.ts';
 import { alikeOf, expandQuery } from './expansion.ts';
 import type { StageHit } from './hit.ts';
 import { furtherLegs, fuseLegs, fuseRankings } from './legs.ts';
+import { answersOf, found } from './testing/answers.ts';
 import { belief, grain, hit, names, query } from './testing/hits.ts';
 
 /** Answers searches from a table, by text or entity, and notes what was asked. */
 function answering(table: Readonly<Record<string, readonly StageHit[]>>) {
   const asked: string[] = [];
-  const answer = (ask: Ask): Answer => {
-    if (ask.kind === 'alike') return { kind: 'alike', words: ask.words.map(() => []) };
-    assert.equal(ask.kind, 'search');
-    const { query: asking } = ask as Extract<Ask, { kind: 'search' }>; // as was just asserted
-    const key = asking.query ?? asking.filter.entity ?? '';
-    asked.push(key);
-    return { kind: 'search', hits: table[key] ?? [] };
-  };
+  const answer = answersOf({
+    alike: ({ words }) => ({ words: words.map(() => []) }),
+    search: (asking) => {
+      const key = asking.query ?? asking.filter.entity ?? '';
+      asked.push(key);
+      return found(table[key] ?? []);
+    },
+  });
   return { asked, answer };
 }
 
@@ -34,15 +35,13 @@ test('query_expansion rewords by forms, by meaning and by what the memory holds'
 
 test('query_expansion asks for words of the memory that may be meant, and for what they find', () => {
   const asked: string[] = [];
-  const answer = (ask: Ask): Answer => {
-    if (ask.kind === 'alike') {
-      asked.push(...ask.words);
-      return { kind: 'alike', words: ask.words.map((word) => (word === 'photograpfy' ? ['photograph'] : [])) };
-    }
-    assert.equal(ask.kind, 'search');
-    const { query: asking } = ask as Extract<Ask, { kind: 'search' }>; // as was just asserted
-    return { kind: 'search', hits: asking.query === 'photograph course' ? [hit({ name: 'meant' })] : [] };
-  };
+  const answer = answersOf({
+    alike: ({ words }) => {
+      asked.push(...words);
+      return { words: words.map((word) => (word === 'photograpfy' ? ['photograph'] : [])) };
+    },
+    search: (asking) => found(asking.query === 'photograph course' ? [hit({ name: 'meant' })] : []),
+  });
   const legs = answerNow(furtherLegs([], query({ query: 'Photograpfy course' }), { queryExpansion: true }), answer);
   assert.deepEqual(asked, ['photograpfy', 'course']);
   assert.deepEqual(

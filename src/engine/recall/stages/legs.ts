@@ -1,14 +1,12 @@
 // Legs that a request asks for: other wordings of the query, parts of it, and hops over the graph of entities. Each is a
 // ranking; they are joined with what was found by reciprocal rank fusion.
 import type { RecallOptions, RecallQuery, RecallSource } from '../../calls/recall.ts';
-import { type Asking, aboutEntity, askAlike, followUp, search } from '../asking/asking.ts';
+import { RRF_K } from '../fusion/fuse.ts';
 import { splitQuery } from './decompose.ts';
 import { entitiesOfHits } from './entities.ts';
 import { ALIKE_MAX, expandQuery, wordsToExpand } from './expansion.ts';
 import { compareHits, type StageHit } from './hit.ts';
-
-/** As the fusion of the legs has it (service contract 8.2). */
-const RRF_K = 60;
+import { aboutEntity, askAlike, followUp, type Recalling, search } from './questions.ts';
 
 export interface Leg {
   /** Of what this leg alone found. */
@@ -24,7 +22,7 @@ const HOP_ENTITIES = 5;
 const HOP_HITS = 20;
 
 /** The rankings that the options ask for beside `hits`, none empty. */
-export function* furtherLegs(hits: readonly StageHit[], query: RecallQuery, options: RecallOptions): Asking<Leg[]> {
+export function* furtherLegs(hits: readonly StageHit[], query: RecallQuery, options: RecallOptions): Recalling<Leg[]> {
   const text = query.query;
   const wordings: { text: string; source: RecallSource }[] = [];
   if (text !== undefined && options.queryExpansion === true)
@@ -44,7 +42,7 @@ export function* furtherLegs(hits: readonly StageHit[], query: RecallQuery, opti
   return legs.filter((leg) => leg.hits.length > 0);
 }
 
-function* expansions(text: string): Asking<string[]> {
+function* expansions(text: string): Recalling<string[]> {
   const words = wordsToExpand(text);
   const alike = yield* askAlike(words, ALIKE_MAX);
   const known = new Map(words.map((word, at) => [word, alike[at]!]));
@@ -52,7 +50,7 @@ function* expansions(text: string): Asking<string[]> {
 }
 
 /** A ranking for each hop: what is said of the entities that the hop before came to, the first entity's first. */
-function* hops(hits: readonly StageHit[], query: RecallQuery, count: number): Asking<Leg[]> {
+function* hops(hits: readonly StageHit[], query: RecallQuery, count: number): Recalling<Leg[]> {
   const legs: Leg[] = [];
   const asked = new Set<string>();
   const known = new Set(hits.map(({ grain }) => grain.hash));

@@ -1,9 +1,9 @@
 // Backfill of namespaces that gave few hits: each is asked again alone.
 import type { RecallQuery } from '../../calls/recall.ts';
-import { type Asking, followUp, search } from '../asking/asking.ts';
 import { capped, lowestScore } from './added.ts';
 import { byNamespace } from './cut.ts';
 import type { StageHit } from './hit.ts';
+import { followUp, type Recalling, search } from './questions.ts';
 
 const BACKFILL_QUERIES_MAX = 10;
 
@@ -12,7 +12,7 @@ export function* backfillNamespaces(
   hits: readonly StageHit[],
   query: RecallQuery,
   minimum: number,
-): Asking<StageHit[]> {
+): Recalling<StageHit[]> {
   const thin = [...byNamespace(hits)]
     // A filter takes no empty namespace: grains without one are not asked for again.
     .filter(([namespace, held]) => namespace !== '' && held.length < minimum)

@@ -1,8 +1,8 @@
 // What was said around a preference: a liking alone seldom tells what it was about.
 import type { RecallQuery } from '../../calls/recall.ts';
-import { type Asking, followUp, search } from '../asking/asking.ts';
 import { capped, lowestScore } from './added.ts';
 import { type StageHit, textField, textOf } from './hit.ts';
+import { followUp, type Recalling, search } from './questions.ts';
 
 const HITS_READ = 10;
 const SESSIONS = 3;
@@ -25,7 +25,7 @@ export function asksPreference(text: string | undefined): boolean {
 export function* enrichPreferences(
   hits: readonly StageHit[],
   query: RecallQuery,
-): Asking<{ hits: StageHit[]; added: ReadonlySet<string> }> {
+): Recalling<{ hits: StageHit[]; added: ReadonlySet<string> }> {
   const sessions = new Map<string, StageHit>();
   for (const hit of hits.slice(0, HITS_READ)) {
     const session = textField(hit.grain, 'session_id');

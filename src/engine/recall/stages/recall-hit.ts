@@ -2,6 +2,11 @@
 import type { RecallBreakdown, RecallHit, RecallQuery } from '../../calls/recall.ts';
 import { type StageHit, TEXT_TERMS, type TextTerm } from './hit.ts';
 
+/** The hits of a recall without stages, as stages take them; `query` is what they answer. */
+export function stageHits(found: readonly RecallHit[], query: RecallQuery): StageHit[] {
+  return found.map((hit) => stageHit(hit, query));
+}
+
 /** A fused hit on its way into the stages; `query` is what it answers. */
 export function stageHit(found: RecallHit, query: RecallQuery): StageHit {
   const { grain, score, breakdown, bm25Rank, cosine, evidence, superseded } = found;

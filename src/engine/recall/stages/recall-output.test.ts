@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerNow } from '../../asking/asking.ts';
 import { ANSWER_BYTES_MAX, FURTHER_SOURCES_MAX } from '../../base/limits.ts';
 import type { GrainView } from '../../calls/grain.ts';
 import type { RecallHit } from '../../calls/recall.ts';
-import { recallStagedNow } from './recall-output.ts';
+import { recallStaged } from './recall-output.ts';
+import { answersOf } from './testing/answers.ts';
 
 const BREAKDOWN = {
   ...{ bm25: 0, phrase: 0, vector: 0, near: 0, answer: 0, session: 0, role: 0, speaker: 0, time: 0, self: 0 },
@@ -30,12 +32,7 @@ test('further sources are counted in the room of an answer', () => {
   const hits = Array.from({ length: 500 }, (_, at) => known(at));
   const query = { query: 'ada', limit: 500, candidateLimit: 500, filter: {}, structural: false };
   const found = { hits, total: 500, coverage: null };
-  const answer = recallStagedNow(
-    query,
-    { nowMs: 0 },
-    () => found,
-    () => assert.fail('no stage asks'),
-  );
+  const answer = answerNow(recallStaged(query, { nowMs: 0, reranks: false }), answersOf({ search: () => found }));
   const bytes = JSON.stringify(answer.hits.map(({ grain }) => grain)).length;
   assert.ok(bytes <= ANSWER_BYTES_MAX, `${bytes} bytes`);
   assert.ok(bytes > 0.9 * ANSWER_BYTES_MAX, `${bytes} bytes`);

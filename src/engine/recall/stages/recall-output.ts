@@ -1,21 +1,18 @@
-// A recall with its stages, from whoever answers recalls without: the engine at once, the main thread with promises.
+// A recall with its stages: what a recall without stages finds goes through the stages into an answer.
 
-import { assert } from '../../base/assert.ts';
-import type { MemoryCalls } from '../../calls/calls.ts';
+import { ask } from '../../asking/asking.ts';
+import type { QuestionInput, QuestionOutput } from '../../asking/questions.ts';
 import type { Excluded, RecallQuery } from '../../calls/recall.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../grain/api/answer-room.ts';
-import { type Answer, type Ask, answerLater, answerNow } from '../asking/asking.ts';
 import { Exclusions } from './excluded.ts';
-import type { StageHit } from './hit.ts';
 import { asksPreference } from './preferences.ts';
-import { recallHit, stageHit } from './recall-hit.ts';
+import type { Recalling } from './questions.ts';
+import { recallHit, stageHits } from './recall-hit.ts';
 import { hitsWanted, type StageContext, stages } from './run.ts';
 import type { Staged } from './staged.ts';
 
-type RecallOutput = MemoryCalls['recall']['output'];
-/** What is asked for beside recalls. */
-export type OtherAsk = Exclude<Ask, { kind: 'search' | 'rerank' }>;
-type StageTools = Pick<StageContext, 'nowMs'>;
+type RecallOutput = QuestionOutput<'search'>;
+type StageTools = Required<Pick<StageContext, 'nowMs' | 'reranks'>>;
 /** A recall's stages, about to run. */
 interface Begun {
   readonly wide: RecallQuery;
@@ -23,7 +20,7 @@ interface Begun {
   readonly excluded: Exclusions | undefined;
 }
 /** Puts hits in order, or leaves them (undefined); rejects with what ends the recall. */
-export type Rerank = (hits: readonly StageHit[]) => Promise<readonly number[] | undefined>;
+export type Rerank = (hits: QuestionInput<'rerank'>['hits']) => Promise<QuestionOutput<'rerank'>['order']>;
 
 /** Whether the stages have anything to do: for most recalls they have not. */
 function hasStages({ query, options, filter }: RecallQuery, reranks: boolean): boolean {
@@ -37,51 +34,21 @@ function hasStages({ query, options, filter }: RecallQuery, reranks: boolean): b
   );
 }
 
-/** The whole answer in the engine; `recall` gives that of a query without options. */
-export function recallStagedNow(
-  query: RecallQuery,
-  tools: StageTools,
-  recall: (query: RecallQuery) => RecallOutput,
-  answer: (ask: OtherAsk) => Answer,
-): RecallOutput {
-  const { wide, context, excluded } = begin(query, tools, false);
-  const found = recall(wide);
-  if (!hasStages(query, false)) return withinAnswer(unstaged(found, excluded));
-  const respond = (ask: Ask): Answer => {
-    assert(ask.kind !== 'rerank', 'no model is asked where nobody can wait for it');
-    return ask.kind === 'search' ? searched(recall(ask.query), ask.query) : answer(ask);
-  };
-  const hits = found.hits.map((hit) => stageHit(hit, wide));
-  return withinAnswer(finish(found, answerNow(stages(hits, context), respond), excluded));
+/** The whole answer. It asks `rerank` only with `reranks`: where a model can be waited for. */
+export function* recallStaged(query: RecallQuery, tools: StageTools): Recalling<RecallOutput> {
+  const { wide, context, excluded } = begin(query, tools);
+  const found = yield* ask('search', wide);
+  if (!hasStages(query, tools.reranks)) return withinAnswer(unstaged(found, excluded));
+  return withinAnswer(finish(found, yield* stages(stageHits(found.hits, wide), context), excluded));
 }
 
-/** The same where recalls take their time. */
-export async function recallStaged(
-  query: RecallQuery,
-  tools: StageTools,
-  recall: (query: RecallQuery) => Promise<RecallOutput>,
-  answer: (ask: OtherAsk) => Promise<Answer>,
-  rerank?: Rerank,
-): Promise<RecallOutput> {
-  const reranks = rerank !== undefined;
-  const { wide, context, excluded } = begin(query, tools, reranks);
-  const found = await recall(wide);
-  if (!hasStages(query, reranks)) return withinAnswer(unstaged(found, excluded));
-  const respond = async (ask: Ask): Promise<Answer> => {
-    if (ask.kind === 'search') return searched(await recall(ask.query), ask.query);
-    return ask.kind === 'rerank' ? { kind: 'rerank', order: await rerank?.(ask.hits) } : answer(ask);
-  };
-  const hits = found.hits.map((hit) => stageHit(hit, wide));
-  return withinAnswer(finish(found, await answerLater(stages(hits, context), respond), excluded));
-}
-
-function begin(query: RecallQuery, tools: StageTools, reranks: boolean): Begun {
+function begin(query: RecallQuery, tools: StageTools): Begun {
   const { options = {}, record, ...asked } = query;
   // What leaves a record is told of candidates beyond its limit, and takes down what its stages drop.
   const plain = record === undefined ? asked : { ...asked, tellBeyond: true };
   const excluded = query.tellExcluded === true || record !== undefined ? new Exclusions() : undefined;
-  const wide = hasStages(query, reranks) ? { ...plain, limit: hitsWanted(query, options, reranks) } : plain;
-  return { wide, excluded, context: { query: plain, options, reranks, ...tools, ...(excluded && { excluded }) } };
+  const wide = hasStages(query, tools.reranks) ? { ...plain, limit: hitsWanted(query, options, tools.reranks) } : plain;
+  return { wide, excluded, context: { query: plain, options, ...tools, ...(excluded && { excluded }) } };
 }
 
 /** What was taken down of conditions is told with what the limit cut off, as after stages. */
@@ -115,10 +82,6 @@ function withCut(before: Excluded, left: number): Excluded {
   excluded.join(before);
   excluded.count('budget_capped', left);
   return excluded.plain();
-}
-
-function searched({ hits }: RecallOutput, query: RecallQuery): Answer {
-  return { kind: 'search', hits: hits.map((hit) => stageHit(hit, query)) };
 }
 
 function finish(

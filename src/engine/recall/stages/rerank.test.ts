@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, type Ask, answerNow } from '../asking/asking.ts';
+import { answerNow } from '../../asking/asking.ts';
 import { explain } from './explain.ts';
 import { scoreOf } from './hit.ts';
 import { RERANK_HITS_MAX, rerank } from './rerank.ts';
+import { answersOf } from './testing/answers.ts';
 import { hit, names } from './testing/hits.ts';
 
 const three = [
@@ -11,12 +12,7 @@ const three = [
   hit({ name: 'b', score: 0.5 }),
   { ...hit({ name: 'c', score: 0.1 }), breakdown: { base: 0.3, changes: { supersessionDemotion: -0.2 } } },
 ];
-const ordered =
-  (order: readonly number[] | undefined) =>
-  (ask: Ask): Answer => {
-    assert.equal(ask.kind, 'rerank');
-    return { kind: 'rerank', order };
-  };
+const ordered = (order: readonly number[] | undefined) => answersOf({ rerank: () => ({ order }) });
 
 test('hits take the places that a model gives them, with the scores of these places', () => {
   const hits = answerNow(rerank(three), ordered([2, 0, 1]));
@@ -40,7 +36,7 @@ test('only the best are put in order, and one hit asks nobody', () => {
   const reversed = answerNow(rerank(many), ordered([...Array(RERANK_HITS_MAX).keys()].reverse()));
   assert.deepEqual(names(reversed.slice(RERANK_HITS_MAX)), names(many.slice(RERANK_HITS_MAX)));
   assert.equal(names(reversed)[0], `m${RERANK_HITS_MAX - 1}`);
-  const nobody = (): Answer => assert.fail('nobody is asked');
+  const nobody = answersOf({});
   assert.equal(answerNow(rerank([three[0]!]), nobody).length, 1);
   assert.deepEqual(answerNow(rerank([]), nobody), []);
 });

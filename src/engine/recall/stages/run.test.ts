@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
+import { answerLater, answerNow } from '../../asking/asking.ts';
 import { SOURCES_MAX } from '../../base/limits.ts';
 import { CHANGES, type RecallOptions } from '../../calls/recall.ts';
-import { type Answer, type Ask, answerLater, answerNow } from '../asking/asking.ts';
 import { compareHits, type StageHit, scoreOf } from './hit.ts';
 import { hitsWanted, type StageContext, stages } from './run.ts';
 import type { Staged } from './staged.ts';
+import { answersOf, found, later, type StageAnswers } from './testing/answers.ts';
 import { belief, grain, hashOf, hit, NOW_MS, names, query } from './testing/hits.ts';
 
 const HOUR = 3_600_000;
@@ -17,22 +18,15 @@ function context(options: RecallOptions, given: Partial<StageContext> = {}): Sta
   return { query: query(), options, nowMs: NOW_MS, ...given };
 }
 
-function runStagesNow(hits: readonly StageHit[], given: StageContext, answer: (ask: Ask) => Answer): Staged {
-  return answerNow(stages(hits, given), answer);
+function runStagesNow(hits: readonly StageHit[], given: StageContext, answers: StageAnswers): Staged {
+  return answerNow(stages(hits, given), answers);
 }
 
-function nothing(ask: Ask): Answer {
-  switch (ask.kind) {
-    case 'search':
-      return { kind: 'search', hits: [] };
-    case 'namespaces':
-      return { kind: 'namespaces', namespaces: [] };
-    case 'fetch':
-      return { kind: 'fetch', grains: ask.hashes.map(() => null) };
-    default:
-      return assert.fail(`nobody asks for ${ask.kind} here`);
-  }
-}
+const nothing = answersOf({
+  search: () => found([]),
+  namespaces: () => ({ namespaces: [] }),
+  fetch: ({ hashes }) => ({ grains: hashes.map(() => null) }),
+});
 
 test('without options the hits are what they were, cut to the limit', () => {
   const hits = [hit({ name: 'a', score: 0.9 }), hit({ name: 'b', score: 0.4 })];
@@ -69,33 +63,29 @@ test('exclude_superseded false demotes old versions, aggregation_intent does not
 });
 
 test('subject_contains and object_contains hold for what stages add, too', () => {
-  const answer = (ask: Ask): Answer =>
-    ask.kind === 'search'
-      ? {
-          kind: 'search',
-          hits: [belief('other', 'Bob', 'r', 'o'), belief('more', 'Ada', 'r', 'x', { namespace: 'n' })],
-        }
-      : ask.kind === 'namespaces'
-        ? { kind: 'namespaces', namespaces: ['n'] }
-        : nothing(ask);
+  const answer: StageAnswers = {
+    ...nothing,
+    search: () => found([belief('other', 'Bob', 'r', 'o'), belief('more', 'Ada', 'r', 'x', { namespace: 'n' })]),
+    namespaces: () => ({ namespaces: ['n'] }),
+  };
   const hits = [belief('a', 'Ada', 'r', 'o'), belief('b', 'Bob', 'r', 'o')];
   const options = { subjectContains: 'ada', sessionCensus: true, exhaustive: true };
   assert.deepEqual(names(runStagesNow(hits, context(options), answer).hits).sort(), ['a', 'more']);
 });
 
 test('explanation gives every number of the account in plain English', () => {
-  const found: StageHit = {
+  const before: StageHit = {
     ...hit({ name: 'a', score: 0.75, superseded: true }),
     breakdown: { base: 0.75, terms: { bm25: 0.5, near: 0.25 }, bm25Rank: 2, vectorScore: 0.625, changes: {} },
   };
-  const [explained] = runStagesNow([found], context({ explanation: true, recencyWeight: 0.5 }), nothing).hits;
+  const [explained] = runStagesNow([before], context({ explanation: true, recencyWeight: 0.5 }), nothing).hits;
   assert.equal(
     explained?.explanation,
     'Score 0.600: 0.500 for its words, 0.250 for what was said right before and after it (rank 2 by words, cosine 0.625 with the query); ' +
       '+0.000 for its age; -0.150 since a later version replaced it.',
   );
   const ranked: StageHit = {
-    ...found,
+    ...before,
     superseded: false,
     breakdown: { base: 0.75, rrf: 0.75, legs: { sum: 0.02, count: 2 }, changes: {} },
   };
@@ -107,7 +97,7 @@ test('explanation gives every number of the account in plain English', () => {
 
 test('sources, entities and metadata are there when they are asked for, and only then', () => {
   const source = grain({ name: 'source' });
-  const answer = (ask: Ask): Answer => (ask.kind === 'fetch' ? { kind: 'fetch', grains: [source] } : nothing(ask));
+  const answer: StageAnswers = { ...nothing, fetch: () => ({ grains: [source] }) };
   const hits = [belief('a', 'Ada', 'is', 'here', { fields: { derived_from: source.hash } })];
   const all = runStagesNow(
     hits,
@@ -132,12 +122,11 @@ test('sources, entities and metadata are there when they are asked for, and only
 test('census hits have places though the limit is full, and preferences noticed by us have not', () => {
   const session = (name: string): StageHit =>
     hit({ name, namespace: 'quiet', score: 0.5, fields: { session_id: 's' } });
-  const answer = (ask: Ask): Answer =>
-    ask.kind === 'search'
-      ? { kind: 'search', hits: [session('c1'), session('c2')] }
-      : ask.kind === 'namespaces'
-        ? { kind: 'namespaces', namespaces: ['quiet'] }
-        : nothing(ask);
+  const answer: StageAnswers = {
+    ...nothing,
+    search: () => found([session('c1'), session('c2')]),
+    namespaces: () => ({ namespaces: ['quiet'] }),
+  };
   const hits = Array.from({ length: 6 }, (_, at) =>
     hit({ name: `h${at}`, score: 0.9 - at / 10, fields: { content: 'I like tea', session_id: 's' } }),
   );
@@ -234,26 +223,25 @@ function unitVector(seed: number): Float32Array | undefined {
   return seed % 5 === 0 ? undefined : Float32Array.of(Math.cos(seed), Math.sin(seed));
 }
 
-/** A world that answers every ask from the same hits, by its filter. */
-function world(all: readonly StageHit[]): (ask: Ask) => Answer {
-  return (ask) => {
-    if (ask.kind === 'namespaces') return { kind: 'namespaces', namespaces: ['x', 'y', 'z'] };
-    if (ask.kind === 'fetch') {
-      const grains = ask.hashes.map((hash) => all.find(({ grain: { hash: own } }) => own === hash)?.grain ?? null);
-      return { kind: 'fetch', grains };
-    }
-    if (ask.kind === 'alike') return { kind: 'alike', words: ask.words.map(() => ['tea']) };
-    if (ask.kind === 'vectors')
-      return { kind: 'vectors', vectors: ask.hashes.map((hash) => unitVector(Number.parseInt(hash.slice(0, 4), 16))) };
-    if (ask.kind === 'rerank') return { kind: 'rerank', order: [...ask.hits.keys()].reverse() };
-    const { filter, limit } = ask.query;
-    const found = all.filter(
-      ({ grain: { namespace, fields } }) =>
-        (filter.namespace === undefined || namespace === filter.namespace) &&
-        (filter.entity === undefined || fields['subject'] === filter.entity || fields['object'] === filter.entity) &&
-        (filter.sessionId === undefined || fields['session_id'] === filter.sessionId),
-    );
-    return { kind: 'search', hits: found.toSorted(compareHits).slice(0, limit) };
+/** A world that answers every question from the same hits, by its filter. */
+function world(all: readonly StageHit[]): StageAnswers {
+  return {
+    search: ({ filter, limit }) => {
+      const passing = all.filter(
+        ({ grain: { namespace, fields } }) =>
+          (filter.namespace === undefined || namespace === filter.namespace) &&
+          (filter.entity === undefined || fields['subject'] === filter.entity || fields['object'] === filter.entity) &&
+          (filter.sessionId === undefined || fields['session_id'] === filter.sessionId),
+      );
+      return found(passing.toSorted(compareHits).slice(0, limit));
+    },
+    fetch: ({ hashes }) => ({
+      grains: hashes.map((hash) => all.find(({ grain: { hash: own } }) => own === hash)?.grain ?? null),
+    }),
+    namespaces: () => ({ namespaces: ['x', 'y', 'z'] }),
+    alike: ({ words }) => ({ words: words.map(() => ['tea']) }),
+    vectors: ({ hashes }) => ({ vectors: hashes.map((hash) => unitVector(Number.parseInt(hash.slice(0, 4), 16))) }),
+    rerank: ({ hits }) => ({ order: [...hits.keys()].reverse() }),
   };
 }
 
@@ -282,7 +270,7 @@ test('every score is its base and the changes of its account, in order, within t
           );
         }
         // Another order of coming in, and answers that are waited for, change nothing.
-        const shuffled = await answerLater(stages(all.toReversed(), asking), (ask) => Promise.resolve(world(all)(ask)));
+        const shuffled = await answerLater(stages(all.toReversed(), asking), later(world(all)));
         assert.deepEqual(shuffled, staged);
       },
     ),
@@ -298,9 +286,12 @@ test('more sources than an answer has are told, and those of the best hits are a
       hit({ name: 'a', score: 0.9, fields: { derived_from: sourcesFrom(0, first) } }),
       hit({ name: 'b', score: 0.4, fields: { derived_from: sourcesFrom(first, second) } }),
     ];
-    const { sourcesCut } = runStagesNow(hits, context({ includeSources: true }), (ask) => {
-      if (ask.kind === 'fetch') asked = ask.hashes;
-      return nothing(ask);
+    const { sourcesCut } = runStagesNow(hits, context({ includeSources: true }), {
+      ...nothing,
+      fetch: (input) => {
+        asked = input.hashes;
+        return nothing.fetch(input);
+      },
     });
     return [asked.length, asked[0], sourcesCut];
   };

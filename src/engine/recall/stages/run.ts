@@ -2,7 +2,6 @@
 // once, and for the main thread, which waits for several partitions: the same hits give the same answer.
 
 import type { CensusMetadata, ExhaustiveMetadata, RecallOptions, RecallQuery } from '../../calls/recall.ts';
-import { type Asking, askVectors } from '../asking/asking.ts';
 import { favourSession, favourSubject } from './affinity.ts';
 import { sourcesOf, subjectsOf } from './annotate.ts';
 import { coverageRatio, sessionCensus } from './census.ts';
@@ -17,6 +16,7 @@ import { compareHits, type StageHit } from './hit.ts';
 import { furtherLegs, fuseLegs } from './legs.ts';
 import { backfillNamespaces } from './namespaces.ts';
 import { asksPreference, enrichPreferences } from './preferences.ts';
+import { askVectors, type Recalling } from './questions.ts';
 import { rerank } from './rerank.ts';
 import { Similarity } from './similarity.ts';
 import type { Staged } from './staged.ts';
@@ -34,7 +34,7 @@ export interface StageContext {
 }
 
 /** At most the query's limit of the hits, through every stage that the options ask for. */
-export function* stages(hits: readonly StageHit[], context: StageContext): Asking<Staged> {
+export function* stages(hits: readonly StageHit[], context: StageContext): Recalling<Staged> {
   const { query, options, nowMs } = context;
   const found = yield* legs(hits, context);
   const adjusted = adjust(found, options, nowMs, context.excluded);
@@ -61,7 +61,7 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Askin
 }
 
 /** What the legs found, the further ones of the request included, as far as its conditions on text let it through. */
-function* legs(found: readonly StageHit[], { query, options, excluded }: StageContext): Asking<StageHit[]> {
+function* legs(found: readonly StageHit[], { query, options, excluded }: StageContext): Recalling<StageHit[]> {
   const hits = found.toSorted(compareHits);
   const further = yield* furtherLegs(hits, query, options);
   const fused = fuseLegs(hits, further);
@@ -110,7 +110,7 @@ function adjust(
 function* narrow(
   adjusted: readonly StageHit[],
   { query, options, reranks, excluded }: StageContext,
-): Asking<StageHit[]> {
+): Recalling<StageHit[]> {
   let hits = [...adjusted];
   const keep = (kept: StageHit[], reason: ExclusionReason): void => {
     excluded?.left(hits, kept, reason);
@@ -142,7 +142,7 @@ interface Filled {
 }
 
 /** The stages that ask for more, each for what the one before left. What they add comes behind what was found. */
-function* backfill(found: readonly StageHit[], { query, options, excluded }: StageContext): Asking<Filled> {
+function* backfill(found: readonly StageHit[], { query, options, excluded }: StageContext): Recalling<Filled> {
   const reserved = new Set<string>();
   const admit = admission(options);
   let hits = [...found];

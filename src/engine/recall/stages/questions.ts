@@ -1,0 +1,78 @@
+// The questions of the stages: further searches, and what is known of the grains and words at hand.
+
+import { type Asking, ask, askAll } from '../../asking/asking.ts';
+import type { RecallQuestion } from '../../asking/questions.ts';
+import { assert } from '../../base/assert.ts';
+import type { GrainFilter, GrainView } from '../../calls/grain.ts';
+import type { RecallQuery } from '../../calls/recall.ts';
+import type { StageHit } from './hit.ts';
+import { stageHits } from './recall-hit.ts';
+
+/** A recall under way: what it asks is answered by the shard or by several partitions. */
+export type Recalling<T> = Asking<T, RecallQuestion>;
+
+/** The hits of each query, in the order of the queries; the searches run together. */
+export function* search(queries: readonly RecallQuery[]): Recalling<(readonly StageHit[])[]> {
+  const found = yield* askAll('search', queries);
+  return found.map(({ hits }, at) => stageHits(hits, queries[at]!));
+}
+
+export function* fetchGrains(hashes: readonly string[]): Recalling<readonly (GrainView | null)[]> {
+  return hashes.length === 0 ? [] : (yield* ask('fetch', { hashes })).grains;
+}
+
+/** For each word, in their order, the likeliest words of the memory first. */
+export function* askAlike(words: readonly string[], limit: number): Recalling<readonly (readonly string[])[]> {
+  if (words.length === 0) return [];
+  const alike = yield* ask('alike', { words, limit });
+  assert(alike.words.length === words.length, 'each word has a list of similar words');
+  return alike.words;
+}
+
+/** By hash; without those that have none. */
+export function* askVectors(hits: readonly StageHit[]): Recalling<ReadonlyMap<string, Float32Array>> {
+  const byHash = new Map<string, Float32Array>();
+  if (hits.length === 0) return byHash;
+  const hashes = hits.map(({ grain }) => grain.hash);
+  const { vectors } = yield* ask('vectors', { hashes });
+  assert(vectors.length === hashes.length, 'each grain has a vector or undefined');
+  for (const [at, vector] of vectors.entries()) if (vector !== undefined) byHash.set(hashes[at]!, vector);
+  return byHash;
+}
+
+/** First-stage candidates of a further query: each is small, and there may be fifty. */
+const FOLLOW_UP_CANDIDATES = 50;
+
+/** Another query within the conditions of the first: with its text (or another, or none: null) and a changed filter. */
+export function followUp(
+  { query, filter, vector }: RecallQuery,
+  asked: {
+    readonly text?: string | null;
+    readonly limit: number;
+    readonly filter?: Partial<GrainFilter>;
+    readonly structural?: boolean;
+    /** Ranked by BM25 alone. */
+    readonly wordsOnly?: boolean;
+  },
+): RecallQuery {
+  const text = asked.text === undefined ? query : asked.text;
+  const narrowed = { ...filter, ...asked.filter };
+  const { subject, relation, object, entity } = narrowed;
+  const structural = [subject, relation, object, entity].some((value) => value !== undefined);
+  return {
+    ...(text === undefined || text === null ? {} : { query: text }),
+    // Other words have another vector, which nobody has made.
+    ...(vector === undefined || text !== query || asked.wordsOnly === true ? {} : { vector }),
+    filter: narrowed,
+    limit: asked.limit,
+    candidateLimit: Math.max(asked.limit, FOLLOW_UP_CANDIDATES),
+    structural: asked.structural ?? structural,
+    ...(asked.wordsOnly === true ? { wordsOnly: true } : {}),
+  };
+}
+
+/** The filter about an entity instead of a triple. */
+export function aboutEntity(filter: GrainFilter, entity: string): GrainFilter {
+  const { subject: _subject, relation: _relation, object: _object, ...rest } = filter;
+  return { ...rest, entity };
+}
