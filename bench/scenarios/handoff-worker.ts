@@ -5,6 +5,7 @@ import type { Output, ReadMethod } from '../../src/shards/protocol.ts';
 import { BatchRunner } from '../../src/shards/transport/batch-runner.ts';
 import type { ShardCodec } from '../../src/shards/transport/codec.ts';
 import type { EngineDoor } from '../../src/shards/transport/engine-door.ts';
+import { batchesRun, LANES } from '../../src/shards/transport/pack.ts';
 import { serveShards, type WorkerTask } from '../../src/shards/transport/worker.ts';
 
 export const ECHO_CODEC = 1;
@@ -39,14 +40,20 @@ const idle: EngineDoor = {
 
 const serve = serveShards({ openEngine: () => Promise.resolve(idle), codecs: { [ECHO_CODEC]: echo } });
 
-let answers: ArrayBuffer | undefined;
+/** Runs of batches that wait for their answers, in order, where answers are the result of a run. */
+const waiting: ((message: ArrayBuffer | undefined) => void)[] = [];
 let port: MessagePort | undefined;
 const runner = new BatchRunner({
   engines: new Map([[0, idle]]),
   codecs: { [ECHO_CODEC]: echo },
   send: (message) => {
-    if (port === undefined) answers = message;
-    else port.postMessage(message, [message]);
+    if (port !== undefined) {
+      port.postMessage(message, [message]);
+      return;
+    }
+    // One message may answer several batches: the first of their runs gives it.
+    const runs = LANES.reduce((batches, lane) => batches + batchesRun(message, lane), 0);
+    for (const [at, done] of waiting.splice(0, runs).entries()) done(at === 0 ? message : undefined);
   },
   onBug: (error) => {
     throw error;
@@ -59,6 +66,13 @@ export default async function run(task: EchoTask): Promise<unknown> {
     port = task.answersTo;
     return undefined;
   }
+  if (port !== undefined) {
+    runner.run(task.batch);
+    return undefined;
+  }
+  // The runner may answer in a later turn: it gives up the thread when a turn takes long.
+  const answered = new Promise<ArrayBuffer | undefined>((resolve) => waiting.push(resolve));
   runner.run(task.batch);
-  return answers === undefined || port !== undefined ? undefined : move(answers);
+  const message = await answered;
+  return message === undefined ? undefined : move(message);
 }

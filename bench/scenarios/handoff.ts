@@ -120,7 +120,7 @@ async function runABatch(batchesOutMax: number, answers: 'result' | 'port'): Pro
     batchesOutMax,
     send: (batch) => {
       const done = thread.run({ batch } satisfies EchoTask, { transferList: [batch] });
-      if (answers === 'result') done.then((message) => client.receive(message));
+      if (answers === 'result') done.then((message) => message !== undefined && client.receive(message));
     },
   });
   if (answers === 'port') {
