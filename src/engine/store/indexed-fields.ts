@@ -23,7 +23,8 @@ const OF_TYPE: Readonly<Partial<Record<GrainType, readonly FieldName[]>>> = {
   reasoning: [['inference_method', 'reasoning_type']],
 };
 
-const LISTED: ReadonlySet<string> = new Set([
+/** The fields, by their names in CAL, whose grains facet `field` lists by their values. */
+export const LISTED_FIELDS: ReadonlySet<string> = new Set([
   ...COMMON,
   ...Object.values(OF_TYPE).flatMap((names) => names.map(([, shown]) => shown)),
   'action_phase',
@@ -31,9 +32,9 @@ const LISTED: ReadonlySet<string> = new Set([
   'consent_action',
 ]);
 
-/** True for a field, by its name in CAL, whose grains facet `field` lists by their values. */
+/** True for a field of that list. */
 export function isListed(field: string): boolean {
-  return LISTED.has(field);
+  return LISTED_FIELDS.has(field);
 }
 
 /** The entries of facet `field` for a grain, none twice. */

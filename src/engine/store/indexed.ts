@@ -47,20 +47,22 @@ export function indexedOf(
   };
 }
 
-const NUMBER_FIELDS: readonly (readonly [NumberField, string, number])[] = [
-  ['confidence', 'confidence', 1],
-  ['importance', 'importance', 1],
-  ['validFromMs', 'valid_from', 1],
-  ['validToMs', 'valid_to', 1],
-  ['expiresAtMs', 'expires_at', 1000], // an extra field of the blob, in seconds
-  ['timestampMs', 'timestamp_ms', 1],
-];
+/** The field of a blob that each number is read from, and its factor. */
+const NUMBER_FIELDS: Readonly<Record<NumberField, readonly [name: string, factor: number]>> = {
+  confidence: ['confidence', 1],
+  importance: ['importance', 1],
+  validFromMs: ['valid_from', 1],
+  validToMs: ['valid_to', 1],
+  expiresAtMs: ['expires_at', 1000], // an extra field of the blob, in seconds
+  timestampMs: ['timestamp_ms', 1],
+};
+const NUMBER_ENTRIES = Object.entries(NUMBER_FIELDS) as [NumberField, readonly [string, number]][]; // its keys
 
 function numbers(fields: ValueMap): IndexedGrain['numbers'] {
   const found: Partial<Record<NumberField, number>> = {};
-  for (const [field, name, scale] of NUMBER_FIELDS) {
+  for (const [field, [name, factor]] of NUMBER_ENTRIES) {
     const value = fields[name];
-    if (typeof value === 'number') found[field] = value * scale;
+    if (typeof value === 'number') found[field] = value * factor;
   }
   return found;
 }

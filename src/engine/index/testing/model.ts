@@ -27,24 +27,27 @@ export class ModelMemory {
   readonly keyed: KeyedRecord[] = [];
 }
 
+/** The values of each facet that a grain has. */
+function facetsOf(grain: IndexedGrain): Readonly<Record<Facet, readonly (string | undefined)[]>> {
+  const { subject, relation } = grain;
+  return {
+    type: [grain.type],
+    namespace: [grain.namespace],
+    tag: [...new Set(grain.tags)],
+    user: [grain.user],
+    session: [grain.session],
+    subject: [subject],
+    relation: relation === undefined ? [] : [relation, ANY_RELATION],
+    object: [grain.object],
+    pair: [subject === undefined || relation === undefined ? undefined : pairKey(subject, relation)],
+    source: [grain.source],
+    field: grain.fields ?? [],
+  };
+}
+
 /** The values of a facet that a grain has. */
 export function valuesOf(grain: IndexedGrain, facet: Facet): string[] {
-  const { subject, relation } = grain;
-  const single: Partial<Record<Facet, string | undefined>> = {
-    type: grain.type,
-    namespace: grain.namespace,
-    user: grain.user,
-    session: grain.session,
-    subject,
-    object: grain.object,
-    source: grain.source,
-    pair: subject === undefined || relation === undefined ? undefined : pairKey(subject, relation),
-  };
-  if (facet === 'tag') return [...new Set(grain.tags)];
-  if (facet === 'field') return [...(grain.fields ?? [])];
-  if (facet === 'relation') return relation === undefined ? [] : [relation, ANY_RELATION];
-  const value = single[facet];
-  return value === undefined ? [] : [value];
+  return facetsOf(grain)[facet].flatMap((value) => value ?? []);
 }
 
 const FACET_NAMES = Object.keys(FACETS) as Facet[];

@@ -1,0 +1,40 @@
+// A segment lists what the indexes of its time knew. A facet, a number, a section or a listed field that is added later is
+// missing from the segments that are there, so it needs a new format version: then they are built again.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SECTIONS } from '../index/files/section.ts';
+import { FORMAT_VERSION } from '../index/files/segment-file.ts';
+import { FACETS, NUMBERS } from '../index/parts/part.ts';
+import { LISTED_FIELDS } from './indexed-fields.ts';
+
+/** By format version. Add a line for a new version; do not change an old one. */
+const FORMATS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  5: {
+    facets:
+      '1 type, 2 namespace, 3 tag, 4 user, 5 session, 6 subject, 7 relation, 8 object, 9 pair, 10 source, 11 field',
+    numbers: '1 confidence, 2 importance, 3 validFromMs, 4 validToMs, 5 expiresAtMs, 6 timestampMs',
+    sections:
+      '1 docs, 2 address, 3 identity, 4 facetDictionary, 5 facetPostings, 6 facetNames, 7 numbers, 8 keyed, 9 textLengths, 10 textDictionary, 11 textPostings, 12 textPositions, 13 vocabulary, 14 vectors, 15 surroundings, 16 tripleNames',
+    fields:
+      'source_type, recall_priority, epistemic_status, role, model_id, tool_name, observer_id, observer_type, goal_state, assigned_agent, reasoning_type, action_phase, is_error, consent_action',
+  },
+};
+
+const numbered = (names: Readonly<Record<string, number>>): string =>
+  Object.entries(names)
+    .map(([name, id]) => `${id} ${name}`)
+    .join(', ');
+
+test('what a segment lists belongs to its format version', () => {
+  const now = {
+    facets: numbered(FACETS),
+    numbers: numbered(NUMBERS),
+    sections: numbered(SECTIONS),
+    fields: [...LISTED_FIELDS].join(', '),
+  };
+  assert.deepEqual(
+    now,
+    FORMATS[FORMAT_VERSION],
+    'raise FORMAT_VERSION in index/files/segment-file.ts, and add what it lists here',
+  );
+});
