@@ -20,11 +20,14 @@ export function registerAdd(program: Command): void {
     .command('add')
     .description('Add a grain: a belief of three words, a text, or any type with --fields')
     .argument('[words...]', 'SUBJECT RELATION OBJECT of a belief, or the text of an event')
-    .option('--type <type>', 'grain type', 'belief')
-    .option('--fields <json>', 'fields as a JSON object')
+    .option('--type <type>', 'one of the ten grain types', 'belief')
+    .option(
+      '--fields <json>',
+      'fields of the grain: those of its type, common fields, and any others, which are kept; a JSON object',
+    )
     .option('--namespace <name>', 'namespace of the grain')
-    .option('--user <id>', 'the user that it is about')
-    .option('--tag <tag>', 'a tag; may be given several times', gather)
+    .option('--user <id>', 'the data subject')
+    .option('--tag <tag>', 'tags of the grain; may be given several times', gather)
     .addHelpText(
       'after',
       `

@@ -30,7 +30,7 @@ export function registerAudit(program: Command): void {
     .command('tail', { isDefault: true })
     .description('Print its last entries, the newest last')
     .option('-n, --limit <n>', 'entries at most', integer(1, 500), 20)
-    .option('--verify', 'recompute the whole chain as well');
+    .option('--verify', 'the hash chain is recomputed too');
   withConditions(tail).action(tailEntries);
   const all = audit
     .command('export')
@@ -41,12 +41,16 @@ export function registerAudit(program: Command): void {
 
 function withConditions(command: Command): Command {
   command
-    .option('--user <id>', 'only what concerns this person, or was done by them')
-    .option('--event <type>', 'only this type, or memory.*; may be given several times', gather)
-    .option('--grain <hash>', 'only of this grain: its hash, or the first 8 digits or more')
-    .option('--actor <name>', 'only what this key did, as entries name it')
-    .option('--since <seconds>', 'not before this time (Unix)', integer(0, SECONDS_MAX))
-    .option('--until <seconds>', 'not after this time (Unix)', integer(0, SECONDS_MAX));
+    .option('--user <id>', 'only entries about this user, or by them')
+    .option(
+      '--event <type>',
+      'only these event types; a name that ends in * stands for all that begin so; may be given several times',
+      gather,
+    )
+    .option('--grain <hash>', 'only entries about this grain; its hash, or the first 8 digits or more')
+    .option('--actor <name>', 'only entries of this actor')
+    .option('--since <seconds>', 'only entries from this time on, in Unix seconds', integer(0, SECONDS_MAX))
+    .option('--until <seconds>', 'only entries up to this time, in Unix seconds', integer(0, SECONDS_MAX));
   return withServerOptions(withMemoryOption(command));
 }
 

@@ -29,7 +29,10 @@ export function registerCompliance(program: Command): void {
       compliance
         .command('run', { isDefault: true })
         .description('Run the checks; exit code 1 when one fails')
-        .option('--regulation <name>', 'only those of gdpr, hipaa, eu_ai_act, soc2, ccpa, lgpd or pipl')
+        .option(
+          '--regulation <name>',
+          'only the checks of this regulation: gdpr, hipaa, eu_ai_act, soc2, ccpa, lgpd or pipl',
+        )
         .option('--all', 'show the checks that pass or are skipped too')
         .option('--latest', 'show the last result instead of running them'),
     ),
@@ -39,8 +42,8 @@ export function registerCompliance(program: Command): void {
       compliance
         .command('violations')
         .description('The checks that fail, worst first, with what helps')
-        .option('--severity <name>', 'only critical, high, medium or low')
-        .option('--group <name>', 'only those of a group'),
+        .option('--severity <name>', 'only violations of this severity: critical, high, medium or low')
+        .option('--group <name>', 'only violations of this group of checks'),
     ),
   ).action(violations);
   withServerOptions(
@@ -51,7 +54,7 @@ export function registerCompliance(program: Command): void {
       compliance
         .command('report')
         .description('The report of the last full run')
-        .option('--format <name>', FORMATS.join(', '), 'text')
+        .option('--format <name>', 'format of the report: json, text or csv', 'text')
         .option('--output <file>', 'write it there instead of to stdout'),
     ),
   ).action(report);

@@ -25,9 +25,9 @@ export function registerConsent(program: Command): void {
         .description('Record that a user agrees to a purpose (`*` is every purpose)')
         .argument('<user>')
         .argument('<purpose>')
-        .option('--basis <text>', 'on what it rests')
-        .option('--jurisdiction <text>', 'under which law')
-        .option('--expires <time>', 'YYYY-MM-DD, or seconds since 1970', readExpiry),
+        .option('--basis <text>', 'lawful basis of the consent, as free text')
+        .option('--jurisdiction <text>', 'jurisdiction that the consent was given in, as free text')
+        .option('--expires <time>', 'time at which the consent ends, in Unix seconds, or YYYY-MM-DD', readExpiry),
     ),
   ).action((user: string, purpose: string, options: ConsentOptions) => say('grant', user, purpose, options));
   withServerOptions(
@@ -37,7 +37,7 @@ export function registerConsent(program: Command): void {
         .description('Record that a user does not agree to a purpose')
         .argument('<user>')
         .argument('<purpose>')
-        .option('--reason <text>', 'why'),
+        .option('--reason <text>', 'why the consent is withdrawn'),
     ),
   ).action((user: string, purpose: string, options: ConsentOptions) => say('revoke', user, purpose, options));
   withServerOptions(
@@ -45,8 +45,8 @@ export function registerConsent(program: Command): void {
       consent
         .command('status', { isDefault: true })
         .description('What users have agreed to, those first who spoke last')
-        .option('--user <id>', 'this user alone')
-        .option('--purpose <name>', 'this purpose alone'),
+        .option('--user <id>', 'only this user')
+        .option('--purpose <name>', 'only this purpose'),
     ),
   ).action(status);
 }

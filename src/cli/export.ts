@@ -28,8 +28,8 @@ export function registerExport(program: Command): void {
     .addOption(
       new Option('--format <format>', 'by default what the name of the file says, else mg').choices(['mg', 'jsonl']),
     )
-    .option('--namespace <name>', 'only this namespace')
-    .option('--grain-type <type>', 'only this grain type; may be given several times', gather)
+    .option('--namespace <name>', 'only grains of this namespace')
+    .option('--grain-type <type>', 'only grains of these types; may be given several times', gather)
     .option('--current', 'no old versions')
     .option('--user <id>', 'all that is held of this person, as JSON: grains, consents, restriction')
     .option('--portable', 'with --user: the bytes of each grain, for another system');

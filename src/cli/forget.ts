@@ -22,9 +22,9 @@ export function registerForget(program: Command): void {
     .command('forget')
     .description('Remove grains by hash or subject, or erase a user with --user alone')
     .argument('[hashes...]', 'whole, or the first 8 digits or more of each')
-    .option('--subject <text>', 'every grain about this subject')
-    .option('--user <id>', 'alone: erase the user, whose key is destroyed; else: only grains of this user')
-    .option('--reason <text>', 'why, for the audit trail')
+    .option('--subject <text>', 'forgets every grain with exactly this subject, all versions')
+    .option('--user <id>', 'alone: the user to erase; with hashes or a subject: only grains of this user')
+    .option('--reason <text>', 'why the grains are forgotten, which a policy may demand')
     .option('--yes', 'really do it; without it only what would go is shown')
     .option('--proof <file>', 'a new file for the proof of the erasure, as JSON');
   withServerOptions(withMemoryOption(command)).action(forget);

@@ -24,16 +24,16 @@ export function registerKeys(program: Command): void {
     keys
       .command('create')
       .description('Make a key; it is printed once')
-      .option('--name <text>', 'name for people')
+      .option('--name <text>', 'name of the key')
       .option(
         '--scope <scope>',
-        'read, write, admin or metrics (/metrics alone); may be given several times (default: those of your key)',
+        "scopes of the key; read, write, admin or metrics (/metrics alone); may be given several times; the default is the caller's own",
         gather,
       )
-      .option('-m, --memory <id>', 'the key works in this memory only')
-      .option('--namespace <name>', 'the key sees and writes this namespace only')
-      .option('--user <id>', 'the key sees and writes grains of this user only')
-      .option('--expires <time>', 'YYYY-MM-DD, or seconds since 1970', readExpiry),
+      .option('-m, --memory <id>', 'memory that the key is bound to')
+      .option('--namespace <name>', 'namespace that the key is bound to')
+      .option('--user <id>', 'data subject that the key is bound to')
+      .option('--expires <time>', 'time at which the key expires, in Unix seconds, or YYYY-MM-DD', readExpiry),
   ).action(create);
   withServerOptions(
     keys.command('revoke').description('Revoke a key: the next call with it fails').argument('<key-id>'),

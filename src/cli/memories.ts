@@ -25,20 +25,34 @@ export function registerMemories(program: Command): void {
       .command('create')
       .description('Make a memory')
       .argument('[id]', 'letters, digits, ".", "_", "-"; by default made of the name')
-      .option('--name <text>', 'name for people')
-      .option('--description <text>', 'what it is for')
-      .option('--partitions <n>', 'partitions, each in a shard of its own (default 1)', integer(1, 64))
-      .option('--language <code>', 'language of its texts, two letters (default en); fixed from then on')
-      .option('--policy <preset>', 'a preset of its policy; may be given several times', gather)
+      .option('--name <text>', 'name of the memory')
+      .option('--description <text>', 'description of the memory')
+      .option(
+        '--partitions <n>',
+        'number of partitions, from 1 to the number of shards; the default is 1',
+        integer(1, 64),
+      )
+      .option(
+        '--language <code>',
+        'ISO 639-1 code of the language of the text index, fixed at creation; the default is en',
+      )
+      .option(
+        '--policy <preset>',
+        'names of the policy presets that hold from the first grain on; may be given several times',
+        gather,
+      )
       .addOption(
-        new Option('--dedup <how>', 'what a repeated grain is (default exact)').choices([
+        new Option('--dedup <how>', 'how duplicates are recognised; the default is exact').choices([
           'none',
           'exact',
           'fuzzy',
           'upsert',
         ]),
       )
-      .option('--dedup-threshold <share>', 'similarity from 0 to 1 at which fuzzy sees a repetition'),
+      .option(
+        '--dedup-threshold <share>',
+        'similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1; the default is 0.85',
+      ),
   ).action(create);
   withServerOptions(
     memories

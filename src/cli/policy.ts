@@ -24,7 +24,7 @@ export function registerPolicy(program: Command): void {
       policy
         .command('show', { isDefault: true })
         .description('The policy that holds, or a version of it')
-        .option('--version <n>', 'this version'),
+        .option('--version <n>', 'version of the policy to show'),
     ),
   ).action(show);
   withServerOptions(
@@ -39,11 +39,11 @@ export function registerPolicy(program: Command): void {
 
 function withChange(command: Command): Command {
   return command
-    .option('--add <preset>', 'add a preset; may be given several times', gather)
-    .option('--remove <preset>', 'take a preset away; may be given several times', gather)
+    .option('--add <preset>', 'names of the policy presets to add; may be given several times', gather)
+    .option('--remove <preset>', 'names of the policy presets to remove; may be given several times', gather)
     .option('--set <rule=value>', 'override a rule (consent.mode=opt_in); may be given several times', gather)
     .option('--overrides <file>', 'overrides from a file of JSON')
-    .option('--reason <text>', 'why; needed for what loosens the policy');
+    .option('--reason <text>', 'why the policy changes, which loosening needs');
 }
 
 async function show(options: PolicyOptions): Promise<void> {

@@ -35,21 +35,27 @@ export function registerRecall(program: Command): void {
     .command('recall')
     .description('Find grains by words, by structure, or by both')
     .argument('[words...]', 'a question; it may end with a time, as in "where did we park last 7 days"')
-    .option('--subject <text>', 'exactly this subject')
-    .option('--relation <text>', 'exactly this relation')
-    .option('--object <text>', 'exactly this object')
-    .option('--entity <text>', 'this subject or object')
-    .option('--namespace <name>', 'only this namespace')
-    .option('--user <id>', 'only grains of this user')
-    .option('--type <type>', 'only this grain type')
-    .option('--tag <tag>', 'only grains with this tag; may be given several times', gather)
-    .option('-n, --limit <n>', 'grains at most', integer(1, 500), 10)
+    .option('--subject <text>', 'only grains with exactly this subject')
+    .option('--relation <text>', 'only grains with exactly this relation')
+    .option('--object <text>', 'only grains with exactly this object')
+    .option(
+      '--entity <text>',
+      'only grains with this value as subject or object, in place of subject, relation and object',
+    )
+    .option('--namespace <name>', 'only grains of exactly this namespace')
+    .option('--user <id>', 'only grains of this data subject')
+    .option('--type <type>', 'only grains of this type, one of the ten')
+    .option('--tag <tag>', 'only grains that have all of these tags; may be given several times', gather)
+    .option('-n, --limit <n>', 'number of hits at most', integer(1, 500), 10)
     .option('--since <time>', 'not before: 2024-05-01, 2024-05, yesterday, "3 days ago"')
     .option('--until <time>', 'not after')
     .option('--when <phrase>', 'both: "last 7 days", "this month", "between 2024-01 and 2024-03"')
     .option('--no-time-phrase', 'take the whole question as words')
     .option('--superseded', 'old versions too')
-    .option('--scope <path>', 'this scope with what is above and below it: acme/prod')
+    .option(
+      '--scope <path>',
+      'only grains whose namespace is this path, lies above it (acme of acme/prod) or lies below it',
+    )
     .option('--explain', 'why each hit is there, and what was left out');
   withServerOptions(withMemoryOption(command)).action(recall);
 }

@@ -21,11 +21,11 @@ export function registerRemember(program: Command): void {
     .argument('<words...>', 'the text')
     .option('--sync', 'wait for the beliefs and show them')
     .option('--drop-source', 'forget the text once its beliefs are stored')
-    .option('--event-date', 'the first date in the text is when it holds')
+    .option('--event-date', 'the first date in the text sets valid_from where that is unset')
     .option('--namespace <name>', 'namespace of the grains')
-    .option('--user <id>', 'whose words they are')
-    .option('--session <id>', 'the session that they belong to')
-    .option('--tag <tag>', 'a tag; may be given several times', gather)
+    .option('--user <id>', 'the data subject')
+    .option('--session <id>', 'session that the text belongs to')
+    .option('--tag <tag>', 'tags of the source event; may be given several times', gather)
     .addHelpText(
       'after',
       `

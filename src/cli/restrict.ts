@@ -14,12 +14,20 @@ export function registerRestrict(program: Command): void {
   const restrict = program.command('restrict').description("Freeze a user's data: kept, and neither read nor changed");
   withServerOptions(
     withMemoryOption(
-      restrict.command('user').description('Freeze it').argument('<id>').option('--reason <text>', 'why'),
+      restrict
+        .command('user')
+        .description('Freeze it')
+        .argument('<id>')
+        .option('--reason <text>', 'why the restriction is put or lifted'),
     ),
   ).action((user: string, options: RestrictOptions) => put('restrict', user, options));
   withServerOptions(
     withMemoryOption(
-      restrict.command('lift').description('Lift the freeze').argument('<id>').option('--reason <text>', 'why'),
+      restrict
+        .command('lift')
+        .description('Lift the freeze')
+        .argument('<id>')
+        .option('--reason <text>', 'why the restriction is put or lifted'),
     ),
   ).action((user: string, options: RestrictOptions) => put('unrestrict', user, options));
   withServerOptions(

@@ -16,7 +16,10 @@ export function registerRotateKeys(program: Command): void {
     .command('rotate-keys')
     .description('Begin a new version of a memory key, or wrap every key under a new master key')
     .addOption(
-      new Option('--scope <scope>', 'memory: new grains of it; kek: the master key of the deployment')
+      new Option(
+        '--scope <scope>',
+        "which key to rotate: the memory's own, or kek for the master key of the deployment",
+      )
         .choices(['memory', 'kek'])
         .default('memory'),
     )

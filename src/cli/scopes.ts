@@ -28,7 +28,7 @@ export function registerScopes(program: Command): void {
   withOptions(
     part('erase', 'Erase a scope and all below it: their keys are destroyed')
       .argument('<path>', 'names joined by slashes; without a tree a namespace')
-      .option('--reason <text>', 'why, for the audit trail')
+      .option('--reason <text>', 'why the scope is erased')
       .option('--yes', 'really do it; without it only what would go is shown')
       .option('--proof <file>', 'a new file for the proof of the erasure, as JSON'),
   ).action(erase);

@@ -18,10 +18,10 @@ export function registerSearch(program: Command): void {
     .command('search')
     .description('Find grains by words alone (BM25)')
     .argument('<words...>')
-    .option('--namespace <name>', 'only this namespace')
-    .option('--user <id>', 'only grains of this user')
-    .option('--type <type>', 'only this grain type')
-    .option('-n, --limit <n>', 'grains at most', integer(1, 500), 10);
+    .option('--namespace <name>', 'only grains of this namespace')
+    .option('--user <id>', 'only grains of this data subject')
+    .option('--type <type>', 'only grains of this type')
+    .option('-n, --limit <n>', 'number of hits at most', integer(1, 500), 10);
   withServerOptions(withMemoryOption(command)).action(search);
 }
 

@@ -10,7 +10,7 @@ import { checkSpan } from './provenance-list.ts';
 
 const Input = Type.Object({
   ...PAGE_INPUT,
-  user: Type.Optional(Type.String({ description: 'Only entries about this user.' })),
+  user: Type.Optional(Type.String({ description: 'Only entries about this user, or by them.' })),
   eventType: Type.Optional(
     Type.Array(Type.String(), {
       description: 'Only these event types; a name that ends in * stands for all that begin so.',
