@@ -104,6 +104,13 @@ test('bench/README.md describes every scenario', () => {
   for (const name of names) assert.match(page, new RegExp(`^(### ${name}|\\| \`${name}\` \\|.*)$`, 'm'), name);
 });
 
+test('no sentence of a document begins with a relative clause for its subject', () => {
+  for (const document of documents) {
+    const [found] = /(?:^|[.!?:;|(] )(?:Whoever|Of whom|Of which)\b.*/m.exec(prose(read(document))) ?? [];
+    assert.equal(found, undefined, document);
+  }
+});
+
 test('no document names a path of this machine', () => {
   for (const document of documents) assert.ok(!read(document).includes(root), relative(root, document));
 });
