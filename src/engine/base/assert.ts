@@ -1,5 +1,5 @@
-// Assertions state what can only be a bug. They are always on: a worker whose state is wrong must stop
-// before it writes. What a caller can cause is an EngineError instead.
+// An assertion states a fact that only a bug can break. Assertions are always on: a worker with wrong state must stop
+// before it writes. Errors that a caller can cause are EngineErrors.
 
 export class AssertionError extends Error {
   override name = 'AssertionError';

@@ -1,4 +1,4 @@
-/** Time, injected, so that tests and the simulator step it. */
+/** The injected source of time. Tests and the simulator advance it themselves. */
 export interface Clock {
   /** Milliseconds since 1970, an integer. */
   nowMs(): number;

@@ -1,28 +1,36 @@
-// Files that must be on disk before anything is answered: whole-file replacement and the sync of a folder's entries.
+// Durable files: replacement of a whole file, and the sync of a directory's entries.
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EngineError } from './errors.ts';
 
-/** Ending of a file that is being written; one found at start was left by a crash and names nothing. */
+/**
+ * Suffix of a file that is being written. A file with this suffix at start is what a crash left over; it is deleted.
+ */
 export const TEMPORARY_SUFFIX = '.tmp';
 
 const FOLDER_MODE = 0o700;
-/** The mode's bits for group and others. */
+/** Permission bits of the group and of others. */
 const OTHERS = 0o077;
 
-/** Makes a folder of the store, and what is missing above it, for this user alone. One that is there is closed to others. */
+/**
+ * Creates a directory and its missing parents, readable by this user alone. Removes the access of others from a
+ * directory that exists.
+ */
 export function makeFolder(directory: string): void {
   if (mkdirSync(directory, { recursive: true, mode: FOLDER_MODE }) !== undefined) return;
   if (process.platform === 'win32' || (statSync(directory).mode & OTHERS) === 0) return;
   try {
     chmodSync(directory, FOLDER_MODE);
   } catch (error) {
-    // Another user's folder, which this one may write to: who may read it is that user's to say.
+    // The directory belongs to another user, who decides who may read it.
     if (!isFileError(error) || error.code !== 'EPERM') throw error;
   }
 }
 
-/** Makes the entries of `directory` (created, renamed, deleted files) durable. Windows has no such call, nor need of it. */
+/**
+ * Makes the entries of `directory` (created, renamed and deleted files) durable. Windows neither has nor needs such a
+ * call.
+ */
 export function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return;
   const descriptor = openSync(directory, 'r');
@@ -33,15 +41,15 @@ export function syncDirectory(directory: string): void {
   }
 }
 
-/** Writes all of `bytes` at `position`; a write may take less than it was given when a disk fills up. */
+/** Writes all of `bytes` at `position`. One write call may write only a part, for instance when the disk fills up. */
 export function writeFully(descriptor: number, bytes: Uint8Array, position: number): void {
   for (let written = 0; written < bytes.length; )
     written += writeSync(descriptor, bytes, written, bytes.length - written, position + written);
 }
 
 /**
- * Puts `bytes` in the place of `path`, durably: after a crash the file is either the old or the new one, whole. `mode`
- * is for a new file. Throws what the file system throws; then `path` is as it was.
+ * Replaces the file `path` with `bytes`, durably: after a crash the file is either the old one or the new one,
+ * complete. `mode` applies to a new file. Throws the file system's error; the file is then unchanged.
  */
 export function replaceFile(path: string, bytes: Uint8Array, mode = 0o600): void {
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
@@ -55,7 +63,7 @@ export function replaceFile(path: string, bytes: Uint8Array, mode = 0o600): void
     }
     renameSync(temporary, path);
   } catch (error) {
-    // On a full disk the half-written file would keep the room that others need.
+    // A partial file would take room that other files need on a full disk.
     rmSync(temporary, { force: true });
     throw error;
   }
@@ -66,7 +74,10 @@ export function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error;
 }
 
-/** STO-E001 with what failed and why. A full disk may pass, so that one is worth trying again. */
+/**
+ * An STO-E001 that names the failed action and its cause. It is retryable when the disk is full, since room may be
+ * freed.
+ */
 export function storageError(what: string, cause: unknown): EngineError {
   if (cause instanceof EngineError) return cause;
   const code = isFileError(cause) ? cause.code : undefined;

@@ -1,10 +1,10 @@
-// Every error code of the service, once. Append-only: a code that was published keeps its meaning.
+// Every error code of the service, once. The list is append-only: a published code keeps its meaning.
 
-/** Characters of one text in an error, and entries of `details`. */
+/** Limits: characters of one text in an error, and entries of `details`. */
 const ERROR_TEXT_CHARS_MAX = 2_000;
 const ERROR_DETAILS_MAX = 1_000;
 
-/** What can be wrong with a query of the query language. Where its specification gave a limit no code, the code is ours. */
+/** Errors of the query language. The codes are the specification's, or ours for limits that it gives no code. */
 export const CAL_MEANINGS = {
   'CAL-E001': 'the query is longer than 8192 bytes',
   'CAL-E002': 'unexpected token',
@@ -185,17 +185,17 @@ export interface ErrorDetail {
   readonly issue: string;
 }
 
-/** What a caller caused, or pressure, or storage that failed: always a code of the contract. */
+/** An error that a caller caused, or that pressure or failed storage caused. It always has a code of the contract. */
 export class EngineError extends Error {
   override name = 'EngineError';
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[];
-  /** True when the same call may succeed later without a change by the caller. */
+  /** True when the same call may succeed later without a change. */
   readonly retryable: boolean;
-  /** Further members of the error as callers get it: JSON. They do not cross threads. */
+  /** Further JSON members of the error that callers get. They do not cross threads. */
   readonly more: Readonly<Record<string, unknown>> | undefined;
 
-  /** `text` is what follows the code in `message`; without it, the code's own meaning. */
+  /** `text` follows the code in `message`. The default is the code's meaning. */
   constructor(
     code: ErrorCode,
     text?: string,
@@ -224,7 +224,7 @@ export class EngineError extends Error {
   }
 }
 
-/** A refusal quotes what it refuses, which may be a name of megabytes. */
+/** A refusal may quote its input, which can be megabytes long. */
 function cut(text: string): string {
   if (text.length <= ERROR_TEXT_CHARS_MAX) return text;
   return `${text.slice(0, ERROR_TEXT_CHARS_MAX).toWellFormed()}…`;

@@ -9,7 +9,7 @@ const MARKS = Array.from({ length: 0x11_0000 }, (_, code) => code)
   .filter((code) => (code < 0xd800 || code > 0xdfff) && /\p{M}/u.test(String.fromCodePoint(code)))
   .map((code) => String.fromCodePoint(code));
 
-test('it is what normalize gives, for texts with long runs of marks', () => {
+test('texts with long runs of marks are normalised as normalize does it', () => {
   const mark = fc.oneof(
     fc.constantFrom(...MARKS),
     fc.constantFrom('\u0301', '\u0323', '\u0345', '\u0334', '\u034f', '\u0344', '\uff9e', '\uff9f'),
@@ -28,9 +28,9 @@ test('it is what normalize gives, for texts with long runs of marks', () => {
   );
 });
 
-test('every mark is put where normalize puts it', () => {
+test('every mark is ordered as normalize orders it', () => {
   const all = [...MARKS, ...MARKS.toReversed()];
-  // The square of the length is what is avoided, so that the model is asked about pieces.
+  // Normalize takes quadratic time, so the model normalises the text in pieces.
   for (let start = 0; start < all.length; start += 500) {
     const piece = `e${all.slice(start, start + 500).join('')}`;
     assert.equal(toNfc(piece), piece.normalize('NFC'), `from ${start}`);
@@ -38,7 +38,7 @@ test('every mark is put where normalize puts it', () => {
   }
 });
 
-test('nothing but marks and the sound marks of half width is marks alone in NFKD', () => {
+test('only marks and the half-width sound marks decompose to marks alone in NFKD', () => {
   const decomposed = (code: number): string => String.fromCodePoint(code).normalize('NFKD');
   const others = Array.from({ length: 0x11_0000 }, (_, code) => code)
     .filter((code) => (code < 0xd800 || code > 0xdfff) && !/\p{M}/u.test(String.fromCodePoint(code)))
@@ -46,7 +46,7 @@ test('nothing but marks and the sound marks of half width is marks alone in NFKD
   assert.deepEqual(others, [0xff9e, 0xff9f]);
 });
 
-test('texts without runs are what normalize gives', () => {
+test('texts without runs are normalised as normalize does it', () => {
   for (const text of ['', 'plain', 'e\u0301', '\u0958', '\uac01', 'A\u030a'])
     assert.equal(toNfc(text), text.normalize('NFC'));
 });

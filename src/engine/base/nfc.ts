@@ -1,10 +1,10 @@
-// Unicode's forms NFC and NFKC in time that is linear in the length of the text. `String.prototype.normalize` puts combining marks in
-// order by insertion: a long run of them in the wrong order takes time by its square, 10 s for 256 kB. Here such runs
-// are put in order first, by sorting, so that it finds nothing to move.
+// Unicode's forms NFC and NFKC in linear time. `String.prototype.normalize` orders combining marks by insertion: a long
+// run of marks in the wrong order takes quadratic time, 10 s for 256 kB. This file sorts such runs first, so that
+// `normalize` finds nothing to move.
 
-/** Texts up to this, in UTF-16 units, are soon put in order whatever they hold. */
+/** Shorter texts, in UTF-16 units, are normalised quickly whatever they hold. */
 const SHORT = 512;
-/** Runs up to twice this, in UTF-16 units, cost nothing worth speaking of. */
+/** Runs up to twice this length, in UTF-16 units, cost nothing noticeable. */
 const STRIDE = 64;
 const RUN = /\p{M}*/uy;
 const RUNS = /\p{M}{2,}/gu;
@@ -14,7 +14,7 @@ export function toNfc(text: string): string {
   return inOrder(text).normalize('NFC');
 }
 
-/** The letters that are combining marks in all but their category, until NFKC puts those in their place. */
+/** Letters that become combining marks in NFKC. Unicode's categories do not list them as marks. */
 const HALFWIDTH_SOUND_MARK = /[\uff9e\uff9f]/g;
 
 /** `text.normalize('NFKC')`. */
@@ -24,25 +24,28 @@ export function toNfkc(text: string): string {
   return inOrder(marked).normalize('NFKC');
 }
 
-/** The text with long runs of marks in canonical order. */
+/** The text, with long runs of marks in canonical order. */
 function inOrder(text: string): string {
   if (!hasLongRun(text)) return text;
   return text.replace(RUNS, (run) => (run.length < STRIDE ? run : ordered(run)));
 }
 
-/** True when marks fill the text from one multiple of the stride to the next, as they do in every run of two strides. */
+/** True when marks fill the text between two multiples of the stride. Every run of two strides does so. */
 function hasLongRun(text: string): boolean {
   for (let at = 0; at < text.length - STRIDE; at += STRIDE) {
     const unit = text.charCodeAt(at);
     if (unit < 0x300) continue;
-    // The second half of a pair starts nothing.
+    // The second half of a surrogate pair starts no run.
     RUN.lastIndex = unit >= 0xdc00 && unit <= 0xdfff ? at + 1 : at;
     if (RUN.test(text) && RUN.lastIndex >= at + STRIDE) return true;
   }
   return false;
 }
 
-/** The marks of a run, decomposed and in canonical order: by class and else as they stood, between marks of class 0. */
+/**
+ * The marks of a run, decomposed and in canonical order: sorted by class, in their original order within a class. Marks
+ * of class 0 are never crossed.
+ */
 function ordered(run: string): string {
   const decomposed = new Map<string, readonly string[]>();
   const marks: string[] = [];
@@ -58,7 +61,7 @@ function ordered(run: string): string {
   const result: string[] = [];
   let moving: { readonly mark: string; readonly rank: number }[] = [];
   const flush = (): void => {
-    // Sorting is stable, which keeps marks of one class as they stood.
+    // The sort is stable, which keeps the order of marks within one class.
     for (const { mark } of moving.sort((a, b) => a.rank - b.rank)) result.push(mark);
     moving = [];
   };
@@ -74,16 +77,19 @@ function ordered(run: string): string {
   return result.join('');
 }
 
-/** Marks of the lowest and of the highest class that there is above 0: an overlay, and the iota below. */
+/** A mark of the lowest class above 0 (an overlay), and one of the highest (the iota below). */
 const LOWEST = '\u0334';
 const HIGHEST = '\u0345';
 
-/** True when normalising swaps `second` and `first`: the class of `first` is lower, and neither is 0. */
+/** True when normalising swaps `second` and `first`: `first` has the lower class, and neither class is 0. */
 function goesBefore(first: string, second: string): boolean {
   return first !== second && `x${second}${first}`.normalize('NFD') === `x${first}${second}`;
 }
 
-/** 0 for marks that never move, else numbers in the order of the marks' combining classes, equal where those are. */
+/**
+ * The rank of each mark: 0 for marks that never move, else numbers that ascend with the combining class and are equal
+ * within one.
+ */
 function classRanks(marks: ReadonlySet<string>): ReadonlyMap<string, number> {
   const ranks = new Map<string, number>();
   const moving: string[] = [];

@@ -9,7 +9,7 @@ import { HmacSha256 } from './hmac.ts';
 
 const tokenKey = Buffer.from(Array.from({ length: 32 }, (_, i) => 0x20 + i));
 
-test('the token of the published example, whole and cut', () => {
+test('matches the published example, whole and truncated', () => {
   const expected = 'ab953e01d8db34a0a53a2fb8a370be39efe3b9f382f6fb6a31a360ba6904a74e';
   assert.equal(blindToken(deriveBlindKey(tokenKey, 'entity'), 'alice-42').toString('hex'), expected);
   const tokens = new BlindTokens(tokenKey);
@@ -22,7 +22,7 @@ test('a text and its decomposed form have one token', () => {
   assert.deepEqual(tokens.facet('entity', 'Zoe\u0308'), tokens.facet('entity', 'Zo\u00eb'));
   for (const rest of ['', 'trope-cylinder', 'trope-cylinders', 'trope-cylinders and more'])
     assert.deepEqual(tokens.term(`Zoe\u0308${rest}`), tokens.term(`Zo\u00eb${rest}`), rest);
-  // As long as two blocks, but for composing it: u with diaeresis and macron is two bytes.
+  // Composing changes how many blocks this takes: u with diaeresis and macron composes to two bytes.
   assert.deepEqual(tokens.term('u\u0308\u0304'.repeat(6)), tokens.term('\u01d6'.repeat(6)));
 });
 
@@ -35,7 +35,7 @@ test('kinds and memories do not share tokens', () => {
   assert.deepEqual(tokens.user('alice'), tokens.facet('user_id', 'alice'));
 });
 
-test('a word is cut from a block of AES, a long one from a keyed hash', () => {
+test('a word token is a truncated AES block, that of a long word a truncated keyed hash', () => {
   const tokens = new BlindTokens(tokenKey);
   const block = Buffer.alloc(16);
   for (const word of ['', 'garden', 'grün', 'fifteen-letters']) {
@@ -50,7 +50,7 @@ test('a word is cut from a block of AES, a long one from a keyed hash', () => {
   }
 });
 
-test('a pair is cut from a keyed hash, whatever its length, and written as it is returned', () => {
+test('a pair token is a truncated keyed hash for every length, and is written as it is returned', () => {
   const tokens = new BlindTokens(tokenKey);
   for (const value of ['', 'alice\0likes', 'ä'.repeat(1_300), 'long'.repeat(2_000)]) {
     const expected = createHash('sha256').update(deriveBlindKey(tokenKey, 'pair')).update(value).digest();
@@ -62,7 +62,7 @@ test('a pair is cut from a keyed hash, whatever its length, and written as it is
     assert.deepEqual(into, Buffer.concat(written));
   }
   assert.deepEqual(tokens.facet('pair', 'Zoe\u0308'), tokens.facet('pair', 'Zo\u00eb'));
-  // Composing makes this one three times as long.
+  // NFC makes this text three times as long.
   const longer = '\u{1d160}'.repeat(600);
   for (const kind of ['pair', 'entity'] as const)
     assert.deepEqual(tokens.facet(kind, longer), tokens.facet(kind, longer.normalize('NFC')));
@@ -103,7 +103,7 @@ test('HmacSha256 agrees with the library for any key and message', () => {
         hmac.writeNfc(text, written, 3, 16);
         const composed = createHmac('sha256', k).update(text.normalize('NFC'), 'utf8').digest();
         assert.deepEqual(written.subarray(3, 19), composed.subarray(0, 16));
-        // After a message that needed more room, the key is still the same.
+        // A longer message made the buffer grow; the key must still be the same.
         assert.deepEqual(hmac.bytes(text), expected);
       },
     ),
@@ -111,7 +111,7 @@ test('HmacSha256 agrees with the library for any key and message', () => {
   );
 });
 
-test('a keyed identity is cut from SHA-256 of key and bytes, short and long', () => {
+test('a keyed identity is a truncated SHA-256 of key and bytes, for short and long bytes', () => {
   for (const length of [0, 1, 100, 4_064, 4_065, 20_000]) {
     const bytes = Buffer.alloc(length, 5);
     const expected = createHash('sha256').update(tokenKey).update(bytes).digest('hex').slice(0, 16);

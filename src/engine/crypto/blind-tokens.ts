@@ -1,9 +1,8 @@
-// A name or a word, give me what may stand for it in a file: a keyed hash that says nothing without the memory's key.
-//
-// Names have the HMAC of the OMS profile. Words of texts, of which a grain has twenty, have tokens that are made many at
-// a time, a hundred times faster: AES-256 of a padded word is a pseudorandom function of it, as HMAC is (no two words
-// have one padded form, and a block cipher under a secret key looks random on distinct blocks up to 2^64 of them). That
-// the same word gives the same bytes, which is why ECB hides no text, is what a token is for.
+// Blind tokens: keyed hashes of names and words, for use in index files. Without the memory's key they reveal nothing.
+// Names use the HMAC of the OMS profile. A grain holds some twenty words, whose tokens are made many at a time and a
+// hundred times faster: AES-256 of the padded word. That is a pseudorandom function of the word, as HMAC is: no two
+// words share a padded form, and a block cipher under a secret key looks random on distinct blocks, up to 2^64 of them.
+// Equal words give equal bytes, which is why ECB cannot hide a text; a token must have exactly this property.
 import { createCipheriv, hash, type KeyObject } from 'node:crypto';
 import { assert } from '../base/assert.ts';
 import { BLIND_KINDS_MAX } from '../base/limits.ts';
@@ -12,13 +11,13 @@ import { deriveBlindKey } from './derive.ts';
 import { KEY_BYTES, sealKey } from './envelope.ts';
 import { HmacSha256 } from './hmac.ts';
 
-/** Bytes of a facet's token, of a term's. */
+/** Bytes of a facet's token and of a term's token. */
 export const FACET_BYTES = 16;
 export const TERM_BYTES = 8;
 
 /**
- * What a token is made for: equal texts of different kinds have unrelated tokens. The name goes into the key
- * derivation, so it is part of the bytes on disk. `entity` is subject and object alike, so that a graph can be walked.
+ * The use of a token: equal texts of different kinds have unrelated tokens. The kind's name enters the key derivation
+ * and so determines bytes on disk. `entity` covers both subject and object, so that a graph can be walked.
  */
 export type BlindKind =
   | 'entity'
@@ -44,22 +43,22 @@ export function blindToken(blindKey: Uint8Array, value: string): Buffer {
 }
 
 /**
- * Kinds that the profile does not name and every grain has a new one of: their token is cut from one hash,
- * SHA-256(key ‖ UTF-8 of NFC(`value`)). That is a sound keyed hash where HMAC would be, because half of it is cut off: what is
- * left cannot be extended to the hash of a longer text.
+ * Kinds outside the profile, of which every grain has new values. Their token is a truncated single hash, SHA-256(key ‖
+ * UTF-8 of NFC(`value`)). This is as sound a keyed hash as HMAC, because only half of it is kept: it cannot be extended
+ * to the hash of a longer text.
  */
 const CUT_KINDS: readonly BlindKind[] = ['pair', 'long-term'];
 
 const TERM_CIPHER = 'aes-256-ecb';
 const TERM_BLOCK_BYTES = 16;
-/** What ends a word in its block, before zeros: so that no padded word is another's. */
+/** Ends a word in its block, before zeros, so that no two words share a padded form. */
 const TERM_END = 0x80;
 
 /** The tokens of one memory, bound to its token key. */
 export class BlindTokens {
   readonly #tokenKey: Buffer;
   readonly #hashes = new Map<string, HmacSha256>();
-  /** Made when the first word is asked for. */
+  /** Created when the first word is asked for. */
   #termKey: KeyObject | undefined;
   readonly #cutKeys = new Map<BlindKind, Buffer>();
 
@@ -69,7 +68,7 @@ export class BlindTokens {
     this.#tokenKey = Buffer.from(tokenKey);
   }
 
-  /** The token of a word of text, 8 bytes. The Buffer is the caller's. */
+  /** The token of a word, 8 bytes. The caller owns the Buffer. */
   term(text: string): Buffer {
     const high = new Uint32Array(1);
     const low = new Uint32Array(1);
@@ -81,9 +80,10 @@ export class BlindTokens {
   }
 
   /**
-   * The tokens of the words `texts[from]` to `texts[to - 1]`, as two big-endian halves, to the same places of `high` and
-   * `low`. A word is the first 8 bytes of AES-256(its UTF-8 ‖ 80 ‖ zeros); one that does not fit a block with that, of
-   * SHA-256(another key ‖ its UTF-8), which cannot be extended because it is cut.
+   * Writes the tokens of the words `texts[from]` to `texts[to - 1]`, as two big-endian halves, to the same places of
+   * `high` and `low`. A token is the first 8 bytes of AES-256(UTF-8 of the word ‖ 80 ‖ zeros). For a word that does not
+   * fit a block, it is the first 8 bytes of SHA-256(another key ‖ UTF-8 of the word), which cannot be extended because
+   * it is truncated.
    */
   terms(texts: readonly string[], from: number, to: number, high: Uint32Array, low: Uint32Array): void {
     const blocks = Buffer.alloc((to - from) * TERM_BLOCK_BYTES);
@@ -113,8 +113,8 @@ export class BlindTokens {
   }
 
   /**
-   * The token of a name: the first 16 bytes of its HMAC, or of its keyed hash for the kinds in CUT_KINDS. The Buffer is
-   * the caller's.
+   * The token of a name: the first 16 bytes of its HMAC, or of its keyed hash for CUT_KINDS. The caller owns the
+   * Buffer.
    */
   facet(kind: BlindKind, value: string): Buffer {
     const token = Buffer.allocUnsafe(FACET_BYTES);
@@ -122,23 +122,23 @@ export class BlindTokens {
     return token;
   }
 
-  /** The same, written to `into` at `at`. */
+  /** Writes the same token to `into` at `at`. */
   writeFacet(kind: BlindKind, value: string, into: Buffer, at: number): void {
     if (CUT_KINDS.includes(kind)) into.write(this.#cutHash(kind, value), at, FACET_BYTES, 'hex');
     else this.#hash(kind).writeNfc(value, into, at, FACET_BYTES);
   }
 
-  /** The whole token, 32 bytes. The Buffer is the caller's. */
+  /** The whole token, 32 bytes. The caller owns the Buffer. */
   full(kind: BlindKind, value: string): Buffer {
     return this.#hash(kind).bytes(toNfc(value));
   }
 
-  /** The facet of a user id. */
+  /** The facet token of a user id. */
   user(userId: string): Buffer {
     return this.facet('user_id', userId);
   }
 
-  /** Of NFC(`text`), in hex; to be cut. */
+  /** The hash of NFC(`text`) in hex. Callers must truncate it. */
   #cutHash(kind: BlindKind, text: string): string {
     let key = this.#cutKeys.get(kind);
     if (key === undefined) {
@@ -158,12 +158,15 @@ export class BlindTokens {
   }
 }
 
-/** Writes a word that leaves room for its end in a block; its bytes, or -1 for a longer one, of which nothing is left. */
+/**
+ * Writes a word and its end mark into a block. Returns the word's bytes, or -1 for a word that is too long, which
+ * leaves the block cleared.
+ */
 function writeShort(text: string, blocks: Buffer, at: number): number {
   const { length } = text;
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);
-    // How long it is shows only when it is composed.
+    // Only the composed form shows its length.
     if (code > 127) return writeShortUnicode(text, blocks, at);
     if (i < TERM_BLOCK_BYTES) blocks[at + i] = code;
   }
@@ -182,13 +185,13 @@ function writeShortUnicode(text: string, blocks: Buffer, at: number): number {
 
 /**
  * A grain's identity as an index may hold it: the first 8 bytes, as 16 hex digits, of SHA-256(`key` ‖ `bytes`). `key`
- * has 32 bytes. A fixed-length prefix key suffices: the hash is cut to 8 bytes, so it cannot be extended.
+ * has 32 bytes. A key of fixed length in front is enough: the hash is truncated to 8 bytes and cannot be extended.
  */
 export function keyedIdentity(key: Uint8Array, bytes: Uint8Array): string {
   return keyedHash(key, bytes).slice(0, 16);
 }
 
-/** SHA-256(`key` ‖ `bytes`) in hex. Whoever uses it as a keyed hash cuts it. */
+/** SHA-256(`key` ‖ `bytes`) in hex. Callers that use it as a keyed hash must truncate it. */
 function keyedHash(key: Uint8Array, bytes: Uint8Array): string {
   assert(key.length === KEY_BYTES, 'a hash key has 32 bytes');
   const length = KEY_BYTES + bytes.length;
@@ -198,13 +201,13 @@ function keyedHash(key: Uint8Array, bytes: Uint8Array): string {
   return hash('sha256', input, 'hex');
 }
 
-/** The same of NFC(`text`)'s UTF-8. */
+/** The same for the UTF-8 of NFC(`text`). */
 function keyedTextHash(key: Uint8Array, text: string): string {
   // A UTF-16 unit takes at most 3 bytes of UTF-8.
   if (KEY_BYTES + text.length * 3 > scratch.length) return keyedHash(key, Buffer.from(toNfc(text), 'utf8'));
   scratch.set(key, 0);
   const length = scratch.write(text, KEY_BYTES, 'utf8');
-  // As many bytes as characters: ASCII, which is composed already. Composing may make a text longer.
+  // One byte a character means ASCII, which is composed already. Other text is composed, which may lengthen it.
   if (length !== text.length) {
     const composed = toNfc(text);
     if (composed !== text) return keyedTextHash(key, composed);

@@ -1,15 +1,18 @@
-// CRC-32 (IEEE 802.3, as gzip has it) finds bytes that rotted or were torn; it protects against nobody's intent, for
-// which everything secret is sealed besides.
+// CRC-32 (IEEE 802.3, as in gzip) detects rotten or torn bytes. It is no protection against tampering; secret bytes are
+// sealed as well.
 import { crc32 } from 'node:zlib';
 
 export const CHECKSUM_BYTES = 4;
 
-/** Checksum of `bytes`; `seed` binds it to a place (a sequence, a block number), so a misplaced copy fails too. */
+/**
+ * Checksum of `bytes`. `seed` binds it to a place (a sequence number, a block number), so that a copy in another place
+ * fails.
+ */
 export function checksum(bytes: Uint8Array, seed = 0): number {
   return crc32(bytes, seed);
 }
 
-/** `bytes` with their checksum after them (u32, little-endian). A copy. */
+/** A copy of `bytes` with their checksum appended (u32, little-endian). */
 export function withChecksum(bytes: Uint8Array, seed = 0): Buffer {
   const framed = Buffer.allocUnsafe(bytes.length + CHECKSUM_BYTES);
   framed.set(bytes);
@@ -17,7 +20,7 @@ export function withChecksum(bytes: Uint8Array, seed = 0): Buffer {
   return framed;
 }
 
-/** A view of what `withChecksum` was given, or undefined when the checksum is not right. */
+/** A view of the bytes that `withChecksum` got, or undefined when the checksum is wrong. */
 export function checkedBytes(framed: Uint8Array, seed = 0): Uint8Array | undefined {
   const length = framed.length - CHECKSUM_BYTES;
   if (length < 0) return undefined;

@@ -7,7 +7,7 @@ import { EngineError } from '../base/errors.ts';
 import { deriveBlindKey, deriveGrainKey, hkdf } from './derive.ts';
 import { open, SEAL_BYTES, seal, sealKey, sealWith } from './envelope.ts';
 
-/** `count` ascending bytes from `first`: the keys of the published examples. */
+/** `count` ascending bytes from `first`, the form of the keys in the published examples. */
 function ascending(first: number, count = 32): Buffer {
   return Buffer.from(Array.from({ length: count }, (_, i) => first + i));
 }

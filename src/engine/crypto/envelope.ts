@@ -1,7 +1,6 @@
-// Bytes and a key, give me sealed bytes: nonce (12) ‖ ciphertext ‖ tag (16), AES-256-GCM.
-//
-// Measured, 250 bytes on Node 24: 4.0 µs with a KeyObject, 15 µs with the same key as a Buffer. So a Buffer is wrapped
-// in a KeyObject on the way in (0.8 µs); whoever seals often under one key keeps the KeyObject.
+// Sealed bytes: nonce (12) ‖ ciphertext ‖ tag (16), AES-256-GCM.
+// Measured for 250 bytes on Node 24: 4.0 µs with a KeyObject, 15 µs with the same key as a Buffer. A Buffer is
+// therefore wrapped in a KeyObject first (0.8 µs); callers that seal often under one key keep the KeyObject.
 import {
   type CipherGCM,
   type CipherGCMTypes,
@@ -17,18 +16,18 @@ import { EngineError } from '../base/errors.ts';
 export const KEY_BYTES = 32;
 export const NONCE_BYTES = 12;
 export const TAG_BYTES = 16;
-/** Bytes that a seal adds. */
+/** Bytes that sealing adds. */
 export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES;
 
 const CIPHER: CipherGCMTypes = 'aes-256-gcm';
-/** A fixed tag length: without it a decipher would take a shortened, easily forged tag. */
+/** The tag length is fixed. Otherwise a decipher would accept a shortened tag, which is easy to forge. */
 const OPTIONS = { authTagLength: TAG_BYTES };
 
 /** A 32-byte key, raw or as a secret KeyObject. */
 export type SealKey = Uint8Array | KeyObject;
 
-// Random bytes are drawn 64 KiB at a time: a call of randomBytes for each nonce costs half as much as the seal itself.
-// A nonce is cut off once and never given again; a forked process does not exist here (threads have their own pool).
+// Random bytes are drawn 64 KiB at a time: one call of randomBytes for each nonce would cost half as much as the seal.
+// Each nonce is taken once. Threads have pools of their own, and the process never forks.
 const pool = Buffer.allocUnsafeSlow(65_536);
 let poolOffset = pool.length;
 
@@ -42,24 +41,27 @@ function nextNonce(): Buffer {
   return nonce;
 }
 
-/** A 32-byte key as a KeyObject, the form in which sealing is fast. */
+/** A 32-byte key as a KeyObject, which makes sealing fast. */
 export function sealKey(key: SealKey): KeyObject {
   if (key instanceof KeyObject) return key;
   assert(key.length === KEY_BYTES, 'a key has 32 bytes');
   return createSecretKey(key);
 }
 
-/** `plaintext` under `key` with a fresh random nonce, bound to `aad`. The result is the caller's: 28 bytes longer. */
+/**
+ * Seals `plaintext` under `key` with a fresh random nonce, bound to `aad`. The result is 28 bytes longer; the caller
+ * owns it.
+ */
 export function seal(key: SealKey, plaintext: Uint8Array, aad: Uint8Array): Buffer {
   return sealWith(nextNonce(), key, plaintext, aad);
 }
 
-/** As `seal`, into `into` at `at`, where SEAL_BYTES more than the plaintext has must fit. */
+/** Like `seal`, but writes into `into` at `at`, which needs room for the plaintext plus SEAL_BYTES. */
 export function sealInto(into: Buffer, at: number, key: SealKey, plaintext: Uint8Array, aad: Uint8Array): void {
   writeSeal(into, at, nextNonce(), key, plaintext, aad);
 }
 
-/** As `seal`, with a nonce of the caller's choice. Only for fixed examples: a nonce used twice under a key breaks it. */
+/** Like `seal`, with a given nonce. Only for fixed examples: a nonce that is used twice breaks its key. */
 export function sealWith(nonce: Uint8Array, key: SealKey, plaintext: Uint8Array, aad: Uint8Array): Buffer {
   assert(nonce.length === NONCE_BYTES, 'a nonce has 12 bytes');
   const sealed = Buffer.allocUnsafe(plaintext.length + SEAL_BYTES);
@@ -85,7 +87,7 @@ function writeSeal(
   into.set(cipher.getAuthTag(), at + NONCE_BYTES + body.length);
 }
 
-/** The plaintext of what `seal` made, the caller's to keep. CRY-E001 when key, `aad` or any byte is not the same. */
+/** Opens the result of `seal`. The caller owns the plaintext. CRY-E001 when key, `aad` or any byte differs. */
 export function open(key: SealKey, sealed: Uint8Array, aad: Uint8Array): Buffer {
   if (sealed.length < SEAL_BYTES) throw new EngineError('CRY-E001', 'sealed bytes are too short');
   const tagAt = sealed.length - TAG_BYTES;
@@ -96,9 +98,12 @@ export function open(key: SealKey, sealed: Uint8Array, aad: Uint8Array): Buffer 
   try {
     decipher.final();
   } catch {
-    // The cause says nothing more ("unable to authenticate data"), and unauthenticated plaintext goes to nobody.
+    // The cause adds nothing ("unable to authenticate data"). Unauthenticated plaintext must not leave this function.
     plaintext.fill(0);
-    throw new EngineError('CRY-E001', 'sealed bytes do not open: another key, another place, or changed');
+    throw new EngineError(
+      'CRY-E001',
+      'sealed bytes do not open: the key or the place is another one, or the bytes have changed',
+    );
   }
   return plaintext;
 }

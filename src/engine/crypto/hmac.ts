@@ -1,5 +1,5 @@
-// HMAC-SHA256 (RFC 2104) by two one-shot hashes over prepared pads: 0.6 µs for a short text, where createHmac takes
-// 2.3 µs with a KeyObject and 12.9 µs with a Buffer (Node 24). Tokens of every word of every grain pass through here.
+// HMAC-SHA256 (RFC 2104) as two one-shot hashes over prepared pads: 0.6 µs for a short text, where createHmac takes 2.3
+// µs with a KeyObject and 12.9 µs with a Buffer (Node 24). Every token of every grain's names is made here.
 import { hash } from 'node:crypto';
 import { assert } from '../base/assert.ts';
 import { toNfc } from '../base/nfc.ts';
@@ -7,12 +7,14 @@ import { toNfc } from '../base/nfc.ts';
 const BLOCK_BYTES = 64;
 const HASH_BYTES = 32;
 const SHA256 = 'sha256';
-/** A character a byte: such a string comes back in a third of the time in which a Buffer is made, and is copied as it is. */
+/**
+ * One character a byte. Such a string is returned in a third of the time that a Buffer takes, and is copied unchanged.
+ */
 const BYTES_AS_TEXT = 'binary';
 
 /** HMAC-SHA256 under one key of at most 64 bytes. */
 export class HmacSha256 {
-  /** Inner pad, then room for the message. Grows to the largest message seen, at most `MESSAGE_KEEP_BYTES`. */
+  /** Inner pad, then room for the message. Grows to the largest message so far, up to `MESSAGE_KEEP_BYTES`. */
   #inner: Buffer;
   /** Outer pad, then the inner hash. */
   readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES);
@@ -51,7 +53,7 @@ export class HmacSha256 {
     // A UTF-16 unit takes at most 3 bytes of UTF-8.
     const inner = this.#room(text.length * 3);
     const length = inner.write(text, BLOCK_BYTES, 'utf8');
-    // As many bytes as characters: ASCII, which is composed already.
+    // One byte a character means ASCII, which is composed already.
     if (composed && length !== text.length) {
       this.#closeText(toNfc(text));
       return;
@@ -67,7 +69,7 @@ export class HmacSha256 {
     if (BLOCK_BYTES + messageBytes <= this.#inner.length) return this.#inner;
     const larger = Buffer.alloc(BLOCK_BYTES + messageBytes);
     this.#inner.copy(larger, 0, 0, BLOCK_BYTES);
-    // A rare long message gets a buffer of its own; only moderate ones are kept for the next.
+    // A rare long message gets a temporary buffer. Only moderate sizes are kept.
     if (messageBytes <= MESSAGE_KEEP_BYTES) this.#inner = larger;
     return larger;
   }
