@@ -258,7 +258,7 @@ const KNOWN: Readonly<Record<string, Members>> = {
     additionalProperties: objectOf({
       expired: described(COUNT, 'Number of grains that have expired.'),
       forgotten: described(COUNT, 'Number of grains that were removed; for a dry run, that would be.'),
-      held: described(COUNT, 'Number of expired grains that a legal hold or a minimum time keeps.'),
+      held: described(COUNT, 'Number of expired grains that a legal hold or a restriction keeps.'),
     }),
   },
   by_mode: COUNTS,

@@ -218,7 +218,7 @@ const REPORT = withMembers(outsideSchema(VerifyResult), {
       objectOf({
         timestamp: described(TIME, 'Time of the erasure in Unix seconds.'),
         event_type: described(TEXT, 'The audit event: user.erased or scope.erased.'),
-        subject: described(TEXT, 'The user or scope that was erased, under its pseudonym.'),
+        subject: described(TEXT, 'The erased user, as erased: and a fingerprint; empty for a scope.'),
         details: described(FIELDS, 'Counts, codes and hashes of the audit entry.'),
         audit_entry_hash: described(HASH, 'Hash of the audit entry.'),
       }),

@@ -7,7 +7,6 @@ export const ConsentRecord = Type.Object({
   userId: Type.String({ description: 'The user.' }),
   purpose: Type.String({ description: 'The purpose, or * for every purpose.' }),
   status: Type.Enum(['granted', 'revoked', 'none'], { description: 'Status that enforcement decides by.' }),
-  /** The purpose whose consent decides: this one, or `*`. Absent where nothing was said. */
   decidedBy: Type.Optional(
     Type.String({ description: 'The purpose whose consent decides: this one or *; absent where none was recorded.' }),
   ),

@@ -34,7 +34,6 @@ export const config = defineOperation({
     deployment: Type.String({ description: 'Name of the deployment.' }),
     features: described(Open, 'Features of this deployment: whether each is available, or its value.'),
     limits: described(Open, 'Limits of this deployment, by name; members end in their unit.'),
-    /** Who makes the vectors of memories that name no other. */
     embedding: described(EmbeddingOutput, 'Embedder of the memories that name no other.'),
   }),
   http: [{ verb: 'GET', path: '/config' }],

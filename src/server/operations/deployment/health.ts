@@ -12,7 +12,6 @@ const Output = Type.Object({
   status: Type.Enum(['ok', 'unavailable'], { description: 'Whether the deployment answers and takes writes.' }),
   version: Type.String({ description: 'Version of the server.' }),
   uptimeSeconds: Type.Integer({ description: 'Time since the server started, in seconds.' }),
-  /** What is wrong, whether it stops the deployment or not. */
   reasons: Type.Array(Type.String(), { description: 'What is wrong, whether or not it stops the deployment.' }),
 });
 

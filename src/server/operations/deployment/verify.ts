@@ -4,7 +4,6 @@ import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';
 
 const Finding = Type.Object({
-  /** `shard 3` or `control`. */
   part: Type.String({ description: 'Part of the deployment: a shard by its number, or control.' }),
   kind: Type.String({ description: 'Kind of the finding.' }),
   where: Type.String({ description: 'Place of the finding.' }),
@@ -28,7 +27,6 @@ export const verify = defineOperation({
     grains: Type.Integer({ description: 'Number of grains that were checked.' }),
     blocks: Type.Integer({ description: 'Number of index blocks that were checked.' }),
     auditEntries: Type.Integer({ description: 'Number of audit entries that were checked.' }),
-    /** All that were counted; `findings` names a bounded number of them. */
     findingCount: Type.Integer({ description: 'Number of all findings, of which findings lists a bounded number.' }),
     findings: Type.Array(Finding, { description: 'The findings, empty where everything is sound.' }),
   }),

@@ -34,7 +34,6 @@ const Output = Type.Object({
   hash: Type.String({ description: 'Hash of the stored grain, or of the grain that it duplicates.' }),
   duplicate: Type.Boolean({ description: 'Whether the memory held the grain already.' }),
   warnings: Type.Array(Type.String(), { description: 'What the request asked for and did not get.' }),
-  /** There when extraction was asked for. */
   extractedCount: Type.Optional(
     Type.Integer({
       description: 'Number of beliefs that were extracted; absent unless extract_memories was asked for.',

@@ -52,7 +52,6 @@ const Output = Type.Object({
   totalAdded: Type.Integer({ description: 'Number of grains that were stored.' }),
   totalErrors: Type.Integer({ description: 'Number of grains that were refused.' }),
   totalDuplicates: Type.Integer({ description: 'Number of grains that the memory held already.' }),
-  /** There when extraction was asked for. */
   extractedCount: Type.Optional(
     Type.Integer({
       description: 'Number of beliefs that were extracted; absent unless extract_memories was asked for.',

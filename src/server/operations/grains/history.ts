@@ -18,7 +18,6 @@ const Version = Type.Object({
 });
 const Output = Type.Object({
   versions: Type.Array(Version, { description: 'Versions of the grain, oldest first.' }),
-  /** There when the versions have no room in one answer: `cursor` of the call that goes on. */
   nextCursor: Type.Optional(
     Type.String({ description: 'Cursor of the call that goes on; absent when these are all versions.' }),
   ),

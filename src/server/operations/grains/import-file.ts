@@ -27,7 +27,9 @@ export const importFile = defineOperation({
     imported: Type.Integer({ description: 'Number of grains that were stored.' }),
     duplicates: Type.Integer({ description: 'Number of grains that the memory held already.' }),
     errors: Type.Array(Failure, { description: 'The grains that were refused; the others are stored all the same.' }),
-    hashes: Type.Array(Type.String(), { description: 'Hashes of the grains that were stored.' }),
+    hashes: Type.Array(Type.String(), {
+      description: 'Hashes of the grains of the file that the memory holds now, the first ones where there are many.',
+    }),
     warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the import changed or left out.' })),
   }),
   errors: ['FMT-E001', 'FMT-E003', 'LIM-E003'],

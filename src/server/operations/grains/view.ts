@@ -15,7 +15,6 @@ export const GrainOutput = Type.Object({
   userId: Type.Optional(Type.String({ description: 'The data subject; absent where there is none.' })),
   supersededBy: Type.Optional(Type.String({ description: 'Hash of the next version; absent for the current one.' })),
   supersedes: Type.Optional(Type.String({ description: 'Hash of the version before; absent for the first one.' })),
-  /** Of a known grain that was read again: its further sources, the newest first. */
   sources: Type.Optional(Type.Array(Hash, { description: 'Further sources of the grain, the newest first.' })),
   versionStatus: Type.Enum(['current', 'superseded'], {
     description: 'Whether this version is current or superseded.',

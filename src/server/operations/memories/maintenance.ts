@@ -32,7 +32,7 @@ export const verifyAuditChain = defineOperation({
 export const rebuildIndexes = defineOperation({
   name: 'rebuild_indexes',
   summary: 'Make every index of a memory again from its grains.',
-  description: 'Grains and audit trail stay as they are.',
+  description: 'Reads are answered from the old indexes meanwhile; vectors are made anew after the answer.',
   example: {},
   needs: 'admin',
   on: 'memory',
@@ -44,7 +44,9 @@ export const rebuildIndexes = defineOperation({
   output: Type.Object({
     grainsScanned: Type.Integer({ description: 'Number of grains that were read.' }),
     ftsIndexed: Type.Integer({ description: 'Number of grains in the new text index.' }),
-    vectorsIndexed: Type.Integer({ description: 'Number of vectors in the new index.' }),
+    vectorsIndexed: Type.Integer({
+      description: 'Number of vectors at the time of the answer; they are made anew after it.',
+    }),
     errors: Type.Integer({ description: 'Number of grains that could not be indexed.' }),
     elapsedMs: Type.Number({ description: 'Time that the rebuild took, in milliseconds.' }),
   }),

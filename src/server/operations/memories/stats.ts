@@ -13,7 +13,6 @@ export const EmbeddingOutput = Type.Object({
   backend: Type.String({ description: 'Name of the embedder; until it is open, the name that it is configured by.' }),
   dimensions: Type.Integer({ description: 'Number of dimensions of its vectors; 0 until the embedder is open.' }),
   state: Type.Enum(['none', 'cold', 'opening', 'ready', 'failed'], { description: 'State of the embedder.' }),
-  /** Why it failed, or what it stands in for. */
   reason: Type.Optional(Type.String({ description: 'Why the embedder failed, or what it stands in for.' })),
 });
 
@@ -38,7 +37,6 @@ const Output = Type.Object({
   purgePending: Type.Optional(
     Type.Integer({ description: 'Number of index blocks to rewrite after an erasure; absent for a bound caller.' }),
   ),
-  /** Grains that have still to be embedded. */
   indexLag: Type.Optional(
     Type.Integer({ description: 'Number of grains that are not embedded yet; absent for a bound caller.' }),
   ),

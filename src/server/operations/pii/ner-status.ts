@@ -7,9 +7,9 @@ import { Type } from '../type.ts';
 const Status = Type.Object({
   available: Type.Boolean({ description: 'Whether the model can be used.' }),
   model: Type.String({ description: 'Name of the model.' }),
-  /** Where it runs: in a thread of this process, without a network. */
-  backend: Type.String({ description: 'Where the model runs.' }),
-  /** What it is asked for; every other category is found by rules and lists. */
+  backend: Type.String({
+    description: 'Where the model runs: in-process is a thread of the server, without a network.',
+  }),
   categories: Type.Array(Type.String(), {
     description: 'Categories that the model finds; rules and lists find every other one.',
   }),

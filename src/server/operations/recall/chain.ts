@@ -25,13 +25,11 @@ import { givesVector, recallQuery, refuseDuration, stagedQuery } from './query.t
 
 const Input = Type.Object({
   query: Type.String({ minLength: 1, description: 'The question to take apart.' }),
-  /** 0: the default. */
   maxSubQueries: Type.Optional(
     Type.Union([Type.Integer({ minimum: CHAIN_QUERIES_MIN, maximum: CHAIN_QUERIES_MAX }), Type.Literal(0)], {
       description: 'Number of parts at most, from 2 to 8; 0 or absent is 4.',
     }),
   ),
-  /** What each of the recalls is asked with, but for its query. */
   params: Type.Optional(described(RecallInput, 'Fields of each recall, without its query.')),
   waitForIndexMs: WaitForIndexMs,
 });

@@ -56,7 +56,6 @@ export const HitOutput = Type.Object({
   ),
   userId: Type.Optional(Type.String({ description: 'The data subject; absent where there is none.' })),
   supersededBy: Type.Optional(Type.String({ description: 'Hash of the next version; absent for the current one.' })),
-  /** Further sources of a known grain, the newest first. */
   sources: Type.Optional(Type.Array(Hash, { description: 'Further sources of the grain, the newest first.' })),
   scoreBreakdown: Type.Optional(described(BreakdownOutput, 'How the score came about; goes with score_breakdown.')),
   explanation: Type.Optional(Type.String({ description: 'The breakdown as a sentence; goes with explanation.' })),

@@ -32,7 +32,6 @@ const Output = Type.Object({
   sources: Type.Optional(
     Type.Array(HitOutput, { description: 'Grains that the hits were derived from; goes with include_sources.' }),
   ),
-  /** There when the results end before the limit, because they are too large together. */
   truncated: Type.Optional(
     Type.Literal(true, {
       description: 'True when the results end before the limit because they are too large together.',
@@ -44,7 +43,6 @@ const Output = Type.Object({
   topicCoverage: Type.Union([Type.String(), Type.Null()], {
     description: 'How well the hits cover the words of the query: none, partial or full; null without a query.',
   }),
-  /** Of the record that the recall left; absent where neither policy nor caller wants one. */
   recallId: Type.Optional(
     Type.String({
       description: 'Id of the provenance record; absent where neither the policy nor the caller wants one.',
@@ -68,7 +66,6 @@ const Output = Type.Object({
       description: 'Share of the sessions that the answer represents, from 0 to 1; goes with session_census.',
     }),
   ),
-  /** How many candidates are not among the results, by reason; goes with explanations, over HTTP. */
   excluded: Type.Optional(
     Type.Record(Type.String(), Type.Integer(), {
       description: 'Number of candidates that are not among the results, by reason; goes with explanation, over HTTP.',

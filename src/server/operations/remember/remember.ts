@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
-import { BATCH_GRAINS_MAX, REMEMBER_TEXT_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { REMEMBER_TEXT_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import type { CallExtras, Context } from '../../context.ts';
 import { randomId } from '../../control/ids.ts';
@@ -10,8 +10,8 @@ import { defineOperation, rpc } from '../define.ts';
 import { withRelated } from '../grains/auto-relate.ts';
 import { bodyOf, missing } from '../grains/fields.ts';
 import { HASH, oneOf, withMembers } from '../json-schema.ts';
-import { inward, type Members, nodeOf, outsideSchema } from '../names.ts';
-import { described, type Static, Type } from '../type.ts';
+import { inward, nodeOf, outsideSchema } from '../names.ts';
+import { described, type Static } from '../type.ts';
 import {
   afterAnswer,
   datedNow,
@@ -21,98 +21,7 @@ import {
   withEventDate,
   withinRequest,
 } from './extraction.ts';
-
-const Message = Type.Object({
-  role: Type.String({ minLength: 1, description: 'Who speaks: user, assistant, system or tool.' }),
-  content: Type.String({ description: 'What is said.' }),
-  /** Seconds; without it a second after the message before. */
-  time: Type.Optional(
-    Type.Integer({
-      description: 'Time of the message in Unix seconds; the default is a second after the message before.',
-    }),
-  ),
-});
-
-const Input = Type.Object({
-  text: Type.Optional(Type.String({ description: 'The text to remember, at most 256 KiB.' })),
-  /** In place of a text: what was said, in order. */
-  messages: Type.Optional(
-    Type.Array(Message, {
-      minItems: 1,
-      maxItems: BATCH_GRAINS_MAX,
-      description: 'What was said, in order, in place of a text; at most 1,000 messages.',
-    }),
-  ),
-  userId: Type.Optional(Type.String({ description: 'The data subject.' })),
-  namespace: Type.Optional(Type.String({ description: 'Namespace of the grains; the default is default.' })),
-  tags: Type.Optional(Type.Array(Type.String(), { description: 'Tags of the source event; the default is none.' })),
-  extractMode: Type.Optional(
-    Type.Enum(['async', 'sync'], {
-      description: 'Whether beliefs are extracted after the answer (async) or before it (sync); the default is async.',
-      default: 'async',
-    }),
-  ),
-  keepSource: Type.Optional(
-    Type.Boolean({
-      description: 'Whether the source is kept after the extraction; the default is true.',
-      default: true,
-    }),
-  ),
-  sourceType: Type.Optional(Type.String({ description: 'Kind of the source; the default is user.', default: 'user' })),
-  createdAt: Type.Optional(Type.Integer({ description: 'Time of the text in Unix seconds; the default is now.' })),
-  confidence: Type.Optional(
-    Type.Number({ description: 'Confidence of the source event, from 0 to 1; the default is 1.' }),
-  ),
-  sessionId: Type.Optional(
-    Type.String({ description: 'Session that the text belongs to; messages without one get a new session.' }),
-  ),
-  extractEventDate: Type.Optional(
-    Type.Boolean({
-      description: 'Whether the first date in the text sets valid_from where that is unset; the default is false.',
-      default: false,
-    }),
-  ),
-  autoRelate: Type.Optional(
-    Type.Boolean({
-      description:
-        'Whether up to 5 similar grains of the same user and namespace become related_to; the default is false.',
-      default: false,
-    }),
-  ),
-  purpose: Type.Optional(
-    Type.String({ description: 'Purpose of the processing, which consent is checked for; the default is storage.' }),
-  ),
-});
-type Input = Static<typeof Input>;
-
-const Output = Type.Object({
-  sourceHash: Type.String({ description: 'Hash of the source event; the first one of messages.' }),
-  /** Of messages: those that were stored, in order, and the others by their place. */
-  sourceHashes: Type.Optional(
-    Type.Array(Type.String(), { description: 'Hashes of the events of messages that were stored, in order.' }),
-  ),
-  errors: Type.Optional(
-    Type.Array(
-      Type.Object({
-        index: Type.Integer({ description: 'Position of the message in the request, from 0.' }),
-        code: Type.String({ description: 'Error code.' }),
-        error: Type.String({ description: 'Error message.' }),
-      }),
-      { description: 'The messages that were refused.' },
-    ),
-  ),
-  sessionId: Type.Optional(Type.String({ description: 'Session of the messages.' })),
-  mode: Type.String({ description: 'Whether the extraction runs after the answer (async) or ran before it (sync).' }),
-  extractedHashes: Type.Array(Type.String(), {
-    description: 'Hashes of the beliefs that were extracted; empty while the extraction is pending.',
-  }),
-  extractedCount: Type.Integer({ description: 'Number of beliefs that were extracted.' }),
-  /** Extracted facts that were known. */
-  duplicates: Type.Array(Type.String(), { description: 'Hashes of extracted beliefs that the memory held already.' }),
-  warnings: Type.Array(Type.String(), { description: 'What the request asked for and did not get.' }),
-  sourceForgotten: Type.Boolean({ description: 'Whether the source was forgotten after the extraction.' }),
-  markerStatus: Type.String({ description: 'State of the extraction: pending, done or failed.' }),
-});
+import { BODY, Input, Output } from './schema.ts';
 
 interface StoredSource extends Source {
   readonly hash: string;
@@ -138,17 +47,6 @@ const FIELDS = [
   ['confidence', 'confidence'],
   ['sessionId', 'session_id'],
 ] as const;
-
-const INPUT = outsideSchema(Input);
-const BODY: Members = {
-  ...INPUT,
-  description: 'text, or content in its place; or messages.',
-  properties: {
-    ...(INPUT['properties'] as Members), // of an object schema
-    content: { type: 'string', description: 'Another name of text.' },
-    confidence: { ...Input.properties.confidence, minimum: 0, maximum: 1 },
-  },
-};
 
 function readBody(json: unknown): unknown {
   const body = bodyOf(json);

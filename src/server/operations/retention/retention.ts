@@ -37,7 +37,7 @@ export const retentionStatus = defineOperation({
         oldestCreatedAt: Type.Union([Type.Integer(), Type.Null()], {
           description: 'Creation time of the oldest grain in Unix seconds; null where there is none.',
         }),
-        held: Type.Integer({ description: 'Number of expired grains that a legal hold or a minimum time keeps.' }),
+        held: Type.Integer({ description: 'Number of expired grains that a legal hold or a restriction keeps.' }),
       }),
       { description: 'Retention of each namespace.' },
     ),
@@ -68,7 +68,8 @@ export const retentionStatus = defineOperation({
 export const retentionEnforce = defineOperation({
   name: 'enforce_retention',
   summary: 'Remove the grains whose time is over.',
-  description: 'Expired grains are hidden at once; this removes them. What a legal hold keeps is counted as held.',
+  description:
+    'Expired grains are hidden at once; this removes them. What a legal hold or a restriction keeps is counted as held.',
   example: { dry_run: true },
   needs: 'admin',
   on: 'memory',
@@ -86,7 +87,7 @@ export const retentionEnforce = defineOperation({
   output: Type.Object({
     expired: Type.Integer({ description: 'Number of grains that have expired.' }),
     forgotten: Type.Integer({ description: 'Number of grains that were removed; for a dry run, that would be.' }),
-    held: Type.Integer({ description: 'Number of expired grains that a legal hold or a minimum time keeps.' }),
+    held: Type.Integer({ description: 'Number of expired grains that a legal hold or a restriction keeps.' }),
     dryRun: Type.Boolean({ description: 'Whether it was a dry run.' }),
     byNamespace: Type.Unsafe<JsonObject>({ type: 'object', description: 'The three numbers for each namespace.' }),
   }),
