@@ -104,7 +104,7 @@ test('bench/README.md describes every scenario', () => {
   for (const name of names) assert.match(page, new RegExp(`^(### ${name}|\\| \`${name}\` \\|.*)$`, 'm'), name);
 });
 
-test('no sentence of a document begins with a relative clause for its subject', () => {
+test('no sentence of a document begins with Whoever, Of whom or Of which', () => {
   for (const document of documents) {
     const [found] = /(?:^|[.!?:;|(] )(?:Whoever|Of whom|Of which)\b.*/m.exec(prose(read(document))) ?? [];
     assert.equal(found, undefined, document);
