@@ -1,9 +1,9 @@
 // Why each hit is there, and why others are not, in words.
 
+import type { ExclusionReason } from '../engine/govern/trail/exclusions.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { type Analyzer, analyzer } from '../engine/index/text/analyze.ts';
 import { pronounsOf } from '../engine/index/text/pronouns.ts';
-import type { ExclusionReason } from '../engine/recall/stages/excluded.ts';
 import { sayingOf } from './grain-view.ts';
 import { number, printable, printLine, terminalColumns } from './output.ts';
 

@@ -5,7 +5,7 @@ import type { MemoryCalls } from '../calls/calls.ts';
 import type { RecallHit, RecallQuery } from '../calls/recall.ts';
 import type { RecallAccount } from '../calls/trail.ts';
 import { type FoundResult, type QueryMode, ScoreNumbers } from '../govern/trail/provenance.ts';
-import { EXCLUDED_NAMED_MAX, Exclusions } from './stages/excluded.ts';
+import { EXCLUDED_NAMED_MAX, ExclusionTally } from './exclusion-tally.ts';
 import { TEXT_TERMS } from './stages/hit.ts';
 
 type Found = Pick<MemoryCalls['recall']['output'], 'hits' | 'total' | 'excluded' | 'beyond'>;
@@ -99,7 +99,7 @@ function inText(breakdown: RecallHit['breakdown']): boolean {
 
 /** What the stages dropped, and what lay beyond the limit: counted whole, the first of them named. */
 function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): RecallAccount['excluded'] {
-  const taken = new Exclusions();
+  const taken = new ExclusionTally();
   if (excluded !== undefined) taken.join(excluded);
   const already = taken.counts.limit_exceeded ?? 0;
   const named = new Set(taken.named.map(({ hash }) => hash));

@@ -210,25 +210,6 @@ test('vectors find what words do not, normalised over what is scored', async (t)
   assert.deepEqual(ask(engine, '+saffron', {}, vectors).hits.length, 1);
 });
 
-test('a further ranking is fused by its hashes, without what the filters keep out', async (t) => {
-  const { engine } = await opened(t);
-  const hashes = await add(engine, CONVERSATION);
-  const { store } = engine;
-  const ranked = (filter: RecallQuery['filter']) =>
-    recall(
-      store,
-      store.memory(1),
-      contextOf(1),
-      { ...all, filter, query: 'saffron' },
-      { rankings: [{ name: 'expansion', hashes: [hashes[4]!, hashes[1]!, 'f'.repeat(64)] }] },
-    ).hits;
-  const hits = ranked({});
-  assert.equal(hits[0]!.grain.hash, hashes[1]);
-  assert.equal(hits[0]!.score, ((1 / 61 + 1 / 62) * 61) / 2);
-  assert.ok(hits.some(({ grain }) => grain.hash === hashes[4]));
-  assert.ok(!ranked({ createdToMs: (START + 3) * 1_000 }).some(({ grain }) => grain.hash === hashes[4]));
-});
-
 test('pairs tell apart what words do not', async (t) => {
   const { engine } = await opened(t);
   await add(engine, [

@@ -4,7 +4,7 @@
 import { RECALL_HELD_BYTES_MAX } from '../base/limits.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
-import type { Candidate, Excluded, RecallHit, RecallQuery, TextStatistics } from '../calls/recall.ts';
+import type { Candidate, Excluded, RecallQuery, TextStatistics } from '../calls/recall.ts';
 import { AnswerRoom } from '../grain/api/answer-room.ts';
 import type { IndexPart } from '../index/parts/part.ts';
 import { matchPairs } from '../index/text/pairs.ts';
@@ -14,23 +14,29 @@ import { type TextStatistics as BareStatistics, collectStatistics } from '../ind
 import type { SearchPart } from '../index/text/search-part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { excludedByConditions } from './filter/excluded.ts';
+import { EXCLUDED_NAMED_MAX } from './exclusion-tally.ts';
+import { excludedByConditions } from './filter/excluded-by-conditions.ts';
 import { filterPart } from './filter/filter.ts';
 import { viewWithSources } from './filter/further-sources.ts';
 import { fieldTest, type NameTest } from './filter/named.ts';
 import { type Fused, fuse } from './fusion/fuse.ts';
-import { type CandidateSearch, type Found, findCandidates, heldOf, plainCandidate } from './legs/candidates.ts';
+import { HitList } from './hits.ts';
+import {
+  type CandidateSearch,
+  type Found,
+  findCandidates,
+  heldOf,
+  type LocalCandidate,
+  plainCandidate,
+} from './legs/candidates.ts';
 import { countedParts } from './legs/counted.ts';
-import { coverageOf, type Evidence, evidenceOf, termShares } from './legs/evidence.ts';
+import { termShares } from './legs/evidence.ts';
 import type { VectorLeg } from './legs/vector-leg.ts';
-import { EXCLUDED_NAMED_MAX } from './stages/excluded.ts';
 
 /** What a caller may add to a recall. */
 export interface RecallLegs {
   /** Without it no grain has a vector. */
   readonly vectors?: VectorLeg | undefined;
-  /** Rankings that a request asked for, to be fused with the others: hashes, best first. */
-  readonly rankings?: readonly { readonly name: string; readonly hashes: readonly string[] }[] | undefined;
 }
 
 interface Plan {
@@ -94,7 +100,7 @@ export function recallCandidates(
   context: CallContext,
   query: RecallQuery,
   summed: TextStatistics,
-  { vectors }: Pick<RecallLegs, 'vectors'> = {},
+  { vectors }: RecallLegs = {},
 ): MemoryCalls['recallCandidates']['output'] {
   const planned = plan(store, memory, query);
   const statistics = { ...summed, documentFrequency: new Map(Object.entries(summed.documentFrequency)) };
@@ -124,7 +130,7 @@ export function recall(
   const planned = plan(store, memory, query);
   const { parts, text } = planned;
   const statistics = statisticsOf(text === undefined ? [] : countedParts(store, parts, context), text);
-  const { candidates, legCut, rankings } = search(
+  const { candidates, legCut } = search(
     store,
     memory,
     context,
@@ -132,42 +138,13 @@ export function recall(
     { statistics, pairFrequency: undefined },
     legs,
   );
-  const fused = fuse(candidates, query, rankings);
-  const shares = termShares(text?.terms ?? [], statistics);
-  const held = heldOf(
-    { parts, text },
-    fused.map(({ candidate }) => candidate),
-  );
-  const evidence: Evidence[] = [];
-  const hits: RecallHit[] = [];
-  const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
-  let isTruncated = false;
-  for (const [i, { candidate, score, rrfScore, bm25Rank, breakdown }] of fused.entries()) {
-    const stored = store.readGrain(memory, candidate.ordinal);
-    if (stored === undefined) continue;
-    if (!room.takesBytes(stored.blob.length)) {
-      isTruncated = true;
-      break;
-    }
-    const known: Evidence = { held: held[i]!, cosine: candidate.cosine };
-    evidence.push(known);
-    hits.push({
-      grain: viewWithSources(store, memory, context, stored),
-      ...(query.tellBeyond === true ? { name: stored.name } : {}),
-      superseded: store.index.superseded.get(candidate.ordinal),
-      score,
-      rrfScore,
-      breakdown,
-      ...(bm25Rank === undefined ? {} : { bm25Rank }),
-      ...(candidate.cosine === undefined ? {} : { cosine: candidate.cosine }),
-      ...(text === undefined ? {} : { evidence: evidenceOf(known, shares) }),
-    });
-  }
+  const fused = fuse(candidates, query);
+  const { list, isTruncated } = hitsOf(store, memory, context, planned, { fused, statistics });
   const excluded = excludedFrom(store, context, planned, { statistics, vectors: legs.vectors });
   return {
-    hits,
+    hits: list.hits,
     total: candidates.length,
-    coverage: text === undefined ? null : coverageOf(evidence, shares),
+    coverage: list.coverage(),
     ...cutsOf(text, legCut),
     ...(isTruncated ? { truncated: true as const } : {}),
     ...(excluded === undefined ? {} : { excluded }),
@@ -175,6 +152,35 @@ export function recall(
       ? { beyond: beyondLimit(candidates, fused, ({ ordinal }) => store.nameHint(ordinal)) }
       : {}),
   };
+}
+
+/** The grains of the best, as many as one answer may hold; a grain that is gone is left out. */
+function hitsOf(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  { parts, text, query }: Plan,
+  { fused, statistics }: { readonly fused: readonly Fused<LocalCandidate>[]; readonly statistics: BareStatistics },
+): { readonly list: HitList; readonly isTruncated: boolean } {
+  const list = new HitList(text === undefined ? undefined : termShares(text.terms, statistics));
+  const held = heldOf(
+    { parts, text },
+    fused.map(({ candidate }) => candidate),
+  );
+  const room = new AnswerRoom(RECALL_HELD_BYTES_MAX);
+  for (const [i, one] of fused.entries()) {
+    const { ordinal } = one.candidate;
+    const stored = store.readGrain(memory, ordinal);
+    if (stored === undefined) continue;
+    if (!room.takesBytes(stored.blob.length)) return { list, isTruncated: true };
+    list.add(one, {
+      grain: viewWithSources(store, memory, context, stored),
+      superseded: store.index.superseded.get(ordinal),
+      held: held[i]!,
+      ...(query.tellBeyond === true ? { name: stored.name } : {}),
+    });
+  }
+  return { list, isTruncated: false };
 }
 
 function cutsOf(text: TextQuery | undefined, legCut: boolean): { readonly queryCut?: true; readonly legCut?: true } {
@@ -213,13 +219,12 @@ function search(
   context: CallContext,
   { parts, text, query, facets }: Plan,
   counted: Pick<CandidateSearch, 'statistics' | 'pairFrequency'>,
-  { vectors, rankings = [] }: RecallLegs,
+  { vectors }: RecallLegs,
 ): Found {
   const filters = parts.map((part) => filterPart(store, part, query.filter, context, facets));
   const { analyzer } = memory;
   return findCandidates({
     store,
-    memory: memory.number,
     context,
     parts,
     filters,
@@ -228,6 +233,5 @@ function search(
     text,
     ...counted,
     vectors,
-    rankings,
   });
 }

@@ -4,13 +4,13 @@
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Excluded } from '../../engine/calls/recall.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
+import { ExclusionTally } from '../../engine/recall/exclusion-tally.ts';
 import { type Fused, fuse, newestFirst } from '../../engine/recall/fusion/fuse.ts';
-import { coverageOf, type Evidence, evidenceOf } from '../../engine/recall/legs/evidence.ts';
+import { HitList } from '../../engine/recall/hits.ts';
 import { beyondLimit } from '../../engine/recall/recall.ts';
-import { Exclusions } from '../../engine/recall/stages/excluded.ts';
 import type { Held } from '../gather-room.ts';
 import { withAllSources } from '../gather-sources.ts';
-import type { Candidate, GrainView, Output, RecallHit, RecallQuery, TextStatistics } from '../protocol.ts';
+import type { Candidate, GrainView, Output, RecallQuery, TextStatistics } from '../protocol.ts';
 import type { Fan } from './fan.ts';
 import { mergeTextStatistics } from './merge.ts';
 
@@ -28,24 +28,21 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
   const ranked = fuse(candidates, query);
   const { grains, end } = await fetchGrains(fan, ranked, held);
   // The same from all of them: they know the same statistics.
-  const shares = answers[0]?.termShares ?? [];
-  const evidence: Evidence[] = [];
-  const hits = ranked.slice(0, end).flatMap(({ candidate, ...scores }): RecallHit[] => {
-    const grain = grains.get(candidate.hash);
+  const list = new HitList(query.query === undefined ? undefined : (answers[0]?.termShares ?? []));
+  for (const fused of ranked.slice(0, end)) {
+    const grain = grains.get(fused.candidate.hash);
     // Forgotten since the candidates were gathered.
-    if (grain === undefined) return [];
-    const known: Evidence = { held: candidate.held ?? [], cosine: candidate.cosine };
-    evidence.push(known);
-    const judged = {
-      ...(candidate.cosine === undefined ? {} : { cosine: candidate.cosine }),
-      ...(query.query === undefined ? {} : { evidence: evidenceOf(known, shares) }),
-    };
-    return [{ grain, superseded: grain.supersededBy !== undefined, ...scores, ...judged }];
-  });
+    if (grain === undefined) continue;
+    list.add(fused, {
+      grain,
+      superseded: grain.supersededBy !== undefined,
+      held: fused.candidate.held ?? [],
+    });
+  }
   return {
-    hits,
+    hits: list.hits,
     total: candidates.length,
-    coverage: query.query === undefined ? null : coverageOf(evidence, shares),
+    coverage: list.coverage(),
     ...(end < ranked.length ? { truncated: true as const } : {}),
     ...behindOf(answers),
     ...(answers.some(({ queryCut }) => queryCut === true) ? { queryCut: true } : {}),
@@ -63,7 +60,7 @@ function behindOf(answers: readonly Output<'recallCandidates'>[]): Pick<Output<'
 }
 
 function excludedOf(answers: readonly Output<'recallCandidates'>[]): Excluded {
-  const excluded = new Exclusions();
+  const excluded = new ExclusionTally();
   for (const answer of answers) if (answer.excluded !== undefined) excluded.join(answer.excluded);
   return excluded.plain();
 }

@@ -4,13 +4,13 @@ import type { GrainFilter, GrainView } from '../../calls/grain.ts';
 import { intersect } from '../../index/docs/docset.ts';
 import type { IndexPart, Ordinal } from '../../index/parts/part.ts';
 import { filterPart, type PartFilter } from '../../recall/filter/filter.ts';
+import { outdatedDocs, removedDocs } from '../../recall/filter/removed.ts';
 import { inTree } from '../../recall/filter/scope.ts';
 import type { PartDoc } from '../../recall/legs/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { viewGrain } from '../../store/view.ts';
 import { isUnknownScope } from '../run/failure.ts';
-import { goneDocs } from './gone.ts';
 
 /** What a filter lets through of a memory, part by part. */
 export interface Search {
@@ -100,7 +100,7 @@ export function countAll(search: Search): number {
     const count = docs?.length ?? part.docCount;
     if (isFacetsAlone(search, part)) {
       // What lists name, less what is gone: a hundred thousand tests of two bits are a millisecond.
-      const gone = goneDocs(store, part, filter.includeSuperseded === true);
+      const gone = filter.includeSuperseded === true ? removedDocs(store, part) : outdatedDocs(store, part);
       total += count - (docs === undefined ? gone.length : gone.length === 0 ? 0 : intersect([docs, gone]).length);
       continue;
     }

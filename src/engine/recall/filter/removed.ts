@@ -1,6 +1,8 @@
 import type { IndexPart } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
 
+type Bitmap = Store['index']['removed'];
+
 const NONE = new Uint32Array(0);
 
 interface Known {
@@ -9,18 +11,34 @@ interface Known {
   readonly docs: Uint32Array;
 }
 
-/** Finding them walks the part, so a part's list is kept until something is removed or added. */
-const known = new WeakMap<IndexPart, Known>();
+/** Finding them walks the part, so a part's list is kept until something is removed, superseded or added. */
+const known = { removed: new WeakMap<IndexPart, Known>(), outdated: new WeakMap<IndexPart, Known>() };
 
 /** The docs of a part that were removed and not yet dropped by a merge, ascending. */
-export function removedDocs(store: Store, part: IndexPart): Uint32Array {
-  const { removed } = store.index;
-  if (removed.count === 0) return NONE;
-  const last = known.get(part);
-  if (last !== undefined && last.version === removed.count && last.docCount === part.docCount) return last.docs;
+export function removedDocs({ index: { removed } }: Store, part: IndexPart): Uint32Array {
+  return markedDocs(part, known.removed, removed, removed);
+}
+
+/** Those, and the docs that were superseded. */
+export function outdatedDocs(store: Store, part: IndexPart): Uint32Array {
+  const { removed, superseded } = store.index;
+  if (superseded.count === 0) return removedDocs(store, part);
+  return markedDocs(part, known.outdated, removed, superseded);
+}
+
+/** The docs of a part that one of two bitmaps marks, ascending. */
+function markedDocs(part: IndexPart, kept: WeakMap<IndexPart, Known>, one: Bitmap, other: Bitmap): Uint32Array {
+  const { docCount, ordinals } = part;
+  const version = one.count + other.count;
+  if (docCount === 0 || version === 0) return NONE;
+  const last = kept.get(part);
+  if (last !== undefined && last.version === version && last.docCount === docCount) return last.docs;
+  const first = ordinals[0]!;
+  const end = ordinals[docCount - 1]!;
   const docs: number[] = [];
-  for (let doc = 0; doc < part.docCount; doc++) if (removed.get(part.ordinals[doc]!)) docs.push(doc);
+  if (one.any(first, end) || other.any(first, end))
+    for (let doc = 0; doc < docCount; doc++) if (one.get(ordinals[doc]!) || other.get(ordinals[doc]!)) docs.push(doc);
   const found = docs.length === 0 ? NONE : Uint32Array.from(docs);
-  known.set(part, { version: removed.count, docCount: part.docCount, docs: found });
+  kept.set(part, { version, docCount, docs: found });
   return found;
 }

@@ -81,18 +81,6 @@ test('two legs: the sum of 1 / (60 + rank) over what first in both would have', 
   assert.ok(hits[0]!.breakdown.bm25 > 0 && hits[1]!.breakdown.bm25 === 0);
 });
 
-test('a further leg counts as one, whatever object its grains are, and adds what others did not find', () => {
-  const some = [candidate('a', { bm25: 8 }), candidate('b', { bm25: 4 })];
-  const expansion = { name: 'expansion', candidates: [candidate('b'), candidate('d'), candidate('b')] };
-  const hits = fuse(some, asked, [expansion]);
-  assert.equal(order(hits), 'bad');
-  assert.equal(hits[0]!.rrfScore, 1 / 61 + 1 / 62);
-  assert.equal(hits[0]!.score, ((1 / 61 + 1 / 62) * 61) / 2);
-  assert.equal(hits[2]!.rrfScore, 1 / 62);
-  const same = fuse(some, asked, [{ name: 'hyde', candidates: some }]);
-  assert.equal(same[0]!.score, 1);
-});
-
 test('what another leg found is not ranked by the scores that it has for its neighbours', () => {
   const some = [candidate('a', { bm25: 2 }), candidate('b', { bm25: 8, outsideText: true, structural: true })];
   const hits = fuse(some, { ...asked, structural: true });

@@ -17,12 +17,6 @@ export interface Fused<C extends Candidate = Candidate> {
   readonly breakdown: RecallBreakdown;
 }
 
-/** A further leg that a request asked for (expansion, decompose, hyde, multi_hop): its grains, best first. */
-export interface NamedRanking<C extends Candidate = Candidate> {
-  readonly name: string;
-  readonly candidates: readonly C[];
-}
-
 type FusedQuery = Pick<RecallQuery, 'query' | 'structural' | 'limit' | 'wordsOnly'>;
 type Partitioned = Candidate & { readonly partition?: number };
 
@@ -31,20 +25,15 @@ type Partitioned = Candidate & { readonly partition?: number };
  * BM25 of the query. The text leg alone: its relevance (recall/legs/text-leg.ts). Several legs: reciprocal rank fusion, divided by
  * what a candidate first in all of them would get. Ties: newest first, then by hash. At most `limit`.
  */
-export function fuse<C extends Partitioned>(
-  candidates: readonly C[],
-  query: FusedQuery,
-  rankings: readonly NamedRanking<C>[] = [],
-): Fused<C>[] {
+export function fuse<C extends Partitioned>(candidates: readonly C[], query: FusedQuery): Fused<C>[] {
   const inText = query.query === undefined ? [] : candidates.filter(isInTextLeg);
   const text = query.wordsOnly === true ? wordsAlone(inText) : textLeg(inText);
   const isMixed = query.query !== undefined && query.structural;
-  const ranked =
-    isMixed || rankings.length > 0
-      ? fuseLegs(candidates, query, text, rankings)
-      : inText.length > 0
-        ? bestOf(text.scored, query.limit).map((one, i) => alone(one, text, i))
-        : bestOf(candidates.map(structurally), query.limit).map(structuralOnly);
+  const ranked = isMixed
+    ? fuseLegs(candidates, query, text)
+    : inText.length > 0
+      ? bestOf(text.scored, query.limit).map((one, i) => alone(one, text, i))
+      : bestOf(candidates.map(structurally), query.limit).map(structuralOnly);
   return withRanks(ranked, inText);
 }
 
@@ -100,31 +89,17 @@ function breakdownOf(terms: Omit<RecallBreakdown, 'rrf' | 'final'>, rrf: number,
   return { bm25, phrase, vector, near, answer, session, role, speaker, time, self, rrf, final };
 }
 
-function fuseLegs<C extends Candidate>(
-  candidates: readonly C[],
-  query: FusedQuery,
-  text: ScoredLeg<C>,
-  rankings: readonly NamedRanking<C>[],
-): Fused<C>[] {
-  const legs: (readonly C[])[] = rankings.map((ranking) => distinct(ranking.candidates));
-  if (query.query !== undefined) legs.push(bestOf(text.scored, text.scored.length).map(({ candidate }) => candidate));
+/** Of words and structure. */
+function fuseLegs<C extends Candidate>(candidates: readonly C[], query: FusedQuery, text: ScoredLeg<C>): Fused<C>[] {
   // A leg that ran and found nothing is a leg: who is first in the other has half of what can be had.
-  if (query.query === undefined || query.structural)
-    legs.push(candidates.filter((candidate) => candidate.structural === true).sort(newestFirst));
-  // Named rankings may hold what no other leg found, and the same grain as another object.
-  const known = new Map<string, C>();
-  if (rankings.length > 0) for (const candidate of candidates) known.set(candidate.hash, candidate);
-  const same = (candidate: C): C => {
-    if (rankings.length === 0) return candidate;
-    const one = known.get(candidate.hash);
-    if (one === undefined) known.set(candidate.hash, candidate);
-    return one ?? candidate;
-  };
+  const legs: readonly (readonly C[])[] = [
+    bestOf(text.scored, text.scored.length).map(({ candidate }) => candidate),
+    candidates.filter((candidate) => candidate.structural === true).sort(newestFirst),
+  ];
   const sums = new Map<C, number>();
   for (const leg of legs)
     leg.forEach((candidate, i) => {
-      const one = same(candidate);
-      sums.set(one, (sums.get(one) ?? 0) + 1 / (RRF_K + i + 1));
+      sums.set(candidate, (sums.get(candidate) ?? 0) + 1 / (RRF_K + i + 1));
     });
   const scored = [...sums].map(([candidate, rrf]) => ({
     candidate,
@@ -138,12 +113,6 @@ function fuseLegs<C extends Candidate>(
     rrfScore: rrf,
     breakdown: { ...(inText.has(candidate) ? text.terms(candidate) : NO_TERMS), rrf, final: score },
   }));
-}
-
-function distinct<C extends Candidate>(candidates: readonly C[]): C[] {
-  const seen = new Map<string, C>();
-  for (const candidate of candidates) if (!seen.has(candidate.hash)) seen.set(candidate.hash, candidate);
-  return [...seen.values()];
 }
 
 function bestOf<C extends Candidate, S extends Scored<C>>(scored: readonly S[], limit: number): S[] {

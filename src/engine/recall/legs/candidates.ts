@@ -14,7 +14,6 @@ import type { SearchPart } from '../../index/text/search-part.ts';
 import { lowerBound } from '../../index/text/tail.ts';
 import type { Store } from '../../store/store.ts';
 import { type PartFilter, visibleIn } from '../filter/filter.ts';
-import type { NamedRanking } from '../fusion/fuse.ts';
 import { Conversations } from './conversations.ts';
 import { countedParts } from './counted.ts';
 import { isTurn, type PlacedCode, QueryMarks } from './marks.ts';
@@ -24,8 +23,6 @@ import type { VectorLeg } from './vector-leg.ts';
 /** What a partition is asked, with the memory's statistics. */
 export interface CandidateSearch {
   readonly store: Store;
-  /** The memory's number. */
-  readonly memory: number;
   readonly context: CallContext;
   readonly parts: readonly IndexPart[];
   readonly filters: readonly PartFilter[];
@@ -37,8 +34,6 @@ export interface CandidateSearch {
   /** Counts of the query's pairs over all partitions; undefined where this is the only one. */
   readonly pairFrequency: ReadonlyMap<string, number> | undefined;
   readonly vectors: VectorLeg | undefined;
-  /** Further legs: hashes, best first. */
-  readonly rankings: readonly { readonly name: string; readonly hashes: readonly string[] }[];
 }
 
 /** A grain with its raw scores. It looks its hash up only when a tie asks for it: most are never asked. */
@@ -76,8 +71,6 @@ export interface Found {
   readonly candidates: readonly LocalCandidate[];
   /** True when words or structure gave as many as a leg may: there may be more that match. */
   readonly legCut: boolean;
-  /** The rankings that the caller handed in, without what the filters keep out. */
-  readonly rankings: readonly NamedRanking<LocalCandidate>[];
 }
 
 export function findCandidates(search: CandidateSearch): Found {
@@ -101,26 +94,7 @@ export function findCandidates(search: CandidateSearch): Found {
     for (const { part, doc } of newest) asCandidate(units.at(part, doc)).structural = true;
     legCut ||= newest.length >= query.candidateLimit;
   }
-  const rankings = search.rankings.map(({ name, hashes }) => ({ name, candidates: ranked(search, hashes, units) }));
-  return { candidates: units.all.filter((unit) => unit.isCandidate), legCut, rankings };
-}
-
-function ranked(search: CandidateSearch, hashes: readonly string[], units: Units): LocalCandidate[] {
-  const { store, parts, filters, memory } = search;
-  const placeOf = placesIn(parts);
-  return hashes.flatMap((hash) => {
-    const ordinal = store.findOrdinal(memory, hash);
-    const place = ordinal === undefined ? undefined : placeOf(ordinal);
-    if (place === undefined) return [];
-    const { docs, test } = filters[place.part]!;
-    if (!test(place.doc) || (docs !== undefined && !holds(docs, place.doc))) return [];
-    return [asCandidate(units.at(place.part, place.doc))];
-  });
-}
-
-function holds(docs: Uint32Array, doc: Doc): boolean {
-  const at = lowerBound(docs, doc, 0, docs.length);
-  return at < docs.length && docs[at] === doc;
+  return { candidates: units.all.filter((unit) => unit.isCandidate), legCut };
 }
 
 /** Another leg wants it. A neighbour that the text leg did not take stays outside of that. */

@@ -4,7 +4,7 @@ import { ask } from '../../asking/asking.ts';
 import type { QuestionInput, QuestionOutput } from '../../asking/questions.ts';
 import type { Excluded, RecallQuery } from '../../calls/recall.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../grain/api/answer-room.ts';
-import { Exclusions } from './excluded.ts';
+import { ExclusionTally } from '../exclusion-tally.ts';
 import { asksPreference } from './preferences.ts';
 import type { Recalling } from './questions.ts';
 import { recallHit, stageHits } from './recall-hit.ts';
@@ -17,7 +17,7 @@ type StageTools = Required<Pick<StageContext, 'nowMs' | 'reranks'>>;
 interface Begun {
   readonly wide: RecallQuery;
   readonly context: StageContext;
-  readonly excluded: Exclusions | undefined;
+  readonly excluded: ExclusionTally | undefined;
 }
 /** Puts hits in order, or leaves them (undefined); rejects with what ends the recall. */
 export type Rerank = (hits: QuestionInput<'rerank'>['hits']) => Promise<QuestionOutput<'rerank'>['order']>;
@@ -46,13 +46,13 @@ function begin(query: RecallQuery, tools: StageTools): Begun {
   const { options = {}, record, ...asked } = query;
   // What leaves a record is told of candidates beyond its limit, and takes down what its stages drop.
   const plain = record === undefined ? asked : { ...asked, tellBeyond: true };
-  const excluded = query.tellExcluded === true || record !== undefined ? new Exclusions() : undefined;
+  const excluded = query.tellExcluded === true || record !== undefined ? new ExclusionTally() : undefined;
   const wide = hasStages(query, tools.reranks) ? { ...plain, limit: hitsWanted(query, options, tools.reranks) } : plain;
   return { wide, excluded, context: { query: plain, options, ...tools, ...(excluded && { excluded }) } };
 }
 
 /** What was taken down of conditions is told with what the limit cut off, as after stages. */
-function unstaged(found: RecallOutput, excluded: Exclusions | undefined): RecallOutput {
+function unstaged(found: RecallOutput, excluded: ExclusionTally | undefined): RecallOutput {
   const { excluded: before, hits, total } = found;
   if (before === undefined || excluded === undefined) return found;
   excluded.join(before);
@@ -78,7 +78,7 @@ function withinAnswer(output: RecallOutput): RecallOutput {
 }
 
 function withCut(before: Excluded, left: number): Excluded {
-  const excluded = new Exclusions();
+  const excluded = new ExclusionTally();
   excluded.join(before);
   excluded.count('budget_capped', left);
   return excluded.plain();
@@ -87,7 +87,7 @@ function withCut(before: Excluded, left: number): Excluded {
 function finish(
   { hits: found, total, coverage, truncated, vectorsBehind, queryCut, legCut, excluded: before, beyond }: RecallOutput,
   { hits, sources, ...rest }: Staged,
-  excluded: Exclusions | undefined,
+  excluded: ExclusionTally | undefined,
 ): RecallOutput {
   if (before !== undefined) excluded?.join(before);
   // What the stages did not get to see.

@@ -2,14 +2,16 @@
 // once, and for the main thread, which waits for several partitions: the same hits give the same answer.
 
 import type { CensusMetadata, ExhaustiveMetadata, RecallOptions, RecallQuery } from '../../calls/recall.ts';
+import type { ExclusionReason } from '../../govern/trail/exclusions.ts';
+import type { ExclusionTally } from '../exclusion-tally.ts';
 import { favourSession, favourSubject } from './affinity.ts';
 import { sourcesOf, subjectsOf } from './annotate.ts';
 import { coverageRatio, sessionCensus } from './census.ts';
+import { asksForChoice, asksForDiversity } from './choosing.ts';
 import { containsTest } from './contains.ts';
 import { cutToLimit, dropWeak, keepBestNamespaces } from './cut.ts';
 import { DIVERSITY_HITS_MAX, diversify, likenessOf } from './diversity.ts';
 import { dropDuplicates, preferDeepest, resolveConflicts } from './duplicates.ts';
-import type { ExclusionReason, Exclusions } from './excluded.ts';
 import { exhaust } from './exhaustive.ts';
 import { explain } from './explain.ts';
 import { compareHits, type StageHit } from './hit.ts';
@@ -30,7 +32,7 @@ export interface StageContext {
   /** True when whoever answers has a model that puts hits in order. */
   readonly reranks?: boolean;
   /** Takes down what leaves and why. */
-  readonly excluded?: Exclusions;
+  readonly excluded?: ExclusionTally;
 }
 
 /** At most the query's limit of the hits, through every stage that the options ask for. */
@@ -42,7 +44,7 @@ export function* stages(hits: readonly StageHit[], context: StageContext): Recal
   const { hits: filled, reserved, exhaustive, census } = yield* backfill(narrowed, context);
   const { minPerNamespace } = options;
   // A choice of what differs has an order of its own, which the limit keeps to; the answer is in order of score again.
-  const preferred = asksFor(options, 'diversityLambda') ? filled : [...filled].sort(compareHits);
+  const preferred = asksForDiversity(options) ? filled : [...filled].sort(compareHits);
   const cut = cutToLimit(preferred, {
     limit: query.limit,
     reserved,
@@ -75,7 +77,7 @@ function* legs(found: readonly StageHit[], { query, options, excluded }: StageCo
 
 /** Why a hit did not get a place: what was taken from its score, where something was. */
 function reasonOfCut(options: RecallOptions): (hit: StageHit) => ExclusionReason {
-  const diverse = asksFor(options, 'diversityLambda');
+  const diverse = asksForDiversity(options);
   return ({ breakdown: { changes } }) => {
     if (changes.interferencePenalty !== undefined) return 'contradicted';
     if (changes.supersessionDemotion !== undefined) return 'supersession_demoted';
@@ -88,7 +90,7 @@ function adjust(
   found: readonly StageHit[],
   options: RecallOptions,
   nowMs: number,
-  excluded: Exclusions | undefined,
+  excluded: ExclusionTally | undefined,
 ): StageHit[] {
   let hits = weighRecency(found, options.recencyWeight ?? 0, nowMs);
   if (options.targetDate !== undefined) hits = approachTarget(hits, options.targetDate, options.temporalField);
@@ -124,7 +126,7 @@ function* narrow(
   if (options.conflictResolution === true)
     keep(resolveConflicts(hits, options.conflictSimilarityThreshold, similarity), 'conflict_resolved');
   if (reranks === true) hits = yield* rerank(hits);
-  if (options.diversityLambda !== undefined && asksFor(options, 'diversityLambda')) {
+  if (options.diversityLambda !== undefined && asksForDiversity(options)) {
     const likeness = likenessOf(yield* askVectors(hits.slice(0, DIVERSITY_HITS_MAX)));
     hits = diversify(hits, options.diversityLambda, query.limit, likeness);
   }
@@ -207,32 +209,6 @@ export function hitsWanted(
   reranks: boolean = false,
 ): number {
   const demotes = filter.includeSuperseded === true && options.aggregationIntent !== true;
-  const chooses = demotes || reranks || filter.scope !== undefined || CHOOSING.some((name) => asksFor(options, name));
+  const chooses = demotes || reranks || filter.scope !== undefined || asksForChoice(options);
   return chooses ? Math.max(limit, candidateLimit) : limit;
-}
-
-const CHOOSING = [
-  'queryExpansion',
-  'queryDecompose',
-  'multiHop',
-  'recencyWeight',
-  'targetDate',
-  'sessionAffinityBoost',
-  'subjectAffinityBoost',
-  'detectContradictions',
-  'includeContradicted',
-  'deduplicate',
-  'conflictResolution',
-  'diversityLambda',
-  'minPerNamespace',
-  'maxNamespaces',
-  'sessionCensus',
-  'exhaustive',
-] as const satisfies readonly (keyof RecallOptions)[];
-
-function asksFor(options: RecallOptions, name: keyof RecallOptions): boolean {
-  const value = options[name];
-  if (name === 'includeContradicted') return value === false;
-  if (name === 'diversityLambda') return value !== undefined && value !== 1;
-  return value !== undefined && value !== false && value !== 0 && value !== '';
 }

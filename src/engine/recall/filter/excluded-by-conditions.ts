@@ -3,15 +3,16 @@
 import type { CallContext } from '../../calls/context.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
 import type { Excluded, RecallQuery } from '../../calls/recall.ts';
+import type { ExclusionReason } from '../../govern/trail/exclusions.ts';
 import type { Doc, IndexPart } from '../../index/parts/part.ts';
 import type { TextQuery } from '../../index/text/query.ts';
 import { docBits, searchText, type TextStatistics } from '../../index/text/search.ts';
 import type { Store } from '../../store/store.ts';
+import { ExclusionTally } from '../exclusion-tally.ts';
 import { placesIn } from '../legs/candidates.ts';
 import { hiddenCounts } from '../legs/counted.ts';
 import { inOrder } from '../legs/ordered.ts';
 import type { VectorLeg } from '../legs/vector-leg.ts';
-import { type ExclusionReason, Exclusions } from '../stages/excluded.ts';
 import { filterPart, visibleIn } from './filter.ts';
 import type { HiddenReason } from './hidden.ts';
 import type { NameTest } from './named.ts';
@@ -36,7 +37,7 @@ export function excludedByConditions(search: ExclusionSearch): Excluded {
   const { store, context, parts } = search;
   const seen = parts.map((part) => visibleIn(store, part, { includeSuperseded: true }, context));
   const reasons = parts.map((part) => reasonsIn(search, part));
-  const excluded = new Exclusions();
+  const excluded = new ExclusionTally();
   for (const [reason, count] of Object.entries(hiddenCounts(store, parts, context)))
     excluded.count(reason as HiddenReason, count); // a key of those counts
   const met = new Set<number>();

@@ -7,8 +7,8 @@ import type { CallContext } from '../../calls/context.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
 import type { RecallQuery } from '../../calls/recall.ts';
 import type { Engine } from '../../engine.ts';
+import { EXCLUSION_REASONS } from '../../govern/trail/exclusions.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
-import { EXCLUSION_REASONS } from '../stages/excluded.ts';
 import { scopeView } from './scope.ts';
 
 const THEN = 1_700_000_000;

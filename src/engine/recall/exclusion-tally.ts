@@ -1,15 +1,13 @@
 // Why candidates are not among the hits (service contract, section 14): counted by reason, the first of them named.
-import type { Excluded } from '../../calls/recall.ts';
-import { EXCLUSION_REASONS, type ExclusionReason } from '../../govern/trail/exclusions.ts';
-import type { StageHit } from './hit.ts';
-
-export { EXCLUSION_REASONS, type ExclusionReason };
+import type { Excluded } from '../calls/recall.ts';
+import { EXCLUSION_REASONS, type ExclusionReason } from '../govern/trail/exclusions.ts';
+import type { StageHit } from './stages/hit.ts';
 
 /** As many as a provenance record keeps. */
 export const EXCLUDED_NAMED_MAX = 200;
 
 /** Takes down what leaves a recall and why. */
-export class Exclusions implements Excluded {
+export class ExclusionTally implements Excluded {
   readonly counts: Partial<Record<ExclusionReason, number>> = {};
   readonly named: { hash: string; reason: ExclusionReason }[] = [];
 

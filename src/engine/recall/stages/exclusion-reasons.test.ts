@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerNow } from '../../asking/asking.ts';
 import type { RecallOptions } from '../../calls/recall.ts';
-import { EXCLUDED_NAMED_MAX, EXCLUSION_REASONS, Exclusions } from './excluded.ts';
+import { EXCLUSION_REASONS } from '../../govern/trail/exclusions.ts';
+import { EXCLUDED_NAMED_MAX, ExclusionTally } from '../exclusion-tally.ts';
 import type { StageHit } from './hit.ts';
 import { stages } from './run.ts';
 import { answersOf, found } from './testing/answers.ts';
 import { belief, hashOf, hit, NOW_MS, query } from './testing/hits.ts';
 
 function excludedBy(hits: readonly StageHit[], options: RecallOptions, asked: Parameters<typeof query>[0] = {}) {
-  const excluded = new Exclusions();
+  const excluded = new ExclusionTally();
   const context = { query: query(asked), options, nowMs: NOW_MS, excluded };
   const answers = answersOf({ vectors: ({ hashes }) => ({ vectors: hashes.map(() => undefined) }) });
   answerNow(stages(hits, context), answers);
@@ -60,7 +61,7 @@ for (const [reason, hits, options, asked] of ROWS)
   });
 
 test('what an exhaustive recall had no room for, or found too weak, is counted', () => {
-  const excluded = new Exclusions();
+  const excluded = new ExclusionTally();
   const things = Array.from({ length: 25 }, (_, at) =>
     belief(`f${at}`, 'Ada', 'likes', `thing ${at}`, { strength: at < 23 ? 0.9 : 0.1 }),
   );
