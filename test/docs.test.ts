@@ -104,6 +104,20 @@ test('bench/README.md describes every scenario', () => {
   for (const name of names) assert.match(page, new RegExp(`^(### ${name}|\\| \`${name}\` \\|.*)$`, 'm'), name);
 });
 
+test('the glossary gives each word one meaning, in order', () => {
+  const [, ...tables] = read('docs/glossary.md').split(/^## /m);
+  const words = tables.map((table) =>
+    [...table.matchAll(/^\| (?!term|---)(.+?) \| .+\. ?\|$/gm)].map(([, word]) => word!),
+  );
+  assert.ok(words.flat().length > 100, `${words.flat().length} words`);
+  assert.equal(new Set(words.flat()).size, words.flat().length);
+  for (const list of words)
+    assert.deepEqual(
+      list,
+      list.toSorted((a, b) => a.localeCompare(b, 'en')),
+    );
+});
+
 test('no sentence of a document begins with Whoever, Of whom or Of which', () => {
   for (const document of documents) {
     const [found] = /(?:^|[.!?:;|(] )(?:Whoever|Of whom|Of which)\b.*/m.exec(prose(read(document))) ?? [];
