@@ -16,7 +16,7 @@ export function openApiOperation(rows: readonly Operation[]): Operation {
   let document: Members | undefined;
   const operation: Operation = defineOperation({
     name: 'openapi',
-    summary: 'The OpenAPI document of this server.',
+    summary: 'Show the OpenAPI document of this server.',
     description: 'It is made from the table that the server answers by.',
     example: {},
     needs: 'read',

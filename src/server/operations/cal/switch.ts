@@ -3,7 +3,7 @@ import { Type } from '../type.ts';
 
 export const calSwitch = defineOperation({
   name: 'cal_switch',
-  summary: 'Turn CAL, or its statements that change something, off and on while the server runs; tells how they are.',
+  summary: 'Turn CAL, or its statements that change something, on or off while the server runs.',
   description: 'Without arguments it changes nothing.',
   example: { tier1_enabled: false },
   needs: 'admin',

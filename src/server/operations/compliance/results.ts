@@ -58,7 +58,7 @@ const ASSESSMENT = objectOf({
 
 export const complianceMetrics = defineOperation({
   name: 'compliance_metrics',
-  summary: 'Counts of the last full run of the checks, which is made now if there was none.',
+  summary: 'Count the checks of the last full run, which is made now if there was none.',
   description: 'The counts are by group and by regulation too.',
   example: {},
   needs: 'read',
@@ -101,7 +101,7 @@ const GROUPS: readonly string[] = [...new Set(CHECKS.map(({ group }) => group))]
 
 export const complianceViolations = defineOperation({
   name: 'compliance_violations',
-  summary: 'The checks that fail, worst first, with what helps.',
+  summary: 'List the checks that fail, the most severe first, with what to do.',
   description: 'They are those of the last full run, which is made now if there was none.',
   example: { severity: 'critical' },
   needs: 'read',
@@ -161,7 +161,7 @@ function rankOf(severity: string): number {
 
 export const complianceImpact = defineOperation({
   name: 'compliance_impact',
-  summary: 'Impact assessments of the laws on artificial intelligence, with what they leave unanswered.',
+  summary: 'Show the impact assessments of the laws on artificial intelligence, with the questions that are open.',
   description: 'The answers come from the rule ai.impact_assessment of the policy.',
   example: { framework: 'eu_ai_act' },
   needs: 'read',
@@ -229,7 +229,7 @@ const REPORT = withMembers(outsideSchema(VerifyResult), {
 
 export const complianceExport = defineOperation({
   name: 'compliance_export',
-  summary: 'The report of a run: policy, checks, impact, record of processing and log of erasures.',
+  summary: 'Export the report of a run: policy, checks, impact, record of processing and log of erasures.',
   description: 'It comes as JSON, as text or as CSV.',
   example: { format: 'csv' },
   needs: 'read',

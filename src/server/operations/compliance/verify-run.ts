@@ -42,7 +42,7 @@ function shown({ runId, regulation, startedAt, finishedAt, checks }: Run): Stati
 
 export const verifyCompliance = defineOperation({
   name: 'verify_compliance',
-  summary: 'Run the checks of compliance on a memory: all, or those of one regulation.',
+  summary: 'Run the compliance checks on a memory: all, or those of one regulation.',
   description: 'There are 88 checks; those of a regulation without an active preset are skipped.',
   example: { regulation: 'gdpr' },
   needs: 'read',
@@ -79,7 +79,7 @@ export const verifyCompliance = defineOperation({
 
 export const verifyLatest = defineOperation({
   name: 'verify_latest',
-  summary: 'The last result of the checks of compliance on a memory.',
+  summary: 'Show the last result of the compliance checks on a memory.',
   description: 'It runs nothing: before the first run it is an error.',
   example: {},
   needs: 'read',

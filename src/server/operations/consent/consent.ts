@@ -257,7 +257,7 @@ const SCOPE = 'consents';
 
 export const consentStatus = defineOperation({
   name: 'consent_status',
-  summary: 'What users have agreed to, as enforcement decides it, those first who spoke last.',
+  summary: 'List what users have consented to, as enforcement decides it, the latest first.',
   description: 'Without user_id it lists every user who consented or withdrew.',
   example: { user_id: 'ada' },
   needs: 'read',

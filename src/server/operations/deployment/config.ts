@@ -20,8 +20,8 @@ function grpcOf(port: number | undefined): { grpc_port?: number } {
 
 export const config = defineOperation({
   name: 'config',
-  summary: 'What this deployment is and can do.',
-  description: 'It names the limits and the features of this deployment.',
+  summary: 'Show the features and limits of this deployment.',
+  description: 'A client reads here how to authenticate and what a request may hold.',
   example: {},
   needs: 'public',
   on: 'deployment',

@@ -66,7 +66,7 @@ function healthFace(path: string): HttpFace<Static<typeof Output>> {
 
 export const health = defineOperation({
   name: 'health',
-  summary: 'Whether the deployment answers; 503 with the reasons when it does not.',
+  summary: 'Show whether the deployment is healthy; 503 with the reasons when it is not.',
   description: 'A deployment that refuses writes, for example on a full disk, is unavailable.',
   example: {},
   needs: 'public',
@@ -82,7 +82,7 @@ export const health = defineOperation({
 /** Over HTTP under /api, and without it too: load balancers ask the paths that they know. */
 export const healthLive = defineOperation({
   name: 'health_live',
-  summary: 'Whether the process answers at all. It waits for nothing.',
+  summary: 'Show whether the process answers; it waits for nothing.',
   description: 'It is meant for a supervisor that restarts the process.',
   example: {},
   needs: 'public',
@@ -100,7 +100,7 @@ export const healthLive = defineOperation({
 
 export const healthReady = defineOperation({
   name: 'health_ready',
-  summary: 'Whether requests should be sent here; 503 with the reasons when they should not.',
+  summary: 'Show whether the deployment takes requests; 503 with the reasons when it does not.',
   description: 'It is meant for a load balancer.',
   example: {},
   needs: 'public',
@@ -115,7 +115,7 @@ export const healthReady = defineOperation({
 
 export const healthRpc = defineOperation({
   name: 'health_rpc',
-  summary: 'Whether the deployment answers.',
+  summary: 'Show whether the deployment is healthy.',
   description: 'Over HTTP, GET /health answers the same without a key.',
   example: {},
   needs: 'key',

@@ -7,7 +7,7 @@ import { Type } from '../type.ts';
 export function metricsOperation(metrics: Metrics): Operation {
   return defineOperation({
     name: 'metrics',
-    summary: 'Counters of this process in the Prometheus text form.',
+    summary: 'Show the counters of this process in the text format of Prometheus.',
     description: 'It is not under /api, and needs a key of scope metrics.',
     example: {},
     needs: 'metrics',

@@ -16,7 +16,7 @@ const Tier = Type.Object({
 
 export const tierInfo = defineOperation({
   name: 'tier_info',
-  summary: 'Where the grains of a memory lie: on one box, all of them hot.',
+  summary: 'Show which storage tiers hold the grains of a memory.',
   description: 'This build keeps every grain in the hot tier.',
   example: {},
   needs: 'read',

@@ -66,7 +66,7 @@ const Output = Type.Object({
 
 export const accumulate = defineOperation({
   name: 'accumulate',
-  summary: 'Add to the numbers of a grain: a new version of it.',
+  summary: 'Add to the numbers of a grain, which makes a new version of it.',
   description: 'The newest version is changed, whichever version is named; concurrent calls all count.',
   example: { subject: 'Ada', relation: 'visits', deltas: { count: 1 } },
   needs: 'write',

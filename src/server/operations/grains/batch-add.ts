@@ -187,7 +187,7 @@ const findInItems: FindUnknown = (input, into) => {
 
 export const batchAdd = defineCall({
   name: 'batch_add',
-  summary: 'Add up to 1,000 grains of any type; a bad one hurts no other.',
+  summary: 'Add up to 1,000 grains of any type; each one succeeds or fails alone.',
   description: 'Grains that are refused are in errors, those that the memory holds already in duplicates.',
   example: {
     grains: [{ grain_type: 'belief', fields: { subject: 'Ada', relation: 'likes', object: 'tea' } }],

@@ -24,7 +24,7 @@ const Input = Type.Object({
 
 export const exportFile = defineOperation({
   name: 'export_file',
-  summary: 'Every grain of a memory as one .mg file.',
+  summary: 'Export the grains of a memory as one .mg file.',
   description: 'The file comes in pieces, in the format of the Open Memory Specification.',
   example: { namespace: 'home', include_superseded: false },
   needs: 'read',

@@ -4,7 +4,7 @@ import { Hash } from './view.ts';
 
 export const getRaw = defineOperation({
   name: 'get_raw',
-  summary: 'The plaintext .mg blob of a grain: its SHA-256 is the hash.',
+  summary: 'Download the plaintext .mg blob of a grain, whose SHA-256 is the hash.',
   description: 'The answer has the hash as its ETag.',
   example: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' },
   needs: 'read',

@@ -5,7 +5,7 @@ import { GrainOutput, grainOutput, Hash } from './view.ts';
 
 export const get = defineCall({
   name: 'get',
-  summary: 'One grain by its hash, in any version.',
+  summary: 'Show a grain by its hash, in any version.',
   description: 'An old version names its successor in superseded_by.',
   example: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' },
   needs: 'read',

@@ -28,7 +28,7 @@ const SCOPE = 'history';
 
 export const history = defineOperation({
   name: 'history',
-  summary: 'Every version of a grain, oldest first, from the hash of any of them.',
+  summary: 'List every version of a grain, oldest first, from the hash of any of them.',
   description: 'A version that was forgotten is not in it.',
   example: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' },
   needs: 'read',

@@ -13,7 +13,7 @@ const Failure = Type.Object({
 
 export const importFile = defineOperation({
   name: 'import_file',
-  summary: 'Store the grains of a .mg file, under the hashes that they have.',
+  summary: 'Store the grains of a .mg file under the hashes that they have.',
   description: 'The body is a multipart form with one part named file, of up to 50 MiB.',
   example: {},
   needs: 'write',

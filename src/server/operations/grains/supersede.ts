@@ -60,7 +60,7 @@ const BODY: Members = {
 
 export const supersede = defineOperation({
   name: 'supersede',
-  summary: 'Put a new version in the place of a grain.',
+  summary: 'Replace a grain by a new version.',
   description: 'Fields that are not sent carry forward; the old version stays readable by its hash.',
   example: {
     blob_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',

@@ -8,7 +8,7 @@ const SCOPE = 'keys';
 
 export const keysList = defineOperation({
   name: 'list_keys',
-  summary: 'API keys, newest first, without their secrets.',
+  summary: 'List API keys, newest first, without their secrets.',
   description: 'A bound key sees keys that are bound at least as narrowly.',
   example: { limit: 20 },
   needs: 'admin',

@@ -4,7 +4,7 @@ import { MemoryOutput, memoryOutput } from './view.ts';
 
 export const memoryGet = defineOperation({
   name: 'get_memory',
-  summary: 'One memory.',
+  summary: 'Show a memory.',
   description: 'It shows the options that the memory was made with and the policy presets that hold.',
   example: {},
   needs: 'read',

@@ -14,7 +14,7 @@ const Entry = Type.Object({
 
 export const memoriesList = defineOperation({
   name: 'list_memories',
-  summary: 'The memories that the key may see, newest first.',
+  summary: 'List the memories that the key may see, newest first.',
   description: 'A bound key sees its own memory alone.',
   example: { limit: 20 },
   needs: 'read',

@@ -31,7 +31,7 @@ export const verifyAuditChain = defineOperation({
 
 export const rebuildIndexes = defineOperation({
   name: 'rebuild_indexes',
-  summary: 'Make every index of a memory again from its grains.',
+  summary: 'Rebuild every index of a memory from its grains.',
   description: 'Reads are answered from the old indexes meanwhile; vectors are made anew after the answer.',
   example: {},
   needs: 'admin',
@@ -56,7 +56,7 @@ export const rebuildIndexes = defineOperation({
 
 export const compact = defineOperation({
   name: 'compact',
-  summary: 'Give back the space of what is gone.',
+  summary: 'Free the disk space of removed grains.',
   description: 'It rewrites index segments without the entries of removed grains.',
   example: {},
   needs: 'admin',

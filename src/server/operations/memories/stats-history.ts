@@ -16,8 +16,9 @@ const Point = Type.Object({
 
 export const statsHistory = defineOperation({
   name: 'stats_history',
-  summary: 'What a memory held over time; without a range the last day by hours, or the last 30 days.',
-  description: 'Points of hours are kept 90 days, points of days two years.',
+  summary: 'Show what a memory held over time.',
+  description:
+    'Without a range it shows the last day by hours, or the last 30 days. Hourly points are kept 90 days, daily ones two years.',
   example: { interval: 'day' },
   needs: 'read',
   on: 'memory',

@@ -45,7 +45,7 @@ const Output = Type.Object({
 
 export const stats = defineOperation({
   name: 'stats',
-  summary: 'What a memory holds.',
+  summary: 'Show what a memory holds.',
   description: 'A bound key counts its own part of the memory.',
   example: {},
   needs: 'read',

@@ -49,7 +49,7 @@ const textOf = ({ text }: { readonly text: string }) => {
 /** The simple answer and the other are one route: the body says which is wanted. */
 export const detectPii = defineOperation({
   name: 'detect_pii',
-  summary: 'Which kinds of personal data are in a text.',
+  summary: 'Find the kinds of personal data in a text.',
   description: 'Nothing is stored, and the text stays in the process.',
   example: { text: 'Call Ada at +44 20 7946 0958.', detailed: true },
   needs: 'read',
@@ -116,7 +116,7 @@ export const detectPii = defineOperation({
 
 export const detectPiiDetailed = defineOperation({
   name: 'detect_pii_detailed',
-  summary: 'Where in a text there is personal data, of which kind, and how sure that is.',
+  summary: 'Find each piece of personal data in a text, with its kind and confidence.',
   description: 'Nothing is stored, and the text stays in the process.',
   example: { text: 'Call Ada at +44 20 7946 0958.' },
   needs: 'read',

@@ -22,7 +22,7 @@ const Status = Type.Object({
 /** It is loaded to answer: nothing else tells that it can be. */
 export const nerStatus = defineOperation({
   name: 'ner_status',
-  summary: 'The model that finds names of persons: whether it is there, and since when it is loaded.',
+  summary: 'Show whether the model that finds names of persons is available.',
   description: 'The model is loaded to answer this.',
   example: {},
   needs: 'read',

@@ -39,7 +39,7 @@ async function asSeenBy(context: Context, policy: JsonObject): Promise<JsonObjec
 
 export const policyGet = defineOperation({
   name: 'policy',
-  summary: 'The policy of a memory, or an earlier version of it.',
+  summary: 'Show the policy of a memory, or an earlier version of it.',
   description: 'A bound key sees the rules for its part of the memory.',
   example: { version: 1 },
   needs: 'read',
@@ -66,7 +66,7 @@ export const policyGet = defineOperation({
 
 export const policyResolved = defineOperation({
   name: 'policy_resolved',
-  summary: 'The rules that hold in a memory, with the presets and the seal that they come from.',
+  summary: 'Show the rules that hold in a memory, with the presets and the seal that they come from.',
   description: 'Over HTTP, GET of the policy answers the same.',
   example: {},
   needs: 'read',
@@ -136,7 +136,7 @@ export const policyPut = defineOperation({
 
 export const policySimulate = defineOperation({
   name: 'simulate_policy',
-  summary: 'What a change of the policy would come to; nothing is changed.',
+  summary: 'Show what a change of the policy would mean; nothing is changed.',
   description:
     'The answer says whether the change is allowed, which rules would differ, and what they would mean for the grains.',
   example: { add_policies: ['gdpr'] },

@@ -63,7 +63,7 @@ const Output = Type.Object({
 
 export const recallChain = defineOperation({
   name: 'recall_chain',
-  summary: 'Take a question apart, recall each part, and bind what one finds into the next.',
+  summary: 'Split a question, recall each part, and use what one part finds in the next.',
   description:
     'Several questions, comparisons, lists and joined clauses are asked side by side; possessives and relative clauses are hops. The rankings are fused.',
   example: { question: "Where does Ada's brother work?", max_sub_queries: 3 },

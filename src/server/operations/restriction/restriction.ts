@@ -81,7 +81,7 @@ const SCOPE = 'restrictions';
 
 export const restrictions = defineOperation({
   name: 'restrictions',
-  summary: 'Whose data is frozen, why, since when and by whom, the latest first.',
+  summary: 'List the users whose data is restricted, the latest first.',
   description: 'It lists every user unless user_id names one.',
   example: { limit: 20 },
   needs: 'read',

@@ -11,7 +11,7 @@ const Input = {
 
 export const retentionStatus = defineOperation({
   name: 'retention_status',
-  summary: 'By namespace: how long grains are kept, and what has expired.',
+  summary: 'Show how long grains are kept and how many have expired, by namespace.',
   description: 'Times to live come from the policy and from the expires_at of grains.',
   example: { namespace: 'home' },
   needs: 'read',
@@ -67,7 +67,7 @@ export const retentionStatus = defineOperation({
 
 export const retentionEnforce = defineOperation({
   name: 'enforce_retention',
-  summary: 'Remove the grains whose time is over.',
+  summary: 'Remove the grains that have expired.',
   description:
     'Expired grains are hidden at once; this removes them. What a legal hold or a restriction keeps is counted as held.',
   example: { dry_run: true },

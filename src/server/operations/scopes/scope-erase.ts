@@ -23,7 +23,7 @@ const Proof = Type.Object({
 export const scopeErase = defineOperation({
   name: 'scope_erase',
   summary: 'Erase a scope and those below it: their keys are destroyed before the answer, which is the proof.',
-  description: 'Without a tree it erases the namespace of that path and those below it. The answer is the proof.',
+  description: 'Without a tree it erases the namespace of that path and those below it.',
   example: { scope_path: 'acme/prod', reason: 'End of the contract.' },
   needs: 'admin',
   on: 'memory',

@@ -17,7 +17,7 @@ function shown({ root, updatedAtMs }: { readonly root: ScopeNode; readonly updat
 
 export const scopeTree = defineOperation({
   name: 'scope_tree',
-  summary: 'The tree of scopes of a memory.',
+  summary: 'Show the tree of scopes of a memory.',
   description: 'A path is made of the names below the root, joined by slashes.',
   example: {},
   needs: 'read',
@@ -62,7 +62,7 @@ export const setScopeTree = defineOperation({
 
 export const deleteScopeTree = defineOperation({
   name: 'delete_scope_tree',
-  summary: 'Take the tree of scopes of a memory away; the grains in them stay.',
+  summary: 'Remove the tree of scopes of a memory; the grains in them stay.',
   description: 'Namespaces are then free again.',
   example: {},
   needs: 'admin',

@@ -45,7 +45,7 @@ const SCOPE = 'audit';
 
 export const audit = defineOperation({
   name: 'audit',
-  summary: 'Pages of the audit trail of a memory, newest first.',
+  summary: 'List the audit trail of a memory, newest first.',
   description: 'Each partition has a hash chain of its own; verify recomputes it.',
   example: { event_type: ['memory.*'], user: 'ada', limit: 20 },
   needs: 'read',

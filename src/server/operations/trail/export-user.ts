@@ -44,7 +44,7 @@ async function whole(context: Context, userId: string, portability: boolean): Pr
 
 export const exportUser = defineOperation({
   name: 'export_user',
-  summary: 'All that a memory holds of a person, as one text.',
+  summary: 'Export all that a memory holds of a person, as one text.',
   description: 'An export that is larger than a message is refused: ask for it over HTTP.',
   example: { user_id: 'ada' },
   needs: 'read',
@@ -61,7 +61,7 @@ export const exportUser = defineOperation({
 
 export const exportPortability = defineOperation({
   name: 'export_portability',
-  summary: 'All that a memory holds of a person, with the bytes of each grain, for another system.',
+  summary: 'Export all that a memory holds of a person, with the bytes of each grain, for another system.',
   description: 'An export that is larger than a message is refused: ask for it over HTTP.',
   example: { user_id: 'ada' },
   needs: 'read',
@@ -78,7 +78,7 @@ export const exportPortability = defineOperation({
 
 export const exportPortabilityCommand = defineOperation({
   name: 'export_portability_command',
-  summary: 'The same as an object.',
+  summary: 'Export all that a memory holds of a person, with the bytes of each grain, as an object.',
   description: 'An export that is larger than a message is refused: ask for it over HTTP.',
   example: { user_id: 'ada' },
   needs: 'read',
@@ -95,7 +95,7 @@ export const exportPortabilityCommand = defineOperation({
 
 export const exportUserFile = defineOperation({
   name: 'export_user_file',
-  summary: 'All that a memory holds of a person, as it is read.',
+  summary: 'Export all that a memory holds of a person.',
   description: 'It is written as it is read, so no export is too large.',
   example: { user_id: 'ada', portability: true },
   needs: 'read',

@@ -7,7 +7,7 @@ import { explained, RECORD, Record } from './recall-record.ts';
 
 export const provenanceGet = defineOperation({
   name: 'get_provenance',
-  summary: 'What a recall left: what was asked, what was found, and what was left out for which reason.',
+  summary: 'Show the record of a recall: the query, the results and the exclusions.',
   description: 'The text of the query is not kept, only its hash.',
   example: { recall_id: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', explain: true },
   needs: 'read',

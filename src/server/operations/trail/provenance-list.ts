@@ -22,7 +22,7 @@ const SCOPE = 'provenance';
 
 export const provenanceList = defineOperation({
   name: 'list_provenance',
-  summary: 'Pages of the records that recalls left, newest first.',
+  summary: 'List the records that recalls left, newest first.',
   description: 'A record holds no text and no content of grains.',
   example: { user_id: 'ada', limit: 20 },
   needs: 'read',

@@ -22,7 +22,7 @@ const Output = Type.Object({
 
 export const provenanceSummary = defineOperation({
   name: 'provenance_summary',
-  summary: 'How many recalls left a record, by mode, and why candidates were left out.',
+  summary: 'Count the recalls that left a record, by mode, and the candidates that they left out, by reason.',
   description: 'Without since and until it counts every record that is kept.',
   example: { since: 1767225600 },
   needs: 'read',
