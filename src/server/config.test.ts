@@ -7,11 +7,29 @@ test('the help text says every option, its default and its variable', (t) => {
   t.assert.snapshot(helpText(), { serializers: [String] });
 });
 
-test('docs/configuration.md names every option and its variable', () => {
+test('docs/configuration.md has a row for each option, with its variable and default, and no other row', () => {
   const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
-  for (const { flag, env } of optionLines())
-    for (const word of flag === undefined ? [env] : [flag.split(' ')[0], env])
-      assert.ok(page.includes(`\`${word}\``), word);
+  const [, section = ''] = page.split('## Options\n');
+  const [table = ''] = section.split('\n\nThe other commands');
+  const rows = new Map(
+    [...table.matchAll(/^\| (.*?) \| `(GRANARY_\w+)` \| (.*?) \|/gm)].map(([, flag, env, fallback]) => [
+      env!,
+      { flag: flag!.replaceAll('`', '').trim(), fallback: fallback!.replaceAll('`', '') },
+    ]),
+  );
+  assert.deepEqual(
+    [...rows.keys()].sort(),
+    optionLines()
+      .map(({ env }) => env)
+      .sort(),
+  );
+  for (const { flag, env, description } of optionLines()) {
+    const row = rows.get(env)!;
+    assert.equal(row.flag, flag?.split(' ')[0] ?? '', env);
+    const [, fallback] = /\(default ([^;)]+)/.exec(description) ?? [];
+    if (fallback !== undefined && /^[\w./-]+$/.test(fallback))
+      assert.equal(row.fallback.split(' ')[0], fallback, `the default of ${env}`);
+  }
 });
 
 test('a flag wins over its variable, which wins over the default', () => {
