@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CALL_ROWS, type Call, isReadCall, isRecordCall, MEMORY_ROWS, METHODS } from './protocol.ts';
+import { answersAtOnce, CALL_ROWS, type Call, isReadCall, isRecordCall, MEMORY_ROWS, METHODS } from './protocol.ts';
 
 test('every method is of one kind', () => {
   const kinds = METHODS.map((method) => {
@@ -23,4 +23,13 @@ test('a call of a memory is not one of a shard, nor of two groups of calls', () 
     'rewrapKeys',
     'verify',
   ]);
+});
+
+test('what is answered at once waits for no write: reads, and the record of a recall', () => {
+  const atOnce = METHODS.filter(answersAtOnce);
+  assert.deepEqual(
+    atOnce.filter((method) => CALL_ROWS[method].kind !== 'read'),
+    ['keepRecall'],
+  );
+  assert.ok(METHODS.every((method) => CALL_ROWS[method].kind !== 'read' || atOnce.includes(method)));
 });

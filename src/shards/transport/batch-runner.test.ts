@@ -91,6 +91,25 @@ test('reads are answered when the batch was run; its writes together, when they 
   assert.match(raw?.kind === 'raw' ? Buffer.from(raw.raw.bytes).toString() : '', /^[0-9a-f]{64}$/);
 });
 
+test('the record of a recall is answered at once, by a door of its own', async () => {
+  const { engine, runner, messages } = await setUp();
+  engine.read = () => assert.fail('a record is no read');
+  const batch = new RequestWriter('read');
+  batch.append({ id: 1, shard: 0 }, 'keepRecall', CONTEXT, {
+    mode: 'text',
+    asked: true,
+    query: { detect_contradictions: false, grain_type: null, has_embedding: false, has_text: false, options: [] },
+    namespace: 'default',
+    candidateCount: 0,
+    results: [],
+    excluded: { counts: {}, named: [] },
+  });
+  runner.run(batch.take());
+  const [reply] = messages[0]!.replies;
+  assert.ok(reply?.kind === 'value');
+  assert.deepEqual(Object.keys(reply.value as object), ['recallId']);
+});
+
 test('a refusal answers its own call alone, with the error as it was', async () => {
   const { runner, messages, arrival } = await setUp();
   const batch = new RequestWriter('write');
