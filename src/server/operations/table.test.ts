@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { SERVICES } from '../grpc/services.ts';
+import type { Operation } from './define.ts';
 import { isMembers } from './names.ts';
 import { fullPath, openApiDocument } from './openapi.ts';
 import { RecallInput } from './recall/fields.ts';
@@ -92,6 +95,21 @@ test('every route of the contract is served or in the unimplemented list, never 
     numbers,
     Array.from({ length: 121 }, (_, at) => at + 1),
   );
+});
+
+test('every row that a file here exports is in the table', async () => {
+  const isRow = (value: unknown): value is Operation =>
+    isMembers(value) && typeof value['perform'] === 'function' && Array.isArray(value['http']);
+  const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
+  let rows = 0;
+  for (const file of files.filter((name) => /(?<!\.test)\.ts$/.test(name))) {
+    const exported: Readonly<Record<string, unknown>> = await import(join(import.meta.dirname, file));
+    for (const [name, row] of Object.entries(exported).filter(([, value]) => isRow(value))) {
+      assert.ok(OPERATIONS.includes(row as Operation), `${file}: ${name} is not in table.ts`); // as filtered
+      rows += 1;
+    }
+  }
+  assert.ok(rows > 60, String(rows));
 });
 
 test('the unimplemented list only shrinks', () => {
