@@ -1,4 +1,4 @@
-// The bucket files of one key store: a bucket number, give me its bytes; bytes, make them durable.
+// The bucket files of one key store: reads a bucket's bytes by number, and writes them durably.
 import { closeSync, existsSync, fdatasyncSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -20,20 +20,20 @@ export function bucketFileName(bucket: number): string {
   return `bucket-${String(bucket).padStart(6, '0')}.keys`;
 }
 
-/** True when there is a bucket in `directory`, which need not exist. */
+/** True when `directory`, which need not exist, holds a bucket. */
 export function holdsBuckets(directory: string): boolean {
   return existsSync(directory) && readdirSync(directory).some((file) => FILE_NAME.test(file));
 }
 
 export class BucketFiles {
   readonly directory: string;
-  /** Name of the store, as each header has it. */
+  /** Name of the store, as in each header. */
   readonly name: string;
   /** Number of the newest bucket, -1 when there is none. */
   newest = -1;
   readonly #cache = new Map<number, Buffer>();
 
-  /** Makes the folder if need be, and deletes what a crash left half-written. */
+  /** Creates the folder if it is missing, and deletes files that a crash left half-written. */
   constructor(directory: string, name: string) {
     this.directory = directory;
     this.name = name;
@@ -45,7 +45,10 @@ export class BucketFiles {
     }
   }
 
-  /** The bytes of a bucket, `BUCKET_BYTES` long (zeros after a short file's end), or undefined. Not to be changed. */
+  /**
+   * The bytes of a bucket, `BUCKET_BYTES` long (zeros after the end of a short file), or undefined. Callers must not
+   * change them.
+   */
   read(bucket: number): Buffer | undefined {
     const known = this.#cache.get(bucket);
     if (known !== undefined) return known;
@@ -60,7 +63,7 @@ export class BucketFiles {
     return bytes;
   }
 
-  /** True for a file that ends before its last slot: keys may be missing from it. */
+  /** True for a file that ends before its last slot: keys may be missing. */
   isCutShort(bucket: number): boolean {
     return statSync(this.#path(bucket), { throwIfNoEntry: false })?.size !== BUCKET_BYTES;
   }
@@ -92,13 +95,13 @@ export class BucketFiles {
       );
   }
 
-  /** Writes bytes `from`..`to` of a bucket in place, with one write and one sync. The file exists. STO-E001. */
+  /** Writes bytes `from`..`to` of an existing bucket in place, with one write and one sync. STO-E001. */
   writeRange(bucket: number, bytes: Buffer, from: number, to: number): void {
     this.#guard(bucket, () => {
       const descriptor = openSync(this.#path(bucket), 'r+');
       try {
         writeFully(descriptor, bytes.subarray(from, to), from);
-        // The file was made at its full size, so this is the data alone, without the journal.
+        // The file has its full size, so this syncs the data alone, without the journal.
         fdatasyncSync(descriptor);
       } finally {
         closeSync(descriptor);
@@ -107,7 +110,7 @@ export class BucketFiles {
     this.#keep(bucket, bytes);
   }
 
-  /** Replaces the whole file of a bucket, or makes it. STO-E001; then the old one stands. */
+  /** Replaces the whole file of a bucket, or creates it. On STO-E001 the old file remains. */
   replace(bucket: number, bytes: Buffer): void {
     this.#guard(bucket, () => replaceFile(this.#path(bucket), bytes));
     this.newest = Math.max(this.newest, bucket);
@@ -115,8 +118,8 @@ export class BucketFiles {
   }
 
   /**
-   * As `replace`; afterwards the file that was replaced is overwritten with `bytes` too, where it lies. On a file
-   * system that writes in place this takes a destroyed key off the disk; elsewhere it does no harm.
+   * Like `replace`, and then overwrites the replaced file in place with `bytes` too. On a file system that writes in
+   * place this removes a destroyed key from the disk; elsewhere it does no harm.
    */
   replaceAndScrub(bucket: number, bytes: Buffer): void {
     const old = this.#guard(bucket, () => openSync(this.#path(bucket), 'r+'));
@@ -126,7 +129,7 @@ export class BucketFiles {
         writeFully(old, bytes, 0);
         fdatasyncSync(old);
       } catch {
-        // The key is gone from the store either way; a file without a name that cannot be written is no one's failure.
+        // The key is gone from the store either way. A failed write to an unlinked file harms nothing.
       }
     } finally {
       closeSync(old);
@@ -134,8 +137,8 @@ export class BucketFiles {
   }
 
   /**
-   * As `replaceAndScrub`, for slots that become tombstones: on a disk without room for a second file they are written in
-   * place. A write that a crash cuts off there spoils only slots whose keys were to go.
+   * Like `replaceAndScrub`, for slots that become tombstones. When the disk has no room for a second file, the
+   * tombstones are written in place. A crash during that write damages only slots whose keys were to be destroyed.
    */
   destroySlots(bucket: number, bytes: Buffer, ids: readonly number[]): void {
     try {
@@ -146,7 +149,7 @@ export class BucketFiles {
     }
   }
 
-  /** Copies every bucket into `directory` (made if need be), durably. Returns how many. */
+  /** Copies every bucket durably into `directory`, which is created if missing. Returns the number of files. */
   copyTo(directory: string): number {
     makeFolder(directory);
     let copied = 0;
@@ -164,7 +167,7 @@ export class BucketFiles {
     try {
       return write();
     } catch (error) {
-      // What is on disk now is not known: the next use reads it.
+      // The state on disk is unknown; the next use reads it.
       this.#cache.delete(bucket);
       throw storageError(`key bucket ${this.#path(bucket)} cannot be written`, error);
     }

@@ -1,5 +1,5 @@
-// The slots of one key store, in its bucket files: an id, give me its slot; a live slot, give me its key. Keys are wrapped
-// under the master key, which is all that is held here; whoever keeps unwrapped ones is key-store.ts.
+// The slots of one key store in its bucket files: reads slots by id and unwraps the keys of live ones. The master key,
+// under which keys are wrapped, is the only key held here; key-store.ts caches unwrapped keys.
 import { hash } from 'node:crypto';
 import { FINDINGS_MAX } from '../base/limits.ts';
 import { BucketFiles } from './bucket-files.ts';
@@ -21,7 +21,7 @@ import {
   writeLive,
 } from './slot.ts';
 
-/** A key that has a slot from now on. */
+/** A key that is about to get a slot. */
 export interface NewKey {
   readonly id: number;
   readonly kind: KeyKind;
@@ -43,15 +43,15 @@ export interface KeyInspection {
   readonly createdMs: number;
   readonly unwraps: boolean;
   readonly keyBytes: number;
-  /** As a key store's `fingerprint` has it; '' for one that does not unwrap. */
+  /** As in a key store's `fingerprint`; '' for a key that does not unwrap. */
   readonly fingerprint: string;
-  /** True when the key's own bytes stand in its file. */
+  /** True when the file contains the key's own bytes. */
   readonly inClear: boolean;
 }
 
 export interface KeyFinding {
   readonly bucket: number;
-  /** Absent when the whole bucket is concerned. */
+  /** Absent when the problem concerns the whole bucket. */
   readonly id?: number;
   readonly problem: string;
 }
@@ -60,13 +60,16 @@ export class KeySlots {
   readonly #files: BucketFiles;
   #master: MasterKey;
 
-  /** Of the store called `name` in `directory`, which is made when absent. STO-E001. */
+  /** Opens the store called `name` in `directory`, which is created if missing. STO-E001. */
   constructor(directory: string, name: string, master: MasterKey) {
     this.#files = new BucketFiles(directory, name);
     this.#master = master;
   }
 
-  /** AUT-E003 where keys lie under a master key that is not here, in the oldest or newest bucket: a rewrap goes from one to the other. */
+  /**
+   * AUT-E003 when the oldest or newest bucket has keys under a master key that is not given. These two suffice: a
+   * rewrap proceeds from one to the other.
+   */
   checkMaster(): void {
     for (const bucket of new Set([0, bucketOf(this.lastWrittenId() + 1)]))
       for (const [, slot] of this.#inBucket(bucket))
@@ -74,7 +77,9 @@ export class KeySlots {
           throw wrongMasterKey(this.#master.ids, [slot.masterId]);
   }
 
-  /** The newest slot that was written whole. What a crash tore off after it was never used, and is written over. */
+  /**
+   * The newest slot that was written completely. Later slots that a crash tore were never used; they are written over.
+   */
   lastWrittenId(): number {
     for (let bucket = this.#files.newest; bucket >= 0; bucket--) {
       const bytes = this.#files.read(bucket);
@@ -103,17 +108,19 @@ export class KeySlots {
     for (let id = firstIdOf(bucket); id < firstIdOf(bucket + 1); id++) yield [id, readSlot(bytes, id)];
   }
 
-  /** The key, 32 bytes, the caller's. CRY-E001, AUT-E003. */
+  /** The key, 32 bytes, owned by the caller. CRY-E001, AUT-E003. */
   unwrap(id: number, slot: LiveSlot): Buffer {
     return this.#master.unwrap(slot.masterId, slot.wrapped, this.#idText(id));
   }
 
-  /** What a wrapped key is bound to: in another slot or another store it does not open. */
+  /** The text that a wrapped key is bound to. In another slot or store it does not open. */
   #idText(id: number): string {
     return `${this.#files.name}/${id}`;
   }
 
-  /** Writes keys of ascending ids durably: one write and one sync, and one more of each where a bucket ends. STO-E001. */
+  /**
+   * Writes keys of ascending ids durably: one write and one sync, and one more of each where a bucket ends. STO-E001.
+   */
   write(keys: readonly NewKey[]): void {
     for (let from = 0; from < keys.length; ) {
       const bucket = bucketOf(keys[from]!.id);
@@ -139,15 +146,15 @@ export class KeySlots {
     }
   }
 
-  /** A bucket as it is, and a copy to be changed, which is an empty one where there is none. */
+  /** The bucket as it is, and a copy to change; an empty copy when there is no bucket. */
   #toChange(bucket: number): { readonly known: Buffer | undefined; readonly bytes: Buffer } {
     const known = this.#files.read(bucket);
     return { known, bytes: known === undefined ? emptyBucket(bucket, this.#files.name) : Buffer.from(known) };
   }
 
   /**
-   * Puts tombstones in the place of keys, live or lost; `prints` are their fingerprints by id. Yields the ids of each bucket
-   * that changed, once that is durable; slots that have a tombstone keep it. STO-E001.
+   * Replaces keys, live or lost, by tombstones. `prints` maps ids to fingerprints. Existing tombstones stay. Yields the
+   * ids of each changed bucket once it is durable. STO-E001.
    */
   *destroy(prints: ReadonlyMap<number, string>, nowMs: number): Generator<readonly number[], void, void> {
     for (const [bucket, ids] of Map.groupBy(prints.keys(), bucketOf)) {
@@ -165,7 +172,7 @@ export class KeySlots {
     }
   }
 
-  /** Takes over tombstones of one bucket as they are. Returns those that it had not. STO-E001. */
+  /** Takes over tombstones of one bucket unchanged. Returns those that were new. STO-E001. */
   bury(tombstones: readonly Tombstone[]): readonly Tombstone[] {
     const [first] = tombstones;
     if (first === undefined) return [];
@@ -179,7 +186,10 @@ export class KeySlots {
     return fresh;
   }
 
-  /** Wraps every key under `next`'s current master key; each step is one bucket, replaced whole. How many were wrapped anew. */
+  /**
+   * Wraps every key under `next`'s current master key. Each step replaces one bucket. Returns the number of keys that
+   * were wrapped again.
+   */
   *rewrapSlices(next: MasterKey): Generator<void, number, void> {
     this.#master = next.accepting(this.#master);
     let rewrapped = 0;
@@ -204,12 +214,12 @@ export class KeySlots {
       key.fill(0);
       count += 1;
     }
-    // Scrubbed as well: a master key is most often rotated because the old one may be known.
+    // Also scrubbed, because master keys are mostly rotated when the old one may be known to others.
     if (count > 0) this.#files.replaceAndScrub(bucket, bytes);
     return count;
   }
 
-  /** Unwraps every key and lists what is wrong, `FINDINGS_MAX` at most. From `nextId` on nothing was ever used. */
+  /** Unwraps every key and lists problems, at most `FINDINGS_MAX`. Ids from `nextId` on were never used. */
   verify(nextId: number): KeyFinding[] {
     const findings: KeyFinding[] = [];
     const report = (finding: KeyFinding): void => {
@@ -224,7 +234,7 @@ export class KeySlots {
       if (this.#files.isCutShort(bucket)) report({ bucket, problem: 'the file is cut short' });
       if (readHeader(bytes).state === 'damaged') report({ bucket, problem: 'the header is damaged' });
       for (const [id, slot] of this.#inBucket(bucket)) {
-        // Past the last whole slot lies what a crash tore off: never used, so no finding.
+        // A torn slot past the last complete one was never used, so it is not a problem.
         if (slot.state === 'damaged' && id < nextId) report({ bucket, id, problem: 'the slot is damaged' });
         if (slot.state !== 'live') continue;
         try {
@@ -237,7 +247,7 @@ export class KeySlots {
     return findings;
   }
 
-  /** How a live key lies in its file; undefined for one that is not live. What is wrong with it is told, not thrown. */
+  /** Describes how a live key is stored; undefined for a key that is not live. Reports problems and does not throw. */
   inspect(id: number): KeyInspection | undefined {
     const bytes = this.#files.read(bucketOf(id));
     const slot = bytes === undefined ? undefined : readSlot(bytes, id);
@@ -254,13 +264,13 @@ export class KeySlots {
     }
   }
 
-  /** Copies the files into `directory`, durably. Returns how many. */
+  /** Copies the files durably into `directory`. Returns the number of files. */
   copyTo(directory: string): number {
     return this.#files.copyTo(directory);
   }
 }
 
-/** First 16 hex digits of SHA-256 of a key: names it in proofs after it is gone. */
+/** First 16 hex digits of SHA-256 of a key. Proofs name the key by it after its destruction. */
 export function fingerprintOf(key: Uint8Array): string {
   return hash('sha256', key, 'hex').slice(0, 16);
 }

@@ -18,7 +18,7 @@ function withCode(code: ErrorCode, pattern?: RegExp): (error: unknown) => boolea
   return (error) => error instanceof EngineError && error.code === code && (pattern?.test(error.message) ?? true);
 }
 
-/** A store with `count` flushed user keys; their values by id. */
+/** A store with `count` flushed user keys, and their values by id. */
 function filled(directory: string, count: number): { store: KeyStore; keys: Map<number, string> } {
   const store = KeyStore.open(directory, master, { name: 'shard-0' });
   const keys = new Map<number, string>();
@@ -59,7 +59,7 @@ test('a staged key can be used, and is on disk only after the flush', (t) => {
   assert.deepEqual(KeyStore.open(directory, master, { name: 'shard-0' }).get(id), key);
 });
 
-test('what a caller does to its copy of a key leaves the store alone', (t) => {
+test('changing a copy of a key does not change the store', (t) => {
   const { store, keys } = filled(temporaryDirectory(t), 1);
   store.get(1).fill(0);
   assert.equal(store.get(1).toString('hex'), keys.get(1));
@@ -98,7 +98,7 @@ test('a destroyed key leaves its fingerprint and time, once, and nothing of its 
   assert.throws(() => store.destroy([99], 3_000), MissingKey);
 });
 
-test('a slot that a crash tore is unused: its id is given again', (t) => {
+test('a slot that a crash tore counts as unused, and its id is given again', (t) => {
   const directory = temporaryDirectory(t);
   const { keys } = filled(directory, 5);
   const path = join(directory, bucketFileName(0));
@@ -172,7 +172,7 @@ test('a wrong master key is refused at open, by id', (t) => {
   );
 });
 
-test('rewrap: until it has ended both master keys are needed, then the new one alone', (t) => {
+test('rewrap: both master keys are needed until it has ended, then only the new one', (t) => {
   const directory = temporaryDirectory(t);
   const { store, keys } = filled(directory, SLOTS_PER_BUCKET * 2 + 5);
   store.destroy([7], 1_000);
@@ -180,7 +180,7 @@ test('rewrap: until it has ended both master keys are needed, then the new one a
   const both = next.accepting(master);
   const slices = store.rewrapSlices(next);
   slices.next();
-  // A key made while it is under way is wrapped under the new master key.
+  // A key created during the rotation is wrapped under the new master key.
   const { id, key } = store.allocate('user');
   store.flush();
   const cutOff = KeyStore.open(directory, both, { name: 'shard-0' });
@@ -189,7 +189,7 @@ test('rewrap: until it has ended both master keys are needed, then the new one a
   assert.equal(cutOff.get(1).toString('hex'), keys.get(1));
   assert.throws(() => KeyStore.open(directory, master, { name: 'shard-0' }), withCode('AUT-E003'));
   assert.throws(() => KeyStore.open(directory, next, { name: 'shard-0' }), withCode('AUT-E003'));
-  // Begun again after a crash it completes what is left, and only that.
+  // A second run after a crash completes the remaining keys, and only those.
   assert.equal(cutOff.rewrap(next), SLOTS_PER_BUCKET + 5);
   const done = KeyStore.open(directory, next, { name: 'shard-0' });
   for (const [known, value] of keys) if (known !== 7) assert.equal(done.get(known).toString('hex'), value);
@@ -198,7 +198,7 @@ test('rewrap: until it has ended both master keys are needed, then the new one a
   assert.equal(done.rewrap(next), 0);
 });
 
-test('tombstones of today destroy the keys that a restored backup brings back', (t) => {
+test('current tombstones destroy the keys that a restored backup brings back', (t) => {
   const directory = temporaryDirectory(t);
   const { store, keys } = filled(join(directory, 'now'), SLOTS_PER_BUCKET + 4);
   const restoredAt = join(directory, 'restored');
@@ -228,7 +228,7 @@ test('ids that a log names are not given again by a store that lost them', (t) =
   assert.throws(() => store.get(10), MissingKey);
 });
 
-test('what a crash left half-written is deleted at open', (t) => {
+test('half-written files of a crash are deleted at open', (t) => {
   const directory = temporaryDirectory(t);
   filled(directory, 1);
   writeFileSync(join(directory, `${bucketFileName(0)}.tmp`), 'half');
@@ -248,7 +248,7 @@ test('on a full disk a flush is STO-E001, drops the staged keys, and works again
   assert.throws(() => store.flush(), withCode('STO-E001', /disk is full/));
   assert.equal(store.state(id), 'missing');
   assert.deepEqual(store.get(1), kept);
-  // What is to go goes without room as well, in its place.
+  // Destruction needs no room either: it writes in place.
   store.destroy([2], 1_000);
   assert.equal(store.state(2), 'destroyed');
   rmSync(join(disk, 'ballast'));
@@ -261,7 +261,7 @@ test('on a full disk a flush is STO-E001, drops the staged keys, and works again
   assert.equal(again.state(2), 'destroyed');
 });
 
-test('any order of calls gives what a Map gives, across reopening', (t) => {
+test('any order of calls gives the same as a Map, across reopening', (t) => {
   const directory = temporaryDirectory(t);
   let run = 0;
   const command = fc.oneof(

@@ -1,8 +1,7 @@
-// A key id, give me its key. Ids are dense numbers from 1, so an id says by arithmetic in which bucket file and slot its
-// key lies; no table of keys is held in heap. Keys are wrapped under the master key; a destroyed one leaves a tombstone.
-//
-// One store belongs to one shard and is used by one thread. Every call is synchronous: writes are small, and what a key
-// seals may be committed only after the key is on disk.
+// The key store: returns keys by id. Ids are dense numbers from 1, so arithmetic gives the bucket file and slot of an
+// id, and no table of keys is held in heap. Keys are wrapped under the master key; a destroyed key leaves a tombstone.
+// A store belongs to one shard, and one thread uses it. Every call is synchronous: writes are small, and data sealed
+// under a key may be committed only after the key is on disk.
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { assert } from '../base/assert.ts';
@@ -23,7 +22,7 @@ import { bucketOf, type KeyKind, SLOTS_PER_BUCKET, type Slot } from './slot.ts';
 
 export type { KeyKind } from './slot.ts';
 
-/** Not a key, and not one that was destroyed: the log names a key that its store does not have. */
+/** The log names a key that its store does not have: neither a live nor a destroyed one. */
 export class MissingKey extends EngineError {
   override name = 'MissingKey';
   readonly id: number;
@@ -33,10 +32,10 @@ export class MissingKey extends EngineError {
   }
 }
 
-/** No key has this id: what is kept of somebody who never had one. */
+/** No key has this id. Used for a person who never had a key. */
 export const NO_KEY = 0;
 
-/** Stands for the fingerprint of a key that was lost before it was destroyed. */
+/** Replaces the fingerprint of a key that was lost before it was destroyed. */
 export const UNKNOWN_FINGERPRINT = '0'.repeat(16);
 
 export interface KeyStoreOptions {
@@ -51,13 +50,13 @@ export class KeyStore {
   /** The next id to give, past everything on disk and staged. */
   #nextId: number;
   readonly #staged = new Map<number, NewKey>();
-  /** Unwrapped keys, ours: callers get copies, so that these can be overwritten. */
+  /** Unwrapped keys. Callers get copies, so that these buffers can be overwritten. */
   readonly #unwrapped = new Map<number, Buffer>();
   #liveCount: number | undefined;
 
   /**
-   * The store in `directory`, made when absent. AUT-E003 when its keys were wrapped under a master key that `master`
-   * does not have; STO-E001 when the files are another store's or of another format.
+   * Opens the store in `directory`, or creates it. AUT-E003 when `master` lacks a master key that wraps its keys;
+   * STO-E001 when the files belong to another store or format.
    */
   static open(directory: string, master: MasterKey, options: KeyStoreOptions = {}): KeyStore {
     const slots = new KeySlots(directory, options.name ?? basename(directory), master);
@@ -78,8 +77,8 @@ export class KeyStore {
   }
 
   /**
-   * A new random key. It is only staged: on disk after `flush`, which must come before anything sealed under it is
-   * committed. The returned `key` is a copy, the caller's.
+   * A new random key, which is staged until `flush`. Call `flush` before committing anything sealed under the key. The
+   * caller owns the returned copy.
    */
   allocate(kind: KeyKind): { readonly id: number; readonly key: Buffer } {
     assert(this.#staged.size < KEYS_STAGED_MAX, 'staged keys are flushed group by group');
@@ -90,14 +89,14 @@ export class KeyStore {
     return { id, key: Buffer.from(key) };
   }
 
-  /** Ids up to `id` are taken: a log may name keys that a restored older store does not have. */
+  /** Reserves the ids up to `id`: a log may name keys that a restored older store does not have. */
   reserve(id: number): void {
     this.#nextId = Math.max(this.#nextId, id + 1);
   }
 
   /**
-   * Makes every staged key durable: one write and one sync (one more of each where a bucket ends within the group).
-   * On STO-E001 no staged key exists any more; their ids may be given again.
+   * Makes every staged key durable: one write and one sync, and one more of each where a bucket ends within the group.
+   * After STO-E001 no staged key exists any more, and its id may be given again.
    */
   flush(): void {
     if (this.#staged.size === 0) return;
@@ -115,7 +114,7 @@ export class KeyStore {
     for (const { id, key } of staged) this.#keep(id, key);
   }
 
-  /** The key, 32 bytes, a copy. CRY-E002 when it was destroyed, CRY-E001 when it does not unwrap, `MissingKey`. */
+  /** A copy of the key, 32 bytes. CRY-E002 when it was destroyed, CRY-E001 when it does not unwrap, `MissingKey`. */
   get(id: number): Buffer {
     const known = this.#staged.get(id)?.key ?? this.#unwrapped.get(id);
     if (known !== undefined) return Buffer.from(known);
@@ -127,7 +126,7 @@ export class KeyStore {
     return Buffer.from(key);
   }
 
-  /** True when the key is destroyed, missing or damaged: nothing that it sealed is ever read again. */
+  /** True when the key is destroyed, missing or damaged: data sealed under it can never be read again. */
   isGone(id: number): boolean {
     try {
       this.get(id).fill(0);
@@ -144,7 +143,7 @@ export class KeyStore {
     return state === 'live' || state === 'destroyed' ? state : 'missing';
   }
 
-  /** What a key was made for, also after it was destroyed; undefined when it is missing. */
+  /** The kind of a key, also after its destruction; undefined when the key is missing. */
   kind(id: number): KeyKind | undefined {
     const staged = this.#staged.get(id);
     if (staged !== undefined) return staged.kind;
@@ -162,7 +161,10 @@ export class KeyStore {
     return print;
   }
 
-  /** The same as a proof that a key is gone: `UNKNOWN_FINGERPRINT` for one that was given and cannot be read any more. */
+  /**
+   * The fingerprint as a proof that a key is gone: `UNKNOWN_FINGERPRINT` for an existing key that cannot be read any
+   * more.
+   */
   proof(id: number): string {
     try {
       return this.fingerprint(id);
@@ -172,7 +174,7 @@ export class KeyStore {
     }
   }
 
-  /** What is left of a destroyed key; undefined for any other. */
+  /** The tombstone of a destroyed key; undefined for any other. */
   tombstone(id: number): Tombstone | undefined {
     if (this.#staged.has(id)) return undefined;
     const slot = this.#slot(id);
@@ -180,10 +182,10 @@ export class KeyStore {
   }
 
   /**
-   * Destroys keys for good: when this returns, each one's wrapped bytes are gone from the store and its tombstone is
-   * durable. A key that is destroyed already keeps its first tombstone; one that was lost before gets one, so that it
-   * does not come back with an old file. In the order of `ids`. `MissingKey` for an id that was never given, STO-E001
-   * (then some may be destroyed; calling again completes it).
+   * Destroys keys for good. On return, each one's wrapped bytes are gone from the store and its tombstone is durable. A
+   * destroyed key keeps its first tombstone. A lost key gets one, so that an old file cannot bring it back. Results are
+   * in the order of `ids`. `MissingKey` for an id that was never given. After STO-E001 some keys may be destroyed; call
+   * again to complete it.
    */
   destroy(ids: readonly number[], nowMs: number): { readonly id: number; readonly fingerprint: string }[] {
     const prints = new Map<number, string>();
@@ -198,14 +200,14 @@ export class KeyStore {
     return ids.map((id) => ({ id, fingerprint: prints.get(id)! }));
   }
 
-  /** Every tombstone, ids ascending: what a backup of data needs kept to be restored without bringing keys back. */
+  /** Every tombstone, ids ascending. Keep them with a backup, so that restoring it does not bring keys back. */
   *tombstones(): IterableIterator<Tombstone> {
     for (const [id, slot] of this.#slots.all()) if (slot.state === 'destroyed') yield toTombstone(id, slot);
   }
 
   /**
-   * Destroys here what was destroyed elsewhere: after a restore, the buckets of the backup may hold keys that were
-   * destroyed since. Keys that this store never had get their tombstone too. Returns how many slots changed.
+   * Destroys keys that were destroyed elsewhere: after a restore, the backup's buckets may hold keys that were
+   * destroyed since. Keys that this store never had get a tombstone too. Returns the number of changed slots.
    */
   applyTombstones(tombstones: Iterable<Tombstone>): number {
     let changed = 0;
@@ -215,7 +217,7 @@ export class KeyStore {
         changed += this.#applyToBucket(group);
         group = [];
       }
-      // A key in a bucket once: a longer group repeats ids, and is written before it grows.
+      // A group holds each key of a bucket once. A longer one repeats ids, so it is written before it grows.
       if (group.length >= SLOTS_PER_BUCKET) {
         changed += this.#applyToBucket(group);
         group = [];
@@ -236,7 +238,9 @@ export class KeyStore {
     return fresh.length;
   }
 
-  /** Wraps every key under `next`'s current master key; see `rewrapSlices`. Returns how many were wrapped anew. */
+  /**
+   * Wraps every key under `next`'s current master key; see `rewrapSlices`. Returns the number of keys wrapped again.
+   */
   rewrap(next: MasterKey): number {
     const slices = this.rewrapSlices(next);
     for (;;) {
@@ -246,14 +250,14 @@ export class KeyStore {
   }
 
   /**
-   * The same in slices of one bucket; other calls may come between. Each bucket is replaced whole, so after a crash it
-   * is wrapped under the old or the new master key, and both open the store until this has ended.
+   * The same in slices of one bucket, between which other calls may run. Each bucket is replaced whole: after a crash
+   * it is wrapped under the old or the new master key. Until the end, opening the store needs both.
    */
   rewrapSlices(next: MasterKey): Generator<void, number, void> {
     return this.#slots.rewrapSlices(next);
   }
 
-  /** Keys that are not destroyed, staged ones not counted. The first call reads every bucket. */
+  /** The number of keys that are not destroyed, without staged ones. The first call reads every bucket. */
   get liveCount(): number {
     if (this.#liveCount === undefined) {
       let count = 0;
@@ -263,23 +267,26 @@ export class KeyStore {
     return this.#liveCount;
   }
 
-  /** Unwraps every key and lists what is wrong; at most `FINDINGS_MAX`. */
+  /** Unwraps every key and lists problems, at most `FINDINGS_MAX`. */
   verify(): KeyFinding[] {
     return this.#slots.verify(this.#nextId);
   }
 
-  /** How a live key lies in its file; undefined for one that is not live. What is wrong with it is told, not thrown. */
+  /** Describes how a live key is stored; undefined for a key that is not live. Reports problems and does not throw. */
   inspect(id: number): KeyInspection | undefined {
     return this.#staged.has(id) ? undefined : this.#slots.inspect(id);
   }
 
-  /** Copies the store's files into `directory`, durably; opened there under the same `name`. Returns how many files. */
+  /**
+   * Copies the store's files durably into `directory`, where they open under the same `name`. Returns the number of
+   * files.
+   */
   copyTo(directory: string): number {
     assert(this.#staged.size === 0, 'a backup is taken between groups');
     return this.#slots.copyTo(directory);
   }
 
-  /** Overwrites the keys held in heap. The store is not used afterwards. */
+  /** Overwrites the keys held in heap. The store cannot be used afterwards. */
   close(): void {
     for (const key of this.#unwrapped.values()) key.fill(0);
     for (const { key } of this.#staged.values()) key.fill(0);

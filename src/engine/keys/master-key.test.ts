@@ -29,7 +29,7 @@ test('the first start makes a key file of mode 600 and says so; the next one rea
   assert.equal(second.rotating, false);
 });
 
-test('a value given is taken, and a wrong one is refused by id ever after', (t) => {
+test('a given value is accepted, and from then on a wrong one is refused by id', (t) => {
   const dataDirectory = temporaryDirectory(t);
   const { key, source } = loadMasterKey({ dataDirectory, value: hexA });
   assert.equal(source, 'env');
@@ -41,7 +41,7 @@ test('a value given is taken, and a wrong one is refused by id ever after', (t) 
   assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is gone, and none was given/));
 });
 
-test('a malformed key is refused with what is wrong, and without its value', (t) => {
+test('the refusal of a malformed key says what is wrong and hides its value', (t) => {
   const dataDirectory = temporaryDirectory(t);
   for (const value of ['', 'abc', 'zz'.repeat(32), hexA.slice(1), `${hexA}0`])
     assert.throws(
@@ -51,7 +51,7 @@ test('a malformed key is refused with what is wrong, and without its value', (t)
     );
 });
 
-test('a key file of its own place is read; one that is not there is refused', (t) => {
+test('a key file in another place is read; a missing one is refused', (t) => {
   const dataDirectory = temporaryDirectory(t);
   const file = join(dataDirectory, 'elsewhere.key');
   assert.throws(() => loadMasterKey({ dataDirectory, file }), authError(/elsewhere\.key does not exist/));
@@ -59,7 +59,7 @@ test('a key file of its own place is read; one that is not there is refused', (t
   assert.equal(loadMasterKey({ dataDirectory, file }).key.id, MasterKey.of(Buffer.from(hexA, 'hex')).id);
 });
 
-test('a key file that others can read is warned about', (t) => {
+test('a key file that others can read causes a warning', (t) => {
   const dataDirectory = temporaryDirectory(t);
   loadMasterKey({ dataDirectory });
   const told: string[] = [];
@@ -79,7 +79,7 @@ test('no new master key is made over keys that an older one wrapped', (t) => {
   assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is gone/));
 });
 
-test('a rotation needs both keys until it is finished, and says that it is under way', (t) => {
+test('a rotation needs both keys until it is finished, and is reported as under way', (t) => {
   const dataDirectory = temporaryDirectory(t);
   const old = loadMasterKey({ dataDirectory }).key;
   const store = KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), old);
@@ -100,7 +100,7 @@ test('a rotation needs both keys until it is finished, and says that it is under
   assert.deepEqual(KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), done.key).get(id), key);
 });
 
-test('a rotation of a key that the operator holds: new and old are given, then the new one', (t) => {
+test('rotating a key that the operator holds: first both keys are given, then the new one', (t) => {
   const dataDirectory = temporaryDirectory(t);
   loadMasterKey({ dataDirectory, value: hexA });
   assert.throws(() => loadMasterKey({ dataDirectory, value: hexB }), authError(/wrong master key/));
@@ -119,7 +119,7 @@ test('a check file that holds something else is refused', (t) => {
   assert.throws(() => loadMasterKey({ dataDirectory, value: hexA }), authError(/does not hold ids/));
 });
 
-test('a key that is a pattern is told from a random one, and warned about', (t) => {
+test('a key with a pattern is distinguished from a random one and causes a warning', (t) => {
   const keyOf = (bytes: readonly number[]) => MasterKey.of(Uint8Array.from(bytes));
   const bytes = Array.from({ length: 32 }, (_, at) => at);
   for (const guessable of [bytes.map(() => 0), bytes, bytes.map((at) => 255 - at), bytes.map((at) => at % 8)])

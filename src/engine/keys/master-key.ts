@@ -1,8 +1,7 @@
-// The master key: which bytes, from where, and that they are the right ones. It wraps every other key.
-//
-// `<data-dir>/keys/master.key` holds it in hex where nobody gave one; `<data-dir>/keys/master.check` names (by id, not
-// by value) the master keys that the stored keys are wrapped under. A start with other keys is refused by that name.
-// While a rotation is under way the check names two, and both must be given.
+// The master key: loads it, and checks that it is the right one. It wraps every other key.
+// `<data-dir>/keys/master.key` holds it in hex, unless the operator gives one. `<data-dir>/keys/master.check` lists the
+// ids of the master keys that wrap the stored keys. A start with other keys is refused, and the message names the ids.
+// During a rotation the check file lists two ids, and both keys must be given.
 import { hash, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -14,11 +13,13 @@ import { bucketFileName } from './bucket-files.ts';
 
 const MASTER_FILE = 'master.key';
 const CHECK_FILE = 'master.check';
-/** A key's id must not help to guess the key: it is 8 bytes of a hash of 32 random ones, under a prefix of its own. */
+/**
+ * A key's id must not help to guess the key: it is 8 bytes of a hash of its 32 random bytes, with a prefix of its own.
+ */
 const ID_PREFIX = 'granary master key id\0';
-/** The current key and those it replaces: more than a rotation upon a rotation is a mistake in the file. */
+/** The current key and those it replaces. More of them than nested rotations need indicate a mistake in the file. */
 const MASTER_KEYS_MAX = 8;
-/** Of 32 random bytes some 30 differ. Fewer than 16 do in practice never. */
+/** Of 32 random bytes some 30 differ. Fewer than 16 practically never do. */
 const DIFFERENT_BYTES_MIN = 16;
 
 interface Version {
@@ -41,28 +42,28 @@ export class MasterKey {
     return new MasterKey(keys.map(toVersion));
   }
 
-  /** A fresh random key, which also accepts what `previous` does. */
+  /** A new random key, which also accepts the keys of `previous`. */
   static random(previous?: MasterKey): MasterKey {
     return new MasterKey([toVersion(randomBytes(KEY_BYTES)), ...(previous === undefined ? [] : previous.#versions)]);
   }
 
-  /** The same current key, accepting what `other` does as well. */
+  /** The same current key, which also accepts the keys of `other`. */
   accepting(other: MasterKey): MasterKey {
     const added = other.#versions.filter((version) => !this.accepts(version.id));
     return new MasterKey([...this.#versions, ...added]);
   }
 
-  /** The current key alone: what is left when everything is wrapped under it. */
+  /** The current key alone, for when every key is wrapped under it. */
   alone(): MasterKey {
     return new MasterKey([this.#current]);
   }
 
-  /** 16 hex digits that name the current key and say nothing about it. */
+  /** 16 hex digits that name the current key and reveal nothing about it. */
   get id(): string {
     return this.#current.id;
   }
 
-  /** True where the current key has a pattern that no random source gives: few different bytes, or a series of them. */
+  /** True when the current key shows a pattern that no random source produces: few different bytes, or a series. */
   get isGuessable(): boolean {
     const { raw } = this.#current;
     const step = (raw[1]! - raw[0]!) & 0xff;
@@ -79,20 +80,23 @@ export class MasterKey {
     return this.#versions.some((version) => version.id === id);
   }
 
-  /** `key` (32 bytes) under the current master key: 60 bytes, bound to `name`. */
+  /** Wraps `key` (32 bytes) under the current master key, bound to `name`. Returns 60 bytes. */
   wrap(key: Uint8Array, name: string): Buffer {
     assert(key.length === KEY_BYTES, 'a key has 32 bytes');
     return seal(this.#current.key, key, Buffer.from(name));
   }
 
-  /** The key that the master key `id` wrapped for `name`. AUT-E003 when that master key is not here, CRY-E001. */
+  /**
+   * Unwraps the key that the master key `id` wrapped for `name`. AUT-E003 when that master key is not given, CRY-E001
+   * when it does not open.
+   */
   unwrap(id: string, wrapped: Uint8Array, name: string): Buffer {
     const version = this.#versions.find((candidate) => candidate.id === id);
     if (version === undefined) throw wrongMasterKey(this.ids, [id]);
     return open(version.key, wrapped, Buffer.from(name));
   }
 
-  /** The keys themselves, 32 bytes each, the current one first: copies, the caller's. */
+  /** Copies of the keys, 32 bytes each, the current one first. The caller owns them. */
   get raw(): readonly Uint8Array[] {
     return this.#versions.map((version) => new Uint8Array(version.raw));
   }
@@ -116,31 +120,32 @@ function toVersion(raw: Uint8Array): Version {
 
 export interface MasterKeyOptions {
   readonly dataDirectory: string;
-  /** The environment variable's value: 64 hex digits, or several of those with commas between, the current one first. */
+  /** Value of the environment variable: 64 hex digits, or several keys separated by commas, the current one first. */
   readonly value?: string | undefined;
-  /** A file with the same, a line each. Read, never written. */
+  /** A file with the same, a key a line. It is read, never written. */
   readonly file?: string | undefined;
-  /** Told what an operator should know: a key that was made, a file that others can read. */
+  /** Called with a text for the operator: a key was created, or others can read its file. */
   readonly warn?: (text: string) => void;
 }
 
 export interface LoadedMasterKey {
   readonly key: MasterKey;
   readonly source: 'env' | 'file' | 'created';
-  /** A rotation was begun and not finished: every key store still has to be rewrapped. */
+  /** True when a rotation has begun and not finished: every key store still has to be rewrapped. */
   readonly rotating: boolean;
 }
 
 /**
- * The master key of a data directory: the value given, else the file given, else `keys/master.key`, which is made when
- * the directory is new. AUT-E003 for a key that is malformed, missing, or not the one this directory was made with.
+ * Loads the master key of a data directory: from the given value, else from the given file, else from
+ * `keys/master.key`, which is created in a new directory. AUT-E003 for a key that is malformed, missing, or not the one
+ * that this directory was created with.
  */
 export function loadMasterKey(options: MasterKeyOptions): LoadedMasterKey {
   const directory = join(options.dataDirectory, 'keys');
   const found = findMasterKey(directory, options);
   if (found.key.isGuessable)
     options.warn?.(
-      'the master key is a pattern and can be guessed: make a random one (openssl rand -hex 32), then rotate',
+      'the master key is a pattern and can be guessed: create a random one (openssl rand -hex 32), then rotate',
     );
   const expected = readCheck(directory);
   if (expected === undefined) {
@@ -163,36 +168,36 @@ function findMasterKey(directory: string, options: MasterKeyOptions): Omit<Loade
   if (readCheck(directory) !== undefined || holdsBuckets(directory))
     throw new EngineError(
       'AUT-E003',
-      `no master key: ${path} is gone, and none was given. Nothing can be opened without it`,
+      `no master key: ${path} is gone, and none was given. Stored data cannot be opened without it`,
     );
   makeFolder(directory);
   const key = MasterKey.random();
   replaceFile(path, Buffer.from(key.toText()));
   options.warn?.(
-    `a master key was made in ${path}. Whoever has it and the data can read everything: keep it elsewhere`,
+    `a master key was made in ${path}. Anyone with this key and the data can read everything: move the key elsewhere`,
   );
   return { key, source: 'created' };
 }
 
 /**
- * First step of a rotation: from here on a start needs every key of `next`, old and new. `ownFile`: the key lives in
- * `keys/master.key` (the operator holds it otherwise). Then rewrap every key store, then `finishRotation`.
+ * First step of a rotation: from now on a start needs every key of `next`, old and new. `ownFile`: the key lives in
+ * `keys/master.key`; otherwise the operator holds it. Next, rewrap every key store, then call `finishRotation`.
  */
 export function beginRotation(dataDirectory: string, next: MasterKey, ownFile: boolean): void {
   const directory = join(dataDirectory, 'keys');
-  // The file first: a check that names a key which is nowhere would lock everyone out.
+  // The key file comes first: a check file that names a key which exists nowhere would lock everyone out.
   if (ownFile) replaceFile(join(directory, MASTER_FILE), Buffer.from(next.toText()));
   writeCheck(directory, next.ids);
 }
 
-/** Last step, when no stored key is wrapped under an older master key any more: the older ones are forgotten. */
+/** Last step of a rotation: forgets the older master keys, which wrap no stored key any more. */
 export function finishRotation(dataDirectory: string, next: MasterKey, ownFile: boolean): void {
   const directory = join(dataDirectory, 'keys');
   writeCheck(directory, [next.id]);
   if (ownFile) replaceFile(join(directory, MASTER_FILE), Buffer.from(next.alone().toText()));
 }
 
-/** AUT-E003 that names what was given and what is needed, by id. */
+/** An AUT-E003 that names the given and the needed keys by id. */
 export function wrongMasterKey(given: readonly string[], needed: readonly string[]): EngineError {
   return new EngineError(
     'AUT-E003',
@@ -235,7 +240,7 @@ function writeCheck(directory: string, ids: readonly string[]): void {
   replaceFile(join(directory, CHECK_FILE), Buffer.from(`${ids.join('\n')}\n`));
 }
 
-/** True when a key store's files lie in a folder under `directory`: its keys need the master key that made them. */
+/** True when a folder under `directory` holds a key store. Its keys need the master key that wrapped them. */
 function holdsBuckets(directory: string): boolean {
   if (!existsSync(directory)) return false;
   return readdirSync(directory, { recursive: true }).some((path) => basename(String(path)) === bucketFileName(0));

@@ -5,7 +5,7 @@
 //                      live:       master id 8 | wrapped key 60 | 0…  | crc u32
 //                      destroyed:  fingerprint 8 | destroyed ms u64 | 0… | crc u32
 //
-// A slot of zeros was never written. A file is made whole, so a later write neither grows nor moves it.
+// A slot of zeros was never written. A file is created at its full size, so later writes neither grow nor move it.
 import { assert } from '../base/assert.ts';
 import { checksum } from '../crypto/checksum.ts';
 
@@ -22,10 +22,10 @@ const CHECKSUM_AT = SLOT_BYTES - 4;
 const STATE_UNUSED = 0;
 const STATE_LIVE = 1;
 const STATE_DESTROYED = 2;
-/** Layout of what a slot wraps: 32 random bytes. */
+/** Version of the wrapped content: 32 random bytes. */
 const SLOT_VERSION = 1;
 
-/** What a key is for. The number is on disk. */
+/** The use of a key. The numbers are on disk. */
 export const KEY_KINDS = { blob: 1, token: 2, index: 3, user: 4, scope: 5 } as const;
 export type KeyKind = keyof typeof KEY_KINDS;
 const KIND_NAMES: readonly (KeyKind | undefined)[] = [undefined, 'blob', 'token', 'index', 'user', 'scope'];
@@ -34,7 +34,7 @@ export interface LiveSlot {
   readonly state: 'live';
   readonly kind: KeyKind;
   readonly createdMs: number;
-  /** 16 hex digits: which master key wrapped it. */
+  /** 16 hex digits: the id of the master key that wrapped it. */
   readonly masterId: string;
   /** A view into the bucket. */
   readonly wrapped: Uint8Array;
@@ -56,7 +56,7 @@ export function bucketOf(id: number): number {
   return Math.floor((id - 1) / SLOTS_PER_BUCKET);
 }
 
-/** Where the slot of `id` begins in its bucket's bytes. */
+/** The offset of slot `id` in its bucket's bytes. */
 export function slotOffset(id: number): number {
   return HEADER_BYTES + ((id - 1) % SLOTS_PER_BUCKET) * SLOT_BYTES;
 }
@@ -74,7 +74,7 @@ export function emptyBucket(bucket: number, name: string): Buffer {
 
 export function writeHeader(bytes: Buffer, bucket: number, name: string): void {
   const nameBytes = Buffer.from(name);
-  assert(nameBytes.length <= STORE_NAME_BYTES_MAX, 'the name of a key store fits its header');
+  assert(nameBytes.length <= STORE_NAME_BYTES_MAX, "a key store's name fits the header");
   bytes.fill(0, 0, HEADER_BYTES);
   MAGIC.copy(bytes, 0);
   bytes.writeUInt16LE(FORMAT, 8);
@@ -99,7 +99,7 @@ export function readHeader(bytes: Buffer): Header {
 
 export const BUCKET_FORMAT = FORMAT;
 
-/** The slot of `id` in its bucket's bytes. `damaged`: torn by a crash or rotten, or another key's slot. */
+/** The slot of `id` in its bucket's bytes. `damaged`: torn by a crash, rotten, or the slot of another key. */
 export function readSlot(bytes: Buffer, id: number): Slot {
   const at = slotOffset(id);
   const slot = bytes.subarray(at, at + SLOT_BYTES);
@@ -122,7 +122,7 @@ export function readSlot(bytes: Buffer, id: number): Slot {
   return { state: 'destroyed', kind, createdMs, fingerprint: slot.toString('hex', 16, 24), destroyedMs };
 }
 
-/** What a damaged slot was for, as far as its bytes still say; a guess where they do not. */
+/** The kind of key in a damaged slot, as far as its bytes can be read; otherwise a guess. */
 export function kindOfDamaged(bytes: Buffer, id: number): KeyKind {
   return KIND_NAMES[bytes[slotOffset(id) + 1]!] ?? 'blob';
 }

@@ -9,7 +9,7 @@ import { CorruptRecord } from './log.ts';
 import { MemoryLog, MemoryLogStore } from './memory.ts';
 
 const stores = new Map<string, MemoryLogStore>();
-logConformance('faulty (told nothing)', {
+logConformance('faulty (no fault set)', {
   open(directory) {
     const known = stores.get(directory);
     const store =
@@ -29,7 +29,7 @@ test('a refused append writes nothing and the next one works', async () => {
   assert.equal(await log.append({ records: [Buffer.from('b')] }), 1);
 });
 
-test('a failed sync poisons until the log is opened again, and what was written may be there or not', async () => {
+test('a failed sync poisons the log until it is opened again, and the append may be on disk or not', async () => {
   for (const written of [false, true]) {
     const store = new MemoryLogStore();
     const log = new FaultyLog(new MemoryLog(store));
@@ -44,7 +44,7 @@ test('a failed sync poisons until the log is opened again, and what was written 
   }
 });
 
-test('faults that have not come can be taken back', async () => {
+test('faults that have not occurred yet can be disarmed', async () => {
   const log = new FaultyLog(new MemoryLog());
   log.failNextAppend();
   log.failNextSync({ written: true });
@@ -53,7 +53,7 @@ test('faults that have not come can be taken back', async () => {
   assert.equal(log.poisoned, undefined);
 });
 
-test('held appends commit when they are let go', async () => {
+test('held appends commit when they are released', async () => {
   const log = new FaultyLog(new MemoryLog());
   const release = log.holdAppends();
   const append = log.append({ records: [Buffer.from('a')] });

@@ -1,4 +1,4 @@
-// A log that fails when it is told to: what stands on a log is tested with it.
+// A log that fails on demand, for tests of the code above a log.
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { ForwardingLog } from './forwarding-log.ts';
@@ -6,7 +6,7 @@ import { type Append, CorruptRecord, type LogRecord, type Sequence } from './log
 
 type ReadFault = { readonly kind: 'corrupt' } | { readonly kind: 'flip'; readonly offset: number };
 
-/** Passes every call on to `inner`, but for the faults that were asked for. */
+/** Forwards every call to `inner`, except where a fault was requested. */
 export class FaultyLog extends ForwardingLog {
   #appendFault: EngineError | undefined;
   #syncFault: { readonly written: boolean } | undefined;
@@ -14,23 +14,26 @@ export class FaultyLog extends ForwardingLog {
   #poisoned: string | undefined;
   readonly #readFaults = new Map<Sequence, ReadFault>();
 
-  /** The next append is refused as a full disk would refuse it: nothing is written, the one after it works. */
+  /** The next append is refused as on a full disk: nothing is written, and later appends work. */
   failNextAppend(text = 'no room: the disk is full'): void {
     this.#appendFault = new EngineError('STO-E001', text, { retryable: true });
   }
 
-  /** The next append fails in its sync and poisons the log. `written`: it is on disk all the same, as may happen. */
+  /**
+   * The next append fails in its sync and poisons the log. `written`: its records reach the disk nevertheless, as can
+   * happen.
+   */
   failNextSync({ written }: { readonly written: boolean }): void {
     this.#syncFault = { written };
   }
 
-  /** Appends that were to fail and have not come yet will work. */
+  /** Cancels faults that have not occurred yet. */
   disarm(): void {
     this.#appendFault = undefined;
     this.#syncFault = undefined;
   }
 
-  /** Appends wait from now on until the returned function is called. */
+  /** Delays all appends until the returned function is called. */
   holdAppends(): () => void {
     let open = (): void => undefined;
     this.#gate = new Promise((resolve) => {
@@ -42,17 +45,19 @@ export class FaultyLog extends ForwardingLog {
     };
   }
 
-  /** The record reads as one whose checksum is wrong. */
+  /** Makes the record read as one with a wrong checksum. */
   corrupt(sequence: Sequence): void {
     this.#readFaults.set(sequence, { kind: 'corrupt' });
   }
 
-  /** The record reads with one byte changed that no checksum noticed; what sealed it must. */
+  /**
+   * Changes one byte of the record as it is read, unnoticed by the checksum. The seal of its content must notice it.
+   */
   flipByte(sequence: Sequence, offset: number): void {
     this.#readFaults.set(sequence, { kind: 'flip', offset });
   }
 
-  /** Every record reads as it is again. */
+  /** Ends all read faults. */
   heal(): void {
     this.#readFaults.clear();
   }

@@ -18,7 +18,7 @@ logConformance('fixed records', {
 
 const record = (...bytes: number[]): Uint8Array => Uint8Array.from(bytes);
 
-test('a fixed record keeps its place: whatever is to replace it is refused, and nothing of that append is written', async (t) => {
+test('a replacement of a fixed record is refused, and nothing of that append is written', async (t) => {
   const logs: Log[] = [new MemoryLog(), openLmdbLog(join(temporaryDirectory(t), 'log'), { stamp })];
   for (const inner of logs) {
     const log = new FixedRecordsLog(inner, isFixed);
@@ -36,7 +36,7 @@ test('a fixed record keeps its place: whatever is to replace it is refused, and 
         );
     assert.deepEqual([...log.read(1)!], [FIXED, 1]);
     assert.deepEqual([log.nextSequence, log.getState('k')], [4, undefined]);
-    // What may change still does, and what may go still goes.
+    // Other records can still be replaced, and fixed ones removed.
     await log.append({ records: [], replacements: [[2, record(8)]], removals: [1] });
     assert.deepEqual([log.read(1), [...log.read(2)!]], [undefined, [8]]);
     await log.close();

@@ -1,5 +1,5 @@
-// A log of which some records never change: what would put another in the place of one of those is refused, whoever
-// asks. Everything else passes on to the log behind it.
+// Decorator of a log in which some records are immutable: it refuses to replace them for every caller, and forwards all
+// other calls to the inner log.
 import { assert } from '../base/assert.ts';
 import { ForwardingLog } from './forwarding-log.ts';
 import type { Append, Log, Sequence } from './log.ts';
@@ -9,7 +9,7 @@ export class FixedRecordsLog extends ForwardingLog {
   readonly peek?: Log['peek'] & {};
   readonly checkFiles?: Log['checkFiles'] & {};
 
-  /** `isFixed` goes by the first byte of a record: what stands behind the record may be anything. */
+  /** `isFixed` judges by the first byte of a record; the bytes behind the record are undefined. */
   constructor(inner: Log, isFixed: (bytes: Uint8Array) => boolean) {
     super(inner);
     this.#isFixed = isFixed;
@@ -19,7 +19,7 @@ export class FixedRecordsLog extends ForwardingLog {
 
   override async append(append: Append): Promise<Sequence> {
     for (const [sequence] of append.replacements ?? [])
-      assert(this.mayReplace(sequence), 'a replacement is of a record that is there and may change');
+      assert(this.mayReplace(sequence), 'a replaced record exists and is not fixed');
     return this.inner.append(append);
   }
 
@@ -27,7 +27,7 @@ export class FixedRecordsLog extends ForwardingLog {
     return this.#isFixedAt(sequence) === false;
   }
 
-  /** Undefined where there is no record. */
+  /** Undefined when there is no record. */
   #isFixedAt(sequence: Sequence): boolean | undefined {
     if (this.inner.peek !== undefined) return this.inner.peek(sequence, this.#isFixed);
     const bytes = this.inner.read(sequence);

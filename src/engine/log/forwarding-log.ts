@@ -1,4 +1,4 @@
-// A log before a log: every call goes on to the one behind it. What stands in between changes the calls that it is there for.
+// Decorator that forwards every call to the inner log. Subclasses override the calls that they change.
 import type { Append, CorruptRecord, Log, LogRecord, Sequence } from './log.ts';
 
 export abstract class ForwardingLog implements Log {

@@ -1,12 +1,12 @@
-// A record as it is stored: its bytes, then a CRC-32 of them seeded with its sequence, so that a record in another's
-// place does not check either.
+// A stored record: its bytes, then their CRC-32, seeded with the sequence number so that a record in the wrong place
+// fails its check.
 import { crc32 } from 'node:zlib';
 
 export const FRAME_BYTES = 4;
 
 /**
- * The frames of `records`, which get sequences from `first`. Views of one new block: records arrive as many small
- * arrays, and this is the only copy made of them on this side.
+ * Frames `records`, whose sequence numbers begin at `first`. The frames are views of one new block, the only copy on
+ * this side: records arrive as many small arrays.
  */
 export function frameRecords(records: readonly Uint8Array[], first: number): Uint8Array[] {
   let total = 0;
@@ -25,12 +25,14 @@ export function frameRecords(records: readonly Uint8Array[], first: number): Uin
   return frames;
 }
 
-/** One frame; `seed` is the sequence, or 0 for what has none. */
+/** One frame. `seed` is the sequence number, or 0 for values without one. */
 export function frame(bytes: Uint8Array, seed: number): Uint8Array {
   return frameRecords([bytes], seed)[0]!;
 }
 
-/** A copy of a frame's bytes, or undefined when they do not check. Only the first `length` bytes of `framed` count. */
+/**
+ * A copy of a frame's bytes, or undefined when the checksum is wrong. Reads only the first `length` bytes of `framed`.
+ */
 export function unframe(framed: Uint8Array, length: number, seed: number): Buffer | undefined {
   const end = length - FRAME_BYTES;
   if (end < 0) return undefined;

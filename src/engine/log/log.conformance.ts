@@ -1,4 +1,4 @@
-// What every log keeps to, as a suite to run on each: `logConformance('memory', …)` in the implementation's own test.
+// The contract of every log, as a test suite: an implementation's own test calls `logConformance('memory', …)`.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { SCAN_PAGE_RECORDS } from '../base/limits.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord } from './log.ts';
 
 export interface LogHarness {
-  /** Opens the log of that folder, a new one or the one closed there before; also a folder that `backup` filled. */
+  /** Opens the log of the folder: a new log, one that was closed there, or one that `backup` wrote. */
   open(directory: string): Log;
 }
 
@@ -22,7 +22,7 @@ function text(value: Uint8Array | undefined): string | undefined {
   return value === undefined ? undefined : Buffer.from(value).toString();
 }
 
-/** A whole record; fails for a corrupt one. */
+/** The record; fails the test when it is corrupt. */
 function whole(record: LogRecord | CorruptRecord): LogRecord {
   assert.ok(!(record instanceof CorruptRecord), String(record));
   return record;
@@ -65,7 +65,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     assert.equal(text(log.getState('k')), 'v');
   });
 
-  suite('records from nothing to beyond a page of any kind come back whole', async (log) => {
+  suite('records of every size, from empty to larger than a page, come back complete', async (log) => {
     const sizes = [0, 1, 3, 250, 4_095, 4_096, 70_000, 1_100_000];
     const records = sizes.map((size, i) => Buffer.alloc(size, i + 1));
     await log.append({ records });
@@ -96,7 +96,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     }
   });
 
-  suite('a removed record is a gap, and its sequence is never given again, reopened or not', async (log, directory) => {
+  suite('a removed record leaves a gap, and its sequence number is never given again, even after reopening', async (log, directory) => {
     await log.append({ records: [bytes('a'), bytes('b'), bytes('c')] });
     await log.append({ records: [], removals: [2, 3] });
     assert.deepEqual(scanned(log), [[1, 'a']]);
@@ -110,7 +110,7 @@ export function logConformance(name: string, harness: LogHarness): void {
         [1, 'a'],
         [4, 'd'],
       ]);
-      // Removing what is gone already is no error.
+      // Removing a removed record is not an error.
       await again.append({ records: [], removals: [2, 4] });
       assert.deepEqual(scanned(again), [[1, 'a']]);
     } finally {
@@ -154,7 +154,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     );
   });
 
-  suite('a scan keeps to its bounds, in order, over pages and gaps', async (log) => {
+  suite('a scan stays within its bounds and in order, across pages and gaps', async (log) => {
     const count = SCAN_PAGE_RECORDS * 2 + 50;
     await log.append({ records: Array.from({ length: count }, (_, i) => bytes(String(i + 1))) });
     const removals = Array.from({ length: count }, (_, i) => i + 1).filter((sequence) => sequence % 3 === 0);
@@ -222,7 +222,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     assert.equal(log.nextSequence, 2);
   });
 
-  suite('a backup taken while appends go on holds whole appends, up to some point', async (log, directory) => {
+  suite('a backup taken while appends go on holds complete appends up to some point', async (log, directory) => {
     const appendOne = (i: number): Promise<number> =>
       log.append({
         records: [Buffer.alloc(1_000, i), Buffer.alloc(2_000, i)],
@@ -258,12 +258,12 @@ export function logConformance(name: string, harness: LogHarness): void {
     assert.equal(Number(text(log.getState('appends'))), appended);
   });
 
-  suite('it knows what it takes on disk', async (log) => {
+  suite('it reports its bytes on disk', async (log) => {
     await log.append({ records: [Buffer.alloc(500_000, 7)] });
     assert.ok(log.bytesOnDisk() >= 500_000);
   });
 
-  test(`${name} log: any order of appends gives what a Map gives, across reopening`, async (t) => {
+  test(`${name} log: any order of appends gives the same as a Map, across reopening`, async (t) => {
     const directory = temporaryDirectory(t);
     const append = fc.record({
       records: fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 6 }),

@@ -1,16 +1,18 @@
-// The log: records in, the same records back, in order. It knows no grains. LMDB is the first store behind this
-// interface (lmdb/); a second one would have to keep what the comments promise.
+// The interface of the log: an ordered store of records that knows nothing of grains. LMDB implements it (lmdb/). A
+// second implementation must keep the promises in these comments.
 import { EngineError } from '../base/errors.ts';
 
-/** Place of a record in the log, from 1, ascending, never reused. Below 2^32: it is also a grain's ordinal. */
+/** The position of a record: ascending from 1, never reused, below 2^32 because it is also a grain's ordinal. */
 export type Sequence = number;
 
 export interface Append {
-  /** Records in order; the i-th gets sequence `log.nextSequence + i`, where nextSequence is that before the append. */
+  /**
+   * Records in order. The i-th gets the sequence number `log.nextSequence + i`, with nextSequence before the append.
+   */
   readonly records: readonly Uint8Array[];
-  /** Records that take the place of one that is there, in the same transaction: its sequence stays. */
+  /** Records that replace existing ones in the same transaction and keep their sequence numbers. */
   readonly replacements?: readonly (readonly [sequence: Sequence, bytes: Uint8Array])[];
-  /** Sequences whose values are deleted in the same transaction; they stay as gaps. */
+  /** Sequence numbers whose records are deleted in the same transaction. They remain as gaps. */
   readonly removals?: readonly Sequence[];
   /** Small key-value state, changed in the same transaction; null deletes. Keys are ASCII, at most 200 bytes. */
   readonly state?: readonly (readonly [key: string, value: Uint8Array | null])[];
@@ -18,57 +20,70 @@ export interface Append {
 
 export interface LogRecord {
   readonly sequence: Sequence;
-  /** A copy owned by the caller, checksum already checked and taken off. */
+  /** A copy that the caller owns, with the checksum verified and removed. */
   readonly bytes: Uint8Array;
 }
 
 export interface Log {
-  /** The sequence that the next record will get. Known before an append, so a plan can refer to its own records. */
+  /**
+   * The sequence number that the next record will get. A plan needs it before the append to refer to its own records.
+   */
   readonly nextSequence: Sequence;
   /**
-   * Writes all of `append` or nothing, in one transaction with fsync; resolves when it is durable, with the sequence
-   * of the first record. One append may be in flight at a time (asserted). Rejects with EngineError STO-E001 when the
-   * store has no room or refuses: nothing was written, the log goes on. After a failed *sync*, and when another process
-   * has written to the log, it is poisoned: every later append rejects with STO-E001 until it is reopened; reads go on.
+   * Writes all of `append` or nothing, in one transaction with fsync. Resolves when it is durable, with the sequence
+   * number of the first record. One append may be in flight at a time (asserted). Rejects with EngineError STO-E001
+   * when the store has no room or refuses: nothing was written, and the log goes on. After a failed *sync*, or when
+   * another process has written to the log, the log is poisoned: every later append rejects with STO-E001 until it is
+   * reopened, while reads go on.
    */
   append(append: Append): Promise<Sequence>;
   /**
-   * For what reaches the disk beside an append, as keys do: throws STO-E001, and poisons the log, when another process has written
-   * to it since. Every append asks the same in its transaction. Absent where nobody else could write.
+   * Throws STO-E001 and poisons the log when another process has written to it. For callers that write outside of an
+   * append, as key stores do; each append checks it in its transaction. Absent when no other process could write.
    */
   checkOwner?(): void;
-  /** False where `append` takes no other record in the place of this one (asserted). Absent: any that is there may be replaced. */
+  /** False when `append` may not replace this record (asserted). Absent: every existing record can be replaced. */
   mayReplace?(sequence: Sequence): boolean;
-  /** The record's bytes, or undefined for a gap or a sequence never written. Throws CorruptRecord when the checksum fails. */
+  /**
+   * The record's bytes, or undefined for a gap or a sequence number that was never written. Throws CorruptRecord when
+   * the checksum is wrong.
+   */
   read(sequence: Sequence): Uint8Array | undefined;
   /**
-   * What `look` makes of a record's bytes, unchecked and uncopied: for what damage does not hurt. They are the store's own, and
-   * hold until `look` returns; what stands behind the record is not its. Without it `read` serves.
+   * Calls `look` with a record's bytes, unverified and uncopied, for reads that tolerate damage. The buffer is the
+   * store's and is valid until `look` returns; the bytes behind the record do not belong to it. Where absent, use
+   * `read`.
    */
   peek?<T>(sequence: Sequence, look: (bytes: Buffer) => T): T | undefined;
-  /** Records with from <= sequence < to (default: all), in order, gaps left out. A corrupt one is yielded as an Error. */
+  /**
+   * The records with from <= sequence < to (default: all), in order, without gaps. A corrupt record is yielded as an
+   * Error.
+   */
   scan(from: Sequence, to?: Sequence): IterableIterator<LogRecord | CorruptRecord>;
-  /** A value of the state, or undefined. The bytes are the caller's. */
+  /** A value of the state, or undefined. The caller owns the bytes. */
   getState(key: string): Uint8Array | undefined;
   /** State entries whose key begins with `prefix`, in key order. */
   scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]>;
-  /** Reason why appends are refused, or undefined. */
+  /** The reason why appends are refused, or undefined. */
   readonly poisoned: string | undefined;
-  /** Why an append of late found no room, until there is room or a large one is taken; absent where that cannot happen. */
+  /**
+   * Why a recent append found no room. Cleared when there is room again or a large append succeeds. Absent when that
+   * cannot happen.
+   */
   readonly refusing?: string | undefined;
   /**
-   * Looks through the store's own files, in steps, while appends go on. Returns what is wrong, in words: then nothing
-   * should be asked of it any more. Absent where there is nothing beneath the records to look at.
+   * Checks the store's own files, in steps, while appends go on. Returns a description of the damage; the store must
+   * not be used after that. Absent when the store has no structure beneath the records.
    */
   checkFiles?(): Generator<void, string | undefined, void>;
-  /** Bytes that the store takes on disk. */
+  /** Bytes of the store on disk. */
   bytesOnDisk(): number;
-  /** Writes a consistent copy of the store into `directory` (made by the caller, empty) while appends go on. */
+  /** Writes a consistent copy of the store into `directory` (created by the caller, empty) while appends go on. */
   backup(directory: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A storage error of whoever asked for what the record holds, not a bug. */
+/** A storage error for the caller that asked for the record, not a bug. */
 export class CorruptRecord extends EngineError {
   override name = 'CorruptRecord';
   readonly sequence: Sequence;

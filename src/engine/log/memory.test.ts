@@ -17,7 +17,7 @@ logConformance('memory', {
   },
 });
 
-test('an append that was not committed when its process died is not in the store', async () => {
+test('an append that was not committed when the process died is not in the store', async () => {
   const store = new MemoryLogStore();
   let commit = (): void => undefined;
   const log = new MemoryLog(store, {
@@ -35,7 +35,7 @@ test('an append that was not committed when its process died is not in the store
   assert.equal([...log.scan(1)].length, 1);
 });
 
-test('a record whose stored bytes changed is corrupt, and the rest reads on', async () => {
+test('a record whose stored bytes changed is corrupt, and the others can be read', async () => {
   const store = new MemoryLogStore();
   const log = new MemoryLog(store);
   await log.append({ records: [Buffer.from('a'), Buffer.from('b')] });

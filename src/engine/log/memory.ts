@@ -1,5 +1,5 @@
-// The log in heap: for the simulator and for tests of what stands on a log. It keeps every promise of log.ts but that of
-// a disk.
+// The log in heap, for the simulator and for tests of the code above a log. It keeps every promise of log.ts except
+// durability.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } f
 
 const BACKUP_FILE = 'log.bin';
 
-/** What a log leaves when it is closed or its process dies: open another `MemoryLog` over it. */
+/** The content that remains when a log is closed or its process dies. A new `MemoryLog` can open it. */
 export class MemoryLogStore {
   readonly records = new Map<Sequence, Uint8Array>();
   readonly state = new Map<string, Uint8Array>();
   next: Sequence = 1;
 
-  /** A store of its own with the same content. */
+  /** An independent store with the same content. */
   clone(): MemoryLogStore {
     const copy = new MemoryLogStore();
     for (const [sequence, framed] of this.records) copy.records.set(sequence, framed);
@@ -26,7 +26,7 @@ export class MemoryLogStore {
     return copy;
   }
 
-  /** What `backup` wrote. */
+  /** The store that `backup` wrote. */
   static restore(directory: string): MemoryLogStore {
     // Written by `backup` below, with serialize.
     const saved = deserialize(readFileSync(join(directory, BACKUP_FILE))) as ReturnType<typeof toPlain>;
@@ -43,7 +43,7 @@ function toPlain({ records, state, next }: MemoryLogStore) {
 }
 
 export interface MemoryLogOptions {
-  /** Awaited in each append before it commits; a simulator steps its clock here. Default: a turn of the microtasks. */
+  /** Awaited in each append before it commits, so that a simulator can advance its clock. Default: one microtask. */
   readonly commitDelay?: () => Promise<void>;
 }
 
@@ -70,12 +70,8 @@ export class MemoryLog implements Log {
     const first = store.next;
     assert(first + records.length - 1 <= SEQUENCE_MAX, 'a log in heap does not run out of sequences');
     for (const sequence of removals)
-      assert(
-        Number.isInteger(sequence) && sequence > 0 && sequence < first,
-        'a removal names a record that was written',
-      );
-    for (const [sequence] of replacements)
-      assert(store.records.has(sequence), 'a replacement names a record that is there');
+      assert(Number.isInteger(sequence) && sequence > 0 && sequence < first, 'a removed record was written');
+    for (const [sequence] of replacements) assert(store.records.has(sequence), 'a replaced record exists');
     const frames = records.map((record, i) => frame(record, first + i));
     const replaced = replacements.map(([sequence, bytes]) => [sequence, frame(bytes, sequence)] as const);
     const changes = state.map(([key, value]) => [key, value === null ? null : Uint8Array.from(value)] as const);

@@ -1,14 +1,15 @@
-// How the log names a grain wherever the name may outlive the grain: audit entries, records of recalls, links between
-// versions, the grain's own record. The hash itself would let anybody who holds a copy of the log guess an erased text: hash
-// what it may have said, and compare. So the hash is enciphered (crypto/trail-cipher.ts) under a key that is derived from the
-// keys that the grain lies under. While those exist the name tells the hash; once one is destroyed it is 32 random bytes.
+// Names of grains in the log, for every place where the name may outlive the grain: audit entries, recall records,
+// version links, the grain's own record. The plain hash would let anybody with a copy of the log guess an erased text by
+// hashing candidates and comparing. So the hash is enciphered (crypto/trail-cipher.ts) under a key derived from the keys
+// of the grain. While those keys exist, the name can be deciphered to the hash. Once one of them is destroyed, the name is
+// 32 random bytes.
 //
 //   name    keys u8 | user key u32 | scope key u32 | partition u8 | enciphered hash 32
-//           keys says which of the three in the middle are there: 1 the user's key, 2 the scope's, 4 a partition.
-//           Without a user's key the hash lies under the memory's own trail key, which no rotation changes.
-//           A partition stands in names that another partition keeps: ids of keys are those of its shard.
+//           keys: bits for the optional members that follow: 1 the user's key, 2 the scope's, 4 a partition.
+//           Without a user's key, the hash is enciphered under the memory's own trail key, which no rotation changes.
+//           Names that another partition stores hold the grain's partition, since key ids belong to its shard.
 //
-// In texts a name is written as hex: 66 to 84 digits, never 64, so it is told from a hash by its length.
+// In texts a name is written in hex. It has 66 to 84 digits, never 64, so its length distinguishes it from a hash.
 import { assert } from '../base/assert.ts';
 
 const USER = 1;
@@ -18,7 +19,7 @@ const ALL = USER | SCOPE | PARTITION;
 const HASH_BYTES = 32;
 const HASH_DIGITS = 64;
 
-/** Ids of the keys that a name lies under; 0 for none. */
+/** Ids of the keys that a name is enciphered under; 0 for none. */
 export interface NameKeys {
   readonly user: number;
   readonly scope: number;
@@ -26,13 +27,13 @@ export interface NameKeys {
 
 export interface GrainName {
   readonly keys: NameKeys;
-  /** Absent in a name that its own partition keeps. */
+  /** Absent in a name that its own partition stores. */
   readonly partition?: number;
   /** 32 bytes. */
   readonly enciphered: Uint8Array;
 }
 
-/** Of a grain that was gone before it could be named. */
+/** The name of a grain that was gone before it could be named. */
 export const NO_NAME = '00'.repeat(1 + HASH_BYTES);
 
 /** The name as hex. */
@@ -48,7 +49,7 @@ export function grainName({ keys: { user, scope }, partition, enciphered }: Grai
   return bytes.toString('hex', 0, at + HASH_BYTES);
 }
 
-/** What a name says; undefined for what is none, NO_NAME included. */
+/** Parses a name; undefined for text that is not a name, NO_NAME included. */
 export function parseName(name: string): GrainName | undefined {
   const bytes = Buffer.from(name, 'hex');
   if (bytes.length * 2 !== name.length || nameBytesAt(bytes, 0) !== bytes.length || name === NO_NAME) return undefined;
@@ -69,26 +70,26 @@ export function parseName(name: string): GrainName | undefined {
   };
 }
 
-/** How many bytes the name that begins at `at` has; undefined when none can begin there. */
+/** The length in bytes of the name that begins at `at`; undefined when none can begin there. */
 export function nameBytesAt(bytes: ArrayLike<number>, at: number): number | undefined {
   const keys = bytes[at];
   if (keys === undefined || (keys & ~ALL) !== 0) return undefined;
   return 1 + (keys & USER ? 4 : 0) + (keys & SCOPE ? 4 : 0) + (keys & PARTITION ? 1 : 0) + HASH_BYTES;
 }
 
-/** The same name, as partitions other than its own keep it. */
+/** The name in the form that other partitions store. */
 export function nameIn(partition: number, name: string): string {
   const parsed = parseName(name);
   return parsed === undefined ? name : grainName({ ...parsed, partition });
 }
 
-/** The same name, as its own partition keeps it. */
+/** The name in the form that its own partition stores. */
 export function nameAtHome(name: string): string {
   const parsed = parseName(name);
   return parsed === undefined ? name : grainName({ keys: parsed.keys, enciphered: parsed.enciphered });
 }
 
-/** True for a hash as older builds wrote it in a name's place. */
+/** True for a plain hash, which older builds wrote in place of a name. */
 export function isPlainHash(name: string): boolean {
   return name.length === HASH_DIGITS;
 }

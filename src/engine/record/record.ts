@@ -7,26 +7,26 @@
 //               As older builds wrote it; `compact` writes it anew as kind 11.
 //   3 removal   memory u32 | cause u8 | count u32 | ordinals u32 ...
 //   4 key       memory u32 | key u32 (0: a user erased without ever having had one) | kind u8 | action u8 | at ms u48 | token 16 | fingerprint 8 | sealed name
-//               Of a user's destroyed key the hash (32) of the audit entry that tells of the erasure stands in the name's
-//               place; older builds left it empty.
+//               A user's destroyed key has, in the name's place, the hash (32) of the erasure's audit entry; older builds
+//               left it empty.
 //   5 setting   memory u32 | blob key u32 | token key u32 | index key u32 | dropped u8 | sealed JSON of MemorySettings
 //   6 audit     see govern/trail/audit-codec.ts
 //   7 reply     memory u32 | token 16 | at ms u48 | sealed {bodyHash, output}
 //   8 rule      memory u32 | about u8 | key u32 | at ms u48 | sealed JSON: a policy version, a restriction, a consent
-//               key: the user's key that it is sealed under, 0 for the memory's own small key. The state names those
-//               that hold (store/rules.ts); the others tell what held before.
+//               key: the user's key that it is sealed under, 0 for the memory's own small key. The state names the records
+//               in force (store/rules.ts); the others are history.
 //   9 recall    memory u32 | at ms u48 | id 32 | names key u32 | names length u16 | rest id 32 | audit entry 32 |
-//               sealed names | sealed rest: what a recall leaves (govern/trail/provenance.ts)
+//               sealed names | sealed rest: a recall record (govern/trail/provenance.ts)
 //               names: of persons and things, under the key of the person concerned (0: under the memory's small key).
-//               The rest id is that of the record without them; zeros where there are none.
+//               rest id: the id of the record without the names; zeros when it has none.
 //  10 grain     memory u32 | key u32 | scope key u32 | of u8 | enciphered hash 32 | sealed blob
 //               key: the user's key (of is 1), or the memory's blob key when the grain has no user (of is 0). The grain's
 //               key is HKDF(key, scope key); the enciphered hash (record/grain-name.ts) is the sealed blob's additional data.
 //  11 standing  memory u32 | old u32 | new u32 (0: none) | at ms u48 | verification u8 | name of the new version
 //               The name is empty where new is 0.
 //  12 further source   memory u32 | grain u32 | at ms u48 | name of the source
-//               A known grain was read again, from another source than those in its bytes. One record a source. The name holds a
-//               partition where the source lies in another one than the grain.
+//               A stored fact was extracted again, from a source that is not in the grain's bytes. One record a source. The
+//               name holds a partition when the source lies in another one than the grain.
 import { assert, unreachable } from '../base/assert.ts';
 import { grainName, isPlainHash } from './grain-name.ts';
 
@@ -61,7 +61,7 @@ const REMOVAL_CAUSE_NAMES: readonly (RemovalCause | undefined)[] = [
   'keyDestroyed',
 ];
 
-/** Index-layer verification states; 0 is none. The position is on disk. */
+/** Verification flags; 0 is none. The index is on disk. */
 export const VERIFICATION_STATES = ['', 'unverified', 'verified', 'contested', 'retracted'] as const;
 export type VerificationState = (typeof VERIFICATION_STATES)[number];
 
@@ -70,9 +70,9 @@ export interface GrainRecord {
   readonly memory: number;
   readonly key: number;
   readonly scopeKey: number;
-  /** The user's key where `key` is one, else 0; undefined in a record of an older build, which does not say. */
+  /** The user's key when `key` is one, else 0; undefined in a record of an older build, which does not distinguish. */
   readonly userKey: number | undefined;
-  /** 32 bytes that the blob is bound to: its enciphered hash; in a record of an older build the hash itself. */
+  /** The 32 bytes that the blob is bound to: its enciphered hash, or the hash itself in a record of an older build. */
   readonly bound: Uint8Array;
   readonly sealed: Uint8Array;
 }
@@ -80,21 +80,21 @@ export interface StandingRecord {
   readonly kind: 'standing';
   readonly memory: number;
   readonly oldOrdinal: number;
-  /** 0 when only the verification state changed. */
+  /** 0 when only the verification flag changed. */
   readonly newOrdinal: number;
   readonly atMs: number;
   readonly verification: VerificationState;
-  /** The name of the new version, the hash itself in a record of an older build; '' when there is none. */
+  /** The name of the new version, or its hash in a record of an older build; '' when there is none. */
   readonly newName: string;
 }
-/** A source of a grain that is known already: its own `derived_from` cannot change. */
+/** A further source of a stored grain, whose own `derived_from` cannot change. */
 export interface FurtherSourceRecord {
   readonly kind: 'furtherSource';
   readonly memory: number;
-  /** Of the known grain. */
+  /** The ordinal of the stored grain. */
   readonly ordinal: number;
   readonly atMs: number;
-  /** The name of the source; of one in another partition as that is named here. */
+  /** The name of the source. For a source in another partition, the form that is stored here. */
   readonly name: string;
 }
 export interface RemovalRecord {
@@ -114,9 +114,9 @@ export interface KeyRecord {
   readonly token: Uint8Array;
   /** First 8 bytes of SHA-256 of the key once destroyed; zeros before. */
   readonly fingerprint: Uint8Array;
-  /** The user id or scope path, sealed under the key itself; empty for the memory's own keys and once destroyed. */
+  /** The user id or scope path, sealed under the key itself; empty for the memory's own keys and after destruction. */
   readonly sealedName: Uint8Array;
-  /** Of a user's destroyed key: the audit entry of the erasure, 64 hex; absent where none is named. */
+  /** For a user's destroyed key: the audit entry of the erasure, 64 hex digits; absent when none is named. */
   readonly auditHash?: string;
 }
 export interface SettingRecord {
@@ -131,10 +131,10 @@ export interface SettingRecord {
 export interface AuditRecord {
   readonly kind: 'audit';
   readonly memory: number;
-  /** After the kind and memory; decoded by govern/trail/audit-codec.ts. */
+  /** The bytes after the kind and memory; govern/trail/audit-codec.ts decodes them. */
   readonly body: Uint8Array;
 }
-/** What a rule record is about. On disk. */
+/** Topics of rule records. The numbers are on disk. */
 export const RULE_TOPICS = { policy: 1, restriction: 2, consent: 3 } as const;
 export type RuleTopic = keyof typeof RULE_TOPICS;
 const RULE_TOPIC_NAMES: readonly (RuleTopic | undefined)[] = [undefined, 'policy', 'restriction', 'consent'];
@@ -159,7 +159,7 @@ export interface RecallRecord {
   readonly kind: 'recall';
   readonly memory: number;
   readonly atMs: number;
-  /** 64 hex, as the two after it; '' for none. */
+  /** 64 hex digits, like the next two; '' for none. */
   readonly id: string;
   readonly namesKey: number;
   readonly sealedNames: Uint8Array;
@@ -181,19 +181,19 @@ export type EngineRecord =
 
 /** Bytes that a grain record adds to its blob: header and seal. */
 export const GRAIN_RECORD_OVERHEAD = 14 + 32 + 28;
-/** Where a grain's record has the 32 bytes that it is bound to, and after them what is sealed. */
+/** Offset of the 32 bytes that a grain's record is bound to. The sealed bytes follow them. */
 export const GRAIN_BOUND_AT = 14;
 export const GRAIN_SEALED_AT = 46;
-/** The same in records of older builds. */
+/** The same offset in records of older builds. */
 const PLAIN_BOUND_AT = 13;
 const PLAIN_SEALED_AT = 45;
-/** Where a link between versions has the name of the new one. */
+/** Offset of the new version's name in a version link. */
 const STANDING_NAME_AT = 20;
-/** Where a further source's record has its name. */
+/** Offset of the name in a further source's record. */
 const SOURCE_NAME_AT = 15;
-/** Where a key's record has its sealed name. */
+/** Offset of the sealed name in a key's record. */
 const KEY_REST_AT = 41;
-/** Where a recall's sealed names begin. */
+/** Offset of the sealed names in a recall record. */
 const RECALL_NAMES_AT = 113;
 const NO_ADDRESS = '0'.repeat(64);
 
@@ -301,7 +301,7 @@ export function encodeRecord(record: EngineRecord): Buffer {
   }
 }
 
-/** A grain's record but for its `sealedBytes` sealed bytes, which are still to be written at GRAIN_SEALED_AT. */
+/** A grain's record without its `sealedBytes` sealed bytes, which the caller writes at GRAIN_SEALED_AT. */
 export function startGrainRecord(grain: Omit<GrainRecord, 'kind' | 'sealed'>, sealedBytes: number): Buffer {
   assert(grain.userKey !== undefined && grain.bound.length === 32, 'a grain is written with its enciphered hash');
   const bytes = Buffer.allocUnsafe(GRAIN_SEALED_AT + sealedBytes);
@@ -313,10 +313,13 @@ export function startGrainRecord(grain: Omit<GrainRecord, 'kind' | 'sealed'>, se
   return bytes;
 }
 
-/** The record in `bytes` (views into it). Throws AssertionError for an unknown kind: the log's checksum already held. */
+/**
+ * Decodes the record in `bytes`, with views into them. Throws AssertionError for an unknown kind, since the log's
+ * checksum was correct.
+ */
 export function decodeRecord(bytes: Uint8Array): EngineRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  assert(buffer.length >= 5, 'a record has a head');
+  assert(buffer.length >= 5, 'a record has a header');
   const memory = buffer.readUInt32BE(1);
   switch (buffer[0]) {
     case RECORD_KINDS.grain:
@@ -431,22 +434,22 @@ export function decodeRecord(bytes: Uint8Array): EngineRecord {
   }
 }
 
-/** Under what the index has a recall's record. */
+/** The key of a recall record in the index. */
 export function recallKey(id: string): number {
   return Number.parseInt(id.slice(0, 8), 16);
 }
 
-/** True for an entry of an audit chain: it never changes. Goes by the first byte. */
+/** True for an entry of an audit chain, which never changes. Judges by the first byte. */
 export function isAuditRecord(bytes: Uint8Array): boolean {
   return bytes[0] === RECORD_KINDS.audit;
 }
 
-/** True for a record as older builds wrote it, with a grain's hash in the clear. Goes by the first byte. */
+/** True for a record of an older build, which holds a grain's hash in the clear. Judges by the first byte. */
 export function isPlainRecord(bytes: Uint8Array): boolean {
   return bytes[0] === RECORD_KINDS.plainGrain || bytes[0] === RECORD_KINDS.plainStanding;
 }
 
-/** True for a grain's record, of whatever build. Goes by the first byte. */
+/** True for a grain's record of any build. Judges by the first byte. */
 export function isGrainRecord(bytes: Uint8Array): boolean {
   return bytes[0] === RECORD_KINDS.grain || bytes[0] === RECORD_KINDS.plainGrain;
 }
@@ -457,10 +460,12 @@ function idAt(bytes: Buffer, offset: number): string {
   return id === NO_ADDRESS ? '' : id;
 }
 
-/** What a grain's record says in front of what is sealed, as it was found. */
+/** The part of a grain's record before the sealed bytes. */
 export type GrainHead = Omit<GrainRecord, 'kind' | 'sealed'>;
 
-/** The head of bytes that were not checked, which may be longer than the record; undefined for another kind. The caller's. */
+/**
+ * The head of unverified bytes, which may be longer than the record; undefined for another kind. The caller owns it.
+ */
 export function peekedHead(bytes: Buffer): GrainHead | undefined {
   const isPlain = bytes[0] === RECORD_KINDS.plainGrain;
   if (!isGrainRecord(bytes) || bytes.length < GRAIN_SEALED_AT) return undefined;
@@ -478,7 +483,7 @@ function userKeyOf(key: number, of: number): number {
   return of === 1 ? key : 0;
 }
 
-/** The name that a grain's record gives it; undefined for one of an older build. */
+/** The name in a grain's record; undefined in a record of an older build. */
 export function nameInHead({ userKey, scopeKey, bound }: GrainHead): string | undefined {
   if (userKey === undefined) return undefined;
   return grainName({ keys: { user: userKey, scope: scopeKey }, enciphered: bound });

@@ -1,5 +1,5 @@
-// What really reaches the disk, and what happens when it does not: seen through strace (skipped where there is none),
-// and by killing a process that writes.
+// Observes with strace (skipped without it) and by killing a writer what reaches the disk, and what happens when a
+// write fails.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,10 @@ import { type LogStamp, openLmdbLog } from './lmdb-log.ts';
 const stamp: LogStamp = { formatVersion: 1, shard: 0, shards: 1 };
 const MODULE = pathToFileURL(join(import.meta.dirname, 'lmdb-log.ts')).href;
 
-/** Appends three times and says how each went, then reads. All commits are one pool thread's, so calls can be counted. */
+/**
+ * Appends three times, reports each outcome, then reads. One pool thread makes all commits, so that its calls can be
+ * counted.
+ */
 const PROGRAM = `
   import { writeSync } from 'node:fs';
   import { openLmdbLog } from ${JSON.stringify(MODULE)};
@@ -29,12 +32,12 @@ const PROGRAM = `
 `;
 
 interface Traced {
-  /** The lines that the program wrote. */
+  /** The program's output, a line each. */
   readonly said: readonly string[];
   readonly trace: readonly string[];
 }
 
-/** Runs the program on the log in `directory`; undefined (and the test skipped) without strace. */
+/** Runs the program on the log in `directory`. Without strace: skips the test and returns undefined. */
 function runTraced(t: TestContext, directory: string, inject: readonly string[] = []): Traced | undefined {
   const traceFile = `${directory}.trace`;
   const calls = 'trace=openat,pwrite64,pwritev,writev,write,fdatasync';
@@ -44,7 +47,7 @@ function runTraced(t: TestContext, directory: string, inject: readonly string[] 
     encoding: 'utf8',
   });
   if (result.error !== undefined || /ptrace/i.test(result.stderr)) {
-    t.skip('strace is not there, or may not trace');
+    t.skip('strace is missing or not permitted');
     return undefined;
   }
   assert.equal(result.status, 0, result.stderr);
@@ -78,19 +81,19 @@ test('an append resolves after its pages are synced and its meta page is written
 });
 
 for (const [title, inject] of [
-  // The second append's: each one is a write of pages, a sync and a write of the meta page.
+  // The second append's call: each append writes pages, syncs, and writes the meta page.
   ['a failed sync', 'inject=fdatasync:error=EIO:when=2'],
   ['a meta page that could not be written', 'inject=pwrite64:error=EIO:when=4'],
 ] as const)
-  test(`${title} poisons the log; reads go on, and what was acknowledged is there when it is opened again`, async (t) => {
+  test(`${title} poisons the log; reads go on, and every acknowledged append is there when it is opened again`, async (t) => {
     const directory = join(temporaryDirectory(t), 'log');
-    // Made before, so that in the traced process only appends write.
+    // The log is created beforehand, so that only appends write in the traced process.
     await prepare(directory);
     const run = runTraced(t, directory, ['-e', inject]);
     if (run === undefined) return;
     assert.equal(run.said[1], 'done');
-    assert.match(run.said[3] ?? '', /^STO-E001: .*takes no more until it is opened again: Input\/output error/);
-    assert.match(run.said[5] ?? '', /^STO-E001: .*takes no more/);
+    assert.match(run.said[3] ?? '', /^STO-E001: .*refuses writes until it is opened again: Input\/output error/);
+    assert.match(run.said[5] ?? '', /^STO-E001: .*refuses writes/);
     assert.equal(run.said[6], 'records 1,2 next 3 poisoned true');
     const again = openLmdbLog(directory, { stamp });
     assert.deepEqual(
@@ -102,7 +105,7 @@ for (const [title, inject] of [
     await again.close();
   });
 
-test('every append that a killed process had acknowledged is there, and each is there whole', async (t) => {
+test('every append that a killed process had acknowledged is there and complete', async (t) => {
   const directory = join(temporaryDirectory(t), 'log');
   const program = `
     import { writeSync } from 'node:fs';

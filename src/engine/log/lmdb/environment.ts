@@ -1,6 +1,6 @@
 // The LMDB environment of one log, and the three databases in it (lmdb-log.ts has their table).
 //
-// Options: no compression (blobs are sealed, so they do not compress), `noMemInit` off (it would put heap bytes, perhaps of
+// Options: no compression (sealed blobs do not compress), `noMemInit` off (it would put heap bytes, perhaps of
 // keys, into unused parts of pages), event-turn batching off (an append is its own batch), no overlapping sync
 // (lmdb-log.ts says why). The map grows by itself past `mapSizeBytes`; a full disk, not the map, is what bounds a log.
 import { randomInt } from 'node:crypto';
@@ -11,18 +11,18 @@ import type { Sequence } from '../log.ts';
 import { checkStamp, decodeStamp, encodeStamp, type LogStamp } from './stamp.ts';
 
 export const STAMP_KEY = 'stamp';
-/** Under which the stamp's database has how far sequences were given. */
+/** The key, in the stamp database, of the first sequence number never given. */
 export const NEXT_KEY = 'next';
 /**
- * Under which the stamp's database has a number that every append raises by one. An owner that finds another number than
- * the one it left knows that somebody else has appended. A double, as the writer thread compares it: the first 8
- * bytes of a value are what LMDB's JavaScript library calls its version.
+ * The key, in the stamp database, of the append counter, which every append raises by one. An owner that finds another
+ * number than it left knows that somebody else has appended. The value is a double, as the writer thread compares it:
+ * LMDB's JavaScript library calls the first 8 bytes of a value its version.
  */
 export const APPENDS_KEY = 'appends';
-/** Room above the first number for as many appends as anybody will make, and for the double to be exact. */
+/** Leaves room above the first number for any possible count of appends while the double stays exact. */
 const FIRST_APPENDS_MAX = 2 ** 47;
 
-/** Address space, not disk or heap. Growing past it moves the map, which costs a pause. */
+/** Address space, not disk or heap. To grow beyond it, the map is moved, which costs a pause. */
 const MAP_BYTES_DEFAULT = 16 * 1024 ** 3;
 
 export interface Databases {
@@ -36,7 +36,7 @@ export interface Environment {
   readonly databases: Databases;
 }
 
-/** Opens what lies in the folder `path`, or makes it. STO-E001; then nothing is left open. */
+/** Opens or creates the environment in the folder `path`. On STO-E001 nothing stays open. */
 export function openEnvironment(
   path: string,
   { mapSizeBytes, readOnly }: { readonly mapSizeBytes?: number | undefined; readonly readOnly?: true },
@@ -52,14 +52,14 @@ export function openEnvironment(
   }
 }
 
-/** `permissionsMode` and `txnStartThreshold` are read by the library and missing from its types. */
+/** The library reads `permissionsMode` and `txnStartThreshold`, but its types lack them. */
 type RootOptions = RootDatabaseOptionsWithPath & { permissionsMode: number };
 
 function rootOptions(path: string, mapSize: number): RootOptions {
   return {
     path,
     mapSize,
-    // A folder, also when its name has a dot in it.
+    // The path is a folder even when its name contains a dot.
     noSubdir: false,
     maxDbs: 4,
     encoding: 'binary',
@@ -80,18 +80,18 @@ function openDatabases(root: RootDatabase<Buffer, string>): Databases {
   };
 }
 
-/** Stamps new databases; STO-E001 for those of another format, shard or number of shards, and for records without a stamp. */
+/** Stamps new databases. STO-E001 for another format, shard or number of shards, and for records without a stamp. */
 export function stampOrCheck({ records, state, stamp }: Databases, wanted: LogStamp, directory: string): void {
   const found = stamp.getBinary(STAMP_KEY);
   if (found !== undefined) {
     const known = decodeStamp(found, directory);
     checkStamp(known, wanted, directory);
-    // From now on records are written that the older version cannot read.
+    // Older versions cannot read the records written from now on.
     if (known.formatVersion < wanted.formatVersion) writeStamp(stamp, wanted);
     return;
   }
   if (records.getKeysCount({ limit: 1 }) > 0 || state.getKeysCount({ limit: 1 }) > 0)
-    throw new EngineError('STO-E001', `${directory} holds records and no format stamp`);
+    throw new EngineError('STO-E001', `${directory} holds records but no format stamp`);
   writeStamp(stamp, wanted);
 }
 
@@ -101,7 +101,7 @@ function writeStamp(stamp: Databases['stamp'], wanted: LogStamp): void {
   });
 }
 
-/** The number of appends; STO-E001 when it is damaged. */
+/** The append counter. STO-E001 when it is damaged. */
 export function appendsOf({ stamp }: Databases, directory: string): number {
   const value = stamp.getBinary(APPENDS_KEY);
   const appends = value?.length === 8 ? Buffer.from(value).readDoubleLE(0) : Number.NaN;
@@ -116,17 +116,20 @@ export function appendsValue(appends: number): Buffer {
   return value;
 }
 
-/** Gives a log its first number, where an earlier version left none. Drawn, so that no two logs count alike. */
+/**
+ * Starts the append counter of a log that an earlier version made. The number is random, so that no two logs count
+ * alike.
+ */
 export function beginAppends({ stamp }: Databases): void {
   if (stamp.getBinary(APPENDS_KEY) !== undefined) return;
   stamp.transactionSync(() => {
-    // Looked at again under the lock of the transaction.
+    // Checked again inside the transaction.
     if (stamp.getBinary(APPENDS_KEY) === undefined)
       void stamp.put(APPENDS_KEY, appendsValue(randomInt(FIRST_APPENDS_MAX)));
   });
 }
 
-/** Past the newest record, and past every sequence given before the newest removal. */
+/** The first sequence number past the newest record and past all that were given before the newest removal. */
 export function nextSequenceOf({ records, stamp }: Databases): Sequence {
   let last = 0;
   for (const sequence of records.getKeys({ reverse: true, limit: 1 })) last = sequence;

@@ -1,4 +1,4 @@
-// What a failed commit of LMDB means: no room (the log goes on), or nobody knows what is on disk (it is poisoned).
+// Classifies a failed commit of LMDB: no room (the log goes on), or an unknown state on disk (the log is poisoned).
 //
 // In LMDB a commit writes pages that nothing points to yet, syncs them, and then writes one meta page through a
 // descriptor opened with O_DSYNC; only that makes the pages count. (mdb.c, mdb_txn_commit and mdb_env_write_meta.) So:
@@ -18,21 +18,21 @@ const EDQUOT = 122;
 const MDB_MAP_FULL = -30_792;
 const MDB_TXN_FULL = -30_788;
 const NO_ROOM: readonly number[] = [ENOMEM, EFBIG, ENOSPC, EDQUOT, MDB_MAP_FULL, MDB_TXN_FULL];
-/** A disk with less than this left, or less than the append would take, counts as full. */
+/** A disk counts as full when less than this, or less than the append needs, is free. */
 const ROOM_BYTES_MIN = 1_048_576;
 
 export interface CommitFailure {
   readonly reason: string;
   /**
-   * `no room`: nothing was written, and the same append may succeed later. `unknown`: nobody knows what is on disk.
-   * `fatal`: the same, and LMDB has closed itself to readers as well, until the environment is opened again.
+   * `no room`: nothing was written, and the same append may succeed later. `unknown`: the state on disk is unknown.
+   * `fatal`: also unknown, and LMDB refuses readers too until the environment is opened again.
    */
   readonly kind: 'no room' | 'unknown' | 'fatal';
 }
 
 /**
- * Judges the error that a batch's promise rejected with. `bytes` is what the append wanted to write; `probe` reads
- * anything through a fresh read transaction.
+ * Classifies the error that a batch's promise was rejected with. `bytes` is the size of the append; `probe` performs
+ * any read in a new read transaction.
  */
 export async function judgeFailure(
   error: unknown,
@@ -54,7 +54,9 @@ export async function judgeFailure(
   return { reason, kind: 'unknown' };
 }
 
-/** lmdb-js rejects with "Commit failed (see commitError for details)", whose `commitError` is a promise of the cause. */
+/**
+ * lmdb-js rejects with "Commit failed (see commitError for details)", where `commitError` is a promise of the cause.
+ */
 async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !('commitError' in error)) return error;
   try {

@@ -9,7 +9,7 @@ import { CorruptRecord } from '../log.ts';
 import { type LogStamp, openLmdbLog } from './lmdb-log.ts';
 
 const stamp: LogStamp = { formatVersion: 1, shard: 0, shards: 8 };
-/** Small, so that tests cross it: the map has to grow under them. */
+/** Small, so that the tests force the map to grow. */
 const MAP_BYTES = 1_048_576;
 
 logConformance('lmdb', { open: (directory) => openLmdbLog(directory, { stamp, mapSizeBytes: MAP_BYTES }) });
@@ -36,12 +36,12 @@ test('a log of another version, number of shards or shard is refused with both n
   const log = openLmdbLog(directory, { stamp: { formatVersion: 2, shard: 3, shards: 8 } });
   assert.equal(await log.append({ records: [Buffer.from('a')] }), 1);
   await log.close();
-  // One that is read as well is stamped anew, as what is written from now on is of the newer version.
+  // A log of a readable older version is stamped again, because new records have the newer version.
   await openLmdbLog(directory, { stamp: { formatVersion: 3, readsFrom: 2, shard: 3, shards: 8 } }).close();
   assert.throws(open({ formatVersion: 2, shard: 3, shards: 8 }), storageFailure(/version 3.*version 2.*newer version/));
 });
 
-test('a file that is no log, or whose first pages are damaged, is refused', async (t) => {
+test('a file that is not a log, or has damaged first pages, is refused', async (t) => {
   const directory = temporaryDirectory(t);
   const path = join(directory, 'data.mdb');
   writeFileSync(path, Buffer.alloc(8_192, 7));
@@ -64,7 +64,7 @@ test('a file that is no log, or whose first pages are damaged, is refused', asyn
   await openLmdbLog(directory, { stamp }).close();
 });
 
-test('a new log on a full disk is refused; one that is there opens and reads', async (t) => {
+test('on a full disk a new log is refused; an existing one opens and reads', async (t) => {
   const disk = smallDisk(t, 1_048_576);
   if (disk === undefined) return;
   const log = openLmdbLog(join(disk, 'log'), { stamp });
@@ -87,7 +87,7 @@ test('a new log on a full disk is refused; one that is there opens and reads', a
   await again.close();
 });
 
-test('a log is open once in a thread', async (t) => {
+test('a thread can open a log only once', async (t) => {
   const directory = temporaryDirectory(t);
   const log = openLmdbLog(directory, { stamp });
   assert.throws(() => openLmdbLog(directory, { stamp }), { name: 'AssertionError' });
@@ -104,7 +104,7 @@ test('a record whose bytes changed on disk is corrupt, and the rest reads on', a
 
   const path = join(directory, 'data.mdb');
   const data = readFileSync(path);
-  // A page that was copied on write may leave older copies: every one is changed.
+  // Older copies may remain in pages that were copied on write, so every copy is changed.
   for (const word of ['second record', 'a state value'])
     for (let at = data.indexOf(word); at >= 0; at = data.indexOf(word, at + 1)) data[at + 3]! ^= 0x10;
   writeFileSync(path, data);
@@ -124,7 +124,7 @@ test('a record whose bytes changed on disk is corrupt, and the rest reads on', a
     ],
   );
   assert.throws(() => again.getState('name'), storageFailure(/"name".*checksum/));
-  // It can still be removed, and appends go on.
+  // The corrupt record can still be removed, and appends go on.
   assert.equal(await again.append({ records: [Buffer.from('fourth')], removals: [2] }), 4);
   assert.equal(again.read(2), undefined);
   await again.close();
@@ -189,7 +189,7 @@ test('on a full disk appends are STO-E001, reads go on, and appends work again w
   assert.ok(storageFailure(/no room in/)(refusal), String(refusal));
   assert.ok(refusal instanceof EngineError && refusal.retryable);
   assert.equal(log.poisoned, undefined);
-  // Again and again: a refusal leaves nothing behind that the next one would trip over.
+  // Repeated, since a refusal must not disturb the next one.
   for (let i = 0; i < 5; i++)
     await assert.rejects(log.append({ records: [Buffer.alloc(200_000, 2), record] }), storageFailure(/no room in/));
   assert.equal(log.nextSequence, appended + 1);
@@ -223,7 +223,7 @@ test('the folder of a log may have a dot in its name', async (t) => {
   assert.ok(readFileSync(join(directory, 'data.mdb')).length > 0);
 });
 
-test('the files are looked through while appends go on, and what is wrong with a page is said', async (t) => {
+test('the files are checked while appends go on, and a damaged page is described', async (t) => {
   const directory = temporaryDirectory(t);
   const log = openLmdbLog(directory, { stamp });
   const append = async (): Promise<void> => {
@@ -247,7 +247,7 @@ test('the files are looked through while appends go on, and what is wrong with a
     }
   }
   await appending;
-  // Every page says that it is another one.
+  // Every page claims another page number.
   const path = join(directory, 'data.mdb');
   const bytes = readFileSync(path);
   const fd = openSync(path, 'r+');

@@ -2,16 +2,17 @@
 //
 //   records   sequence (u32) → frame (frame.ts)
 //   state     key (ASCII) → frame, seed 0
-//   stamp     'stamp' → LogStamp, 'next' → u32: past every sequence given when a removal was last committed, and
-//             'appends' → f64: raised by every append, so that an owner sees when somebody else has appended
+//   stamp     'stamp' → LogStamp
+//             'next' → u32, past every sequence number given by the last commit with a removal
+//             'appends' → f64, raised by every append, so that an owner notices another writer
 //
-// How durable an append is, read in lmdb 3.5.6 and checked with strace: `batch` queues its puts for a writer thread,
-// which runs them in one mdb_txn, all or none. With `overlappingSync: false` mdb_txn_commit there is
+// Durability, as read in lmdb 3.5.6 and checked with strace: `batch` queues its puts for a writer thread, which runs
+// them in one mdb_txn, all or none. With `overlappingSync: false`, mdb_txn_commit does
 //   pwritev(pages) … fdatasync … pwrite(meta page, descriptor opened O_DSYNC)
-// and the promise resolves in the completion of that job, so a resolved append is on disk. (By default the library
-// overlaps: the meta page is written first and synced after, a failure to write the *synced* meta is not reported, and
-// readers see a commit before it is durable. One append is in flight at a time, so nothing is won by that here:
-// measured the same.) Environments of one thread do overlap: each has its own writer job in libuv's pool, of
+// and the promise resolves when that job completes. So a resolved append is on disk. The library's default overlaps
+// the steps: it writes the meta page first and syncs later, does not report a failed write of the *synced* meta page,
+// and lets readers see a commit before it is durable. That gains nothing here, because one append is in flight at a
+// time (measured: equal). Environments of one thread do overlap: each has its own writer job in libuv's pool, which has
 // UV_THREADPOOL_SIZE threads for the whole process.
 import { closeSync, fchmodSync, fsyncSync, openSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,9 +54,12 @@ const ASCII = /^[\x20-\x7e]+$/;
 
 export interface LmdbLogOptions {
   readonly stamp: LogStamp;
-  /** True when there is something that belongs to the log: then it is opened, never made anew in the place of a lost one. */
+  /**
+   * True when data that belongs to the log exists. A missing log is then an error, and no new one is created in its
+   * place.
+   */
   readonly exists?: boolean;
-  /** Address space reserved at first. Default 16 GiB. */
+  /** Address space that is reserved at first. Default 16 GiB. */
   readonly mapSizeBytes?: number;
 }
 
@@ -64,13 +68,13 @@ export interface LmdbLog extends Log {
   readonly stamp: LogStamp;
 }
 
-/** Folders open in this thread: a second handle would have its own idea of the next sequence. */
+/** Folders that are open in this thread. A second handle would keep its own, wrong next sequence number. */
 const openDirectories = new Set<string>();
 
 /**
- * Opens the log in `directory`, making it when absent. The caller holds the lock of the data directory
- * (server/directory-lock.ts). STO-E001 when the folder holds something else: a log of another format, of another shard or
- * number of shards, or no log that can be read.
+ * Opens the log in `directory`, or creates it. The caller holds the lock of the data directory
+ * (server/directory-lock.ts). STO-E001 when the folder holds a log of another format, shard or number of shards, or a
+ * file that is not a readable log.
  */
 export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog {
   makeFolder(directory);
@@ -80,7 +84,7 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
   if (fresh && options.exists === true)
     throw new EngineError(
       'STO-E001',
-      `${join(directory, DATA_FILE)} is gone or empty, and what belongs to it is there: put it back, or restore a backup`,
+      `${join(directory, DATA_FILE)} is gone or empty, but other files of its shard exist: put it back, or restore a backup`,
     );
   const environment = openEnvironment(path, { mapSizeBytes: options.mapSizeBytes });
   try {
@@ -91,7 +95,7 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
     openDirectories.add(path);
     return log;
   } catch (error) {
-    // Closing waits for nothing here: no write is under way.
+    // No write is under way, so closing need not be awaited.
     void environment.root.close();
     throw storageError(`the log in ${directory} cannot be opened`, error);
   }
@@ -101,12 +105,14 @@ function noRoom(directory: string, reason: string): EngineError {
   return new EngineError('STO-E001', `no room in ${directory}: ${reason}`, { retryable: true });
 }
 
-/** The newest append that found no room. */
+/** The newest append that was refused for lack of room. */
 interface Refused {
   readonly reason: string;
   readonly atMs: number;
   readonly bytes: number;
-  /** The file system itself said how little is left: it is asked again. A quota is not seen that way. */
+  /**
+   * True when the file system reported too little room: it can be asked again. A quota shows only in a failed write.
+   */
   readonly isCounted: boolean;
 }
 
@@ -114,13 +120,13 @@ class LmdbEnvironmentLog implements LmdbLog {
   readonly directory: string;
   readonly stamp: LogStamp;
   readonly #room: Room;
-  /** The environment and its databases; replaced by read-only ones after a fatal error. */
+  /** The environment with its databases. Read-only after a fatal error. */
   #root: Environment['root'];
   #databases: Databases;
-  /** Why nothing can be read at the moment. */
+  /** The reason why reads fail at the moment. */
   #unreadable: EngineError | undefined;
   #next: Sequence;
-  /** Appends as this owner left them. */
+  /** The append counter as this owner left it. */
   #appends: number;
   #inFlight: Promise<void> | undefined;
   #backups = new Set<Promise<void>>();
@@ -134,7 +140,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     this.#room = new Room(directory);
     this.#root = root;
     this.#databases = databases;
-    // First: an append that comes between the two is then found out by the next one.
+    // Read first: if another process appends in between, the next append notices it.
     this.#appends = appendsOf(databases, directory);
     this.#next = nextSequenceOf(databases);
   }
@@ -195,9 +201,8 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   /**
-   * False when somebody else has appended since: then nothing was written. The condition is looked at in the transaction
-   * of the writes. Nothing in here may throw between the first put and the last: what was queued by then would be
-   * committed.
+   * False when another owner has appended since; nothing was written then. The condition is checked in the transaction
+   * of the writes. Nothing here may throw between the first put and the last: puts queued by then would be committed.
    */
   #commit(
     frames: readonly Uint8Array[],
@@ -219,7 +224,7 @@ class LmdbEnvironmentLog implements LmdbLog {
       for (const sequence of removals) void databases.records.remove(sequence);
       for (const [key, value] of stateFrames)
         void (value === null ? databases.state.remove(key) : databases.state.put(key, value));
-      // When the newest records go, their keys no longer show how far sequences were given.
+      // Once the newest records are removed, the remaining keys no longer show which sequence numbers were given.
       if (removals.length > 0) void databases.stamp.put(NEXT_KEY, next);
     });
   }
@@ -230,7 +235,7 @@ class LmdbEnvironmentLog implements LmdbLog {
       this.#root.resetReadTxn();
       return appendsOf(databases, this.directory);
     });
-    // An append of this owner's may be on disk and not yet told; it asks for itself.
+    // An append of this owner may be on disk before its promise resolves. It makes the same check itself.
     const isOwnInFlight = this.#inFlight !== undefined && appends === this.#appends + 1;
     if (appends !== this.#appends && !isOwnInFlight) throw this.#moved();
   }
@@ -238,7 +243,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   #moved(): EngineError {
     this.#poisoned =
       `the log in ${this.directory} was written by another process, which the lock of the data directory should keep out: ` +
-      'it takes no more from this one until it is opened again';
+      'this process cannot write to it until it is opened again';
     return new EngineError('STO-E001', this.#poisoned);
   }
 
@@ -250,12 +255,12 @@ class LmdbEnvironmentLog implements LmdbLog {
     };
     const { reason, kind } = await judgeFailure(error, probe, this.directory, bytes);
     if (kind === 'no room') return noRoom(this.directory, reason);
-    this.#poisoned = `a write to ${this.directory} failed and it takes no more until it is opened again: ${reason}`;
+    this.#poisoned = `a write to ${this.directory} failed, and the log refuses writes until it is opened again: ${reason}`;
     if (kind === 'fatal') await this.#reopenForReading();
     return new EngineError('STO-E001', this.#poisoned);
   }
 
-  /** After a fatal error LMDB refuses readers as well; a read-only environment shows the last commit again. */
+  /** After a fatal error LMDB refuses readers too. A read-only environment shows the last commit again. */
   async #reopenForReading(): Promise<void> {
     this.#unreadable = new EngineError('STO-E002', `${this.directory} is being opened again for reading`);
     try {
@@ -269,7 +274,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     }
   }
 
-  /** Runs a read. What LMDB itself reports becomes STO-E001. */
+  /** Runs a read and converts LMDB's own errors to STO-E001. */
   #reading<T>(read: (databases: Databases) => T): T {
     assert(!this.#closed, 'a closed log gives nothing');
     if (this.#unreadable !== undefined) throw this.#unreadable;
@@ -281,7 +286,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   read(sequence: Sequence): Uint8Array | undefined {
-    // The library's own buffer, overwritten by its next read: copied out at once.
+    // The buffer is the library's, and its next read overwrites it. Copy it at once.
     const framed = this.#reading(({ records }) => records.getBinaryFast(sequence));
     if (framed === undefined) return undefined;
     return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is not right'));
@@ -301,7 +306,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     }
   }
 
-  /** The records from `start`, as many as make a page. No cursor outlives this, so a slow reader pins no old pages. */
+  /** One page of the records from `start`. No cursor outlives this call, so a slow reader pins no old pages. */
   #page(start: Sequence, to: Sequence): (LogRecord | CorruptRecord)[] {
     return this.#reading(({ records }) => {
       const page: (LogRecord | CorruptRecord)[] = [];
@@ -329,7 +334,7 @@ class LmdbEnvironmentLog implements LmdbLog {
       for (const [key, value] of page) yield [key, value];
       const last = page[page.length - 1];
       if (last === undefined) return;
-      // The least key after `last`.
+      // The smallest key after `last`.
       start = Buffer.from(`${last[0]}\0`, 'latin1');
     }
   }
@@ -358,7 +363,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     return unframe(framed, length, 0) ?? fail(new EngineError('STO-E001', damaged));
   }
 
-  /** Under a read transaction, so that no page of the tree that is walked is written anew meanwhile. */
+  /** Runs in a read transaction, so that no page of the tree is overwritten during the walk. */
   *checkFiles(): Generator<void, string | undefined, void> {
     assert(!this.#closed, 'a closed log gives nothing');
     if (this.#unreadable !== undefined) return this.#unreadable.message;
@@ -378,9 +383,9 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   /**
-   * LMDB copies under one read transaction, in libuv's pool, without its free pages. (A page in use may still hold, in
-   * its slack, bytes of records removed from it: a removal frees room, a destroyed key is what makes it unreadable.)
-   * STO-E001 when the copy cannot be written; then nothing is left behind.
+   * LMDB copies in one read transaction, in libuv's pool, without its free pages. STO-E001 when the copy cannot be
+   * written; nothing is left behind. Pages in use may still hold bytes of removed records in their slack: removal frees
+   * room, and only the destruction of a key makes data unreadable.
    */
   async backup(directory: string): Promise<void> {
     assert(!this.#closed, 'a closed log gives nothing');
@@ -401,7 +406,7 @@ class LmdbEnvironmentLog implements LmdbLog {
       await this.#root.backup(directory, true);
       const descriptor = openSync(copy, 'r+');
       try {
-        // LMDB makes it readable to others.
+        // LMDB creates the file readable to others.
         fchmodSync(descriptor, 0o600);
         fsyncSync(descriptor);
       } finally {
@@ -419,7 +424,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     this.#closed = true;
     await this.#inFlight;
     await Promise.allSettled(this.#backups);
-    // Unreadable: the environment was closed already, and the one that should follow it could not be opened.
+    // When reads fail, the environment is closed already and its read-only successor could not be opened.
     if (this.#unreadable === undefined) await this.#root.close();
     openDirectories.delete(this.directory);
   }
@@ -446,7 +451,7 @@ function stateKey(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
 
-/** The least key that no key with this prefix reaches. Keys are ASCII, so the last byte can be raised. */
+/** The smallest key after all keys with this prefix. Keys are ASCII, so the last byte can be raised. */
 function endOfPrefix(prefix: string): Buffer | undefined {
   if (prefix === '') return undefined;
   const end = Buffer.from(prefix, 'latin1');
@@ -454,7 +459,7 @@ function endOfPrefix(prefix: string): Buffer | undefined {
   return end;
 }
 
-/** The same bytes as a Buffer: the library's types ask for one. */
+/** A Buffer over the same bytes, which the library's types ask for. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

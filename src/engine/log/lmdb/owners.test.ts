@@ -1,5 +1,5 @@
-// Two owners of one log, which the lock of the data directory keeps apart: here it is passed by, as on a file system that
-// hands no locks on. What was acknowledged to one must not be overwritten by the other.
+// Two owners of one log. The lock of the data directory normally keeps them apart; these tests bypass it, as a file
+// system without working locks does. One owner must not overwrite appends that the other was acknowledged.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -13,7 +13,9 @@ import { type LogStamp, openLmdbLog } from './lmdb-log.ts';
 
 const stamp: LogStamp = { formatVersion: 1, shard: 0, shards: 1 };
 const MODULE = pathToFileURL(join(import.meta.dirname, 'lmdb-log.ts')).href;
-/** Opens the log and does what it is told, a word at a time: appends a record, or a state, or as many records as it may. */
+/**
+ * Opens the log and obeys one-word commands: append a record, append a state, or append as many records as possible.
+ */
 const OWNER = `
   const { openLmdbLog } = await import(${JSON.stringify(MODULE)});
   const log = openLmdbLog(directory, { stamp: ${JSON.stringify(stamp)} });
@@ -35,9 +37,9 @@ const OWNER = `
 `;
 
 interface Owner {
-  /** The next line that it says. */
+  /** The next line of its output. */
   heard(): Promise<string>;
-  /** Tells it a word; resolves to its answer. */
+  /** Sends it a command and resolves to its answer. */
   ask(word: string): Promise<string>;
 }
 
@@ -103,7 +105,7 @@ for (const [where, openOwner] of [
   ['processes', inProcess],
   ['threads', inThread],
 ] as const) {
-  test(`of two owners in ${where} the first to append goes on, the other is refused and poisoned`, async (t) => {
+  test(`of two owners in ${where} the first to append continues, and the other is refused and poisoned`, async (t) => {
     const directory = join(temporaryDirectory(t), 'log');
     const [first, second] = [openOwner(t, directory), openOwner(t, directory)];
     assert.deepEqual([await first.heard(), await second.heard()], ['open 1', 'open 1']);
@@ -114,7 +116,7 @@ for (const [where, openOwner] of [
     assert.match(await second.ask('again'), MOVED);
     assert.match(await first.ask('two'), /^done 2 /);
 
-    // What leaves no record behind moves a log as well.
+    // An append of state alone also moves the append counter.
     const third = openOwner(t, directory);
     assert.equal(await third.heard(), 'open 3');
     assert.match(await third.ask('state'), /^done/);
@@ -124,7 +126,7 @@ for (const [where, openOwner] of [
     assert.deepEqual(await recordsOf(directory), ['1=one', '2=two', '3=three']);
   });
 
-  test(`whatever two owners in ${where} append at the same time, everything acknowledged is there`, async (t) => {
+  test(`when two owners in ${where} append concurrently, every acknowledged append is there`, async (t) => {
     const directory = join(temporaryDirectory(t), 'log');
     const owners = [openOwner(t, directory), openOwner(t, directory)];
     for (const owner of owners) assert.equal(await owner.heard(), 'open 1');
@@ -136,7 +138,7 @@ for (const [where, openOwner] of [
   });
 }
 
-test('an owner takes its own append for its own, at whatever moment it asks', async (t) => {
+test('an owner recognises its own append at every moment', async (t) => {
   const log = openLmdbLog(join(temporaryDirectory(t), 'log'), { stamp });
   let asked = 0;
   for (let i = 0; i < 50; i++) {
@@ -144,7 +146,7 @@ test('an owner takes its own append for its own, at whatever moment it asks', as
     const append = log.append({ records: [Buffer.alloc(100)] }).finally(() => {
       isDone = true;
     });
-    // Over and over while the writer thread commits.
+    // Repeated while the writer thread commits.
     while (!isDone) {
       log.checkOwner?.();
       asked += 1;
@@ -153,14 +155,14 @@ test('an owner takes its own append for its own, at whatever moment it asks', as
     await append;
   }
   assert.ok(asked > 50, `${asked} times`);
-  // A thread that is busy hears late of a commit: this is the moment at which the count on disk is ahead.
+  // A busy thread learns late of its commit, so the counter on disk is ahead of it here.
   const before = log.nextSequence;
   const append = log.append({ records: [Buffer.alloc(100)] });
   // The writer begins in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
   for (const endMs = performance.now() + 60_000; log.read(before) === undefined && performance.now() < endMs; )
     log.checkOwner?.();
-  assert.ok(log.read(before) !== undefined && log.nextSequence === before, 'it is on disk and not yet told');
+  assert.ok(log.read(before) !== undefined && log.nextSequence === before, 'it is on disk and not yet acknowledged');
   log.checkOwner?.();
   await append;
   assert.equal(log.poisoned, undefined);

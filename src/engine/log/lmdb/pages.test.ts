@@ -9,7 +9,7 @@ import { checkPages } from './pages.ts';
 
 const PAGE_BYTES = 4_096;
 
-/** Pages that were walked, or what was said. */
+/** The number of pages that were walked, or the message. */
 function walk(path: string, options: Parameters<typeof checkPages>[1]): number | string {
   try {
     return [...checkPages(path, options)].length;
@@ -19,7 +19,7 @@ function walk(path: string, options: Parameters<typeof checkPages>[1]): number |
   }
 }
 
-test('a large file is walked down to its branch pages, which is enough to find a tree that leads astray', async (t) => {
+test('in a large file only branch pages are walked, which finds a tree that points to a wrong page', async (t) => {
   const directory = temporaryDirectory(t);
   const log = openLmdbLog(directory, { stamp: { formatVersion: 1, shard: 0, shards: 1 } });
   for (let i = 0; i < 20; i++)
@@ -44,7 +44,7 @@ test('a large file is walked down to its branch pages, which is enough to find a
     return String(walk(path, { whole: false, bytesMax: 0 }));
   };
   const DAMAGED = /page \d+ of .*data\.mdb is damaged/;
-  // Older copies of branch pages lie in the file too: one that is in use is missed when it says another number.
+  // Older copies of branch pages remain in the file. A branch page in use is missed when it has a wrong page number.
   const branch = Array.from({ length: bytes.length / PAGE_BYTES }, (_, page) => page).find(
     (page) =>
       bytes.readUInt16LE(page * PAGE_BYTES + 18) === 1 &&

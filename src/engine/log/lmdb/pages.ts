@@ -1,6 +1,6 @@
-// Looks at the pages of an environment before LMDB does. LMDB believes what its pages say: a flipped bit in a page number,
-// an offset or a length makes it read outside its map, which ends the process, or show an older tree, which loses
-// what came after it. So the trees are walked here first, and what makes no sense is refused in words.
+// Checks the pages of an environment before LMDB reads them. LMDB trusts its pages: a flipped bit in a page number,
+// offset or length makes it read outside its map, which kills the process, or show an older tree, which loses newer
+// data. This file walks the trees first and refuses an inconsistent page with a message.
 //
 // All numbers are little-endian. (mdb.c of lmdb 3.5.6: MDB_page_header, MDB_node, MDB_ovpage, MDB_db, MDB_meta.)
 //
@@ -31,7 +31,7 @@ const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 const DEPTH_MAX = 32;
 const MAP_BYTES_MAX = 2 ** 44;
 const LAST_PAGES_FREE = 65_536;
-/** File bytes read at once, and how many such pieces are kept. */
+/** Bytes of the file that are read at once, and the number of such pieces that are cached. */
 const PIECE_BYTES = 262_144;
 const PIECES_MAX = 64;
 
@@ -55,7 +55,7 @@ interface Meta {
   readonly main: Tree;
 }
 
-/** What a walk has counted of a tree. */
+/** Counts of a walk over one tree. */
 interface Counted {
   branches: number;
   leaves: number;
@@ -64,9 +64,9 @@ interface Counted {
 }
 
 /**
- * Checks the environment file at `path`, whose two meta pages are known to be such. Files over `LOG_CHECK_BYTES_MAX` are
- * checked down to the branch pages, so that a start stays short; `whole` checks all of any file. Yields after each
- * page. Throws EngineError STO-E001, which names the page.
+ * Checks the environment file at `path`, whose two meta pages are known to be meta pages. In files over
+ * `LOG_CHECK_BYTES_MAX` only branch pages are checked, so that a start stays short; `whole` checks every page of any
+ * file. Yields after each page. Throws an EngineError STO-E001 that names the page.
  */
 export function* checkPages(
   path: string,
@@ -83,10 +83,10 @@ export function* checkPages(
 class Walk {
   readonly #file: PageFile;
   readonly #withLeaves: boolean;
-  /** A byte a page: 1 in a tree, 2 free. */
+  /** One byte a page: 1 in a tree, 2 free. */
   #seen = new Uint8Array(0);
   #meta!: Meta;
-  /** True for a copy that was not written to: its pages begin again at transaction 1. */
+  /** True for a copy without later writes: its pages start again at transaction 1. */
   #isCopy = false;
 
   constructor(file: PageFile, withLeaves: boolean) {
@@ -98,7 +98,7 @@ class Walk {
     const metas = [readMeta(this.#file, 0), readMeta(this.#file, 1)] as const;
     for (const [number, meta] of metas.entries()) this.#checkMeta(meta, number);
     this.#checkTransactions(metas);
-    // As LMDB chooses: the newer one, the first of two that are equally new.
+    // The choice that LMDB makes: the newer one, or the first of two that are equally new.
     this.#meta = metas[1].transaction > metas[0].transaction ? metas[1] : metas[0];
     this.#seen = new Uint8Array(Math.max(2, this.#meta.lastPage + 1));
     this.#seen.fill(1, 0, 2);
@@ -106,23 +106,23 @@ class Walk {
     yield* this.#tree(this.#meta.free);
   }
 
-  /** What LMDB takes from a meta page before it looks at any other. */
+  /** Checks the values that LMDB reads from a meta page before any other page. */
   #checkMeta({ address, mapBytes, lastPage, free, main }: Meta, number: number): void {
     const { pageBytes, bytes } = this.#file;
     const page = this.#file.page(number);
     if (readUint64(page, 0) !== number || page.readUInt16LE(18) !== META) this.#wrong(number, 'is no meta page');
     if (address !== 0 || free.flags !== INTEGER_KEY || main.flags !== 0)
       this.#wrong(number, 'has flags of another file');
-    // The last pages may be free and not in the file, but not many times as many as are in it.
+    // The last pages may be free and absent from the file, but only to a multiple of its size.
     if (lastPage > (bytes / pageBytes + LAST_PAGES_FREE) * 16) this.#wrong(number, `has a last page ${lastPage}`);
     if (mapBytes < Math.min(bytes, lastPage * pageBytes) || mapBytes > MAP_BYTES_MAX)
       this.#wrong(number, `has a map of ${mapBytes} bytes`);
   }
 
-  /** Commits write the two pages in turn, each with its own number. */
+  /** Checks that commits wrote the two meta pages in turn, each with its own number. */
   #checkTransactions(metas: readonly [Meta, Meta]): void {
-    const [even, odd] = metas.map(({ transaction }) => transaction) as [number, number]; // two of them
-    // A new file, and a copy, begin with an empty first page and the other one alone.
+    const [even, odd] = metas.map(({ transaction }) => transaction) as [number, number]; // there are two
+    // A new file, or a copy, has an empty first page and one used meta page.
     const isBegun = even === 0 && metas[0].main.root === undefined;
     this.#isCopy = isBegun;
     const isInTurn = Math.abs(even - odd) === 1 && even % 2 === 0;
@@ -146,7 +146,7 @@ class Walk {
         this.#wrong(root, `tree "${tree.name}" should have ${wanted[what]} ${what}, not ${counted[what]}`);
   }
 
-  /** `level`: 1 for a leaf. `above` and `below`: keys between which this page's keys lie, the first one included. */
+  /** `level` is 1 for a leaf. This page's keys lie between `above` (inclusive) and `below`. */
   *#page(
     walked: { readonly tree: Tree; readonly isFree: boolean; readonly counted: Counted },
     number: number,
@@ -159,10 +159,14 @@ class Walk {
     if (isLeaf && !this.#withLeaves && tree !== this.#meta.main) return;
     const page = this.#file.page(number);
     this.#checkHeader(page, number, isLeaf ? LEAF : BRANCH);
-    // Every commit writes the leaf of the main tree that leads to what it changed: an old root is an older tree.
+    // Every commit writes the leaf of the main tree that leads to its changes. An old root therefore means an older
+    // tree.
     if (tree === this.#meta.main && level === tree.depth && !this.#isCopy)
       if (readUint64(page, 8) !== this.#meta.transaction)
-        this.#wrong(number, `is of transaction ${readUint64(page, 8)}, its meta page of ${this.#meta.transaction}`);
+        this.#wrong(
+          number,
+          `belongs to transaction ${readUint64(page, 8)}, its meta page to ${this.#meta.transaction}`,
+        );
     const nodes = this.#nodes(page, number, isLeaf);
     this.#checkKeys(nodes, number, { ...place, isInteger: (tree.flags & INTEGER_KEY) !== 0, isLeaf });
     if (isLeaf) counted.leaves += 1;
@@ -186,8 +190,9 @@ class Walk {
   }
 
   #checkHeader(page: Buffer, number: number, flags: number): void {
-    if (readUint64(page, 0) !== number) this.#wrong(number, `says that it is page ${readUint64(page, 0)}`);
-    if (readUint64(page, 8) > this.#meta.transaction) this.#wrong(number, 'is of a transaction that never ended');
+    if (readUint64(page, 0) !== number) this.#wrong(number, `has the page number ${readUint64(page, 0)}`);
+    if (readUint64(page, 8) > this.#meta.transaction)
+      this.#wrong(number, 'belongs to a transaction that was never committed');
     if (page.readUInt16LE(18) !== flags) this.#wrong(number, `has flags ${page.readUInt16LE(18)}, not ${flags}`);
   }
 
@@ -196,7 +201,7 @@ class Walk {
     const lower = page.readUInt16LE(20);
     const upper = page.readUInt16LE(22);
     if (lower > upper || upper > room || lower % 2 === 1 || lower === 0)
-      this.#wrong(number, `has its nodes up to ${lower} and from ${upper}`);
+      this.#wrong(number, `has node offsets up to ${lower} and nodes from ${upper}`);
     const nodes: Node[] = [];
     let used = 0;
     for (let at = 0; at < lower; at += 2) {
@@ -204,11 +209,11 @@ class Walk {
       if (offset < upper || offset % 2 === 1 || offset + NODE_BYTES > room)
         this.#wrong(number, `has a node at ${offset}`);
       const node = readNode(page, HEADER_BYTES + offset, isLeaf);
-      if (node === undefined) this.#wrong(number, `has a node at ${offset} that does not end in it`);
+      if (node === undefined) this.#wrong(number, `has a node at ${offset} that reaches beyond the page`);
       used += node.bytes + (node.bytes % 2);
       nodes.push(node);
     }
-    // Nodes lie one behind the other: two in one place, or one that is too long, show here.
+    // Nodes lie one behind the other. Overlapping or overlong nodes show here.
     if (used !== room - upper) this.#wrong(number, `has ${used} bytes of nodes in ${room - upper}`);
     return nodes;
   }
@@ -219,7 +224,7 @@ class Walk {
     place: { above: Buffer | undefined; below: Buffer | undefined; isInteger: boolean; isLeaf: boolean },
   ): void {
     const compare = place.isInteger ? compareIntegers : Buffer.compare;
-    // The first key of a branch page stands for everything below the second, and is not looked at.
+    // The first key of a branch page covers everything below the second key, and is not compared.
     let before = place.above;
     let mayBeEqual = true;
     nodes.forEach(({ key }, i) => {
@@ -230,7 +235,7 @@ class Walk {
       mayBeEqual = false;
     });
     if (before !== undefined && place.below !== undefined && nodes.length > 0 && before !== place.above)
-      if (compare(before, place.below) >= 0) this.#wrong(number, 'has keys of its neighbour');
+      if (compare(before, place.below) >= 0) this.#wrong(number, 'has keys that belong in a neighbouring page');
   }
 
   #overflow({ data, dataBytes }: Node, number: number): number {
@@ -241,16 +246,18 @@ class Walk {
     const page = this.#file.page(first);
     this.#checkHeader(page, first, OVERFLOW);
     if (page.readUInt32LE(20) !== pages)
-      this.#wrong(first, `is the first of ${page.readUInt32LE(20)}, not of ${pages}`);
+      this.#wrong(first, `is the first of ${page.readUInt32LE(20)} overflow pages, not of ${pages}`);
     return pages;
   }
 
-  /** Page numbers behind their count; one below 0 is a length, and the page behind it the first of as many. */
+  /**
+   * The data is a count and then page numbers. A negative number is a length: the page after it is the first of that
+   * many.
+   */
   #freePages(data: Buffer, number: number): void {
     const words = Math.floor(data.length / 8);
     const count = words === 0 ? 0 : Number(data.readBigInt64LE(0));
-    if (data.length % 8 !== 0 || count < 0 || count >= words)
-      this.#wrong(number, 'has a list of free pages that is none');
+    if (data.length % 8 !== 0 || count < 0 || count >= words) this.#wrong(number, 'has an invalid list of free pages');
     for (let at = 1, length = 1; at <= count; at++) {
       const value = Number(data.readBigInt64LE(at * 8));
       if (value < 0) {
@@ -262,13 +269,14 @@ class Walk {
     }
   }
 
-  /** Every page is in one place: in a tree, or free. */
+  /** Marks pages as used. Every page belongs to one place: a tree, or the free list. */
   #take(first: number, count: number, as = 1): void {
-    if (first < 2 || first + count - 1 > this.#meta.lastPage) this.#wrong(first, 'is no page of the file');
+    if (first < 2 || first + count - 1 > this.#meta.lastPage) this.#wrong(first, 'is not a page of the file');
     if (as === 1 && count > 1 && (first + count) * this.#file.pageBytes > this.#file.bytes)
-      this.#wrong(first, 'lies behind its end');
+      this.#wrong(first, 'lies behind the end of the file');
     for (let page = first; page < first + count; page++) {
-      if (this.#seen[page] !== 0) this.#wrong(page, this.#seen[page] === as ? 'is there twice' : 'is in use and free');
+      if (this.#seen[page] !== 0)
+        this.#wrong(page, this.#seen[page] === as ? 'is used twice' : 'is both in use and free');
       this.#seen[page] = as;
     }
   }
@@ -280,17 +288,17 @@ class Walk {
 
 interface Node {
   readonly key: Buffer;
-  /** Of a leaf: what lies in the page. */
+  /** Leaf: the data in the page. */
   readonly data: Buffer;
-  /** Of a leaf: as the node says, also where the data lies elsewhere. */
+  /** Leaf: the length of the data, also of data in overflow pages. */
   readonly dataBytes: number;
   readonly flags: number;
-  /** Of a branch. */
+  /** Branch: the page of the child. */
   readonly child: number;
   readonly bytes: number;
 }
 
-/** Undefined when it reaches beyond the page. */
+/** Undefined when the node reaches beyond the page. */
 function readNode(page: Buffer, at: number, isLeaf: boolean): Node | undefined {
   const low = page.readUInt16LE(at) + page.readUInt16LE(at + 2) * 65_536;
   const flags = page.readUInt16LE(at + 4);
@@ -345,7 +353,7 @@ function compareIntegers(one: Buffer, other: Buffer): number {
   return a! - b!;
 }
 
-/** Pages of a file, read in larger pieces. */
+/** The pages of a file, read in larger pieces. */
 class PageFile {
   readonly path: string;
   readonly pageBytes: number;
@@ -360,12 +368,12 @@ class PageFile {
     this.pageBytes = first.readUInt32LE(HEADER_BYTES + 24);
   }
 
-  /** It may grow while it is read. */
+  /** The file may grow while it is read. */
   get bytes(): number {
     return fstatSync(this.#descriptor).size;
   }
 
-  /** A view, good until other pages are read. */
+  /** A view that is valid until other pages are read. */
   page(number: number): Buffer {
     const from = number * this.pageBytes;
     const index = Math.floor(from / PIECE_BYTES);
@@ -377,7 +385,7 @@ class PageFile {
       piece = Buffer.alloc(Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES));
       for (let at = 0; at < piece.length; ) {
         const count = readSync(this.#descriptor, piece, at, piece.length - at, index * PIECE_BYTES + at);
-        if (count === 0) throw new EngineError('STO-E001', `${this.path} grew shorter while it was read`);
+        if (count === 0) throw new EngineError('STO-E001', `${this.path} shrank while it was read`);
         at += count;
       }
       if (this.#pieces.size >= PIECES_MAX) this.#pieces.delete(this.#pieces.keys().next().value as number); // not empty

@@ -1,6 +1,6 @@
-// What is asked before LMDB opens a folder. When mdb_env_open fails, lmdb 3.5.6 uses memory that it has freed
-// (EnvWrap::openEnv deletes the ExtendedEnv that closeEnv then locks), and the process dies; a lock file that finds no
-// room on the disk dies of SIGBUS. So every cause that can be seen from outside is refused here, in words.
+// Checks before LMDB opens a folder. When mdb_env_open fails, lmdb 3.5.6 uses freed memory (EnvWrap::openEnv deletes
+// the ExtendedEnv that closeEnv then locks) and the process dies. It also dies, of SIGBUS, when a full disk has no room
+// for the lock file. So this file refuses every cause that is visible from outside, with a message.
 import { closeSync, fstatSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { storageError } from '../../base/durable-file.ts';
@@ -17,10 +17,10 @@ const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
 const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 65_536;
-/** What a new environment writes to begin with, and some. */
+/** Bytes that a new environment writes first, rounded up. */
 const CREATE_BYTES = 262_144;
 
-/** STO-E001 when LMDB could not open `directory`, which exists. Returns whether there is no log in it yet. */
+/** STO-E001 when LMDB could not open `directory`, which exists. Returns true when the folder holds no log yet. */
 export function checkBeforeOpen(directory: string): boolean {
   try {
     const fresh = fileBytes(join(directory, DATA_FILE)) === 0;
@@ -28,12 +28,14 @@ export function checkBeforeOpen(directory: string): boolean {
       checkData(directory);
       for (const _ of checkPages(join(directory, DATA_FILE), { whole: false }));
     }
-    // Made here if need be, so that a folder that cannot be written is found out.
+    // Created if it is missing, which shows whether the folder can be written.
     closeSync(openSync(join(directory, LOCK_FILE), 'a', 0o600));
     const creates = fresh || fileBytes(join(directory, LOCK_FILE)) === 0;
     const { bavail, bsize } = statfsSync(directory);
     if (creates && bavail * bsize < CREATE_BYTES)
-      throw new EngineError('STO-E001', `no room to make a log in ${directory}: the disk is full`, { retryable: true });
+      throw new EngineError('STO-E001', `no room to create a log in ${directory}: the disk is full`, {
+        retryable: true,
+      });
     return fresh;
   } catch (error) {
     throw storageError(`the log in ${directory} cannot be opened`, error);

@@ -5,7 +5,7 @@ import { freeBytes, Room } from './room.ts';
 
 const MB = 1_048_576;
 
-test('what a disk has room for is let through, what it has not is not', (t) => {
+test('a commit passes when the disk has room for it, and only then', (t) => {
   const directory = temporaryDirectory(t);
   const room = new Room(directory);
   assert.equal(room.holds(1_000), true);
@@ -13,7 +13,7 @@ test('what a disk has room for is let through, what it has not is not', (t) => {
   assert.equal(room.holds(1_000), true);
 });
 
-test('what was let through since the last look counts as written, and the disk is looked at again when little is left', () => {
+test('commits since the last check count as written, and the disk is checked again when little room is left', () => {
   const disk = { freeMb: 300, looks: 0 };
   const time = { nowMs: 0 };
   const room = new Room('', {
@@ -24,7 +24,7 @@ test('what was let through since the last look counts as written, and the disk i
     nowMs: () => time.nowMs,
   });
   assert.equal(room.holds(50 * MB), true);
-  // Somebody else fills it: nobody looks while there is plenty by the last look and what was let through.
+  // Somebody else fills the disk. It is not checked again while plenty is left, by the last check and the writes since.
   disk.freeMb = 0;
   assert.deepEqual([room.holds(50 * MB), disk.looks], [true, 1]);
   assert.deepEqual([room.holds(25 * MB), disk.looks], [false, 2]);
@@ -33,5 +33,5 @@ test('what was let through since the last look counts as written, and the disk i
   assert.deepEqual([room.holds(MB), disk.looks], [true, 3]);
   disk.freeMb = 0;
   time.nowMs += 1_000;
-  assert.deepEqual([room.holds(MB), disk.looks], [false, 4], 'the answer of a while ago will not do');
+  assert.deepEqual([room.holds(MB), disk.looks], [false, 4], 'an old answer is not reused');
 });

@@ -1,16 +1,16 @@
-// Whether a disk has room for a commit, asked before LMDB is: what lmdb-js does when a page does not fit damages the process's
-// heap now and then (its message reads and writes past its arrays), and the process dies of it later.
+// Checks before a commit whether the disk has room. When a page does not fit, lmdb-js can damage the process's heap
+// (its message reads and writes past its arrays), and the process dies of it later.
 import { statfsSync } from 'node:fs';
 import { DISK_ROOM_BYTES_MIN } from '../../base/limits.ts';
 
-/** Pages that a commit copies beside what it appends: paths of trees, lists of free pages. */
+/** Pages that a commit copies in addition to its records: paths of trees, lists of free pages. */
 const COPIED_BYTES = DISK_ROOM_BYTES_MIN;
-/** Above this the answer of a moment ago will do. */
+/** When more than this is free, a recent answer is reused. */
 const PLENTY_BYTES = 67_108_864;
 const LOOK_MS = 250;
 
 export interface RoomOptions {
-  /** Bytes that the disk has left; throws what the file system says. */
+  /** Free bytes of the disk. Throws the file system's error. */
   readonly look?: (directory: string) => number;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
@@ -29,7 +29,7 @@ export class Room {
     this.#nowMs = nowMs;
   }
 
-  /** What `holds` would say now, for one that is not about to be written. */
+  /** The answer of `holds` for now, when no write follows. */
   wouldHold(bytes: number): boolean {
     try {
       return this.#look(this.#directory) >= neededFor(bytes);
@@ -38,7 +38,7 @@ export class Room {
     }
   }
 
-  /** False when a commit of so many bytes could fill the disk. Throws what the file system says. */
+  /** False when a commit of this size could fill the disk. Throws the file system's error. */
   holds(bytes: number): boolean {
     const needed = neededFor(bytes);
     const nowMs = this.#nowMs();

@@ -1,12 +1,14 @@
-// What a log's folder says about itself, so that another version or another layout never reads it by mistake.
+// The stamp of a log's folder. It keeps another version or layout from reading the log by mistake.
 import { EngineError } from '../../base/errors.ts';
 
 export interface LogStamp {
-  /** Version of everything in the log: records, state, and the segments that follow it. */
+  /** The version of everything in the log (records and state) and of the segments built from it. */
   readonly formatVersion: number;
-  /** Not on disk: the oldest version that is read as well, and stamped anew. Absent: only its own. */
+  /**
+   * The oldest version that can also be read; such a log is stamped again. Not on disk. Absent: only its own version.
+   */
   readonly readsFrom?: number;
-  /** This shard's number and how many the data directory has, fixed when it was made. */
+  /** This shard's number, and the number of shards of the data directory, which is fixed when it is created. */
   readonly shard: number;
   readonly shards: number;
 }
@@ -15,14 +17,14 @@ export function encodeStamp({ formatVersion, shard, shards }: LogStamp): Uint8Ar
   return Buffer.from(JSON.stringify({ formatVersion, shard, shards }));
 }
 
-/** STO-E001 when the bytes are no stamp. */
+/** STO-E001 when the bytes are not a stamp. */
 export function decodeStamp(bytes: Uint8Array, directory: string): LogStamp {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(bytes).toString());
-    const { formatVersion, shard, shards } = parsed as Partial<LogStamp>; // Each is checked on the next line.
+    const { formatVersion, shard, shards } = parsed as Partial<LogStamp>; // Each member is checked on the next line.
     if (isCount(formatVersion) && isCount(shard) && isCount(shards)) return { formatVersion, shard, shards };
   } catch {
-    // Not JSON: said below, as for JSON of another shape.
+    // Not JSON: refused below, like JSON of another shape.
   }
   throw new EngineError('STO-E001', `the format stamp of ${directory} is not readable`);
 }
@@ -31,13 +33,13 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
-/** STO-E001 when a log stamped `found` is not the one that `wanted` describes; the text names both. */
+/** STO-E001 when the stamp `found` does not match `wanted`. The message names both. */
 export function checkStamp(found: LogStamp, wanted: LogStamp, directory: string): void {
   if (found.formatVersion > wanted.formatVersion || found.formatVersion < (wanted.readsFrom ?? wanted.formatVersion)) {
     const advice =
       found.formatVersion > wanted.formatVersion
         ? 'it was written by a newer version of this server'
-        : 'it was written by an older version, and no upgrade from that one is known';
+        : 'it was written by an older version, and there is no upgrade from that version';
     throw new EngineError(
       'STO-E001',
       `${directory} has format version ${found.formatVersion}, this server reads version ${wanted.formatVersion}: ${advice}`,
@@ -46,7 +48,7 @@ export function checkStamp(found: LogStamp, wanted: LogStamp, directory: string)
   if (found.shards !== wanted.shards)
     throw new EngineError(
       'STO-E001',
-      `${directory} belongs to a data directory of ${found.shards} shards, not ${wanted.shards}; the number is fixed when it is made`,
+      `${directory} belongs to a data directory of ${found.shards} shards, not ${wanted.shards}; the number is fixed when it is created`,
     );
   if (found.shard !== wanted.shard)
     throw new EngineError('STO-E001', `${directory} is shard ${found.shard}, not shard ${wanted.shard}`);
