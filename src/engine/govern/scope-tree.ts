@@ -1,7 +1,7 @@
 // The scopes of a memory (service contract, section 11): a tree of names. A scope's path joins the names below the root
 // with slashes, and a grain lies in the scope whose path is its namespace. Pure.
-
 import { EngineError } from '../base/errors.ts';
+
 import { SCOPE_DEPTH_MAX, SCOPE_NAME_CHARS_MAX, SCOPE_NODES_MAX } from '../base/limits.ts';
 import { toNfc } from '../base/nfc.ts';
 
@@ -152,4 +152,9 @@ export interface ScopeView {
   readonly ofTree?: true;
   readonly below?: readonly string[];
   readonly also?: readonly string[];
+}
+
+/** A scope that the memory's tree does not have. For a query there is nothing in it, as in a memory without a tree. */
+export function isUnknownScope(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'SCP-E001';
 }

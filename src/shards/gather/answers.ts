@@ -2,14 +2,14 @@
 // the thread that may wait for a model between two questions.
 
 import type { AnswersLater } from '../../engine/asking/asking.ts';
+import { isLongRead } from '../../engine/asking/long-reads.ts';
 import type { CalQuestion, QuestionInput, QuestionOutput, RecallQuestion } from '../../engine/asking/questions.ts';
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { isLongRead } from '../../engine/cal/run/asks.ts';
-import { isUnknownScope } from '../../engine/cal/run/failure.ts';
 import type { AllReads, PartitionRead } from '../../engine/calls/cal.ts';
 import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
 import type { PolicyValue } from '../../engine/govern/policy/values.ts';
+import { isUnknownScope } from '../../engine/govern/scope-tree.ts';
 import { floatsOf } from '../../engine/recall/legs/meanings.ts';
 import { alikeOf } from '../../engine/recall/stages/expansion.ts';
 import type { Rerank } from '../../engine/recall/stages/recall-output.ts';

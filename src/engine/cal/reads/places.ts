@@ -1,6 +1,7 @@
 // Where the grains lie that a filter lets through: found by the indexes, before any is opened.
 import type { CallContext } from '../../calls/context.ts';
 import type { GrainFilter, GrainView } from '../../calls/grain.ts';
+import { isUnknownScope } from '../../govern/scope-tree.ts';
 import { intersect } from '../../index/docs/docset.ts';
 import type { IndexPart, Ordinal } from '../../index/parts/part.ts';
 import { filterPart, type PartFilter } from '../../recall/filter/filter.ts';
@@ -10,7 +11,6 @@ import type { PartDoc } from '../../recall/legs/ordered.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { viewGrain } from '../../store/view.ts';
-import { isUnknownScope } from '../run/failure.ts';
 
 /** What a filter lets through of a memory, part by part. */
 export interface Search {

@@ -2,11 +2,6 @@
 import { EngineError } from '../../base/errors.ts';
 import { CalError } from '../errors.ts';
 
-/** A scope that the memory's tree does not have. For a query there is nothing in it, as in a memory without a tree. */
-export function isUnknownScope(error: unknown): boolean {
-  return error instanceof EngineError && error.code === 'SCP-E001';
-}
-
 /** What of a failure the caller may see as this query's own; anything else ends the query. */
 export function asCalError(error: unknown): CalError {
   if (error instanceof CalError) return error;
