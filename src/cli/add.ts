@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { parseJson, stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import type { GrainType } from '../engine/grain/grain.ts';
 import { usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine } from './output.ts';
@@ -73,19 +74,25 @@ function fieldsOf(words: readonly string[], { type, fields }: AddOptions): JsonO
       );
     return { ...given, subject, relation, object };
   }
-  const said = words.join(' ');
-  switch (type) {
-    case 'event':
-    case 'observation':
-      return { ...given, content: said };
-    case 'goal':
-      return { ...given, description: said };
-    case 'reasoning':
-      return { ...given, conclusion: said };
-    default:
-      throw usage(`a grain of type ${type} wants --fields, not words: granary add --type ${type} --fields '{…}'`);
-  }
+  const field = Object.hasOwn(WORDS_FIELD, type) ? WORDS_FIELD[type as GrainType] : undefined;
+  if (field === undefined)
+    throw usage(`a grain of type ${type} wants --fields, not words: granary add --type ${type} --fields '{…}'`);
+  return { ...given, [field]: words.join(' ') };
 }
+
+/** The field that the words of the command become, by type; undefined: one field of words does not make a grain. */
+const WORDS_FIELD: Readonly<Record<GrainType, string | undefined>> = {
+  belief: undefined,
+  event: 'content',
+  state: undefined,
+  workflow: undefined,
+  action: undefined,
+  observation: 'content',
+  goal: 'description',
+  reasoning: 'conclusion',
+  consensus: undefined,
+  consent: undefined,
+};
 
 /** As a shell takes it for one word. */
 function quoted(word: string): string {

@@ -2,6 +2,7 @@
 
 import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import type { GrainType } from '../engine/grain/grain.ts';
 import { printable, printLine, printPairs, utc } from './output.ts';
 
 /** Fields that a grain says itself with, by type; others say it with what they have. */
@@ -9,20 +10,45 @@ const SAYING = ['content', 'description', 'conclusion', 'agreed_content', 'think
 /** Fields in which answers tell a time. */
 const TIMES = new Set(['created_at', 'valid_from', 'valid_to', 'expires_at']);
 
-/** What a grain says, of whatever type. */
+const SAID_BY_TYPE: Readonly<Record<GrainType, (fields: JsonObject) => string>> = {
+  belief: tripleOf,
+  event: saidOf,
+  state: saidOf,
+  workflow: saidOf,
+  action: (fields) => [text(fields['tool_name']), ownWords(fields) ?? ''].filter((part) => part !== '').join(': '),
+  observation: saidOf,
+  goal: saidOf,
+  reasoning: saidOf,
+  consensus: saidOf,
+  consent: consentOf,
+};
+
+/** What a grain says, of whatever type; also of a type that this version does not know. */
 export function sayingOf(grainType: string, fields: JsonObject): string {
-  if (grainType === 'consent') {
-    const verb = fields['is_withdrawal'] === true ? 'withdraws' : 'grants';
-    return `${text(fields['subject_did'] ?? fields['user_id'])} ${verb} ${text(fields['scope'] ?? fields['grantee_did'])}`;
-  }
-  const triple = ['subject', 'relation', 'object'].map((name) => text(fields[name])).filter((part) => part !== '');
-  if (grainType === 'belief') return triple.join(' ');
-  const said = SAYING.map((name) => text(fields[name])).find((part) => part !== '');
-  if (grainType === 'action') return [text(fields['tool_name']), said ?? ''].filter((part) => part !== '').join(': ');
+  return Object.hasOwn(SAID_BY_TYPE, grainType) ? SAID_BY_TYPE[grainType as GrainType](fields) : saidOf(fields);
+}
+
+function consentOf(fields: JsonObject): string {
+  const verb = fields['is_withdrawal'] === true ? 'withdraws' : 'grants';
+  return `${text(fields['subject_did'] ?? fields['user_id'])} ${verb} ${text(fields['scope'] ?? fields['grantee_did'])}`;
+}
+
+function tripleOf(fields: JsonObject): string {
+  return ['subject', 'relation', 'object']
+    .map((name) => text(fields[name]))
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+function ownWords(fields: JsonObject): string | undefined {
+  return SAYING.map((name) => text(fields[name])).find((part) => part !== '');
+}
+
+function saidOf(fields: JsonObject): string {
+  const said = ownWords(fields);
   const speaker = text(fields['speaker'] ?? fields['role']);
   if (said !== undefined) return speaker === '' ? said : `${speaker}: ${said}`;
-  if (fields['data'] !== undefined) return stringifyJson(fields['data']);
-  return triple.join(' ');
+  return fields['data'] === undefined ? tripleOf(fields) : stringifyJson(fields['data']);
 }
 
 export function printGrain(grain: { hash: string; grainType: string; fields: JsonObject }): void {

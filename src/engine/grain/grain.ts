@@ -1,20 +1,17 @@
 // A grain as the rest of the engine sees it, and the types that its address and header have.
+import { GRAIN_TYPES } from './types/table.ts';
 import type { ValueMap } from './value.ts';
 
-/** The ten grain types by the names the service speaks; the position is not the type byte (see registry.ts). */
-export const GRAIN_TYPE_NAMES = [
-  'belief',
-  'event',
-  'state',
-  'workflow',
-  'action',
-  'observation',
-  'goal',
-  'reasoning',
-  'consensus',
-  'consent',
-] as const;
-export type GrainType = (typeof GRAIN_TYPE_NAMES)[number];
+/** The grain types by the names that the service speaks: the keys of the table of types. */
+export type GrainType = keyof typeof GRAIN_TYPES;
+
+/** In the order of their type bytes. */
+export const GRAIN_TYPE_NAMES = Object.keys(GRAIN_TYPES) as readonly GrainType[]; // The keys of the table, as written.
+
+/** A table over all types. */
+export function byType<T>(make: (type: GrainType) => T): Readonly<Record<GrainType, T>> {
+  return Object.fromEntries(GRAIN_TYPE_NAMES.map((type) => [type, make(type)])) as Record<GrainType, T>; // All names.
+}
 
 declare const addressBrand: unique symbol;
 /**

@@ -1,31 +1,11 @@
-// The one table of grain types and of their fields: type byte, names, what is required, and for every field its short
-// key and its kind. Everything else in the codec looks things up here. The table is part of the format: a change
-// would give other bytes, so it grows only with a version of the format.
+// The one table of fields: for each its name, its short key and its kind. The codec looks all of them up here. What is a
+// field of one type stands in the row of that type (types/). The table is part of the format: a change would give other
+// bytes, so it grows only with a version of the format.
 
-import {
-  ADDRESS,
-  ANY,
-  BOOL,
-  BYTE,
-  COUNT,
-  FLOAT,
-  INT,
-  type Kind,
-  listOf,
-  MAP,
-  MS,
-  recordOf,
-  STRING,
-  STRING_OR_MAP,
-  UNIT,
-} from './codec/kind.ts';
-import type { GrainType } from './grain.ts';
+import { ADDRESS, ANY, BOOL, BYTE, COUNT, INT, listOf, MAP, MS, STRING, STRING_OR_MAP, UNIT } from './codec/kind.ts';
 import * as shapes from './rules/shapes.ts';
-
-/** `index`: kept beside the blob, never in it. `reserved`: a key of an old version that is never written again. */
-export type FieldStanding = 'blob' | 'index' | 'reserved';
-
-type FieldRow = readonly [name: string, short: string, kind: Kind, standing?: FieldStanding];
+import type { FieldRow } from './types/row.ts';
+import { GRAIN_TYPES } from './types/table.ts';
 
 const STRINGS = listOf(STRING);
 const ADDRESSES = listOf(ADDRESS);
@@ -92,116 +72,8 @@ const COMMON: readonly FieldRow[] = [
   ['embedding_text', 'et', STRING],
 ];
 
-const EVENT: readonly FieldRow[] = [
-  ['content', 'content', STRING],
-  ['consolidated', 'consolidated', BOOL],
-  ['content_blocks', 'cblocks', listOf(shapes.CONTENT_BLOCK)],
-  ['model_id', 'mdl', STRING],
-  ['stop_reason', 'stopr', STRING],
-  ['token_usage', 'toku', shapes.TOKEN_USAGE],
-  ['parent_message_id', 'pmid', ADDRESS],
-];
-
-const STATE_AND_WORKFLOW: readonly FieldRow[] = [
-  ['plan', 'plan', STRINGS],
-  ['history', 'history', listOf(MAP)],
-  ['steps', 'steps', STRINGS],
-  ['trigger', 'trigger', STRING],
-  ['nodes', 'nodes', STRINGS],
-  ['edges', 'edges', listOf(shapes.EDGE)],
-  ['bindings', 'bind', recordOf(ADDRESS)],
-  ['retries', 'retries', recordOf(INT)],
-];
-
-/** `content` under another key, in actions and nowhere else. */
-const ACTION_CONTENT: FieldRow = ['content', 'cnt', ANY];
-/** What `action_phase` is called where the type string is `tool`. */
-const TOOL_PHASE: FieldRow = ['tool_phase', 'aphase', STRING];
-
-const ACTION: readonly FieldRow[] = [
-  ['action_phase', 'aphase', STRING],
-  ['tool_name', 'tn', STRING],
-  ['input', 'inp', ANY],
-  ['is_error', 'iserr', BOOL],
-  ['tool_call_id', 'tcid', STRING],
-  ['call_batch_id', 'cbid', STRING],
-  ['tool_type', 'ttype', STRING],
-  ['tool_version', 'tver', STRING],
-  ['execution_mode', 'emode', STRING],
-  ['code', 'code', STRING],
-  ['stdout', 'out', STRING],
-  ['stderr', 'err2', STRING],
-  ['exit_code', 'xc', INT],
-  ['interpreter_id', 'iid', STRING],
-  ['error', 'err', STRING],
-  ['error_type', 'etype', STRING],
-  ['duration_ms', 'dur', COUNT],
-  ['parent_task_id', 'ptid', STRING], // an address, or the name that a caller gives its task
-  ['tool_description', 'tdesc', STRING],
-  ['input_schema', 'isch', MAP],
-  ['output_schema', 'osch', MAP],
-  ['strict', 'strict', BOOL],
-];
-
-const OBSERVATION: readonly FieldRow[] = [
-  ['observer_id', 'oid', STRING],
-  ['observer_type', 'otype', STRING],
-  ['frame_id', 'fid', STRING],
-  ['sync_group', 'sg', STRING],
-  ['observation_mode', 'omode', STRING],
-  ['observation_scope', 'oscope', STRING],
-  ['observer_model', 'omdl', STRING],
-  ['compression_ratio', 'ocmp', FLOAT],
-];
-
-const GOAL: readonly FieldRow[] = [
-  ['description', 'desc', STRING],
-  ['goal_state', 'gs', STRING],
-  ['criteria', 'crit', STRINGS],
-  ['criteria_structured', 'crs', listOf(MAP)],
-  ['priority', 'pri', INT],
-  ['parent_goals', 'pgs', ADDRESSES],
-  ['state_reason', 'sr', STRING],
-  ['satisfaction_evidence', 'se', ADDRESSES],
-  ['progress', 'prog', FLOAT],
-  ['delegate_to', 'dto', STRING],
-  ['delegate_from', 'dfo', STRING],
-  ['expiry_policy', 'ep', STRING],
-  ['recurrence', 'rec', STRING],
-  ['evidence_required', 'evreq', COUNT],
-  ['rollback_on_failure', 'rof', STRINGS],
-  ['allowed_transitions', 'atr', STRINGS],
-  ['depends_on', 'depg', ADDRESSES],
-  ['assigned_agent', 'asgn', STRING],
-  ['expected_output', 'expout', STRING],
-  ['output_grain', 'outg', ADDRESS],
-  ['deadline', 'dline', MS],
-];
-
-const REASONING_TO_DELEGATION: readonly FieldRow[] = [
-  ['premises', 'prem', STRINGS], // addresses, or statements in words
-  ['conclusion', 'conc', STRING],
-  ['inference_method', 'imethod', STRING],
-  ['alternatives_considered', 'altc', listOf(shapes.ALTERNATIVE)],
-  ['thinking_content', 'think', STRING],
-  ['thinking_redacted', 'tredact', BOOL],
-  ['statistical_context', 'statctx', shapes.STATISTICAL_CONTEXT],
-  ['software_environment', 'swenv', shapes.SOFTWARE_ENVIRONMENT],
-  ['parameter_set', 'params', MAP],
-  ['random_seed', 'rseed', INT],
-  ['participating_observers', 'pobs', STRINGS],
-  ['threshold', 'thold', INT],
-  ['agreement_count', 'agcnt', COUNT],
-  ['dissent_count', 'discnt', COUNT],
-  ['dissent_grains', 'disgrn', ADDRESSES],
-  ['agreed_content', 'agcon', STRING_OR_MAP],
-  ['grantee_did', 'gdid', STRING],
-  ['scope', 'scope', STRINGS],
-  ['is_withdrawal', 'isw', BOOL],
-  ['basis', 'basis', STRING],
-  ['jurisdiction', 'jur', STRING],
-  ['prior_consent', 'pcon', ADDRESS],
-  ['witness_dids', 'wdids', STRINGS],
+/** Of delegations, which the format knows and the service has no type for. */
+const DELEGATION: readonly FieldRow[] = [
   ['authorized_namespaces', 'ans', STRINGS],
   ['authorized_types', 'atypes', listOf(BYTE)],
   ['authorized_tools', 'atools', STRINGS],
@@ -211,64 +83,13 @@ const REASONING_TO_DELEGATION: readonly FieldRow[] = [
   ['return_to', 'retdid', STRING],
 ];
 
+/** Common fields, then those that the format made for one type each, then those of delegations. */
 export const FIELD_ROWS: readonly FieldRow[] = [
   ...COMMON,
-  ...EVENT,
-  ...STATE_AND_WORKFLOW,
-  ...ACTION,
-  ...OBSERVATION,
-  ...GOAL,
-  ...REASONING_TO_DELEGATION,
-];
-export const EXTRA_ROWS = { actionContent: ACTION_CONTENT, toolPhase: TOOL_PHASE } as const;
-
-export interface TypeRow {
-  readonly type: GrainType;
-  readonly byte: number;
-  /** Another type string that blobs of this byte may carry; kept as it is, since it is hashed. */
-  readonly alias?: string;
-  /** Besides created_at, which every type requires. Types with alternatives say the rest in grain/rules/validate.ts. */
-  readonly required: readonly string[];
-  /** Of the required ones, those that may not be an empty string or list. */
-  readonly filled: readonly string[];
-}
-
-export const TYPE_ROWS: readonly TypeRow[] = [
-  {
-    type: 'belief',
-    byte: 0x01,
-    alias: 'fact',
-    required: ['subject', 'relation', 'object', 'confidence'],
-    filled: ['subject', 'relation'],
-  },
-  { type: 'event', byte: 0x02, required: [], filled: [] },
-  { type: 'state', byte: 0x03, required: ['context'], filled: [] },
-  { type: 'workflow', byte: 0x04, required: [], filled: ['steps', 'trigger', 'nodes'] },
-  { type: 'action', byte: 0x05, alias: 'tool', required: [], filled: ['tool_name'] },
-  {
-    type: 'observation',
-    byte: 0x06,
-    required: ['observer_id', 'observer_type'],
-    filled: ['observer_id', 'observer_type'],
-  },
-  { type: 'goal', byte: 0x07, required: ['description', 'goal_state'], filled: ['description'] },
-  { type: 'reasoning', byte: 0x08, required: [], filled: [] },
-  {
-    type: 'consensus',
-    byte: 0x09,
-    required: ['participating_observers', 'threshold', 'agreement_count', 'dissent_count'],
-    filled: [],
-  },
-  {
-    type: 'consent',
-    byte: 0x0a,
-    required: ['subject_did', 'grantee_did', 'scope', 'is_withdrawal'],
-    filled: ['subject_did', 'grantee_did'],
-  },
+  ...Object.values(GRAIN_TYPES).flatMap(({ format }) => format.fields),
+  ...DELEGATION,
 ];
 
-export const GOAL_STATES: ReadonlySet<string> = new Set(['active', 'satisfied', 'failed', 'suspended']);
-export const ACTION_PHASES: ReadonlySet<string> = new Set(['definition', 'call', 'result']);
 export const VERIFICATION_STATUSES: ReadonlySet<string> = new Set(['unverified', 'verified', 'contested', 'retracted']);
 
 /** Fields that a selective disclosure may replace by a commitment; all others always stand in the clear. */

@@ -1,8 +1,10 @@
 // Which fields of a grain, beside those that have facets of their own, an index lists by their values: short words of few
 // kinds. The values are those that answers show, so that a condition finds the same grains by the index as by looking.
 import { EXTRA_FIELDS } from '../grain/api/draft.ts';
-import type { Grain, GrainType } from '../grain/grain.ts';
+import { byType, GRAIN_TYPE_NAMES, type Grain, type GrainType } from '../grain/grain.ts';
 import { isMap } from '../grain/rules/validate.ts';
+import type { QueryField } from '../grain/types/query-field.ts';
+import { GRAIN_TYPES } from '../grain/types/table.ts';
 import type { Value, ValueMap } from '../grain/value.ts';
 import { fieldKey, NOT_TEXT } from '../index/parts/part.ts';
 
@@ -11,25 +13,41 @@ const SOURCE_TYPE_DEFAULT = 'user';
 
 const COMMON = ['source_type', 'recall_priority', 'epistemic_status'] as const;
 
-/** The name in a blob, and the one that the index and CAL have for it. */
+/** The fields that the row of a type calls listed: the name in a blob, and the one that the index and CAL have for it. */
 type FieldName = readonly [stored: string, shown: string];
-const same = (...names: readonly string[]): readonly FieldName[] => names.map((name) => [name, name]);
+const STORED = byType((type) => GRAIN_TYPES[type].cal.fields.filter(({ listed }) => listed).map(fieldName));
 
-const OF_TYPE: Readonly<Partial<Record<GrainType, readonly FieldName[]>>> = {
-  event: same('role', 'model_id'),
-  action: same('tool_name'),
-  observation: same('observer_id', 'observer_type'),
-  goal: same('goal_state', 'assigned_agent'),
-  reasoning: [['inference_method', 'reasoning_type']],
+function fieldName({ name, stored = name }: QueryField): FieldName {
+  return [stored, name];
+}
+
+/** A field of a grain as an answer shows it. */
+type Shown = (name: string) => Value | undefined;
+
+interface Derived {
+  /** Names that the index and CAL have for fields of which no value is stored as it is. */
+  readonly names: readonly string[];
+  readonly enter: (entries: string[], shown: Shown) => void;
+}
+
+/** What an index lists of a type besides stored values. */
+const DERIVED: Readonly<Record<GrainType, Derived | undefined>> = {
+  belief: undefined,
+  event: { names: [], enter: enterSession },
+  state: undefined,
+  workflow: undefined,
+  action: { names: ['action_phase', 'is_error'], enter: enterAction },
+  observation: undefined,
+  goal: undefined,
+  reasoning: undefined,
+  consensus: undefined,
+  consent: { names: ['consent_action'], enter: enterConsent },
 };
 
 /** The fields, by their names in CAL, whose grains facet `field` lists by their values. */
 export const LISTED_FIELDS: ReadonlySet<string> = new Set([
   ...COMMON,
-  ...Object.values(OF_TYPE).flatMap((names) => names.map(([, shown]) => shown)),
-  'action_phase',
-  'is_error',
-  'consent_action',
+  ...GRAIN_TYPE_NAMES.flatMap((type) => [...STORED[type].map(([, name]) => name), ...(DERIVED[type]?.names ?? [])]),
 ]);
 
 /** True for a field of that list. */
@@ -41,20 +59,24 @@ export function isListed(field: string): boolean {
 export function fieldEntries({ type, fields }: Pick<Grain, 'type' | 'fields'>): string[] {
   const extras = fields[EXTRA_FIELDS];
   // Extra fields stand among the others where they collide with none (grain/api/output.ts).
-  const shown = (name: string): Value | undefined => {
+  const shown: Shown = (name) => {
     const own = fields[name];
     return own === undefined && isMap(extras) && Object.hasOwn(extras, name) ? (extras as ValueMap)[name] : own;
   };
   const entries: string[] = [];
   for (const name of COMMON) enter(entries, name, shown(name) ?? (name === 'source_type' ? SOURCE_TYPE_DEFAULT : null));
-  for (const [stored, name] of OF_TYPE[type] ?? []) enter(entries, name, shown(stored));
-  if (type === 'event') enterSession(entries, shown('session_id'));
-  if (type === 'action') {
-    enter(entries, 'action_phase', phaseOf(shown));
-    enterTruth(entries, 'is_error', shown('is_error'), ['true', 'false']);
-  }
-  if (type === 'consent') enterTruth(entries, 'consent_action', shown('is_withdrawal'), ['withdraw', 'grant']);
+  for (const [stored, name] of STORED[type]) enter(entries, name, shown(stored));
+  DERIVED[type]?.enter(entries, shown);
   return entries;
+}
+
+function enterAction(entries: string[], shown: Shown): void {
+  enter(entries, 'action_phase', phaseOf(shown));
+  enterTruth(entries, 'is_error', shown('is_error'), ['true', 'false']);
+}
+
+function enterConsent(entries: string[], shown: Shown): void {
+  enterTruth(entries, 'consent_action', shown('is_withdrawal'), ['withdraw', 'grant']);
 }
 
 function enter(entries: string[], name: string, value: Value | undefined): void {
@@ -74,13 +96,14 @@ function enterTruth(
 }
 
 /** Sessions have a facet of their own, which holds texts alone. */
-function enterSession(entries: string[], value: Value | undefined): void {
+function enterSession(entries: string[], shown: Shown): void {
+  const value = shown('session_id');
   if (value === undefined || value === null || (typeof value === 'string' && value !== '')) return;
   entries.push(fieldKey('session_id', NOT_TEXT));
 }
 
 /** As answers leave it out where it follows from `kind` or `status`. */
-function phaseOf(shown: (name: string) => Value | undefined): Value | undefined {
+function phaseOf(shown: Shown): Value | undefined {
   const phase = shown('action_phase') ?? shown('tool_phase');
   const kind = shown('kind');
   const status = shown('status');

@@ -1,6 +1,7 @@
 // What other systems call a field, and what it is called here.
+
+import type { GrainType } from '../../grain/grain.ts';
 import { commonField, typeField } from '../vocabulary/fields.ts';
-import type { CalGrainType } from '../vocabulary/grain-types.ts';
 
 const MEANT: Readonly<Record<string, string>> = {
   status: 'goal_state action_phase verification_status',
@@ -92,7 +93,7 @@ const MEANT: Readonly<Record<string, string>> = {
 };
 
 /** The fields that somebody may mean who writes `word`, of the type first, then of others. */
-export function fieldCandidates(word: string, type: CalGrainType | undefined): readonly string[] {
+export function fieldCandidates(word: string, type: GrainType | undefined): readonly string[] {
   const meant = MEANT[word.replace(/^.*\./, '')]?.split(' ') ?? [];
   const fits = (name: string): boolean => commonField(name) !== undefined || typeField(name)?.type === type;
   return [...meant.filter(fits), ...meant.filter((name) => !fits(name))];

@@ -3,6 +3,9 @@
 
 import { stringifyJson } from '../../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
+import { GRAIN_TYPE_NAMES, type GrainType } from '../../grain/grain.ts';
+import { GRAIN_TYPES } from '../../grain/types/table.ts';
+import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import type { CalGrain } from './grain.ts';
 
 /** Times are epoch ms; a list is compared by membership, and printed with its items in their order. */
@@ -70,72 +73,60 @@ function isContradicted({ fields, contestedBy }: CalGrain): boolean {
 
 /** What the grain is about, wherever its type keeps it. */
 function objectOf({ grainType, fields }: CalGrain): JsonValue | undefined {
-  switch (grainType) {
-    case 'action':
-      // A failed action is completed with an empty content.
-      return filled(fields, 'content') ?? filled(fields, 'error') ?? filled(fields, 'object');
-    case 'goal':
-      return filled(fields, 'description') ?? filled(fields, 'object');
-    case 'consensus':
-      return filled(fields, 'agreed_content') ?? filled(fields, 'object');
-    case 'observation':
-      return filled(fields, 'object') ?? filled(fields, 'content');
-    default:
-      return own(fields, 'object');
+  const type = typeOfSingular(grainType);
+  const names = type === undefined ? undefined : GRAIN_TYPES[type].cal.object;
+  if (names === undefined) return own(fields, 'object');
+  for (const name of names) {
+    const value = filled(fields, name);
+    if (value !== undefined) return value;
   }
+  return undefined;
 }
 
-function typeValue(grain: CalGrain, field: string): JsonValue | undefined {
-  const { grainType, fields } = grain;
-  switch (grainType) {
-    case 'event':
-      return typeFields.event.has(field) ? own(fields, field) : undefined;
-    case 'state':
-      return stateValue(fields, field);
-    case 'workflow':
-      if (field === 'steps') return own(fields, 'steps') ?? own(fields, 'nodes');
-      return field === 'trigger' ? own(fields, field) : undefined;
-    case 'action':
-      if (field === 'action_phase') return phaseOf(fields);
-      return typeFields.action.has(field) ? own(fields, field) : undefined;
-    case 'observation':
-      // Output calls the observer's id so.
-      if (field === 'observer') return own(fields, 'observer_id');
-      return typeFields.observation.has(field) ? own(fields, field) : undefined;
-    case 'goal':
-      if (field === 'deadline') return milliseconds(fields['deadline']);
-      return typeFields.goal.has(field) ? own(fields, field) : undefined;
-    case 'reasoning':
-      if (field === 'reasoning_type') return own(fields, 'inference_method');
-      return typeFields.reasoning.has(field) ? own(fields, field) : undefined;
-    case 'consensus':
-      return typeFields.consensus.has(field) ? own(fields, field) : undefined;
-    case 'consent':
-      return consentValue(fields, field);
-    default:
-      return undefined;
-  }
+type Read = (fields: JsonObject) => JsonValue | undefined;
+
+/** The fields of a type that do not have the value of one field of the answer as it is. */
+const DERIVED: Readonly<Record<GrainType, Readonly<Record<string, Read>>>> = {
+  belief: {},
+  event: {},
+  state: { context: contextOf, plan: planOf },
+  workflow: { steps: (fields) => own(fields, 'steps') ?? own(fields, 'nodes') },
+  action: { action_phase: phaseOf },
+  // Output calls the observer's id so.
+  observation: { observer: (fields) => own(fields, 'observer_id') },
+  goal: { deadline: (fields) => milliseconds(fields['deadline']) },
+  reasoning: {},
+  consensus: {},
+  consent: {
+    consent_action: actionOfConsent,
+    purpose: (fields) => filled(fields, 'purpose') ?? joined(fields['scope']),
+    scope: scopeOf,
+    expires_at: (fields) => milliseconds(fields['valid_to']),
+  },
+};
+
+const READS: ReadonlyMap<string, ReadonlyMap<string, Read>> = new Map(
+  GRAIN_TYPE_NAMES.map((type) => [type, new Map([...storedReads(type), ...Object.entries(DERIVED[type])])]),
+);
+
+function storedReads(type: GrainType): [string, Read][] {
+  return GRAIN_TYPES[type].cal.fields.map(({ name, stored = name }) => [name, (fields) => own(fields, stored)]);
 }
 
-const typeFields = {
-  event: new Set(['role', 'session_id', 'parent_message_id', 'model_id', 'content']),
-  action: new Set(['tool_name', 'is_error', 'tool_call_id']),
-  observation: new Set(['observer_id', 'observer_type']),
-  goal: new Set(['goal_state', 'assigned_agent', 'depends_on']),
-  reasoning: new Set(['premises', 'conclusion']),
-  consensus: new Set(['threshold', 'agreement_count', 'participating_observers']),
-} as const;
+function typeValue({ grainType, fields }: CalGrain, field: string): JsonValue | undefined {
+  return READS.get(grainType)?.get(field)?.(fields);
+}
+
+function planOf(fields: JsonObject): JsonValue | undefined {
+  const { data } = fields;
+  return own(fields, 'plan') ?? (isMap(data) ? own(data, 'plan') : undefined);
+}
 
 /** Answers call the context of a state `data`, and leave `context` to what every type may have. */
-function stateValue(fields: JsonObject, field: string): JsonValue | undefined {
-  const { data } = fields;
-  const map = isMap(data) ? data : undefined;
-  if (field === 'plan') return own(fields, 'plan') ?? (map && own(map, 'plan'));
-  if (field !== 'context') return undefined;
-  const named = map && (filled(map, 'label') ?? filled(map, 'name'));
+function contextOf({ data, context }: JsonObject): JsonValue | undefined {
+  const named = isMap(data) ? (filled(data, 'label') ?? filled(data, 'name')) : undefined;
   if (named !== undefined) return named;
   if (typeof data === 'string') return data;
-  const { context } = fields;
   if (typeof context === 'string') return context;
   return isMap(context) ? (filled(context, 'label') ?? filled(context, 'name')) : undefined;
 }
@@ -147,30 +138,14 @@ function phaseOf(fields: JsonObject): JsonValue {
   return fields['kind'] === 'definition' ? 'definition' : fields['status'] === 'pending' ? 'call' : 'complete';
 }
 
-function consentValue(fields: JsonObject, field: string): JsonValue | undefined {
-  switch (field) {
-    case 'consent_action':
-      return typeof fields['is_withdrawal'] === 'boolean'
-        ? fields['is_withdrawal']
-          ? 'withdraw'
-          : 'grant'
-        : undefined;
-    case 'purpose':
-      return filled(fields, 'purpose') ?? joined(fields['scope']);
-    case 'grantor_did':
-      return own(fields, 'subject_did');
-    case 'grantee_did':
-      return own(fields, 'grantee_did');
-    case 'scope': {
-      // A scope of one item is answered as that item.
-      const scope = own(fields, 'scope');
-      return scope === undefined || Array.isArray(scope) ? scope : [scope];
-    }
-    case 'expires_at':
-      return milliseconds(fields['valid_to']);
-    default:
-      return undefined;
-  }
+function actionOfConsent({ is_withdrawal: isWithdrawal }: JsonObject): JsonValue | undefined {
+  return typeof isWithdrawal === 'boolean' ? (isWithdrawal ? 'withdraw' : 'grant') : undefined;
+}
+
+/** A scope of one item is answered as that item. */
+function scopeOf(fields: JsonObject): JsonValue | undefined {
+  const scope = own(fields, 'scope');
+  return scope === undefined || Array.isArray(scope) ? scope : [scope];
 }
 
 function joined(value: JsonValue | undefined): JsonValue | undefined {

@@ -1,8 +1,10 @@
 // What of a grain a reader gets to see: a text and a few attributes, by type and level. Nothing here knows how a format
 // writes them down. Hashes, namespaces and users are not among them.
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
-import { type CalGrainType, typeOfSingular } from '../vocabulary/grain-types.ts';
+import type { GrainType } from '../../grain/grain.ts';
+import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import { asText, fieldValue, isMap, storedValue } from './fields.ts';
+import { type AttributeForm, attributeName, FULL_ATTRIBUTES, FULL_DATA, formOf } from './forms.ts';
 import type { CalGrain } from './grain.ts';
 import { decimal, humanizeRelation, isoDate, isoInstant, relativeTime } from './humanize.ts';
 
@@ -35,64 +37,19 @@ export interface Projection {
   readonly attributes: readonly Attribute[];
 }
 
-interface AttributeRow {
-  readonly name: string;
-  /** CAL field. */
-  readonly field: string;
-  /** Left out of summaries. */
-  readonly isOptional: boolean;
-}
-
-interface TypeRow {
-  readonly text: (grain: CalGrain) => string;
-  readonly attributes: readonly AttributeRow[];
-  /** CAL fields of the data formats, in order; a `?` behind those that summaries leave out. */
-  readonly data: readonly string[];
-}
-
-function attribute(words: string): AttributeRow {
-  const [name = '', field = ''] = words.replace('?', '').split('=');
-  return { name, field, isOptional: words.endsWith('?') };
-}
-
-function row(text: TypeRow['text'], attributes: string, data: string): TypeRow {
-  return { text, attributes: attributes.split(' ').map(attribute), data: data.split(' ') };
-}
-
-const ROWS: Readonly<Record<CalGrainType, TypeRow>> = {
-  belief: row(clause, 'subject=subject confidence=confidence?', 'subject relation object confidence?'),
-  event: row(said, 'role=role time=time?', 'role content time?'),
-  state: row(planned, 'context=context?', 'context? plan'),
-  workflow: row(steps, 'trigger=trigger?', 'trigger? steps'),
-  action: row(object, 'tool=tool_name phase=action_phase?', 'tool_name object action_phase?'),
-  observation: row(object, 'observer=observer_id?', 'observer_id? object'),
-  goal: row(object, 'subject=subject state=goal_state? deadline=deadline?', 'subject object goal_state? deadline?'),
-  reasoning: row(field('conclusion'), 'type=reasoning_type?', 'reasoning_type? conclusion'),
-  consensus: row(object, 'threshold=threshold? count=agreement_count?', 'object threshold? agreement_count?'),
-  consent: row(
-    field('purpose'),
-    'action=consent_action grantor=grantor_did grantee=grantee_did',
-    'purpose consent_action grantor_did grantee_did',
-  ),
+/** The text of a grain, by type. */
+const TEXTS: Readonly<Record<GrainType, (grain: CalGrain) => string>> = {
+  belief: clause,
+  event: said,
+  state: planned,
+  workflow: steps,
+  action: object,
+  observation: object,
+  goal: object,
+  reasoning: field('conclusion'),
+  consensus: object,
+  consent: field('purpose'),
 };
-/** Of a type that this version does not know. */
-const OTHER = row((grain) => object(grain) || said(grain), 'subject=subject', 'subject relation object');
-/** What the full level adds to every type. */
-const FULL = [
-  'source=source_type',
-  'observed=time',
-  'importance=importance',
-  'tags=tags',
-  'status=verification_status',
-].map(attribute);
-const FULL_DATA = ['source_type', 'time', 'importance', 'tags', 'verification_status'];
-
-/** What attributes are called where their field is called otherwise: for PROJECT. */
-const SHORT_NAMES: ReadonlyMap<string, string> = new Map(
-  [...Object.values(ROWS).flatMap((type) => type.attributes), ...FULL]
-    .filter(({ name }) => name !== 'observed')
-    .map(({ name, field: of }) => [of, name] as const),
-);
 
 /** The text and the attributes of a grain. */
 export function project(grain: CalGrain, view: View): Projection {
@@ -101,22 +58,12 @@ export function project(grain: CalGrain, view: View): Projection {
     const texts = content.map((name) => contentText(grain, name, view)).filter((text) => text !== '');
     return { text: texts.join(' '), attributes: valuesOf(grain, attributes.map(projected), view) };
   }
-  const { text, attributes } = rowOf(grain.grainType);
+  const { attributes } = formOf(grain.grainType);
   const wanted = view.level === 'summary' ? attributes.filter(({ isOptional }) => !isOptional) : attributes;
   return {
-    text: text(grain),
-    attributes: valuesOf(grain, view.level === 'full' ? [...wanted, ...FULL] : wanted, view),
+    text: textOfGrain(grain),
+    attributes: valuesOf(grain, view.level === 'full' ? [...wanted, ...FULL_ATTRIBUTES] : wanted, view),
   };
-}
-
-/** The first attribute that a type has, whether or not a grain of it has a value: what short lines put in brackets. */
-export function firstAttribute(grainType: string): string {
-  return rowOf(grainType).attributes[0]!.name;
-}
-
-/** The name under which PROJECT shows a field as an attribute. */
-export function attributeName(name: string): string {
-  return SHORT_NAMES.get(name) ?? name;
 }
 
 /** The fields of a grain under their CAL names, for formats that hold data: lists and maps as they are. */
@@ -131,7 +78,7 @@ export function projectData(grain: CalGrain, view: View): JsonObject {
 
 function dataFields(grain: CalGrain, { level, project: parts }: View): readonly string[] {
   if (parts !== undefined) return [...parts.content, ...parts.attributes];
-  const { data } = rowOf(grain.grainType);
+  const { data } = formOf(grain.grainType);
   if (level === 'summary') return data.filter((name) => !name.endsWith('?'));
   const all = data.map((name) => name.replace('?', ''));
   return level === 'full' ? [...all, ...FULL_DATA] : all;
@@ -145,16 +92,17 @@ function dataValue(grain: CalGrain, name: string, view: View): JsonValue | undef
   return name === 'plan' ? stateData(grain) : undefined;
 }
 
-function rowOf(grainType: string): TypeRow {
-  const type = typeOfSingular(grainType);
-  return type === undefined ? OTHER : ROWS[type];
+/** Of a type that this version does not know: its object, else what it says. */
+function textOfGrain(grain: CalGrain): string {
+  const type = typeOfSingular(grain.grainType);
+  return type === undefined ? object(grain) || said(grain) : TEXTS[type](grain);
 }
 
-function projected(name: string): AttributeRow {
+function projected(name: string): AttributeForm {
   return { name: attributeName(name), field: name, isOptional: false };
 }
 
-function valuesOf(grain: CalGrain, rows: readonly AttributeRow[], view: View): Attribute[] {
+function valuesOf(grain: CalGrain, rows: readonly AttributeForm[], view: View): Attribute[] {
   const attributes: Attribute[] = [];
   for (const { name, field: of } of rows) {
     const value = attributeValue(grain, of, view);

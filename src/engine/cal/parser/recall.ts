@@ -1,8 +1,9 @@
 // RECALL: its clauses stand in any order, each once; its stages keep their order (D-10).
+
+import type { GrainType } from '../../grain/grain.ts';
 import type { InClause, Recall, Span, Stage, Value, Word } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import {
-  type CalGrainType,
   PLURALS,
   pluralOf,
   SINGULARS,
@@ -169,7 +170,7 @@ export function unknownType(
   { plural, at }: { readonly plural: boolean; readonly at?: Span | undefined },
 ): CalError {
   const valid = plural ? PLURALS : SINGULARS;
-  const name = (type: CalGrainType): string => (plural ? pluralOf(type) : type);
+  const name = (type: GrainType): string => (plural ? pluralOf(type) : type);
   const other = plural ? typeOfSingular(word) : typeOfPlural(word);
   const foreign = typeOfForeignWord(word);
   const meant = other ?? foreign ?? undefined;

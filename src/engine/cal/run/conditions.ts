@@ -4,6 +4,8 @@ import { unreachable } from '../../base/assert.ts';
 import type { Comparator, FieldTest, LeafTest, Scalar } from '../../calls/cal.ts';
 import type { GrainFilter, NumberTest } from '../../calls/grain.ts';
 import { tripleForm } from '../../grain/api/text.ts';
+import type { GrainType } from '../../grain/grain.ts';
+import { GRAIN_TYPES } from '../../grain/types/table.ts';
 import { type Facet, fieldKey, VERIFICATIONS } from '../../index/parts/part.ts';
 import { scopeView } from '../../recall/filter/scope.ts';
 import { isListed } from '../../store/indexed-fields.ts';
@@ -20,7 +22,7 @@ import {
 import { CalError } from '../errors.ts';
 import { goalStatesLike } from '../output/fields.ts';
 import { commonField, fieldNamed, typeField } from '../vocabulary/fields.ts';
-import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
+import { typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CATEGORY_RELATIONS } from '../vocabulary/relations.ts';
 import { spanOf } from './time.ts';
 
@@ -59,8 +61,13 @@ export interface Conditions {
   readonly met: readonly Met[];
 }
 
-/** Types whose `object` is where the index looks for it, and `relation`: of others the index has something else. */
-const OBJECT_INDEXED: ReadonlySet<CalGrainType> = new Set(['belief', 'event', 'reasoning', 'state', 'workflow']);
+/** True where the triple index holds what CAL reads as this field; of other types it holds something else. */
+function isIndexed(field: 'subject' | 'relation' | 'object', type: GrainType | undefined): boolean {
+  if (field === 'subject') return true;
+  if (type === undefined) return false;
+  const { relationIndexed, objectIndexed } = GRAIN_TYPES[type].cal;
+  return field === 'relation' ? relationIndexed : objectIndexed;
+}
 
 /** The conditions of a recall without those whose value another query gives: they come through `subquery`. */
 export function conditionsOf(
@@ -99,7 +106,7 @@ const NOTHING: GrainFilter = { anyOf: [{ facet: 'type', values: [] }] };
 class Builder {
   readonly #meaning: Meaning;
   readonly #recall: Recall;
-  readonly #type: CalGrainType | undefined;
+  readonly #type: GrainType | undefined;
   readonly #filter: Mutable<GrainFilter> = {};
   readonly #anyOf: { facet: Facet; values: readonly string[] }[] = [];
   readonly #tests: FieldTest[] = [];
@@ -189,11 +196,7 @@ class Builder {
   /** Subject, relation or object is one of these. */
   triple(field: 'subject' | 'relation' | 'object', values: readonly string[], name: string = field): void {
     if (values.length === 0) this.#nothing = true;
-    const type = this.#type;
-    const isIndexed =
-      field === 'subject' ||
-      (field === 'relation' ? type === 'belief' : type !== undefined && OBJECT_INDEXED.has(type));
-    if (!isIndexed) {
+    if (!isIndexed(field, this.#type)) {
       this.test({ field, op: 'in', values }, name);
       return;
     }

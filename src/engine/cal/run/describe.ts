@@ -1,6 +1,9 @@
 // DESCRIBE: what the language, the server and the session are, from the same tables that the reader goes by.
 import { unreachable } from '../../base/assert.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
+import type { GrainType } from '../../grain/grain.ts';
+import type { QueryField } from '../../grain/types/query-field.ts';
+import { GRAIN_TYPES } from '../../grain/types/table.ts';
 import { type Describe, DISCLOSURE_LEVELS, FORMAT_SYNONYMS, FORMATS } from '../ast.ts';
 import { GRAMMAR } from '../grammar.ebnf.ts';
 import { TEMPLATE_NAMES_RESERVED } from '../output/template.ts';
@@ -8,8 +11,8 @@ import { PRESETS } from '../output/template-presets.ts';
 import { VARIABLES } from '../output/template-variables.ts';
 import { PRIMER } from '../primer.ts';
 import { EXTENSIONS } from '../vocabulary/extensions.ts';
-import { DOMAIN_PROFILES, type Field, fieldsOf } from '../vocabulary/fields.ts';
-import { GRAIN_TYPES, typeOfSingular } from '../vocabulary/grain-types.ts';
+import { DOMAIN_PROFILES, fieldsOf } from '../vocabulary/fields.ts';
+import { pluralOf, SINGULARS, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { CAL_VERSION } from './kinds.ts';
 import type { Run } from './session.ts';
@@ -37,7 +40,7 @@ export function describe({ target, grainType }: Describe, run: Run): JsonObject 
 function infoOf(target: Describe['target'], grainType: string | undefined, run: Run): JsonObject {
   switch (target) {
     case 'grain_types':
-      return { grain_types: GRAIN_TYPES.map(({ singular, plural, code }) => ({ singular, plural, code })) };
+      return { grain_types: SINGULARS.map(shownType) };
     case 'fields': {
       const type = grainType === undefined ? undefined : typeOfSingular(grainType);
       return {
@@ -71,7 +74,11 @@ function infoOf(target: Describe['target'], grainType: string | undefined, run: 
   }
 }
 
-function shownField({ name, type, operators, sortable, projectable, groupable, values }: Field): JsonObject {
+function shownType(type: GrainType): JsonObject {
+  return { singular: type, plural: pluralOf(type), code: GRAIN_TYPES[type].format.byte };
+}
+
+function shownField({ name, type, operators, sortable, projectable, groupable, values }: QueryField): JsonObject {
   return {
     name,
     type,

@@ -1,6 +1,7 @@
 // Conditions, options, stages and formats for property tests: right ones by the tables, and wild ones that a reader can give.
 import fc, { type Arbitrary } from 'fast-check';
 import { COMPARATORS, EXTRACTORS } from '../../calls/cal.ts';
+import type { QueryField } from '../../grain/types/query-field.ts';
 import {
   CATEGORIES,
   type Condition,
@@ -16,11 +17,11 @@ import {
 } from '../ast.ts';
 import { rawEnd } from '../lexer.ts';
 import { FORMAT_WORDS } from '../parser/formats.ts';
-import { DOMAIN_PROFILES, type Field } from '../vocabulary/fields.ts';
+import { DOMAIN_PROFILES } from '../vocabulary/fields.ts';
 import { isReserved } from '../vocabulary/words.ts';
 import { compact, identifiers, literalOf, maybe, numbers, texts, wildValues, word } from './arbitrary-values.ts';
 
-export function conditionsOn(field: Field, subqueries: Arbitrary<Recall> | undefined): Arbitrary<Condition> {
+export function conditionsOn(field: QueryField, subqueries: Arbitrary<Recall> | undefined): Arbitrary<Condition> {
   return fc.constantFrom(...field.operators).chain((operator): Arbitrary<Condition> => {
     const value = literalOf(field);
     switch (operator) {

@@ -1,8 +1,9 @@
 // Recalls for property tests.
 import fc, { type Arbitrary } from 'fast-check';
+import type { GrainType } from '../../grain/grain.ts';
 import { type Condition, fieldConditions, type Recall, type Stage, type Value } from '../ast.ts';
 import { fieldNamed, fieldsOf } from '../vocabulary/fields.ts';
-import { type CalGrainType, pluralOf, SINGULARS } from '../vocabulary/grain-types.ts';
+import { pluralOf, SINGULARS } from '../vocabulary/grain-types.ts';
 import {
   conditionsOn,
   domainConditions,
@@ -80,7 +81,7 @@ export function keepsGrains({ stage }: Stage): boolean {
 }
 
 /** The recall without the clauses that the rules refuse beside others of its own. */
-function withoutConflicts(recall: Recall, type: CalGrainType | undefined): Recall {
+function withoutConflicts(recall: Recall, type: GrainType | undefined): Recall {
   const { about, like, since, between, thread, recent, format, ...rest } = recall;
   const has = (name: string): boolean =>
     fieldConditions(rest.where).some(({ field }) => fieldNamed(field.word) === name);

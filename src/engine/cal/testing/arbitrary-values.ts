@@ -1,7 +1,7 @@
 // Words and values for property tests, among them those that are hard to write down.
 import fc, { type Arbitrary } from 'fast-check';
+import type { QueryField } from '../../grain/types/query-field.ts';
 import type { GrainReference, Value, Word } from '../ast.ts';
-import type { Field } from '../vocabulary/fields.ts';
 import { SINGULARS } from '../vocabulary/grain-types.ts';
 import { CATEGORY_RELATIONS } from '../vocabulary/relations.ts';
 import { isReserved } from '../vocabulary/words.ts';
@@ -56,7 +56,7 @@ export const wildValues: Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) =>
 })).value;
 
 /** A value of the field's own type, and one of its words where it has some. */
-export function literalOf(field: Field): Arbitrary<Value> {
+export function literalOf(field: QueryField): Arbitrary<Value> {
   const strings = (from: Arbitrary<string>): Arbitrary<Value> => from.map((value) => ({ kind: 'string', value }));
   switch (field.type) {
     case 'string':

@@ -2,6 +2,7 @@
 // most would be refused. Both hold strings that are hard to write down.
 import fc, { type Arbitrary } from 'fast-check';
 import { EXTRACTORS } from '../../calls/cal.ts';
+import type { GrainType } from '../../grain/grain.ts';
 import {
   type Assemble,
   type Batch,
@@ -19,7 +20,7 @@ import { CalError } from '../errors.ts';
 import { ADDABLE } from '../validate/writes.ts';
 import { validate } from '../validate.ts';
 import { commonField, TYPE_FIELDS } from '../vocabulary/fields.ts';
-import { type CalGrainType, SINGULARS } from '../vocabulary/grain-types.ts';
+import { SINGULARS } from '../vocabulary/grain-types.ts';
 import { formatsOf, optionsOf, sections, stagesOf, wildFields } from './arbitrary-clauses.ts';
 import { keepsGrains, recallsOf } from './arbitrary-recall.ts';
 import {
@@ -140,7 +141,7 @@ const batches = (isWild: boolean): Arbitrary<Batch> =>
 function writesOf(isWild: boolean): Arbitrary<Extract<Statement, { kind: 'add' | 'supersede' | 'revert' }>> {
   const assigned = (
     name: string,
-    type: CalGrainType,
+    type: GrainType,
   ): Arbitrary<Statement & { kind: 'add' } extends { set: readonly (infer A)[] } ? A : never> => {
     const field = commonField(name) ?? TYPE_FIELDS[type].find((one) => one.name === name)!;
     const list = field.type === 'array' || name === 'depends_on';
@@ -153,7 +154,7 @@ function writesOf(isWild: boolean): Arbitrary<Extract<Statement, { kind: 'add' |
     fc
       .tuple(
         fc
-          .subarray([...ADDABLE[type]!.slice(3)])
+          .subarray([...ADDABLE.get(type)!.slice(3)])
           .chain((more) => fc.tuple(...['subject', 'relation', 'object', ...more].map((name) => assigned(name, type)))),
         filled,
       )

@@ -1,8 +1,8 @@
 // Rows of the tables in docs/cal.md, as the tables of the code would write them.
-import type { Field } from '../vocabulary/fields.ts';
+import type { QueryField } from '../../grain/types/query-field.ts';
 
 /** `type` is a grain type, or `all`. */
-export function fieldRow(type: string, field: Field): string {
+export function fieldRow(type: string, field: QueryField): string {
   const values = field.values === undefined ? '' : `: ${field.values.join(', ')}`;
   const operators = field.search === true ? '= (search)' : field.operators.join(' ');
   const able = [field.sortable && 'sort', field.groupable && 'group', field.projectable && 'select'].filter(Boolean);

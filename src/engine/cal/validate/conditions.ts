@@ -1,6 +1,8 @@
 // WHERE: each condition's field, operator and values, and what the conditions say together.
 
 import type { Extractor } from '../../calls/cal.ts';
+import type { GrainType } from '../../grain/grain.ts';
+import type { Operator, QueryField } from '../../grain/types/query-field.ts';
 import {
   type Condition,
   type FieldCondition,
@@ -13,8 +15,7 @@ import {
 import { CalError } from '../errors.ts';
 import { didYouMean, joined } from '../parser/spelling.ts';
 import type { ExtensionName } from '../vocabulary/extensions.ts';
-import { DOMAIN_PROFILES, type Field, fieldNamed, type Operator, TIME_ALIAS } from '../vocabulary/fields.ts';
-import type { CalGrainType } from '../vocabulary/grain-types.ts';
+import { DOMAIN_PROFILES, fieldNamed, TIME_ALIAS } from '../vocabulary/fields.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { KNOWN_RELATIONS } from '../vocabulary/relations.ts';
 import { type DomainField, resolveField } from './fields.ts';
@@ -22,7 +23,7 @@ import { checkLiteral } from './literals.ts';
 import type { Scope } from './scope.ts';
 
 interface Place {
-  readonly type: CalGrainType | undefined;
+  readonly type: GrainType | undefined;
   readonly scope: Scope;
   /** Checks a subquery, one deeper. */
   readonly subquery: (recall: Recall, extract: Extractor) => void;
@@ -69,7 +70,7 @@ export function aliased(word: Word, scope: Scope): Word {
 }
 
 /** Throws E020 for what ranks grains: that is asked of all that is found, not of one branch. */
-function checkInJunction({ at }: FieldCondition, field: Field | DomainField): void {
+function checkInJunction({ at }: FieldCondition, field: QueryField | DomainField): void {
   if (field.name !== 'score' && !('search' in field && field.search === true)) return;
   const name = field.name === 'query' ? 'query' : field.name;
   throw new CalError('CAL-E020', `${name} ranks what is found, and cannot stand under OR or NOT`, {
@@ -78,7 +79,7 @@ function checkInJunction({ at }: FieldCondition, field: Field | DomainField): vo
   });
 }
 
-function checkCondition(condition: FieldCondition, field: Field | DomainField, { scope, subquery }: Place): void {
+function checkCondition(condition: FieldCondition, field: QueryField | DomainField, { scope, subquery }: Place): void {
   const { at } = condition;
   if (condition.op === 'is' && field.name !== 'relation')
     throw new CalError('CAL-E002', `IS compares relations with categories, and ${field.name} is no relation`, {
@@ -122,7 +123,7 @@ function checkCondition(condition: FieldCondition, field: Field | DomainField, {
 }
 
 /** Notes an operator that the tables do not have and this server takes. Throws E020 for any other. */
-function checkExtended(condition: FieldCondition, field: Field | DomainField, scope: Scope): void {
+function checkExtended(condition: FieldCondition, field: QueryField | DomainField, scope: Scope): void {
   const { op, at } = condition;
   const used = scope.extensions.isStrict && op !== 'not_in' ? [] : extensionsOf(condition, field);
   for (const name of used) scope.extensions.use(name, at);
@@ -136,7 +137,7 @@ function checkExtended(condition: FieldCondition, field: Field | DomainField, sc
 }
 
 /** The extensions that make an operator readable; none: nothing does. */
-function extensionsOf({ op }: FieldCondition, field: Field | DomainField): readonly ExtensionName[] {
+function extensionsOf({ op }: FieldCondition, field: QueryField | DomainField): readonly ExtensionName[] {
   const takesEquals = field.operators.includes('=') && !('search' in field && field.search === true);
   if (op === 'in') return takesEquals ? ['in_any'] : [];
   if (op === 'not_in' && takesEquals) return field.operators.includes('IN') ? ['not_in'] : ['not_in', 'in_any'];
@@ -145,7 +146,7 @@ function extensionsOf({ op }: FieldCondition, field: Field | DomainField): reado
 
 function extendedHint(
   { op }: FieldCondition,
-  { name, type, operators, ...field }: Field | DomainField,
+  { name, type, operators, ...field }: QueryField | DomainField,
 ): string | undefined {
   if (type === 'array')
     return `Write ${name} INCLUDE ["a"]${operators.includes('EXCLUDE') ? `, or ${name} EXCLUDE ["a"]` : ''}.`;
@@ -163,7 +164,7 @@ function checkCount(count: number, { at }: FieldCondition): void {
 }
 
 /** W001: a relation in the prefix of the standard that the standard does not have is likely a slip. */
-function warnOfRelations(field: Field | DomainField, values: readonly Value[], scope: Scope): void {
+function warnOfRelations(field: QueryField | DomainField, values: readonly Value[], scope: Scope): void {
   if (field.name !== 'relation') return;
   for (const value of values) {
     if (value.kind !== 'string' || !value.value.startsWith('mg:') || KNOWN_RELATIONS.has(value.value)) continue;

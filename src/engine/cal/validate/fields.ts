@@ -1,4 +1,7 @@
 // A word where a field is expected: which field of which type it is, or why it is none.
+
+import type { GrainType } from '../../grain/grain.ts';
+import type { QueryField } from '../../grain/types/query-field.ts';
 import type { Word } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { didYouMean, joined } from '../parser/spelling.ts';
@@ -6,16 +9,15 @@ import {
   commonField,
   DOMAIN_OPERATORS,
   DOMAIN_PROFILES,
-  type Field,
   fieldsOf,
   isDomainField,
   TYPE_FIELDS,
   typeField,
 } from '../vocabulary/fields.ts';
-import { type CalGrainType, pluralOf } from '../vocabulary/grain-types.ts';
+import { pluralOf } from '../vocabulary/grain-types.ts';
 
 /** A field with a prefix: what is stored under it decides its type. */
-export interface DomainField extends Omit<Field, 'type'> {
+export interface DomainField extends Omit<QueryField, 'type'> {
   readonly type: 'domain';
   readonly prefix: string;
 }
@@ -24,7 +26,7 @@ export interface DomainField extends Omit<Field, 'type'> {
  * The field that `word` names in a statement about `type`: common ones first, then the type's own.
  * Throws E060 for a field of another type, E061 for one of a type when the statement names none, E004 for no field.
  */
-export function resolveField(word: Word, type: CalGrainType | undefined): Field | DomainField {
+export function resolveField(word: Word, type: GrainType | undefined): QueryField | DomainField {
   const name = word.word;
   if (isDomainField(name)) return domainField(word);
   const common = commonField(name);
@@ -65,7 +67,7 @@ function domainField(word: Word): DomainField {
   };
 }
 
-function unknownField(word: Word, type: CalGrainType | undefined): CalError {
+function unknownField(word: Word, type: GrainType | undefined): CalError {
   const valid = fieldsOf(type).map((field) => field.name);
   const others = Object.values(TYPE_FIELDS).flatMap((fields) => fields.map((field) => field.name));
   const suggestion = didYouMean(word.word, valid) ?? didYouMean(word.word, others);

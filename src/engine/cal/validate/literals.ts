@@ -1,10 +1,11 @@
 // A value beside a field: whether it is of the type that the field holds, and one of the words that it may hold.
+
+import type { QueryField } from '../../grain/types/query-field.ts';
 import type { Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { unknownType } from '../parser/recall.ts';
 import { didYouMean, joined } from '../parser/spelling.ts';
 import { spanOf } from '../run/time.ts';
-import type { Field } from '../vocabulary/fields.ts';
 import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import type { DomainField } from './fields.ts';
 import type { Scope } from './scope.ts';
@@ -19,7 +20,7 @@ interface Place {
 }
 
 /** Throws E020 when `value` is not what `field` holds, E003 or the field's own code for an unknown word. */
-export function checkLiteral(field: Field | DomainField, value: Value, place: Place): void {
+export function checkLiteral(field: QueryField | DomainField, value: Value, place: Place): void {
   if (value.kind === 'parameter') {
     checkParameter(field, value, place);
     return;
@@ -60,7 +61,7 @@ export function checkLiteral(field: Field | DomainField, value: Value, place: Pl
 }
 
 function checkParameter(
-  field: Field | DomainField,
+  field: QueryField | DomainField,
   value: Value & { readonly kind: 'parameter' },
   { scope, inList = false }: Place,
 ): void {
@@ -93,7 +94,7 @@ function checkTime(name: string, value: Value): void {
   });
 }
 
-function checkWord(field: Field | DomainField, value: Value & { readonly kind: 'string' }): void {
+function checkWord(field: QueryField | DomainField, value: Value & { readonly kind: 'string' }): void {
   const { values, badValue } = field;
   if (values === undefined || badValue === undefined || values.includes(value.value)) return;
   throw new CalError(badValue, `${field.name} is never ${JSON.stringify(value.value)}`, {
@@ -103,7 +104,7 @@ function checkWord(field: Field | DomainField, value: Value & { readonly kind: '
   });
 }
 
-function mismatch(field: Pick<Field, 'name'>, value: Value, wanted: string): CalError {
+function mismatch(field: Pick<QueryField, 'name'>, value: Value, wanted: string): CalError {
   return new CalError('CAL-E020', `${field.name} takes ${wanted}, not ${NAMES[value.kind]}`, { at: value.at });
 }
 

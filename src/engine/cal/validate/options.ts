@@ -1,19 +1,20 @@
 // WITH: the values of options, and which of them do nothing here.
+
+import type { GrainType } from '../../grain/grain.ts';
 import type { Value, WithOption } from '../ast.ts';
 import { CalError } from '../errors.ts';
-import type { CalGrainType } from '../vocabulary/grain-types.ts';
 import { resolveField } from './fields.ts';
 import type { Scope } from './scope.ts';
 
 /** `types` are those whose fields dedup may name. Warns with W004 of options that never have an effect. */
 export function checkOptions(
   options: readonly WithOption[],
-  { types, scope }: { readonly types: readonly (CalGrainType | undefined)[]; readonly scope: Scope },
+  { types, scope }: { readonly types: readonly (GrainType | undefined)[]; readonly scope: Scope },
 ): void {
   for (const option of options) checkOption(option, types, scope);
 }
 
-function checkOption(option: WithOption, types: readonly (CalGrainType | undefined)[], scope: Scope): void {
+function checkOption(option: WithOption, types: readonly (GrainType | undefined)[], scope: Scope): void {
   switch (option.option) {
     case 'superseded':
     case 'contradiction_detection':
@@ -64,7 +65,7 @@ function checkShare(name: string, value: number, { at }: WithOption): void {
 /** The field must be one of some source's type, and one that a grain has a value of. */
 function checkDedup(
   option: WithOption & { readonly option: 'dedup' },
-  types: readonly (CalGrainType | undefined)[],
+  types: readonly (GrainType | undefined)[],
 ): void {
   let refused: unknown;
   for (const type of types.length === 0 ? [undefined] : types) {

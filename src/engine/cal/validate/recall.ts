@@ -1,9 +1,10 @@
 // RECALL: its clauses one by one, and those that contradict each other.
 import type { Extractor } from '../../calls/cal.ts';
+import type { GrainType } from '../../grain/grain.ts';
 import { fieldConditions, type Recall, type Span } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { fieldNamed } from '../vocabulary/fields.ts';
-import { type CalGrainType, typeOfPlural } from '../vocabulary/grain-types.ts';
+import { typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { checkConditions } from './conditions.ts';
 import { checkFormat } from './formats.ts';
@@ -46,11 +47,11 @@ export function checkExtracting(recall: Recall, extract: Extractor, scope: Scope
 }
 
 /** Undefined: the recall names none. The reader has refused words that are no type. */
-export function typeOf(recall: Recall): CalGrainType | undefined {
+export function typeOf(recall: Recall): GrainType | undefined {
   return recall.grainType === undefined ? undefined : typeOfPlural(recall.grainType.word);
 }
 
-function checkShortcuts(recall: Recall, type: CalGrainType | undefined, scope: Scope): void {
+function checkShortcuts(recall: Recall, type: GrainType | undefined, scope: Scope): void {
   const { about, like, since, between, thread, recent, places = {} } = recall;
   const fields = new Set(fieldConditions(recall.where).map(({ field }) => fieldNamed(field.word)));
   const ordered = recall.stages.some((stage) => stage.stage === 'order_by');

@@ -1,7 +1,8 @@
 // Set operations, BATCH and COALESCE: statements of several recalls.
+
+import type { GrainType } from '../../grain/grain.ts';
 import type { Batch, Coalesce, Recall, SetOperation } from '../ast.ts';
 import { CalError } from '../errors.ts';
-import type { CalGrainType } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { checkRecall, typeOf } from './recall.ts';
 import type { Scope } from './scope.ts';
@@ -27,7 +28,7 @@ function leaves({ operands, at }: SetOperation, depth: number): readonly Recall[
 interface Checked {
   readonly outcome: Outcome;
   /** The one type of all operands, whose own fields the stages may name. */
-  readonly type: CalGrainType | undefined;
+  readonly type: GrainType | undefined;
 }
 
 function checkOperation({ operator, operands, stages, at }: SetOperation, scope: Scope): Checked {
@@ -36,7 +37,7 @@ function checkOperation({ operator, operands, stages, at }: SetOperation, scope:
       at,
       expected: ['an operand'],
     });
-  const types = new Set<CalGrainType | undefined>();
+  const types = new Set<GrainType | undefined>();
   for (const operand of operands) {
     const { outcome, type } =
       operand.kind === 'recall'

@@ -1,9 +1,11 @@
 // The chain of stages: what each takes and gives, and which fields it may name.
+
+import type { GrainType } from '../../grain/grain.ts';
+import type { QueryField } from '../../grain/types/query-field.ts';
 import type { Span, Stage, Word } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { joined } from '../parser/spelling.ts';
-import { type Field, fieldsOf } from '../vocabulary/fields.ts';
-import type { CalGrainType } from '../vocabulary/grain-types.ts';
+import { fieldsOf } from '../vocabulary/fields.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { aliased } from './conditions.ts';
 import { type DomainField, resolveField } from './fields.ts';
@@ -13,7 +15,7 @@ import type { Scope } from './scope.ts';
 export type Outcome = 'grains' | 'number' | 'values' | 'groups';
 
 interface Place {
-  readonly type: CalGrainType | undefined;
+  readonly type: GrainType | undefined;
   readonly scope: Scope;
   /** Stages beyond those in the list: what LET or a subquery takes out counts as one. */
   readonly more?: number;
@@ -114,9 +116,9 @@ const ABILITIES = {
 /** Throws E021 for a field that cannot do what is asked of it. */
 export function checkAble(
   word: Word,
-  type: CalGrainType | undefined,
+  type: GrainType | undefined,
   ability: keyof typeof ABILITIES,
-): Field | DomainField {
+): QueryField | DomainField {
   const field = resolveField(word, type);
   if (field[ability]) return field;
   const able = fieldsOf(type).filter((one) => one[ability]);
@@ -127,7 +129,7 @@ export function checkAble(
   });
 }
 
-function checkProjected(word: Word, type: CalGrainType | undefined): void {
+function checkProjected(word: Word, type: GrainType | undefined): void {
   // The short name under which the attribute is printed.
   if (word.word === 'observer' && type === 'observation') return;
   const field = checkAble(word, type, 'projectable');

@@ -1,10 +1,14 @@
 // The statements of tier 1: what may be set, what must be, and why. Whether the session may run them is asked later.
+
+import { GRAIN_TYPE_NAMES, type GrainType } from '../../grain/grain.ts';
+import type { QueryField } from '../../grain/types/query-field.ts';
+import { GRAIN_TYPES } from '../../grain/types/table.ts';
 import type { Add, Assignments, DefineTemplate, Revert, Span, Supersede, Value, Word } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { checkTemplate, TEMPLATE_NAMES_RESERVED } from '../output/template.ts';
 import { didYouMean, joined } from '../parser/spelling.ts';
-import { commonField, type Field, TYPE_FIELDS } from '../vocabulary/fields.ts';
-import { type CalGrainType, typeOfSingular } from '../vocabulary/grain-types.ts';
+import { commonField, TYPE_FIELDS } from '../vocabulary/fields.ts';
+import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { checkLength } from './assemble.ts';
 import { checkLiteral } from './literals.ts';
@@ -14,24 +18,22 @@ const REQUIRED = ['subject', 'relation', 'object'] as const;
 const EVOLVABLE = ['object', 'confidence', 'importance', 'tags'] as const;
 
 /** What ADD may set, by type; types that are missing cannot be added. */
-export const ADDABLE: Readonly<Partial<Record<CalGrainType, readonly string[]>>> = {
-  belief: [...REQUIRED, 'confidence', 'importance', 'tags'],
-  observation: [...REQUIRED, 'confidence', 'importance', 'tags', ...namesOf('observation')],
-  goal: [...REQUIRED, 'confidence', 'importance', 'tags', ...namesOf('goal')],
-};
+export const ADDABLE: ReadonlyMap<GrainType, readonly string[]> = new Map(
+  GRAIN_TYPE_NAMES.filter((type) => GRAIN_TYPES[type].cal.addable).map((type) => [type, settableOf(type)]),
+);
 
-function namesOf(type: CalGrainType): readonly string[] {
-  return TYPE_FIELDS[type].map((field) => field.name);
+function settableOf(type: GrainType): readonly string[] {
+  return [...REQUIRED, 'confidence', 'importance', 'tags', ...TYPE_FIELDS[type].map(({ name }) => name)];
 }
 
 /** Throws E051, E017, E002, E020 and the like for values, E050, E018, E016. */
 export function checkAdd({ grainType, set, reason, at }: Add, scope: Scope): void {
   const type = typeOfSingular(grainType.word)!;
-  const allowed = ADDABLE[type];
+  const allowed = ADDABLE.get(type);
   if (allowed === undefined)
     throw new CalError('CAL-E051', `a ${type} cannot be added`, {
       at: grainType.at,
-      validValues: Object.keys(ADDABLE),
+      validValues: [...ADDABLE.keys()],
     });
   checkAssignments(set, { type, allowed, scope });
   const missing = REQUIRED.filter((name) => !set.some(({ field }) => field.word === name));
@@ -58,7 +60,7 @@ export function checkRevert({ grain, reason, at }: Revert, scope: Scope): void {
 }
 
 interface Place {
-  readonly type: CalGrainType;
+  readonly type: GrainType;
   readonly allowed: readonly string[];
   readonly scope: Scope;
 }
@@ -82,7 +84,7 @@ function notAllowed(field: Word, allowed: readonly string[]): CalError {
   return new CalError('CAL-E017', `${field.word} cannot be set`, { at: field.at, suggestion, validValues: allowed });
 }
 
-function checkAssigned(known: Field, value: Value, field: Word, scope: Scope): void {
+function checkAssigned(known: QueryField, value: Value, field: Word, scope: Scope): void {
   const at = value.at ?? field.at;
   if (known.type === 'array' || known.name === 'depends_on') {
     const items = value.kind === 'array' ? value.items : known.type === 'array' ? undefined : [value];

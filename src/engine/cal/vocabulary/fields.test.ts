@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GRAIN_TYPE_NAMES } from '../../grain/grain.ts';
+import type { Operator, QueryField } from '../../grain/types/query-field.ts';
+import { GRAIN_TYPES } from '../../grain/types/table.ts';
 import { outcome } from '../testing/refused.ts';
-import { COMMON_FIELDS, type Field, fieldsOf, type Operator, TYPE_FIELDS } from './fields.ts';
-import { GRAIN_TYPES, pluralOf } from './grain-types.ts';
+import { COMMON_FIELDS, fieldsOf, TYPE_FIELDS } from './fields.ts';
+import { pluralOf } from './grain-types.ts';
 
 const OPERATORS: readonly Operator[] = ['=', '!=', '>=', '<=', '>', '<', 'IN', 'IS', 'INCLUDE', 'EXCLUDE', 'BETWEEN'];
 
@@ -19,7 +22,7 @@ test('the tables have the number of fields that the specification counts', () =>
     consensus: 21,
     consent: 24,
   };
-  for (const { singular } of GRAIN_TYPES) assert.equal(fieldsOf(singular).length, counts[singular], singular);
+  for (const singular of GRAIN_TYPE_NAMES) assert.equal(fieldsOf(singular).length, counts[singular], singular);
   assert.equal(fieldsOf(undefined).length, 18);
   const own = Object.values(TYPE_FIELDS).flat();
   assert.equal(new Set([...COMMON_FIELDS, ...own].map(({ name }) => name)).size, 18 + own.length);
@@ -27,13 +30,13 @@ test('the tables have the number of fields that the specification counts', () =>
 
 test('the types have the codes of their grains', () => {
   assert.deepEqual(
-    GRAIN_TYPES.map(({ code }) => code),
+    GRAIN_TYPE_NAMES.map((type) => GRAIN_TYPES[type].format.byte),
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
   );
 });
 
 /** Something that the field may be compared with. */
-function valueFor(field: Field): string {
+function valueFor(field: QueryField): string {
   switch (field.type) {
     case 'string':
     case 'array':
@@ -53,7 +56,7 @@ function valueFor(field: Field): string {
   }
 }
 
-function conditionOf(field: Field, operator: Operator): string {
+function conditionOf(field: QueryField, operator: Operator): string {
   const value = valueFor(field);
   switch (operator) {
     case 'IN':
@@ -71,7 +74,7 @@ function conditionOf(field: Field, operator: Operator): string {
 }
 
 test('every field takes its operators and no other', () => {
-  for (const { singular } of GRAIN_TYPES) {
+  for (const singular of GRAIN_TYPE_NAMES) {
     for (const field of fieldsOf(singular)) {
       for (const operator of OPERATORS) {
         const query = `RECALL ${pluralOf(singular)} WHERE ${conditionOf(field, operator)}`;
@@ -83,7 +86,7 @@ test('every field takes its operators and no other', () => {
 });
 
 test('every field can be sorted by, grouped by and selected as its row says', () => {
-  for (const { singular } of GRAIN_TYPES) {
+  for (const singular of GRAIN_TYPE_NAMES) {
     for (const field of fieldsOf(singular)) {
       const does = (able: boolean): string => (able ? 'read' : 'CAL-E021');
       const recall = `RECALL ${pluralOf(singular)}`;
@@ -95,7 +98,7 @@ test('every field can be sorted by, grouped by and selected as its row says', ()
 });
 
 test('a field of one type is refused beside another type and beside none', () => {
-  for (const { singular } of GRAIN_TYPES) {
+  for (const singular of GRAIN_TYPE_NAMES) {
     for (const field of TYPE_FIELDS[singular]) {
       const condition = conditionOf(field, field.operators[0]!);
       const other = singular === 'belief' ? 'events' : 'beliefs';

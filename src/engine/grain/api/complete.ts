@@ -2,11 +2,11 @@
 // cannot do without.
 import { isDeepStrictEqual } from 'node:util';
 import { unreachable } from '../../base/assert.ts';
+import { OWN } from '../types/own-fields.ts';
 import type { Value } from '../value.ts';
 import { type Draft, isPresent } from './draft.ts';
 import { checkWorkflow } from './nested.ts';
 import { missingField, outOfRange } from './refusal.ts';
-import { OWN } from './type-fields.ts';
 
 const NAMESPACE_DEFAULT = 'default';
 const DEPLOYMENT_DID = 'did:web:localhost';

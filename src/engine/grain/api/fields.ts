@@ -1,15 +1,16 @@
 // What each field name of the API does to the draft of a grain, by type: one look-up a field.
 import { assert } from '../../base/assert.ts';
 import { fieldByName, isShortKey } from '../codec/field-map.ts';
-import { GRAIN_TYPE_NAMES, type GrainType } from '../grain.ts';
+import { byType, type GrainType } from '../grain.ts';
 import { FIELD_ROWS } from '../registry.ts';
+import { OWN } from '../types/own-fields.ts';
 import { COMMON_PUTS } from './common-fields.ts';
 import { CONVERSIONS } from './conversion.ts';
 import { EXTRA_FIELDS, keepAside } from './draft.ts';
 import { takeKind } from './kind.ts';
-import { contractNames, properName } from './names.ts';
+import { aliasesOf, contractNames } from './names.ts';
 import { alias, foreign, into, type Put, readOnly, reserved, stored } from './put.ts';
-import { OWN, TYPE_PUTS } from './type-fields.ts';
+import { TYPE_PUTS } from './type-fields.ts';
 
 const STORED = new Set(['content_refs', 'embedding_refs', 'provenance_chain']);
 const OWN_NAMES: ReadonlySet<string> = new Set([EXTRA_FIELDS, ...Object.values(OWN)]);
@@ -34,16 +35,15 @@ function tableOf(type: GrainType): ReadonlyMap<string, Put> {
   }
   table.set('cnt', reserved);
   for (const puts of [COMMON_PUTS, TYPE_PUTS[type]]) for (const name of Object.keys(puts)) table.set(name, puts[name]!);
-  for (const name of ['structural_tags', 'context_data', 'output', 'tool_phase'])
-    if (properName(type, name) !== name) table.set(name, alias(type, name, table.get(properName(type, name))!));
+  for (const [name, proper] of aliasesOf(type)) table.set(name, alias(name, proper, table.get(proper)!));
   return table;
 }
 
-const tables = new Map(GRAIN_TYPE_NAMES.map((type) => [type, tableOf(type)] as const));
+const tables = byType(tableOf);
 
 /** What the names of a type do; a name that is not in it is an extra field. */
 export function putsOf(type: GrainType): ReadonlyMap<string, Put> {
-  return tables.get(type)!;
+  return tables[type];
 }
 
 assert(

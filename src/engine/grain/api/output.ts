@@ -1,13 +1,17 @@
 // From a grain to the fields of an answer: the inverse of input.ts.
 
-import type { Grain, GrainType } from '../grain.ts';
+import { unreachable } from '../../base/assert.ts';
+import { GRAIN_TYPE_NAMES, type Grain, type GrainType } from '../grain.ts';
+import { OWN } from '../types/own-fields.ts';
+import type { TypeNames } from '../types/row.ts';
+import { GRAIN_TYPES } from '../types/table.ts';
 import type { Value } from '../value.ts';
 import { CONVERSIONS, oneOut } from './conversion.ts';
 import { EXTRA_FIELDS } from './draft.ts';
 import { toJson } from './free.ts';
 import { setJson } from './json.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
-import { OWN, PRIORITIES } from './type-fields.ts';
+import { PRIORITIES } from './type-fields.ts';
 
 /** What an answer needs of a grain: one that was decoded, or one that `fromApi` made. */
 export type GrainFields = Pick<Grain, 'type' | 'fields'> & Partial<Grain>;
@@ -23,36 +27,51 @@ export interface AnswerOptions {
  * base64. Arrays and maps may be shared with the grain and must not be changed.
  */
 export function toApi(grain: GrainFields, options: AnswerOptions = {}): JsonObject {
-  const answer = storedFields(grain, options);
+  const form = FORMS.get(grain.type)!;
+  const answer = fieldsIn(form, grain, options);
   answer['confidence'] ??= 1;
   answer['tags'] ??= [];
   answer['source_type'] ??= 'user';
-  answer['temporal_type'] ??= grain.type === 'event' ? 'event' : 'state';
+  answer['temporal_type'] ??= form.temporalType;
   if (grain.type === 'consensus') answer['threshold'] ??= 0;
   return answer;
 }
 
+interface Form {
+  readonly temporalType: string;
+  /** Names in answers by names in blobs, where they differ; undefined: nowhere. */
+  readonly renamed: ReadonlyMap<string, string> | undefined;
+}
+
+const FORMS = new Map(GRAIN_TYPE_NAMES.map((type) => [type, formOf(GRAIN_TYPES[type].api)]));
+
+function formOf({ temporalType, answers }: TypeNames): Form {
+  const renamed = Object.entries(answers);
+  return { temporalType, renamed: renamed.length === 0 ? undefined : new Map(renamed) };
+}
+
 /** As `toApi`, with what the blob holds alone: what a new version carries on. */
 export function storedFields(grain: GrainFields, options: AnswerOptions = {}): JsonObject {
-  const { type, fields } = grain;
+  return fieldsIn(FORMS.get(grain.type)!, grain, options);
+}
+
+function fieldsIn({ renamed }: Form, { type, fields }: GrainFields, options: AnswerOptions): JsonObject {
   const answer: JsonObject = {};
   for (const name of Object.keys(fields)) {
     const value = fields[name];
     if (value === undefined || name === EXTRA_FIELDS) continue;
     if (name === 'derived_from') giveSources(answer, value, options.predecessor);
-    else setJson(answer, answerName(type, name), CONVERSIONS.get(name)?.give(value) ?? toJson(value));
+    else setJson(answer, answerName(name, renamed), CONVERSIONS.get(name)?.give(value) ?? toJson(value));
   }
   giveTypeFields(answer, type);
   giveExtras(answer, fields[EXTRA_FIELDS]);
   return answer;
 }
 
-function answerName(type: GrainType, name: string): string {
+function answerName(name: string, renamed: Form['renamed']): string {
   if (name === 'structural_tags') return 'tags';
-  // Blobs of the type string `tool` call it so.
-  if (type === 'action' && name === 'tool_phase') return 'action_phase';
-  if (type !== 'state') return name;
-  return name === 'context' ? 'data' : name === OWN.commonContext ? 'context' : name;
+  if (renamed === undefined) return name;
+  return renamed.get(name) ?? name;
 }
 
 function giveSources(answer: JsonObject, value: Value, predecessor: string | undefined): void {
@@ -91,6 +110,15 @@ function giveTypeFields(answer: JsonObject, type: GrainType): void {
     case 'consensus':
       giveThreshold(answer);
       break;
+    case 'belief':
+    case 'event':
+    case 'state':
+    case 'workflow':
+    case 'reasoning':
+    case 'consent':
+      break;
+    default:
+      unreachable(type);
   }
 }
 

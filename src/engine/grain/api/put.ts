@@ -2,13 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../../base/errors.ts';
 import type { Kind } from '../codec/kind.ts';
-import type { GrainType } from '../grain.ts';
 import { CONVERSIONS } from './conversion.ts';
 import { type Draft, keepAside } from './draft.ts';
 import { cleanFree, FIELD_DEPTH } from './free.ts';
 import type { JsonValue } from './json-value.ts';
 import { takeKind } from './kind.ts';
-import { properName } from './names.ts';
 import { invalidType, outOfRange } from './refusal.ts';
 import { ADDRESS, isMap, type Take, text, texts } from './take.ts';
 
@@ -41,8 +39,7 @@ export const reserved: Put = (_draft, _value, name) => {
 };
 
 /** The other name of a field: ignored when the proper one is there too. */
-export function alias(type: GrainType, name: string, put: Put): Put {
-  const proper = properName(type, name);
+export function alias(name: string, proper: string, put: Put): Put {
   return (draft, value) => {
     const given = draft.input[proper];
     if (given === undefined || given === null) put(draft, value, proper);

@@ -1,7 +1,9 @@
 // The fields of each type, where the service says more of them than the grain format does.
 
 import type { GrainType } from '../grain.ts';
-import { ACTION_PHASES, GOAL_STATES } from '../registry.ts';
+import { ACTION_PHASES } from '../types/action.ts';
+import { GOAL_STATES } from '../types/goal.ts';
+import { OWN } from '../types/own-fields.ts';
 import type { Draft } from './draft.ts';
 import type { JsonValue } from './json-value.ts';
 import { bindings } from './nested.ts';
@@ -24,15 +26,6 @@ import {
   wholeSeconds,
   word,
 } from './take.ts';
-
-/** Fields of our own making in a blob: what the API calls otherwise or in another shape. */
-export const OWN = {
-  commonContext: 'common_context',
-  thresholdRatio: 'threshold_ratio',
-  rollbackEnabled: 'rollback_enabled',
-  priorityText: 'priority_text',
-  expiryPolicyMap: 'expiry_policy_map',
-} as const;
 
 export const PRIORITIES: readonly string[] = ['critical', 'high', 'medium', 'low'];
 const PRIORITY_MEDIUM = 3;

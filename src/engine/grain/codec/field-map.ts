@@ -1,9 +1,12 @@
 // Field names and short keys, both ways, ready for look-up: by name for a writer, by the bytes of a key for a reader.
 // The map is one for all types, with one exception: an action's `content` has a key of its own.
 import { assert } from '../../base/assert.ts';
-import type { GrainType } from '../grain.ts';
-import { EXTRA_ROWS, FIELD_ROWS, type FieldStanding, TYPE_ROWS, type TypeRow } from '../registry.ts';
+import { GRAIN_TYPE_NAMES, type GrainType } from '../grain.ts';
+import { FIELD_ROWS } from '../registry.ts';
 import { compareUtf8 } from '../text.ts';
+import { ACTION_CONTENT, TOOL_PHASE } from '../types/action.ts';
+import type { FieldStanding, TypeFormat } from '../types/row.ts';
+import { GRAIN_TYPES } from '../types/table.ts';
 import { KIND, type Kind } from './kind.ts';
 
 export interface Field {
@@ -19,12 +22,15 @@ export interface Field {
   readonly id: number;
 }
 
-export interface TypeSpec extends TypeRow {
+/** What the codec knows of a type. */
+export interface TypeSpec extends Omit<TypeFormat, 'fields' | 'alias'> {
+  readonly type: GrainType;
+  readonly alias: string | undefined;
   /** Writer's look-up, by type string: `tool` calls its phase by another name. */
   readonly fieldsFor: (typeString: string) => ReadonlyMap<string, Field>;
 }
 
-const shorts = [...new Set([...FIELD_ROWS, EXTRA_ROWS.actionContent].map(([, short]) => short))].sort(compareUtf8);
+const shorts = [...new Set([...FIELD_ROWS, ACTION_CONTENT].map(([, short]) => short))].sort(compareUtf8);
 
 function fieldOf(row: (typeof FIELD_ROWS)[number], id: number): Field {
   const [name, short, kind, standing = 'blob'] = row;
@@ -42,8 +48,8 @@ function fieldOf(row: (typeof FIELD_ROWS)[number], id: number): Field {
 }
 
 const globalFields = FIELD_ROWS.map(fieldOf);
-const actionContent = fieldOf(EXTRA_ROWS.actionContent, globalFields.length);
-const toolPhase = fieldOf(EXTRA_ROWS.toolPhase, globalFields.length + 1);
+const actionContent = fieldOf(ACTION_CONTENT, globalFields.length);
+const toolPhase = fieldOf(TOOL_PHASE, globalFields.length + 1);
 const byName = new Map(globalFields.map((field) => [field.name, field]));
 const actionByName = new Map([...byName, ['content', actionContent]]);
 const toolByName = new Map([...actionByName, ['tool_phase', toolPhase]]);
@@ -57,9 +63,11 @@ const shadowedNames: ReadonlySet<string> = new Set(
   globalFields.filter((field) => field.short !== field.name).map((field) => field.name),
 );
 
-const specs = TYPE_ROWS.map((row): TypeSpec => {
-  const fields = row.type === 'action' ? actionByName : byName;
-  return { ...row, fieldsFor: (typeString) => (typeString === 'tool' ? toolByName : fields) };
+const specs = GRAIN_TYPE_NAMES.map((type): TypeSpec => {
+  const { byte, alias, required, filled, dated } = GRAIN_TYPES[type].format;
+  const fields = type === 'action' ? actionByName : byName;
+  const fieldsFor: TypeSpec['fieldsFor'] = (typeString) => (typeString === 'tool' ? toolByName : fields);
+  return { type, byte, alias, required, filled, dated, fieldsFor };
 });
 const specByString = new Map<string, TypeSpec>(
   specs.flatMap((spec) => [[spec.type, spec] as const, ...(spec.alias ? [[spec.alias, spec] as const] : [])]),

@@ -13,16 +13,16 @@ const TYPE_KEY = TYPE_FIELD.keyBytes;
 
 /**
  * Bytes over which the identity of a grain is hashed, or undefined when it has none (an action without tool_call_id).
- * Made from the encoded blob: type byte, four bytes of time (the created_at second for events, observations and
- * states, which happen at a time; else zero), then all entries of the payload but `ca` and `t`. The blob must be one
- * that was strictly decoded or encoded here. Another signed flag or sensitivity is the same statement.
+ * Made from the encoded blob: type byte, four bytes of time (the created_at second of a type that is `dated`, else
+ * zero), then all entries of the payload but `ca` and `t`. The blob must be one that was strictly decoded or encoded
+ * here. Another signed flag or sensitivity is the same statement.
  */
 export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
   const { typeByte } = peek(blob);
-  const type = typeByByte(typeByte)?.type;
+  const spec = typeByByte(typeByte);
   const result = Buffer.allocUnsafe(blob.length);
   result[0] = typeByte;
-  if (type === 'event' || type === 'observation' || type === 'state') result.set(blob.subarray(5, HEADER_BYTES), 1);
+  if (spec?.dated === true) result.set(blob.subarray(5, HEADER_BYTES), 1);
   else result.fill(0, 1, 5);
   let to = 5;
   let hasCallId = false;
@@ -43,7 +43,7 @@ export function identityBytes(blob: Uint8Array): Uint8Array | undefined {
   }
   result.set(blob.subarray(copiedTo, at), to);
   to += at - copiedTo;
-  return type === 'action' && !hasCallId ? undefined : result.subarray(0, to);
+  return spec?.type === 'action' && !hasCallId ? undefined : result.subarray(0, to);
 }
 
 /** Entries of the payload map, and where the first one begins. */

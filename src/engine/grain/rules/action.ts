@@ -1,6 +1,6 @@
 // What an action holds in each phase of a tool's life: its definition, a call, the result, or all of it at once.
 
-import { ACTION_PHASES } from '../registry.ts';
+import { ACTION_PHASES } from '../types/action.ts';
 import type { ValueMap } from '../value.ts';
 import { CHECKS, note } from './findings.ts';
 

@@ -1,10 +1,12 @@
 // What a grain must hold, may not hold, and between which values. One set of rules for writer and reader; where the
 // reader is more tolerant, the rule says `writing`. Breaches are noted (findings.ts), not thrown.
 
+import { unreachable } from '../../base/assert.ts';
 import { addressProblem } from '../address.ts';
 import type { TypeSpec } from '../codec/field-map.ts';
 import { KIND, type Kind, type Shape } from '../codec/kind.ts';
-import { DISCLOSABLE_FIELDS, GOAL_STATES } from '../registry.ts';
+import { DISCLOSABLE_FIELDS } from '../registry.ts';
+import { GOAL_STATES } from '../types/goal.ts';
 import { Float, type Value, type ValueMap } from '../value.ts';
 import { checkAction } from './action.ts';
 import { CHECKS, note } from './findings.ts';
@@ -196,6 +198,13 @@ export function checkFields(spec: TypeSpec, fields: ValueMap, writing: boolean):
       if (fields['is_withdrawal'] === true && !present('prior_consent'))
         note(CHECKS.schema, 'prior_consent', 'is missing');
       break;
+    case 'state':
+    case 'observation':
+    case 'reasoning':
+    case 'consensus':
+      break;
+    default:
+      unreachable(spec.type);
   }
   if (writing && isMap(fields['invalidation_policy'])) {
     const policy = fields['invalidation_policy'];

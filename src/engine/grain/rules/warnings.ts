@@ -1,4 +1,6 @@
 // What the format advises against without refusing it. Words of the format only, so that they can be logged.
+
+import { unreachable } from '../../base/assert.ts';
 import { EMBEDDING_TEXT_BYTES_MAX } from '../../base/limits.ts';
 import { isAddress } from '../address.ts';
 import type { GrainType } from '../grain.ts';
@@ -46,13 +48,32 @@ export function warningsOf(type: GrainType, fields: ValueMap): string[] {
   if (typeof text === 'string' && text.length * 3 > EMBEDDING_TEXT_BYTES_MAX)
     if (Buffer.byteLength(text) > EMBEDDING_TEXT_BYTES_MAX)
       warnings.push(`embedding_text is longer than ${EMBEDDING_TEXT_BYTES_MAX} bytes`);
-  if (type === 'action') {
-    for (const name of superfluousInPhase(fields)) warnings.push(`${name} should be left out in this phase`);
-    const task = fields['parent_task_id'];
-    if (typeof task === 'string' && !isAddress(task)) warnings.push('parent_task_id is not a content address');
-  } else if (type === 'observation') warnAboutObservation(fields, warnings);
-  else if (type === 'belief') warnAboutBelief(fields, warnings);
+  warnAboutType(type, fields, warnings);
   return warnings;
+}
+
+function warnAboutType(type: GrainType, fields: ValueMap, warnings: string[]): void {
+  switch (type) {
+    case 'belief':
+      warnAboutBelief(fields, warnings);
+      break;
+    case 'action':
+      warnAboutAction(fields, warnings);
+      break;
+    case 'observation':
+      warnAboutObservation(fields, warnings);
+      break;
+    case 'event':
+    case 'state':
+    case 'workflow':
+    case 'goal':
+    case 'reasoning':
+    case 'consensus':
+    case 'consent':
+      break;
+    default:
+      unreachable(type);
+  }
 }
 
 function warnAboutRelations(relations: readonly Value[], warnings: string[]): void {
@@ -69,6 +90,12 @@ function warnAboutPolicy(policy: Value | undefined, warnings: string[]): void {
   const mode = (policy as ValueMap | null)?.['mode']; // validated: a map, or null
   if (typeof mode === 'string' && !POLICY_MODES.has(mode))
     warnings.push('invalidation_policy has an unknown mode, which counts as locked');
+}
+
+function warnAboutAction(fields: ValueMap, warnings: string[]): void {
+  for (const name of superfluousInPhase(fields)) warnings.push(`${name} should be left out in this phase`);
+  const task = fields['parent_task_id'];
+  if (typeof task === 'string' && !isAddress(task)) warnings.push('parent_task_id is not a content address');
 }
 
 function warnAboutObservation(fields: ValueMap, warnings: string[]): void {

@@ -1,4 +1,6 @@
 // What a new grain is like among those that are there (service contract 8.12): its nearest by meaning become `related_to`.
+import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
+import { GRAIN_TYPES } from '../../../engine/grain/types/table.ts';
 import type { JsonObject, RecallHit } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { type Source, textOf } from '../remember/extraction.ts';
@@ -64,7 +66,7 @@ export async function withRelated({ grainType, fields }: Source, context: Contex
 
 const DEFAULT_NAMESPACE = 'default';
 /** Types of which the same words at another time are another grain. */
-const DATED: ReadonlySet<string> = new Set(['event', 'observation', 'state']);
+const DATED: ReadonlySet<string> = new Set(GRAIN_TYPE_NAMES.filter((type) => GRAIN_TYPES[type].format.dated));
 
 function relationTo({ grain, cosine = 0 }: RecallHit): JsonObject {
   return { hash: grain.hash, relation_type: 'similar', weight: Math.min(1, cosine) };

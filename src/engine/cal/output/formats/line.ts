@@ -1,8 +1,9 @@
 // A grain in a line for people: who, what, and in brackets how sure, in which state or when. Markdown and plain text
 // differ only in how they write the pieces down.
+import { formOf } from '../forms.ts';
 import type { CalGrain } from '../grain.ts';
 import { decimal } from '../humanize.ts';
-import { firstAttribute, project, type View } from '../projection.ts';
+import { project, type View } from '../projection.ts';
 
 export interface Line {
   /** The subject of a belief or goal, the role of an event, the tool of an action. */
@@ -12,28 +13,20 @@ export interface Line {
   readonly notes: readonly { readonly name?: string; readonly text: string }[];
 }
 
-const LEADS: Readonly<Record<string, { readonly lead: string; readonly note: string }>> = {
-  belief: { lead: 'subject', note: 'confidence' },
-  goal: { lead: 'subject', note: 'state' },
-  event: { lead: 'role', note: 'time' },
-  action: { lead: 'tool', note: 'phase' },
-};
-
 /** `namesNumbers`: a number in brackets is named, so that it is not taken for another. */
 export function lineOf(grain: CalGrain, view: View, namesNumbers: boolean): Line {
   const { text, attributes } = project(grain, view);
   const own = view.project === undefined;
-  const form = own ? LEADS[grain.grainType] : undefined;
-  const noted = form?.note ?? firstAttribute(grain.grainType);
+  const { lead: leading, isSentence = false, note: noted } = formOf(grain.grainType).line;
   const notes: { name?: string; text: string }[] = [];
   let lead: string | undefined;
   for (const { name, value } of attributes) {
     const written = typeof value === 'number' ? decimal(value) : value;
-    if (name === form?.lead) lead = written;
+    if (own && name === leading) lead = written;
     else if (own && name === noted && !(namesNumbers && typeof value === 'number')) notes.push({ text: written });
     else if (!own || name === noted || view.level === 'full') notes.push({ name, text: written });
   }
-  return { text, notes, ...(lead !== undefined && { lead: { text: lead, isSentence: grain.grainType === 'belief' } }) };
+  return { text, notes, ...(lead !== undefined && { lead: { text: lead, isSentence } }) };
 }
 
 /** The pieces of a line put together; `clean` makes each safe. */

@@ -1,23 +1,11 @@
 // TOON: a table a type, values between commas.
 import { pluralOf, typeOfSingular } from '../../vocabulary/grain-types.ts';
+import { attributeName, formOf } from '../forms.ts';
 import type { CalGrain } from '../grain.ts';
 import { decimal } from '../humanize.ts';
-import { attributeName, type Level, type Project, project } from '../projection.ts';
+import { type Level, type Project, project } from '../projection.ts';
 import { type Element, type Format, type Group, type Manner, type Setting, type Tally, viewOf } from './format.ts';
 
-const COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  belief: ['subject', 'content', 'confidence'],
-  event: ['role', 'time', 'content'],
-  state: ['context', 'content'],
-  workflow: ['trigger', 'content'],
-  action: ['tool', 'phase', 'content'],
-  observation: ['observer', 'content'],
-  goal: ['subject', 'content', 'state'],
-  reasoning: ['type', 'content'],
-  consensus: ['threshold', 'count', 'content'],
-  consent: ['grantor', 'grantee', 'action', 'content'],
-};
-const OTHER_COLUMNS = ['subject', 'content'];
 const NOT_IN_SUMMARIES: ReadonlySet<string> = new Set(['confidence', 'state', 'phase', 'type']);
 const FULL_COLUMNS = ['source', 'observed'];
 
@@ -41,7 +29,7 @@ export function toonFormat(setting: Setting): Format {
 function columnsOf(grainType: string, level: Level, parts: Project | undefined): readonly string[] {
   if (parts !== undefined)
     return [...(parts.content.length > 0 ? ['content'] : []), ...parts.attributes.map(attributeName)];
-  const columns = COLUMNS[grainType] ?? OTHER_COLUMNS;
+  const { columns } = formOf(grainType);
   if (level === 'summary') return columns.filter((column) => !NOT_IN_SUMMARIES.has(column));
   return level === 'full' ? [...columns, ...FULL_COLUMNS] : columns;
 }
