@@ -1,0 +1,42 @@
+// The table of grain types as a whole: its rows agree with one another and with the texts that list the types.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { GRAIN_TYPE_NAMES } from '../grain.ts';
+import { FIELD_ROWS } from '../registry.ts';
+import type { TypeRow } from './row.ts';
+import { GRAIN_TYPES } from './table.ts';
+
+const rows: readonly (readonly [string, TypeRow])[] = Object.entries(GRAIN_TYPES);
+
+test('bytes count up from 1, and no word means two types', () => {
+  assert.deepEqual(
+    rows.map(([, { format }]) => format.byte),
+    GRAIN_TYPE_NAMES.map((_, at) => at + 1),
+  );
+  const words = rows.flatMap(([type, { cal }]) => [type, cal.plural, ...cal.foreign]);
+  assert.equal(new Set(words).size, words.length);
+});
+
+test('a type requires fields of the format, and its aliases name fields of the contract', () => {
+  const fields = new Set(FIELD_ROWS.map(([name]) => name));
+  for (const [type, { format, api }] of rows) {
+    for (const name of [...format.required, ...format.filled]) assert.ok(fields.has(name), `${type}: ${name}`);
+    const names = new Set(api.names.split(' '));
+    for (const name of Object.values(api.aliases)) assert.ok(names.has(name), `${type}: ${name}`);
+  }
+});
+
+test('columns and lines of the output name attributes of their type', () => {
+  for (const [type, { cal }] of rows) {
+    const { attributes, columns, line } = cal.output;
+    const names = new Set(attributes.split(' ').map((attribute) => attribute.split('=')[0]));
+    for (const name of columns.split(' ')) assert.ok(name === 'content' || names.has(name), `${type}: ${name}`);
+    for (const name of [line.lead ?? line.note, line.note]) assert.ok(names.has(name), `${type}: ${name}`);
+  }
+});
+
+test('the primer of CAL names every type', () => {
+  const primer = readFileSync(new URL('../../../../docs/cal-primer.md', import.meta.url), 'utf8');
+  for (const [type, { cal }] of rows) assert.match(primer, new RegExp(`\\b${cal.plural}\\b`), type);
+});
