@@ -63,7 +63,7 @@ try {
   console.log(`  ${first.total_added} added, ${stats.type_counts.belief} beliefs in the memory`);
 
   console.log('Recall by words:');
-  await recall({ query: 'where does she live?', user_id: 'ada', limit: 1 });
+  await recall({ query: 'where does she live?', grain_type: 'belief', limit: 1 });
   console.log('Recall by structure:');
   await recall({ subject: 'Ada', relation: 'likes' });
 
