@@ -92,7 +92,7 @@ test('the key goes to the local server, by whichever of its addresses it is name
   }
 });
 
-test('what answers at an address of server.json and did not write it gets no key', async (t) => {
+test('a server that did not write server.json gets no key, even at an address in it', async (t) => {
   const [http, grpc] = await Promise.all([httpStranger(t, refuse), grpcStranger(t)]);
   const data = join(temporaryDirectory(t), 'data');
   mkdirSync(join(data, 'keys'), { recursive: true });
@@ -106,17 +106,17 @@ test('what answers at an address of server.json and did not write it gets no key
   const lock = lockDirectory(data);
   const byHttp = await run({ http: `http://${http.address}` }, 'memories');
   assert.equal(byHttp.code, 1);
-  assert.match(byHttp.stderr, /^granary: NO-SERVER: .* no key was sent: something else answers at http:/);
+  assert.match(byHttp.stderr, /^granary: NO-SERVER: .* no key was sent: a different server answers at http:/);
   assertNoKey(http);
   const byGrpc = await run({ grpc: grpc.address }, 'recall', 'tea');
   assert.match(
     byGrpc.stderr,
-    /^granary: NO-SERVER: what answers at 127.0.0.1:\d+ is not the server of the data directory/,
+    /^granary: NO-SERVER: the server at 127.0.0.1:\d+ is not the one that has the data directory open/,
   );
   assertNoKey(grpc);
   // The secret of an earlier start.
   const stale = await run({ secret: '0'.repeat(64) }, 'memories');
-  assert.match(stale.stderr, /no key was sent: something else answers/);
+  assert.match(stale.stderr, /no key was sent: a different server answers/);
   lock.release();
   // Nobody has it: whatever the file says, and also where --url says the same.
   const named = await run({ http: `http://${http.address}` }, 'memories', '--url', `http://${http.address}`);

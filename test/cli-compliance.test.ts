@@ -17,7 +17,7 @@ test('checks are run and shown, and a failing one is an exit code', async () => 
   assert.equal(run.code, 1, run.stderr);
   assert.match(run.stdout, /fail +high +gdpr_record_of_processing/);
   assert.doesNotMatch(run.stdout, /encryption_at_rest/);
-  assert.match(run.stdout, /\n88 checks: \d+ pass, \d+ fail, \d+ warn, \d+ skip\n$/);
+  assert.match(run.stdout, /\n88 checks: \d+ passed, \d+ failed, \d+ warnings, \d+ skipped\n$/);
   const all = await granary(here('compliance', '--latest', '--all'));
   assert.match(all.stdout, /pass +critical +encryption_at_rest/);
   const law = JSON.parse((await granary(here('compliance', '--regulation', 'ccpa', '--json'))).stdout);

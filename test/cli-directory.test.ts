@@ -52,7 +52,7 @@ test('what was removed since a backup stays removed when it is restored', async 
 
   const unsure = await granary(here('restore', copy));
   assert.equal(unsure.code, 2);
-  assert.match(unsure.stderr, /^granary: USAGE: .* holds a deployment: say --yes/);
+  assert.match(unsure.stderr, /^granary: USAGE: .* holds a deployment: give --yes/);
   const report = await granaryJson(['restore', copy, '--data-dir', data, '--yes']);
   assert.deepEqual(report, {
     data_dir: resolve(data),
@@ -84,11 +84,11 @@ test('without a server a command opens the directory, for as long as it takes', 
   const data = join(temporaryDirectory(t), 'data');
   const nothing = await granary(['recall', 'tea', '--data-dir', data]);
   assert.equal(nothing.code, 1);
-  assert.match(nothing.stderr, /^granary: NO-SERVER: no server runs and there is no data in /);
+  assert.match(nothing.stderr, /^granary: NO-SERVER: no server is running and there is no data in /);
   assert.ok(!existsSync(data));
   const lines = ['{"text":"tea in the morning"}', '{"text":"coffee at night"}'].join('\n');
   const made = await granary(['import', '-', '--data-dir', data], { input: lines });
-  assert.deepEqual([made.code, made.stderr], [0, `A new data directory was made: ${data}\n`]);
+  assert.deepEqual([made.code, made.stderr], [0, `Created a new data directory: ${data}\n`]);
   assert.match(made.stdout, /^added +2$/m);
   const [hit, ...rest] = ((await granaryJson(['recall', 'tea', '--data-dir', data])) as unknown as Hits).results;
   assert.deepEqual([hit?.fields['content'], rest.length], ['tea in the morning', 0]);

@@ -30,13 +30,13 @@ test('the first digits of a hash stand for it wherever a hash is taken', async (
     granary(here('get', tea.startsWith('00000000') ? 'ffffffff' : '00000000', '-m', 'prefix')),
   ]);
   assert.equal(short.code, 2);
-  assert.match(short.stderr, /^granary: USAGE: [0-9a-f]{7} is no hash: 64 hex digits, or the first 8 or more/);
+  assert.match(short.stderr, /^granary: USAGE: [0-9a-f]{7} is not a hash: give 64 hex digits, or at least the first 8/);
   assert.match(unknown.stderr, /^granary: MEM-E001: no grain in prefix/);
   const gone = await granaryJson(here('forget', tea.slice(0, 10), '--yes', '-m', 'prefix'));
   assert.deepEqual(gone['hashes'], [tea]);
 });
 
-test('a removal without --yes shows what would go, and removes nothing', async () => {
+test('a removal without --yes shows what it would remove, and removes nothing', async () => {
   await granaryJson(here('memories', 'create', 'dry'));
   const hash = await added('dry', 'ada', 'likes', 'tea', '--user', 'ada', '--namespace', 'acme');
   for (const words of [
@@ -50,11 +50,11 @@ test('a removal without --yes shows what would go, and removes nothing', async (
   }
   const memory = await granary(here('memories', 'delete', 'dry'));
   assert.equal(memory.code, 2);
-  assert.match(memory.stdout, /^1 grain would go/);
+  assert.match(memory.stdout, /^1 grain would be removed/);
   assert.equal((await granaryJson(here('get', hash, '-m', 'dry')))['hash'], hash);
 });
 
-test('slips are told with the right form', async () => {
+test('usage errors show the right form', async () => {
   const told = async (words: string[], code: number, pattern: RegExp): Promise<void> => {
     const ran = await granary(here(...words));
     assert.equal(ran.code, code, `${words.join(' ')}: ${ran.stderr}${ran.stdout}`);
@@ -62,10 +62,10 @@ test('slips are told with the right form', async () => {
   };
   await Promise.all([
     told(['add', 'ada', 'likes'], 2, /granary add ada likes tea/),
-    told(['add', 'ada', 'likes', 'green', 'tea'], 2, /three words, not 4: .* granary add ada likes "green tea"/),
+    told(['add', 'ada', 'likes', 'green', 'tea'], 2, /three parts, not 4: .* granary add ada likes "green tea"/),
     told(['add', '--type', 'consent', 'x'], 2, /granary add --type consent --fields/),
     told(['recall', ''], 2, /the question is empty/),
-    told(['recall'], 2, /say what to recall/),
+    told(['recall'], 2, /nothing to recall/),
     told(
       ['policy', 'simulate', '--add', 'x'],
       1,

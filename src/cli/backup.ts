@@ -1,4 +1,4 @@
-// `granary backup DIR`: a copy of everything, taken while the server goes on.
+// `granary backup DIR`: copies the whole deployment while the server runs.
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -10,11 +10,11 @@ import { bytes, duration, printJson, printLine, printNote } from './output.ts';
 export function registerBackup(program: Command): void {
   const command = program
     .command('backup')
-    .description('Copy everything into an empty folder while the server goes on: DIR/data and DIR/keys')
-    .argument('<dir>', 'a folder that is empty or not there yet, on the machine of the server')
+    .description('Copy everything into an empty folder while the server runs: DIR/data and DIR/keys')
+    .argument('<dir>', "an empty or new folder on the server's machine")
     .addHelpText(
       'after',
-      '\nKeep data and keys apart: the data is worth nothing without the keys. `granary restore DIR` brings both back.',
+      '\nStore data and keys in different places: the data is useless without the keys. `granary restore DIR` restores both.',
     );
   withServerOptions(command).action(backup);
 }
@@ -24,14 +24,14 @@ async function backup(directory: string, options: ServerOptions): Promise<void> 
   const { withConnection } = await import('./connection.ts');
   const startedMs = performance.now();
   const answer = await withConnection(options, async (connection) => {
-    // A server on another machine has another file system: what is here says nothing of it.
+    // Only a local server shares this file system; a remote server checks its own.
     if (connection.dataDirectory !== undefined) refuseUnlessEmpty(path);
     return execOnDeployment(connection, 'backup', { path });
   });
   if (options.json) return printJson(answer);
   const took = duration(performance.now() - startedMs);
   printLine(`${bytes(Number(answer['bytes']))} of ${Number(answer['shards'])} shards in ${path} (${took})`);
-  printNote(`Keep ${path}/data and ${path}/keys apart.`);
+  printNote(`Store ${path}/data and ${path}/keys in different places.`);
 }
 
 function refuseUnlessEmpty(path: string): void {
@@ -39,7 +39,7 @@ function refuseUnlessEmpty(path: string): void {
     if (readdirSync(path).length === 0) return;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
-    throw new Failure('FILE', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure('FILE', `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
   throw new Failure('FILE', `${path} is not empty`);
 }

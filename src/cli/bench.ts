@@ -1,4 +1,4 @@
-// `granary bench`: the benchmark suite of a checkout, in a process of its own, with the words that follow.
+// `granary bench`: runs the benchmark suite of a checkout in a child process and passes all arguments on.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -11,9 +11,9 @@ const SUITE = fileURLToPath(new URL('../../bench/run.ts', import.meta.url));
 export function registerBench(program: Command): void {
   program
     .command('bench')
-    .description('Run the benchmarks (bench/run.ts); its own options follow, --help tells them')
+    .description('Run the benchmarks (bench/run.ts) and pass all options on; --help lists them')
     .argument('[words...]')
-    // All that follows is the suite's, its help too.
+    // All arguments go to the suite, `--help` too.
     .helpOption(false)
     .allowUnknownOption()
     .action(bench);
@@ -21,11 +21,11 @@ export function registerBench(program: Command): void {
 
 async function bench(words: readonly string[]): Promise<void> {
   if (!existsSync(SUITE))
-    throw new Failure('FILE', 'the benchmarks are not in this package: run them in a checkout of the sources');
+    throw new Failure('FILE', 'this package does not include the benchmarks: run them in a checkout of the sources');
   const child = spawn(process.execPath, [SUITE, ...words], { stdio: 'inherit' });
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on('SIGINT', pass).on('SIGTERM', pass);
-  const [code] = (await once(child, 'exit')) as [number | null]; // node's own event
+  const [code] = (await once(child, 'exit')) as [number | null]; // documented by node
   process.removeListener('SIGINT', pass).removeListener('SIGTERM', pass);
   process.exitCode = code ?? EXIT.failed;
 }

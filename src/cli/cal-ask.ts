@@ -1,4 +1,4 @@
-// One query, asked of a server.
+// Sends one CAL query to a server.
 
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
@@ -8,12 +8,12 @@ export interface CalOptions extends ServerOptions {
   readonly memory: string;
 }
 
-/** What `app/exec cal` answers, as far as it is shown. */
+/** The parts of the `app/exec cal` answer that are shown. */
 export interface CalAnswer {
   readonly result: JsonObject;
   readonly warnings: readonly string[];
   readonly executionMs: number;
-  /** All of it. */
+  /** The whole answer. */
   readonly all: JsonObject;
 }
 
@@ -22,7 +22,7 @@ export async function ask(connection: Connection, memory: string, query: string)
   const all = (await connection.exec(memory, 'cal', { query })) as JsonObject; // The contract: an object.
   const { result, warnings, execution_time_ms: ms } = all;
   return {
-    result: result as JsonObject, // the same
+    result: result as JsonObject, // the contract: an object
     warnings: Array.isArray(warnings) ? warnings.map(String) : [],
     executionMs: Number(ms),
     all,

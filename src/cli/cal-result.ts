@@ -1,11 +1,11 @@
-// What a CAL query came to, as people read it: tables of grains, groups and versions; formatted text as it is.
+// Prints the result of a CAL query: grains, groups and versions as tables, formatted text as it is.
 
 import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { sayingOf, text } from './grain-view.ts';
 import { clipped, printable, printLine, printPairs, printTable, terminalColumns, utc } from './output.ts';
 
-/** Columns of everything but what a grain says. */
+/** Terminal columns of every table column except the grain's text. */
 const FIXED_COLUMNS = 56;
 
 export function printResult(result: JsonObject): void {
@@ -111,14 +111,14 @@ function printGroups(groups: readonly JsonValue[]): void {
   );
 }
 
-/** Lists of alike objects as tables, one object as pairs, anything else as JSON. */
+/** Prints a list of objects as a table, an object as pairs, and anything else as JSON. */
 function printValue(value: JsonValue | undefined): void {
   if (Array.isArray(value) && isTable(value)) printObjects(value.map(object));
   else if (isObject(value)) printMembers(Object.entries(value));
   else printLine(printable(typeof value === 'string' ? value : stringifyJson(value ?? null)));
 }
 
-/** Short ones as pairs, then tables and longer texts under their names. */
+/** Prints short members as pairs, then tables and longer texts under their names. */
 function printMembers(members: readonly (readonly [name: string, value: JsonValue])[]): void {
   const isLong = (value: JsonValue): boolean => isTable(value) || (typeof value === 'string' && value.includes('\n'));
   const short = members.filter(([, value]) => !isLong(value));

@@ -1,5 +1,5 @@
-// The shell of `granary cal`: queries over several lines, which end with a semicolon or where all brackets are closed;
-// earlier ones come back with the arrow keys.
+// The interactive shell of `granary cal`. A query may span lines; it ends with a semicolon, or at the end of a line
+// once all brackets are closed. Arrow keys recall earlier queries.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -14,19 +14,19 @@ const HISTORY_LINES_MAX = 500;
 const PROMPT = 'cal> ';
 const MORE = '...> ';
 
-const HELP = `Queries end with ; or where every bracket and string is closed and the line is not empty.
-  \\d          what there is to ask for: grain types
-  \\d TYPE     fields of a type
-  \\timing     show how long each query takes, or no longer
-  \\h          this
-  \\q          leave`;
+const HELP = `A query ends with ;, or at the end of a line once every bracket and string is closed.
+  \\d          list the grain types
+  \\d TYPE     list the fields of a type
+  \\timing     turn query times on or off
+  \\h          show this help
+  \\q          quit`;
 
 export interface ShellStreams {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
 }
 
-/** Reads and answers until the input ends or says so. A query that is refused does not end it. */
+/** Reads and runs queries until end of input or `\q`. A rejected query does not end the shell. */
 export async function runShell(connection: Connection, options: CalOptions, streams: ShellStreams): Promise<void> {
   const isPerson = 'isTTY' in streams.input && streams.input.isTTY === true;
   const history = isPerson ? readHistory() : [];
@@ -56,7 +56,7 @@ export async function runShell(connection: Connection, options: CalOptions, stre
       tell(error, query);
     }
   };
-  // Ctrl-C gives up the query that is being written.
+  // Ctrl-C discards the query being typed.
   lines.on('SIGINT', () => {
     if (pending === '' && lines.line === '') {
       lines.close();
@@ -100,7 +100,10 @@ function metaQuery(word: string): string | undefined {
   return type === undefined ? 'DESCRIBE grain_types' : `DESCRIBE fields ${type}`;
 }
 
-/** True for text that ends with a semicolon or, with every string and bracket closed, without a word that wants more. */
+/**
+ * True when the query is complete: it ends with a semicolon, or all strings and brackets are closed and the last word
+ * needs no operand.
+ */
 export function isComplete(text: string): boolean {
   const { bare, isOpen } = withoutTexts(text);
   if (isOpen) return false;
@@ -110,12 +113,12 @@ export function isComplete(text: string): boolean {
     else if (')]}'.includes(character)) depth -= 1;
   }
   if (depth > 0) return false;
-  // A semicolon behind a LET ends the binding alone.
+  // A semicolon after a LET ends the binding, not the query.
   if (/^\s*let\b/i.test(lastStatement(bare))) return false;
   return !WANTS_MORE.test(bare.trimEnd());
 }
 
-/** The query with its strings emptied and without its comments, whose words say nothing; `isOpen`: in the middle of a string. */
+/** The query with strings emptied and comments removed. `isOpen` is true when the text ends inside a string. */
 function withoutTexts(text: string): { readonly bare: string; readonly isOpen: boolean } {
   let bare = '';
   let inString = false;
@@ -141,7 +144,7 @@ function withoutTexts(text: string): { readonly bare: string; readonly isOpen: b
   return { bare, isOpen: inString };
 }
 
-/** Words and signs that cannot end a query. */
+/** Words and operators that cannot end a query. */
 const WANTS_MORE =
   /(?:[,|=<>:]|\b(?:recall|where|and|with|from|for|by|in|is|include|exclude|between|about|like|since|thread|recent|limit|offset|order|group|select|budget|priority|format|as|union|intersect|except|set|reason|because|describe|explain|let))$/i;
 
@@ -155,7 +158,7 @@ function tell(error: unknown, query: string): void {
   printNote(`${code}: ${text}`);
   if (!(error instanceof Failure)) return;
   const { position, suggestion, example } = error.more;
-  const place = position as { readonly line?: number; readonly col?: number } | undefined; // As the contract has it.
+  const place = position as { readonly line?: number; readonly col?: number } | undefined; // The contract defines this shape.
   const line = place?.line === undefined ? undefined : query.split('\n')[place.line - 1];
   if (line !== undefined && place?.col !== undefined)
     printNote(`  ${line}\n  ${' '.repeat(Math.max(0, place.col - 1))}^`);
@@ -177,11 +180,11 @@ function readHistory(): string[] {
   }
 }
 
-/** Newest first, as readline has it. A home that cannot be written to has no history. */
+/** Newest first, as readline keeps them. History is skipped when the home folder is not writable. */
 function writeHistory(lines: readonly string[]): void {
   try {
     writeFileSync(historyPath(), lines.slice(0, HISTORY_LINES_MAX).join('\n'), { mode: 0o600 });
   } catch {
-    // Nothing depends on it.
+    // The history is a convenience: a failed write is ignored.
   }
 }

@@ -1,4 +1,4 @@
-// `granary cal`: one query, or a shell for them.
+// `granary cal`: runs one CAL query, or opens a shell.
 
 import type { Command } from 'commander';
 import { ask, type CalOptions } from './cal-ask.ts';
@@ -9,8 +9,8 @@ import { printJson, printNote } from './output.ts';
 export function registerCal(program: Command): void {
   const command = program
     .command('cal')
-    .description('Ask in the context assembly language; without a query, in a shell')
-    .argument('[query...]', 'a query; - reads it from standard input');
+    .description('Run a CAL query (context assembly language); without one, open a shell')
+    .argument('[query...]', 'the query; - reads it from standard input');
   withServerOptions(withMemoryOption(command)).action(cal);
 }
 

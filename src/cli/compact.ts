@@ -1,4 +1,4 @@
-// `granary compact`: gives back the space of what is gone.
+// `granary compact`: reclaims the disk space of removed grains.
 import type { Command } from 'commander';
 import { execOnMemories, resultsJson } from './deployment.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -8,8 +8,8 @@ import { Progress } from './progress.ts';
 export function registerCompact(program: Command): void {
   const command = program
     .command('compact')
-    .description('Merge the segments of the shards that hold a memory, and give back the space of what is gone')
-    .option('--all', 'of every memory, one after the other');
+    .description('Merge the segments of the shards that hold a memory, and reclaim the space of removed grains')
+    .option('--all', 'every memory, one after the other');
   withServerOptions(withMemoryOption(command)).action(compact);
 }
 

@@ -1,5 +1,4 @@
-// The server that a command talks to, by both its ways: gRPC and HTTP. So a command has one way to do its work, wherever
-// the server is.
+// A command's connection to its server, over gRPC and HTTP. Commands use the same calls for local and remote servers.
 import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import type { DeepPartial } from '../server/gen/memory/v1/memory.ts';
@@ -13,26 +12,29 @@ import { type ConnectOptions, type Doubt, type Place, placeOf } from './place.ts
 import { RPC } from './rpcs.ts';
 
 export interface Connection {
-  /** The data directory when the server is one of this machine that was found there. */
+  /** The data directory, when a local server was found through it. */
   readonly dataDirectory: string | undefined;
   /** True when this process opened the data directory itself. */
   readonly isOwn: boolean;
   call<Req, Res>(method: Method<Req, Res>, message: DeepPartial<Req>, options?: CallOptions): Promise<Res>;
-  /** HTTP; `path` begins after `/api`. */
+  /** Sends an HTTP request. `path` is relative to `/api`. */
   json(verb: Verb, path: string, asked?: Asked): Promise<JsonObject>;
   upload(path: string, fileName: string, bytes: Buffer): Promise<JsonObject>;
   download(path: string, asked?: Asked): AsyncGenerator<Buffer>;
-  /** A command of app/exec on a memory; its result. */
+  /** Runs an app/exec command on a memory and resolves to its result. */
   exec(memory: string, command: string, args?: JsonObject): Promise<JsonValue>;
 }
 
-/** Runs `work` with a connection and closes it. Rejects with Failure, EngineError or what `work` throws. */
+/**
+ * Runs `work` with a connection, then closes the connection. Rejects with Failure, EngineError or whatever `work`
+ * throws.
+ */
 export async function withConnection<T>(
   options: ServerOptions,
   work: (connection: Connection) => Promise<T>,
   connect: ConnectOptions = {},
 ): Promise<T> {
-  // Before a server of our own may have been opened, which nobody would close.
+  // Read the file before a server is opened: an error after that would leave the server open.
   const tlsRoots = options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa);
   const place = await placeOf(options, connect, (file) => doubtOf(file, tlsRoots));
   const callers = new Callers(place, tlsRoots);
@@ -44,7 +46,7 @@ export async function withConnection<T>(
   }
 }
 
-/** Both ways to a server, each made when it is first needed. */
+/** The gRPC and HTTP callers of one server, each created on first use. */
 class Callers {
   readonly #place: Place;
   readonly #tlsRoots: Buffer | undefined;
@@ -70,8 +72,8 @@ class Callers {
   async #findGrpc(): Promise<GrpcCaller> {
     const { features } = await (await this.http()).json('GET', '/config');
     const port = isObject(features) ? features['grpc_port'] : undefined;
-    if (typeof port !== 'number') throw usage('the server does not tell its gRPC port: give it as --url host:port');
-    return this.#makeGrpc(`${new URL(this.#place.http!).hostname}:${port}`); // one of the two is there
+    if (typeof port !== 'number') throw usage('the server does not report its gRPC port: give it as --url host:port');
+    return this.#makeGrpc(`${new URL(this.#place.http!).hostname}:${port}`); // a Place has at least one address
   }
 
   async #findHttp(): Promise<HttpCaller> {
@@ -80,8 +82,8 @@ class Callers {
     await caller.call(RPC.health, {}, {}, (trailers) => {
       port = trailers.get('x-http-port')[0]?.toString();
     });
-    if (port === undefined) throw usage('the server does not tell its HTTP port: say --http-url too');
-    const host = this.#place.grpc!.replace(/:\d+$/, ''); // one of the two is there
+    if (port === undefined) throw usage('the server does not report its HTTP port: give --http-url as well');
+    const host = this.#place.grpc!.replace(/:\d+$/, ''); // a Place has at least one address
     return this.#makeHttp(`${this.#place.isTls ? 'https' : 'http'}://${host}:${port}`);
   }
 
@@ -114,19 +116,19 @@ class Callers {
 function stranger(address: string): Failure {
   return new Failure(
     'NO-SERVER',
-    `what answers at ${address} is not the server of the data directory: it was sent no key`,
+    `the server at ${address} is not the one that has the data directory open; no key was sent to it`,
   );
 }
 
-/** Why the one that answers at the HTTP address of `file` is not the server that wrote it; undefined when it is. */
+/** Explains why the server at the HTTP address in `file` is not the one that wrote the file. Undefined when it is. */
 async function doubtOf({ http, secret }: ServerFile, tlsRoots: Buffer | undefined): Promise<Doubt | undefined> {
   const caller = new HttpCaller({ base: http, key: undefined, tlsRoots });
   try {
     return (await caller.proves(secret))
       ? undefined
-      : { reason: `something else answers at ${http}`, isStranger: true };
+      : { reason: `a different server answers at ${http}`, isStranger: true };
   } catch (error) {
-    // A server that starts or ends may answer in a moment; a certificate that is not trusted stays so.
+    // Connection errors pass while a server starts or stops, so retry them. An untrusted certificate stays untrusted.
     if (error instanceof Failure && /ECONNREFUSED|ECONNRESET|hang up|timeout/.test(error.message))
       return { reason: error.message };
     throw error;
@@ -135,7 +137,7 @@ async function doubtOf({ http, secret }: ServerFile, tlsRoots: Buffer | undefine
   }
 }
 
-/** As HttpCaller.proves. */
+/** HttpCaller.proves over gRPC. */
 async function provesOverGrpc(caller: GrpcCaller, secret: string): Promise<boolean> {
   const challenge = randomHex();
   let proof: string | undefined;
@@ -144,7 +146,7 @@ async function provesOverGrpc(caller: GrpcCaller, secret: string): Promise<boole
       proof = trailers.get(PROOF_HEADER)[0]?.toString();
     });
   } catch (error) {
-    // A server that wants a key says so, and proves who it is all the same.
+    // The proof comes with an authentication error too, so only NO-SERVER is a failure here.
     if (!(error instanceof Failure) || error.code === 'NO-SERVER') throw error;
   }
   return isProof(secret, challenge, proof);
@@ -173,7 +175,7 @@ function readCertificates(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new Failure('FILE', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure('FILE', `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

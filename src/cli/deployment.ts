@@ -1,11 +1,13 @@
-// Commands about the deployment as a whole, and those that go through its memories. app/exec is asked of a memory, so
-// what concerns the deployment is asked of any that there is.
+// Commands that concern the whole deployment or all of its memories. app/exec needs a memory, so a deployment-wide
+// command goes to any memory of the deployment.
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure } from './failure.ts';
 import { allPages } from './pages.ts';
 
-/** Runs a command that concerns the deployment; its result. MEM-E003 when there is no memory to ask it of. */
+/**
+ * Runs a deployment-wide command and resolves to its result. Rejects with MEM-E003 when the deployment has no memory.
+ */
 export async function execOnDeployment(
   connection: Connection,
   command: string,
@@ -17,11 +19,12 @@ export async function execOnDeployment(
     if (!(error instanceof Failure) || error.code !== 'MEM-E003') throw error;
   }
   const [other] = await memoryIds(connection);
-  if (other === undefined) throw new Failure('MEM-E003', 'there is no memory; make one (granary memories create)');
+  if (other === undefined)
+    throw new Failure('MEM-E003', 'the deployment has no memory: create one (granary memories create)');
   return objectOf(command, await connection.exec(other, command, args));
 }
 
-/** Ids of every memory that the key may see, oldest first. */
+/** Ids of all memories that the key may see, oldest first. */
 export async function memoryIds(connection: Connection): Promise<string[]> {
   const memories = await allPages(connection, '/memories', 'memories');
   return memories.map(({ id }) => String(id));
@@ -32,7 +35,7 @@ export interface MemoryResult {
   readonly result: JsonObject;
 }
 
-/** Runs a command on one memory, or on each one after the other; tells `done` of each. */
+/** Runs a command on one memory, or on all memories one after the other. Calls `done` after each. */
 export async function execOnMemories(
   connection: Connection,
   options: { readonly memory: string; readonly all?: true },
@@ -57,5 +60,5 @@ export function resultsJson(results: readonly MemoryResult[], all: true | undefi
 
 function objectOf(command: string, value: JsonValue): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new Failure('SYS-E001', `the server answered ${command} with something that is not an object`);
+  throw new Failure('SYS-E001', `the server's answer to ${command} is not an object`);
 }

@@ -1,18 +1,18 @@
-// How a command fails: a code, words, and the exit code that goes with them.
+// How commands report failure: code, message and exit code.
 
 /** Exit codes of every command. */
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
 /**
- * What a command could not do. `code` is the contract's (`MEM-E003`), or one of the command line's own: `USAGE`,
- * `NO-SERVER`, `FILE`. Printed as `granary: CODE: text`.
+ * A command failed. `code` is a code of the contract (`MEM-E003`), or the CLI's own `USAGE`, `NO-SERVER`, `FILE` or
+ * `AMBIGUOUS`. Printed as `granary: CODE: text`.
  */
 export class Failure extends Error {
   override name = 'Failure';
   readonly code: string;
-  /** True when the same request may succeed a moment later. */
+  /** True when the same request may succeed if repeated. */
   readonly retryable: boolean;
-  /** What the server said beside code and text: where in a query, what was expected. */
+  /** Further members of the server's error: the position in a query, the expected tokens. */
   readonly more: Readonly<Record<string, unknown>>;
 
   constructor(code: string, text: string, retryable = false, more: Readonly<Record<string, unknown>> = {}) {
@@ -23,17 +23,17 @@ export class Failure extends Error {
   }
 }
 
-/** A command line that cannot be understood: exit code 2. */
+/** An invalid command line; exit code 2. */
 export function usage(text: string): Failure {
   return new Failure('USAGE', text);
 }
 
-/** The server's own words speak of a header, which nobody types here. */
+/** The server's message names a header; CLI users give an option instead. */
 const NO_KEY =
-  'the server wants an API key: give --api-key or GRANARY_API_KEY. The key in keys/bootstrap.key of a data directory is ' +
-  'sent to the server of that directory alone';
+  'the server requires an API key: give --api-key or GRANARY_API_KEY. The key in keys/bootstrap.key of a data directory is ' +
+  'sent only to the server of that directory';
 
-/** Code and text of anything thrown. An error of the engine says its code first in its message. */
+/** Code and message of any thrown value. EngineError messages begin with their code, which is removed. */
 export function failureOf(error: unknown): { readonly code: string; readonly text: string } {
   if (error instanceof Failure) return { code: error.code, text: error.code === 'AUT-E005' ? NO_KEY : error.message };
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {

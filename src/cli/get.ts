@@ -1,4 +1,4 @@
-// `granary get HASH`: one grain, with all of its fields.
+// `granary get HASH`: prints all fields of one grain.
 import type { Command } from 'commander';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
@@ -10,8 +10,8 @@ import { printJson } from './output.ts';
 export function registerGet(program: Command): void {
   const command = program
     .command('get')
-    .description('Print a grain, in any version')
-    .argument('<hash>', 'whole, or its first 8 digits or more');
+    .description('Print a grain; any version of it')
+    .argument('<hash>', 'full hash, or at least its first 8 digits');
   withServerOptions(withMemoryOption(command)).action(get);
 }
 

@@ -1,5 +1,6 @@
-// Grain values as JSON and back. What JSON cannot carry is written as a map of one key: {"$int":"9007199254740993"},
-// {"$float":"1.0"}, {"$bin":"hex"}. A map of the grain that would read as one of these is wrapped: {"$map":{...}}.
+// Grain values as JSON and back. Values that JSON cannot represent become a map with one key:
+// {"$int":"9007199254740993"}, {"$float":"1.0"}, {"$bin":"hex"}. A grain's own map of that shape is wrapped:
+// {"$map":{...}}.
 
 import { GRAIN_DEPTH_MAX } from '../engine/base/limits.ts';
 import { GrainError, type GrainErrorCode } from '../engine/grain/error.ts';
@@ -7,7 +8,7 @@ import { Float, setOwn, type Value, type ValueMap } from '../engine/grain/value.
 
 const NOTATION: ReadonlySet<string> = new Set(['$int', '$float', '$bin', '$map']);
 const INTEGER = /^-?[0-9]+$/;
-/** Longer digits are out of range whatever they are, and turning them into a number would take quadratic time. */
+/** Longer digit strings are out of range in any case, and parsing them takes quadratic time. */
 const INTEGER_CHARS_MAX = 40;
 const DECIMAL = /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/;
 const NOT_FINITE: ReadonlySet<string> = new Set(['nan', 'inf', '+inf', '-inf', 'infinity', '+infinity', '-infinity']);
@@ -16,12 +17,12 @@ function fail(code: GrainErrorCode, message: string): never {
   throw new GrainError(code, message);
 }
 
-/** True for what JSON calls an object. */
+/** True for a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A grain's fields from a JSON object. Throws GrainError: ERR_SCHEMA, ERR_CORRUPT (nested too deep). */
+/** A grain's fields from a JSON object. Throws GrainError: ERR_SCHEMA, or ERR_CORRUPT when nested too deeply. */
 export function fieldsFromJson(json: unknown): ValueMap {
   if (!isObject(json)) fail('ERR_SCHEMA', 'fields is not an object');
   return mapFromJson(json, 2);
@@ -41,9 +42,9 @@ function valueFromJson(json: unknown, depth: number): Value {
       return json;
   }
   if (json === null) return null;
-  if (depth > GRAIN_DEPTH_MAX + 1) fail('ERR_CORRUPT', 'nested too deep');
+  if (depth > GRAIN_DEPTH_MAX + 1) fail('ERR_CORRUPT', 'nested too deeply');
   if (Array.isArray(json)) return json.map((element) => valueFromJson(element, depth + 1));
-  if (!isObject(json)) return fail('ERR_SCHEMA', 'a value that JSON does not have');
+  if (!isObject(json)) return fail('ERR_SCHEMA', 'not a JSON value');
   const keys = Object.keys(json);
   if (keys.length === 1 && NOTATION.has(keys[0]!)) return fromNotation(keys[0]!, json[keys[0]!], depth);
   return mapFromJson(json, depth + 1);
@@ -65,7 +66,7 @@ function fromNotation(notation: string, json: unknown, depth: number): Value {
   }
 }
 
-/** The bytes of hex text. Throws ERR_SCHEMA; `name` is what the error speaks of. */
+/** Bytes from hex text. Throws ERR_SCHEMA; `name` is the field named in the error. */
 export function bytesFromHex(hex: unknown, name: string): Buffer {
   if (typeof hex !== 'string') fail('ERR_SCHEMA', `${name} is missing`);
   const bytes = Buffer.from(hex, 'hex'); // stops at the first character that is not hex
@@ -73,7 +74,7 @@ export function bytesFromHex(hex: unknown, name: string): Buffer {
   return bytes;
 }
 
-/** A grain's fields as a JSON object; `fieldsFromJson` gives the same fields back. */
+/** A grain's fields as a JSON object. `fieldsFromJson` reverses it. */
 export function fieldsToJson(fields: ValueMap): Record<string, unknown> {
   const json: Record<string, unknown> = {};
   for (const key of Object.keys(fields)) define(json, key, valueToJson(fields[key] ?? null));

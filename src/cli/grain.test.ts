@@ -30,7 +30,7 @@ async function answersTo(lines: (string | Buffer)[], answer = encodeLine): Promi
     .map((line) => JSON.parse(line));
 }
 
-test('every line gets one answer, in order, whatever it holds', async () => {
+test('every line gets one answer, in input order, whatever it contains', async () => {
   const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
   const field = (value: string): string => `{"grain_type":"reasoning","fields":{${FIELDS},"x":${value}}}`;
   const cases: [line: string | Buffer, code: string][] = [
@@ -120,7 +120,7 @@ test('container lists the addresses of a file', () => {
   assert.throws(() => containerLine({ file_hex: `${file.slice(0, -2)}00` }), { code: 'ERR_INTEGRITY' });
 });
 
-test('signatures are made and judged', () => {
+test('signatures are created and verified', () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const { blob_hex } = encodeLine({ ...JSON.parse(GOOD), options: { signed: true } }) as { blob_hex: string };
   const signed = signLine({ blob_hex, iat: 5 }, privateKey, 1) as { envelope_hex: string; did: string; hash: string };
@@ -138,7 +138,7 @@ test('signatures are made and judged', () => {
   assert.equal(createPrivateKey(privateKey.export({ format: 'pem', type: 'pkcs8' })).asymmetricKeyType, 'ed25519');
 });
 
-test('lines are cut wherever chunks end, and a line past the limit is not held', async () => {
+test('lines may span chunks, and a line over the limit is not buffered', async () => {
   const stream = Buffer.from('one\ntwo\n\n0123456789ab\nlast');
   for (const step of [1, 2, 5, 100]) {
     const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-// `granary grain`: the codec by itself, JSON lines in and out, no server and no data directory.
+// `granary grain`: the codec alone. JSON lines in and out; no server, no data directory.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -25,7 +25,7 @@ function lineOf(value: unknown): Line {
   return value;
 }
 
-/** The `options` of a line, which may be absent. */
+/** The `options` of a line; may be absent. */
 function optionsOf(line: Line): Line {
   const options = line['options'] ?? {};
   if (!isObject(options)) throw new GrainError('ERR_SCHEMA', 'options is not an object');
@@ -62,8 +62,8 @@ export function encodeLine(value: unknown): unknown {
 }
 
 /**
- * `{"blob_hex","hash"?,"options"?}` to `{"grain_type","fields","hash","header"}`: a line that `encode` turns into the
- * same blob. For that, `options` stands there too where the header says more than the fields do.
+ * `{"blob_hex","hash"?,"options"?}` to `{"grain_type","fields","hash","header"}`. `encode` turns the output into the
+ * same blob: `options` is included where the header holds more than the fields imply.
  */
 export function decodeLine(value: unknown): unknown {
   const line = lineOf(value);
@@ -125,8 +125,8 @@ export function containerLine(value: unknown): unknown {
 }
 
 /**
- * `{"envelope_hex","did"?}` to `{"valid","did","hash"}`. A signature that does not match, or a signer other than `did`,
- * is `valid: false` with the error beside it; what cannot be judged at all is an error line.
+ * `{"envelope_hex","did"?}` to `{"valid","did","hash"}`. A wrong signature, or a signer other than `did`, gives `valid:
+ * false` with an error; malformed input gives an error line.
  */
 export function verifyLine(value: unknown): unknown {
   const line = lineOf(value);
@@ -159,20 +159,22 @@ export function signLine(value: unknown, key: KeyObject, nowSeconds: number): un
   return { envelope_hex: envelope.toString('hex'), did: didOfKey(key), hash: addressOf(blob) };
 }
 
-/** The Ed25519 private key in a file: PKCS #8 as PEM, or the 32 bytes of its seed as hex. */
+/** Reads an Ed25519 private key from a file: PKCS #8 PEM, or the 32-byte seed as hex. */
 function readKey(path: string): KeyObject {
   const text = readFileSync(path, 'utf8').trim();
   const pkcs8Head = '302e020100300506032b657004220420';
   const key = /^[0-9a-fA-F]{64}$/.test(text)
     ? createPrivateKey({ key: Buffer.from(pkcs8Head + text, 'hex'), format: 'der', type: 'pkcs8' })
     : createPrivateKey(text);
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key file holds no Ed25519 key');
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key file contains no Ed25519 private key');
   return key;
 }
 
 /** Adds `grain encode|decode|container|verify-signature|sign` to the program. */
 export function registerGrain(program: Command): void {
-  const grain = program.command('grain').description('The grain codec by itself: JSON lines in, JSON lines out');
+  const grain = program
+    .command('grain')
+    .description('Encode, decode, verify and sign grains offline: JSON lines in, JSON lines out');
   const add = (name: string, description: string, answer: (value: unknown) => unknown): void => {
     grain
       .command(name)

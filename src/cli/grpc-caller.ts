@@ -1,4 +1,4 @@
-// Unary calls to a server over gRPC: a method's name and a message in, a message out.
+// Unary gRPC calls: method and message in, message out.
 import {
   type ChannelCredentials,
   Client,
@@ -12,9 +12,9 @@ import type { DeepPartial, MessageFns } from '../server/gen/memory/v1/memory.ts'
 import { CHALLENGE_HEADER } from '../server/identity.ts';
 import { Failure } from './failure.ts';
 
-/** A method of the contract with its codecs. */
+/** A method of the contract and its codecs. */
 export interface Method<Req, Res> {
-  /** `/memory.v1.MemoryService/Recall`. */
+  /** For example `/memory.v1.MemoryService/Recall`. */
   readonly path: string;
   readonly request: MessageFns<Req>;
   readonly response: MessageFns<Res>;
@@ -33,12 +33,12 @@ export interface CallOptions {
   readonly memory?: string;
   readonly reason?: string;
   readonly timeoutMs?: number;
-  /** Sent in place of the key. */
+  /** Sent instead of the API key. */
   readonly challenge?: string;
 }
 
 const TIMEOUT_MS = 60_000;
-/** What may fail now and succeed later. */
+/** Codes of errors that may pass if the call is repeated. */
 const RETRYABLE: ReadonlySet<string> = new Set(['LIM-E001', 'STO-E002', 'NO-SERVER']);
 
 export class GrpcCaller {
@@ -47,8 +47,8 @@ export class GrpcCaller {
   readonly #key: string | undefined;
 
   /**
-   * `tlsRoots`: PEM certificates to trust; true: those of the system; undefined: no TLS. `isLocal`: the server is on this
-   * machine, and no proxy that the environment names comes between.
+   * `tlsRoots`: trusted PEM certificates; true: those of the system; undefined: no TLS. `isLocal`: the server is on
+   * this machine, so proxy settings of the environment are ignored.
    */
   constructor(options: {
     address: string;
@@ -61,7 +61,7 @@ export class GrpcCaller {
     this.#client = new Client(options.address, credentialsOf(options.tlsRoots), {
       'grpc.max_send_message_length': -1,
       'grpc.max_receive_message_length': -1,
-      // A server that comes back is tried again soon: commands are short.
+      // Reconnect quickly: commands are short.
       'grpc.initial_reconnect_backoff_ms': 200,
       'grpc.max_reconnect_backoff_ms': 2_000,
       'grpc.enable_retries': 0,
@@ -69,7 +69,7 @@ export class GrpcCaller {
     });
   }
 
-  /** Rejects with Failure: the contract's code, or NO-SERVER when nobody answers there. */
+  /** Rejects with Failure: the contract's code, or NO-SERVER when no server answers. */
   call<Req, Res>(
     { path, request, response }: Method<Req, Res>,
     message: DeepPartial<Req>,
@@ -113,12 +113,12 @@ export class GrpcCaller {
   }
 }
 
-/** grpc-js tells what it tried around what went wrong. */
+/** Extracts the cause: grpc-js wraps it in a list of its connection attempts. */
 function reasonOf(details: string): string {
   return /Last error: (?:Error: )?(.+?)\. Resolution note:/.exec(details)?.[1] ?? details;
 }
 
-/** For errors that come from gRPC itself, not from an operation. */
+/** Maps errors of gRPC itself, which carry no code of the contract. */
 function codeOf(code: status): string {
   switch (code) {
     case status.UNAVAILABLE:

@@ -1,4 +1,4 @@
-// A hash as a person types it: whole, or its first digits.
+// Resolves a grain hash that the user typed in full or as a prefix.
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure, usage } from './failure.ts';
@@ -7,18 +7,19 @@ import { clipped } from './output.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
 const PREFIX = /^[0-9a-f]{8,63}$/;
-/** Grains that are named where a prefix fits several. */
+/** Most grains to list when a prefix is ambiguous. */
 const SHOWN_MAX = 10;
 
 /**
- * The whole hash that `text` stands for: itself, or that of the one grain of the memory, in any version, whose hash begins
- * with it. USAGE for what is neither, MEM-E001 where no grain fits, AMBIGUOUS with the list where several do.
+ * The full hash for `text`: a full hash is returned as it is; a prefix must match one grain of the memory, in any
+ * version. Rejects with USAGE when `text` is no hash, MEM-E001 when no grain matches, AMBIGUOUS with a list when
+ * several do.
  */
 export async function wholeHash(connection: Connection, memory: string, text: string): Promise<string> {
   const typed = text.trim().toLowerCase();
   if (HASH.test(typed)) return typed;
   if (!PREFIX.test(typed))
-    throw usage(`${clipped(text, 80)} is no hash: 64 hex digits, or the first 8 or more of them`);
+    throw usage(`${clipped(text, 80)} is not a hash: give 64 hex digits, or at least the first 8 of them`);
   const query = { hash_prefix: typed, include_superseded: true, limit: SHOWN_MAX + 1 };
   const path = `/memories/${encodeURIComponent(memory)}/grains`;
   const { grains } = await connection.json('GET', path, { query });
@@ -26,7 +27,7 @@ export async function wholeHash(connection: Connection, memory: string, text: st
   const [first, second] = found;
   if (first === undefined) throw new Failure('MEM-E001', `no grain in ${memory} has a hash that begins with ${typed}`);
   if (second === undefined) return String(first['hash']);
-  throw new Failure('AMBIGUOUS', `several hashes begin with ${typed}:\n${listed(found)}`);
+  throw new Failure('AMBIGUOUS', `several hashes begin with ${typed}; give more digits:\n${listed(found)}`);
 }
 
 export function wholeHashes(connection: Connection, memory: string, texts: readonly string[]): Promise<string[]> {

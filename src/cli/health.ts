@@ -1,11 +1,11 @@
-// `granary health`: whether the server answers.
+// `granary health`: checks that the server is up.
 import type { Command } from 'commander';
 import { EXIT } from './failure.ts';
 import { type ServerOptions, withServerOptions } from './options.ts';
 import { duration, printJson, printPairs } from './output.ts';
 
 export function registerHealth(program: Command): void {
-  const command = program.command('health').description('Ask a server how it is; exit code 1 when it is not well');
+  const command = program.command('health').description("Show the server's health; exit code 1 when it is unhealthy");
   withServerOptions(command).action(health);
 }
 

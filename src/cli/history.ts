@@ -11,7 +11,7 @@ export function registerHistory(program: Command): void {
   const command = program
     .command('history')
     .description('Print every version of a grain, oldest first')
-    .argument('<hash>', 'of any of them: whole, or its first 8 digits or more');
+    .argument('<hash>', 'hash of any version: in full, or at least its first 8 digits');
   withServerOptions(withMemoryOption(command)).action(history);
 }
 

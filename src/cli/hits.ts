@@ -1,4 +1,4 @@
-// What a recall found, as a table for people and as JSON.
+// Prints recall hits as a table, or as JSON.
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { sayingOf } from './grain-view.ts';
 import { bar, clipped, printTable, terminalColumns, utc } from './output.ts';
@@ -11,10 +11,10 @@ export interface Hit {
 }
 
 const BAR_COLUMNS = 8;
-/** Columns of everything but what a grain says. */
+/** Terminal columns of every table column except the grain's text. */
 const FIXED_COLUMNS = 64;
 
-/** Scores show as bars: a full one is the best hit of this answer. */
+/** Scores are bars relative to the best hit of the answer. */
 export function printHits(hits: readonly Hit[]): void {
   const best = Math.max(...hits.map(({ score }) => score), Number.EPSILON);
   printTable(

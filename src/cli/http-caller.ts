@@ -1,5 +1,5 @@
-// Requests to a server over HTTP, for what gRPC does not carry. node:http rather than fetch: it takes a certificate of
-// one's own, and streams both ways.
+// HTTP requests for what gRPC does not offer. node:http instead of fetch: it accepts custom CA certificates and streams
+// in both directions.
 import { randomBytes } from 'node:crypto';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -15,15 +15,15 @@ export interface Asked {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly json?: unknown;
   readonly reason?: string;
-  /** The key stays here, and the answer must come soon. */
+  /** Send no API key, and use a short timeout. */
   readonly isAnonymous?: boolean;
 }
 
 const RETRYABLE: ReadonlySet<string> = new Set(['LIM-E001', 'STO-E002', 'NO-SERVER']);
-/** An error's body that is read to be shown. */
+/** Maximum bytes of an error body to show. */
 const ERROR_BYTES_MAX = 65_536;
 
-/** For a server to prove who it is. One that is busy may take seconds. */
+/** Time limit for a server to prove its identity. A busy server may take seconds. */
 const PROOF_MS_MAX = 10_000;
 
 export class HttpCaller {
@@ -42,14 +42,16 @@ export class HttpCaller {
       : new HttpAgent({ keepAlive: true });
   }
 
-  /** A JSON answer. Rejects with Failure: the contract's code, or NO-SERVER. `path` begins after `/api`. */
+  /**
+   * Resolves to a JSON answer. Rejects with Failure: the contract's code, or NO-SERVER. `path` is relative to `/api`.
+   */
   async json(verb: Verb, path: string, asked: Asked = {}): Promise<JsonObject> {
     const body = asked.json === undefined ? undefined : Buffer.from(stringifyJson(asked.json), 'utf8');
     const headers = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
     return this.#object(await this.#send(verb, path, asked, headers, body));
   }
 
-  /** Uploads one file as the part `file` of a form. */
+  /** Uploads one file as form part `file`. */
   async upload(path: string, fileName: string, bytes: Buffer): Promise<JsonObject> {
     const boundary = `granary-${randomBytes(12).toString('hex')}`;
     const head =
@@ -60,20 +62,23 @@ export class HttpCaller {
     return this.#object(await this.#send('POST', path, {}, headers, body));
   }
 
-  /** The body of a 2xx answer as it comes. */
+  /** Streams the body of a 2xx answer. */
   async *download(path: string, asked: Asked = {}): AsyncGenerator<Buffer> {
     const response = await this.#send('GET', path, asked, {}, undefined);
     if (!isOk(response)) throw await failureOf(response);
     try {
-      for await (const chunk of response) yield chunk as Buffer; // no encoding is set
+      for await (const chunk of response) yield chunk as Buffer; // chunks are buffers because no encoding is set
     } catch (error) {
-      // The server cuts the connection when it cannot finish what it began.
-      throw new Failure('STO-E002', `the answer ended too early: ${String(error)}`, true);
+      // The server closes the connection when it cannot complete an answer that it has begun.
+      throw new Failure('STO-E002', `the answer ended early: ${String(error)}`, true);
     }
-    if (!response.complete) throw new Failure('STO-E002', 'the answer ended too early', true);
+    if (!response.complete) throw new Failure('STO-E002', 'the answer ended early', true);
   }
 
-  /** Whether who answers here knows `secret`. Sends no key. Rejects with Failure NO-SERVER when nobody answers. */
+  /**
+   * Resolves to whether the server here knows `secret`. Sends no API key. Rejects with Failure NO-SERVER when no server
+   * answers.
+   */
   async proves(secret: string): Promise<boolean> {
     const challenge = randomHex();
     const response = await this.#send(
@@ -91,11 +96,11 @@ export class HttpCaller {
   async #object(response: IncomingMessage): Promise<JsonObject> {
     if (!isOk(response)) throw await failureOf(response);
     const bytes = await buffer(response).catch((error: unknown) => {
-      throw new Failure('NO-SERVER', `the answer ended too early: ${String(error)}`, true);
+      throw new Failure('NO-SERVER', `the answer ended early: ${String(error)}`, true);
     });
     const value = parseJson(bytes.toString('utf8'));
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new Failure('SYS-E001', 'the server answered something that is not a JSON object');
+      throw new Failure('SYS-E001', "the server's answer is not a JSON object");
     return value;
   }
 
@@ -153,13 +158,13 @@ async function failureOf(response: IncomingMessage): Promise<Failure> {
   }
   const body = Buffer.concat(pieces).toString('utf8');
   try {
-    const { error } = JSON.parse(body) as { error: { code: string; message: string } & Record<string, unknown> }; // checked by what follows
+    const { error } = JSON.parse(body) as { error: { code: string; message: string } & Record<string, unknown> }; // checked on the next lines
     const text = error.message.startsWith(`${error.code}: `)
       ? error.message.slice(error.code.length + 2)
       : error.message;
     return new Failure(error.code, text, RETRYABLE.has(error.code), error);
   } catch {
-    // /health says it is unavailable with a body of its own.
+    // /health reports an unavailable server in a body of its own.
     const words = body === '' ? '' : `: ${body.slice(0, 500)}`;
     return new Failure('SYS-E001', `the server answered ${response.statusCode}${words}`);
   }

@@ -1,5 +1,5 @@
-// `granary import FILE`: grains, beliefs, transcripts and documents as JSON lines, and .mg files, into one memory or,
-// by a field of each line, into many.
+// `granary import FILE`: imports grains, beliefs, transcripts and documents from JSON lines or a .mg file. All go into
+// one memory, or a field of each line names its memory.
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
@@ -29,7 +29,7 @@ interface ImportOptions extends ServerOptions {
   readonly batch: number;
 }
 
-/** Bytes of fields in one call: a fraction of what a message may have, so that several in flight stay small. */
+/** Maximum bytes of fields in one call. Well below the message limit, so several calls in flight use little memory. */
 const BATCH_BYTES_MAX = 2 * 1_048_576;
 
 export function registerImport(program: Command): void {
@@ -38,35 +38,36 @@ export function registerImport(program: Command): void {
     .description('Import grains, beliefs, transcripts or documents (JSON lines), or a .mg file')
     .argument('<file>', 'the file; - is standard input')
     .addOption(new Option('-m, --memory <id>', 'the memory (default: default)').env('GRANARY_MEMORY'))
-    .option('--memory-from <field>', 'the field of each line that names its memory, in place of --memory')
-    .option('--no-create', 'refuse lines for memories that are missing, instead of making them')
-    .option('--namespace <name>', 'namespace of grains that say none')
-    .option('--user <id>', 'user of grains that say none')
-    .option('--tag <tag>', 'a tag for every grain; may be given several times', gather)
-    .option('--errors <file>', 'write every error to this file, a JSON line each')
-    .option('--dry-run', 'read and check everything, store nothing')
-    .option('--from-line <n>', 'begin with this line', integer(1, 4_294_967_295), 1)
-    .option('--batch <n>', 'grains in one call', integer(1, BATCH_GRAINS_MAX), BATCH_GRAINS_MAX)
-    .option('--in-flight <n>', 'calls at a time', integer(1, 64), 4)
+    .option('--memory-from <field>', 'field of each line that names its memory; replaces --memory')
+    .option('--no-create', 'reject lines for memories that do not exist instead of creating them')
+    .option('--namespace <name>', 'namespace for grains without one')
+    .option('--user <id>', 'user for grains without one')
+    .option('--tag <tag>', 'a tag for every grain; repeat the option for more', gather)
+    .option('--errors <file>', 'write every error to this file, as JSON lines')
+    .option('--dry-run', 'read and check everything; store nothing')
+    .option('--from-line <n>', 'start at this line', integer(1, 4_294_967_295), 1)
+    .option('--batch <n>', 'grains per call', integer(1, BATCH_GRAINS_MAX), BATCH_GRAINS_MAX)
+    .option('--in-flight <n>', 'concurrent calls', integer(1, 64), 4)
     .addHelpText('after', HELP);
   withServerOptions(command).action(importFile);
 }
 
 const HELP = `
-Lines may be
-  {"grain_type":"belief","fields":{...}}      grains of any type
-  {"subject":...,"relation":...,"object":...} beliefs
-  {"role":"user","text":...,"time":...}       turns of a conversation: events. session, conv and speaker are known;
-                                              other fields are kept (_id too). Turns of one conversation that have the
-                                              same time, or only a day, are set one second apart to keep their order
-  {"turns":[{...},...]}                       a conversation in one line
-  {"text":...,"title":...}                    documents: events
+A line may be
+  {"grain_type":"belief","fields":{...}}      a grain of any type
+  {"subject":...,"relation":...,"object":...} a belief
+  {"role":"user","text":...,"time":...}       a turn of a conversation, stored as an event. session, conv and speaker are
+                                              recognised; other fields (_id too) are kept as they are. Turns of a
+                                              conversation with equal times, or only a date, are spaced one second apart
+                                              to keep their order
+  {"turns":[{...},...]}                       a whole conversation
+  {"text":...,"title":...}                    a document, stored as an event
 
-Grains that are there already are counted as duplicates, so an import that was cut off can simply be run again.`;
+Grains that exist already count as duplicates, so you can run an interrupted import again.`;
 
 async function importFile(path: string, options: ImportOptions): Promise<void> {
   if (options.memory !== undefined && options.memoryFrom !== undefined)
-    throw usage('--memory and --memory-from exclude each other');
+    throw usage('--memory and --memory-from exclude each other: give one of them');
   if (path !== '-' && (await isMgFile(path))) return importMg(path, options);
   const report = new ImportReport(options.errors);
   let stopped: number | undefined;
@@ -82,11 +83,11 @@ async function importFile(path: string, options: ImportOptions): Promise<void> {
   if (report.errors > 0 || problem !== undefined) process.exitCode = EXIT.failed;
   report.print({ json: options.json === true, dryRun: options.dryRun === true, stopped });
   if (stopped !== undefined)
-    printNote(`The import stopped. Everything before line ${stopped} is done: go on with --from-line ${stopped}`);
+    printNote(`The import stopped. All lines before ${stopped} are done: continue with --from-line ${stopped}`);
   if (problem !== undefined) throw problem;
 }
 
-/** Ended by something that the next line would meet too. */
+/** An error that every further line would hit too; it ends the import. */
 class Stopped extends Error {
   readonly problem: unknown;
   readonly line: number | undefined;
@@ -97,10 +98,10 @@ class Stopped extends Error {
   }
 }
 
-/** Warnings of a .mg file that are shown; all of them are in the JSON answer. */
+/** Most .mg warnings to show; the JSON answer has all of them. */
 const WARNINGS_SHOWN_MAX = 20;
 
-/** Resolves to the line to go on from when somebody interrupted it. */
+/** Resolves to the line to continue from when the import was interrupted. */
 async function send(path: string, options: ImportOptions, report: ImportReport): Promise<number | undefined> {
   const [{ withConnection }, { RPC }, { Sender }, { ImportMemories }] = await Promise.all([
     import('./connection.ts'),
@@ -141,7 +142,7 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
           taken += 1;
           await sender.add({ ...toOutgoing(grain), line: number });
         }
-        // The file is read; what is left is waiting for answers.
+        // The whole file has been read; the rest of the time goes into waiting for answers.
         storing = new Progress('storing', 'grains', options.json !== true);
         await sender.finish();
       } catch (error) {
@@ -151,7 +152,9 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
         process.removeListener('SIGINT', interrupt);
       }
       if (memories.created > 0 && !options.json)
-        printNote(memories.created === 1 ? '1 memory was made.' : `${grouped(memories.created)} memories were made.`);
+        printNote(
+          memories.created === 1 ? '1 memory was created.' : `${grouped(memories.created)} memories were created.`,
+        );
       return stop.signal.aborted ? line : undefined;
     },
     { mayCreate: true },
@@ -166,7 +169,7 @@ function toRequest({ grainType, fieldsJson }: Outgoing): { grainType: string; fi
   return { grainType, fieldsJson };
 }
 
-/** Checks every grain as the server would, but for what only its memory knows. */
+/** Checks every grain as the server would, apart from rules of the memory itself. */
 async function dryRun(path: string, options: ImportOptions, report: ImportReport): Promise<undefined> {
   const { fromApi } = await import('../engine/grain/api/input.ts');
   const nowMs = Date.now();
@@ -181,7 +184,7 @@ async function dryRun(path: string, options: ImportOptions, report: ImportReport
   }
 }
 
-/** Every grain of the file with its line; lines that hold none go to the report. */
+/** Yields every grain of the file with its line number. Lines without a grain go to the report. */
 async function* grainsOf(
   path: string,
   options: ImportOptions,
@@ -204,7 +207,7 @@ async function* grainsOf(
           yield { grain, number: line.number };
         }
       } catch (error) {
-        // Of the line; what the consumer throws does not come here.
+        // Only line errors are handled here; errors of the consumer propagate.
         if (!(error instanceof Failure)) throw error;
         report.refused(line.number, error.code, error.message);
       }
@@ -223,7 +226,7 @@ async function recordOptions(
   const { TurnTimes } = await import('./import/turn-times.ts');
   const { memory, memoryFrom, namespace, user, tag } = options;
   const nowSeconds = Math.floor(Date.now() / 1000);
-  // A transcript without times begins with the day of its file, so that a second import finds the same grains.
+  // A transcript without times starts on the file's modification date, so importing it again yields the same grains.
   const fallback = modifiedSeconds - (modifiedSeconds % 86_400);
   return {
     ...(memoryFrom === undefined ? { memory: memory ?? 'default' } : { memoryFrom }),
@@ -238,7 +241,7 @@ async function recordOptions(
 
 interface Input {
   readonly input: AsyncIterable<Uint8Array>;
-  /** Bytes, where they are known. */
+  /** Size in bytes, when known. */
   readonly size: number | undefined;
   readonly modifiedSeconds: number;
 }
@@ -262,9 +265,9 @@ async function opened(path: string) {
     if (!(await file.stat()).isDirectory()) return file;
     await file.close();
   } catch (error) {
-    throw new Failure('FILE', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure('FILE', `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  throw new Failure('FILE', `${path} is a folder`);
+  throw new Failure('FILE', `${path} is a folder: give a file`);
 }
 
 async function isMgFile(path: string): Promise<boolean> {
@@ -278,12 +281,12 @@ async function isMgFile(path: string): Promise<boolean> {
   }
 }
 
-/** A .mg file keeps its grains' hashes, so it goes in as it is. */
+/** Uploads a .mg file unchanged, which keeps its grains' hashes. */
 async function importMg(path: string, options: ImportOptions): Promise<void> {
-  if (options.memoryFrom !== undefined) throw usage('the grains of a .mg file say no memory: use --memory');
+  if (options.memoryFrom !== undefined) throw usage('grains of a .mg file do not name a memory: use --memory');
   for (const flag of ['namespace', 'user', 'tag', 'dryRun'] as const)
     if (options[flag] !== undefined)
-      throw usage('the grains of a .mg file are stored as they are: no --namespace, --user, --tag, --dry-run');
+      throw usage('grains of a .mg file are stored unchanged: leave out --namespace, --user, --tag and --dry-run');
   const memory = options.memory ?? 'default';
   const [{ withConnection }, { ImportMemories }, { mgParts }] = await Promise.all([
     import('./connection.ts'),
@@ -301,7 +304,7 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
       for await (const { bytes, from, share, isRepeat } of mgParts(path)) {
         const answer = await connection.upload(uploads, 'import.mg', bytes);
         warnings.push(...((answer['warnings'] ?? []) as string[])); // the contract: strings
-        // Grains that come again were counted when they came first.
+        // Repeated grains were counted when they were first sent.
         if (isRepeat) continue;
         report.added += Number(answer['imported']);
         report.duplicates += Number(answer['duplicates']);
@@ -325,7 +328,7 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
     return printJson({ added, duplicates, errors, memories: { [memory]: hashes.length }, hashes, warnings });
   for (const warning of warnings.slice(0, WARNINGS_SHOWN_MAX)) printNote(warning);
   if (warnings.length > WARNINGS_SHOWN_MAX)
-    printNote(`and ${warnings.length - WARNINGS_SHOWN_MAX} more warnings: --json`);
+    printNote(`and ${warnings.length - WARNINGS_SHOWN_MAX} more warnings (--json shows all)`);
   printPairs([
     ['added', added],
     ['duplicates', duplicates],

@@ -1,4 +1,4 @@
-// JSON lines in, JSON lines out: one answer for each line, in order, whatever a line holds.
+// JSON lines in, JSON lines out: one answer per line, in order, for any input.
 import { isUtf8 } from 'node:buffer';
 import type { Writable } from 'node:stream';
 import { JSON_LINE_BYTES_MAX } from '../engine/base/limits.ts';
@@ -7,7 +7,7 @@ import { writeOut } from './write-out.ts';
 
 const NEWLINE = 0x0a;
 
-/** What a line cannot be answered with, as it stands in the output. */
+/** The output line for an input line that failed. */
 export interface ErrorLine {
   readonly error: { readonly code: string; readonly message: string };
 }
@@ -18,8 +18,8 @@ export function errorLine(error: unknown): ErrorLine {
 }
 
 /**
- * The lines of a stream as bytes without their newline; an unfinished last line counts when it is not empty. A line of
- * more than `bytesMax` comes as undefined, once, and is not held.
+ * Yields the lines of a stream as bytes without their newline; an unfinished last line counts unless it is empty. A
+ * line over `bytesMax` yields undefined once and is not buffered.
  */
 export async function* linesOf(
   input: AsyncIterable<Uint8Array>,
@@ -52,13 +52,13 @@ function parseLine(line: Buffer | undefined): unknown {
   try {
     return JSON.parse(line.toString('utf8'));
   } catch {
-    throw new GrainError('ERR_CORRUPT', 'line is not JSON'); // the parser's own message would repeat the line
+    throw new GrainError('ERR_CORRUPT', 'line is not JSON'); // the parser's message would quote the line
   }
 }
 
 /**
- * Answers every line of `input` by `answer`, or by an error line when it throws; ends when the input ends, or when nobody
- * reads the output any more.
+ * Writes `answer(line)` for every line of `input`, or an error line when it throws. Ends at end of input, or when the
+ * reader of the output closes it.
  */
 export async function answerLines(
   answer: (value: unknown) => unknown,

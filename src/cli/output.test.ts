@@ -4,7 +4,7 @@ import { clipped, pairLines, printable } from './output.ts';
 
 const HOSTILE = 'a\u001b[2Jb\u202ec\rd';
 
-test('neither what a grain says nor how it names its fields steers the terminal', () => {
+test('neither field values nor field names can control the terminal', () => {
   assert.equal(printable(HOSTILE), 'a?[2Jb?c?d');
   assert.deepEqual(
     pairLines([

@@ -1,8 +1,8 @@
-// What commands print: tables for people, one JSON value for programs.
+// Output of commands: tables for people, one JSON value for programs.
 import Table from 'cli-table3';
 import { stringifyJson } from '../engine/grain/api/json.ts';
 
-/** One JSON value on a line of its own. */
+/** Prints one JSON value on its own line. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${stringifyJson(value)}\n`);
 }
@@ -11,7 +11,7 @@ export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** A warning or a note: never among the output that somebody pipes on. */
+/** Prints a warning or note to stderr, so that piped output stays clean. */
 export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
@@ -37,11 +37,11 @@ const THIN = {
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Terminal columns at most; longer words are wrapped. */
+  /** Maximum terminal columns; longer text is wrapped. */
   readonly width?: number;
 }
 
-/** Rows under titles, without lines. */
+/** Prints rows under titles, without borders. */
 export function printTable(columns: readonly Column[], rows: readonly (readonly (string | number)[])[]): void {
   const widths = columns.map(({ width }) => width ?? null);
   const table = new Table({
@@ -55,13 +55,13 @@ export function printTable(columns: readonly Column[], rows: readonly (readonly 
   printLine(trimmed(table.toString()));
 }
 
-/** Names and values, one pair a line. */
+/** Prints names and values, one pair per line. */
 export function printPairs(pairs: readonly (readonly [name: string, value: string | number])[]): void {
   if (pairs.length === 0) return;
   for (const line of pairLines(pairs)) printLine(line);
 }
 
-/** Names may be those that a grain gives its fields. */
+/** Names may be field names from a grain, so they are made printable too. */
 export function pairLines(pairs: readonly (readonly [name: string, value: string | number])[]): string[] {
   const names = pairs.map(([name]) => printable(name.replaceAll('\n', ' ')));
   const width = Math.max(...names.map((name) => name.length));
@@ -79,8 +79,8 @@ function trimmed(text: string): string {
 }
 
 /**
- * Text of a grain for a terminal: characters that would steer it (escape sequences, carriage returns, direction
- * overrides) are shown as a question mark, so that stored text cannot repaint what a person sees.
+ * Grain text for a terminal. Characters that control it (escape sequences, carriage returns, direction overrides)
+ * become question marks, so stored text cannot change what the user sees.
  */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, (character) =>
@@ -95,7 +95,7 @@ export function clipped(text: string, width: number): string {
   return characters.length <= width ? line : `${characters.slice(0, width - 1).join('')}…`;
 }
 
-/** Groups of three digits: `1,234,567`. */
+/** Groups digits by three: `1,234,567`. */
 export function number(value: number): string {
   return Number.isInteger(value) ? value.toLocaleString('en-US') : String(value);
 }
@@ -126,16 +126,16 @@ export function duration(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `share` (0 to 1) as a bar of `width` characters, in eighths. */
+/** Draws `share` (0 to 1) as a bar of `width` characters, in eighths. */
 export function bar(share: number, width: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * width * 8);
   const rest = ' ▏▎▍▌▋▊▉'[eighths % 8]!;
   return `${'█'.repeat(Math.floor(eighths / 8))}${rest === ' ' ? '' : rest}`.padEnd(width);
 }
 
-/** Columns of the terminal, or a readable width where there is none. */
+/** Width of the terminal, or a readable default when the output is not a terminal. */
 export function terminalColumns(): number {
   const { columns } = process.stdout;
-  // Some pseudo-terminals say 0, or a number that no eye can follow.
+  // Some pseudo-terminals report 0, or an absurdly large number.
   return columns === undefined || columns === 0 ? 110 : Math.min(240, Math.max(60, columns));
 }

@@ -1,18 +1,18 @@
-// A server in this process, on loopback and ports of its own, for a command that found none.
+// Starts a server in this process, on loopback with ephemeral ports, for a command that found none running.
 import { readConfig } from '../server/config.ts';
 import type { DirectoryLock } from '../server/directory-lock.ts';
 import { type RunningServer, startServer } from '../server/main.ts';
 
 export interface OwnServerOptions {
-  /** What is removed was removed before: policies are not asked again. */
+  /** The work repeats removals that were allowed before, so policies are not checked again. */
   readonly repeats: boolean;
-  /** Of the data directory. The server gives it back when it closes. */
+  /** Lock of the data directory. The server releases it on close. */
   readonly lock: DirectoryLock;
 }
 
 /** Opens a data directory. Rejects with EngineError. */
 export function openOwnServer(dataDirectory: string, options: OwnServerOptions): Promise<RunningServer> {
-  // The environment may hold the master key; where to listen is this command's own matter.
+  // The environment may hold the master key, which is needed. Its listen and TLS settings do not apply here.
   const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...environment } = process.env;
   const flags = {
     dataDir: dataDirectory,
@@ -20,7 +20,7 @@ export function openOwnServer(dataDirectory: string, options: OwnServerOptions):
     httpPort: 0,
     grpcPort: 0,
     logLevel: 'error',
-    // Vectors follow when a server serves the directory: a command ends before they could.
+    // A command ends before embeddings could be computed; the next server computes them.
     embedder: 'none',
     rateLimit: 0,
   };

@@ -1,4 +1,4 @@
-// A list that is answered in pages, whole.
+// Reads a paged list to its end.
 
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { Failure } from './failure.ts';
 import type { Asked } from './http-caller.ts';
 
-/** Each item of the list `member` at `path`, page after page. */
+/** Yields each item of the list `member` at `path`, page by page. */
 export async function* itemsOf(
   connection: Connection,
   path: string,
@@ -19,10 +19,11 @@ export async function* itemsOf(
       query: { limit: PAGE_LIMIT_MAX, ...query, ...(cursor === undefined ? {} : { cursor }) },
     });
     const items = page[member];
-    if (!Array.isArray(items)) throw new Failure('SYS-E001', `the server answered a page without ${member}`);
-    yield* items as JsonObject[]; // lists of the contract hold objects
+    if (!Array.isArray(items)) throw new Failure('SYS-E001', `the server's page has no list ${member}`);
+    yield* items as JsonObject[]; // the contract: lists of objects
     const next = page['next_cursor'];
-    if (next === cursor && cursor !== undefined) throw new Failure('SYS-E001', 'the server gives the same page again');
+    if (next === cursor && cursor !== undefined)
+      throw new Failure('SYS-E001', 'the server returned the same page again');
     cursor = typeof next === 'string' ? next : undefined;
   } while (cursor !== undefined);
 }

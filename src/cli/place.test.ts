@@ -10,7 +10,7 @@ import { placeOf } from './place.ts';
 
 const KEY = `gr_${'1'.repeat(64)}`;
 
-test('the bootstrap key stays on this machine, whatever server.json says', async (t) => {
+test('the bootstrap key stays on this machine, whatever server.json contains', async (t) => {
   const dataDir = join(temporaryDirectory(t), 'data');
   const lock = lockDirectory(dataDir);
   t.after(() => lock.release());
@@ -30,7 +30,7 @@ test('the bootstrap key stays on this machine, whatever server.json says', async
   for (const host of ['192.0.2.7', '127.example.org', '[2001:db8::1]', 'localhost.example.org']) {
     assert.equal(await keyFor(`http://${host}:1`, '127.0.0.1:2'), undefined, host);
     assert.equal(await keyFor('http://127.0.0.1:1', `${host}:2`), undefined, host);
-    // A key that was given for the server is the caller's to send.
+    // The user gave this key for the server, so it is sent.
     assert.equal(await keyFor(`http://${host}:1`, `${host}:2`, 'gr_given'), 'gr_given', host);
   }
 });

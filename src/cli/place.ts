@@ -1,8 +1,8 @@
-// Where a command's server is, and which key it may have: the one that was named, the one that has the data directory,
-// or, where none has it, one that this process starts for as long as the command takes.
+// Finds a command's server and the key for it. In order: the server named on the command line, the server that has the
+// data directory open, or one that this process starts for the duration of the command.
 //
-// The bootstrap key is an admin's. It goes to the server of its own data directory alone: to the addresses in that
-// directory's server.json, when they are this machine's, after the server has proved that it wrote the file.
+// The bootstrap key has admin rights. It is sent only to the server of its own data directory: to an address in that
+// directory's server.json, on this machine, after the server has proved that it wrote the file.
 import { existsSync, readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -15,38 +15,38 @@ import type { ServerOptions } from './options.ts';
 import { printNote } from './output.ts';
 
 const LOOK_MS = 100;
-/** For a server that has the directory to say where it listens, or to give it back. */
+/** Time limit for a server that holds the directory to publish its address or release the lock. */
 const WAIT_MS_MAX = 10_000;
-/** One is a file that a killed server left, in the moment before the next server removes it. */
+/** A killed server may leave a stale file until the next server removes it, so a few mismatches are tolerated. */
 const STRANGERS_MAX = 5;
 
 export interface ConnectOptions {
-  /** Make the data directory when there is none: for commands that begin something. */
+  /** Create the data directory when it does not exist; for commands that may be the first ones. */
   readonly mayCreate?: boolean;
-  /** A server that is opened for the work removes what was removed before, whatever policies say. */
+  /** A server opened for the work repeats earlier removals without checking policies. */
   readonly repeats?: boolean;
 }
 
-/** One of the two addresses is there; the server that answers there tells the other. */
+/** At least one address is set; the server there reports the other. */
 export interface Place {
   readonly grpc: string | undefined;
   readonly http: string | undefined;
   readonly isTls: boolean;
   readonly key: string | undefined;
-  /** The server has to prove that it knows this, before anything is sent there. */
+  /** The server must prove that it knows this secret before anything else is sent. */
   readonly secret?: string;
   readonly dataDirectory: string | undefined;
   readonly close?: () => Promise<void>;
 }
 
-/** Why a server could not be told to be the one that has the data directory. */
+/** Why the server could not be identified as the one that has the data directory open. */
 export interface Doubt {
   readonly reason: string;
-  /** Something answered that is another. */
+  /** A different server answered. */
   readonly isStranger?: true;
 }
 
-/** Asks at a file's address; undefined when the server that wrote the file is the one that answers. */
+/** Checks the server at a file's address. Resolves to undefined when it wrote the file. */
 type Doubting = (file: ServerFile) => Promise<Doubt | undefined>;
 
 export async function placeOf(options: ServerOptions, connect: ConnectOptions, doubtOf: Doubting): Promise<Place> {
@@ -56,9 +56,9 @@ export async function placeOf(options: ServerOptions, connect: ConnectOptions, d
   if (!isThere && connect.mayCreate !== true)
     throw new Failure(
       'NO-SERVER',
-      `no server runs and there is no data in ${dataDir}: start one (granary serve), or name one with --data-dir or --url`,
+      `no server is running and there is no data in ${dataDir}: start one (granary serve), or name one with --data-dir or --url`,
     );
-  let doubt: Doubt = { reason: 'it has not said where it listens' };
+  let doubt: Doubt = { reason: 'its server has not published an address yet' };
   const endMs = performance.now() + WAIT_MS_MAX;
   for (let strangers = 0; strangers < STRANGERS_MAX && performance.now() < endMs; ) {
     const lock = tryLockDirectory(dataDir);
@@ -86,14 +86,15 @@ function localPlace(file: ServerFile, { apiKey, dataDir }: ServerOptions): Place
   return { http, grpc, isTls: http.startsWith('https:'), key, secret, dataDirectory: dataDir };
 }
 
-/** `host:port` or `grpc(s)://host:port` is the gRPC address, `http(s)://…` the HTTP one. */
+/** `host:port` or `grpc(s)://host:port` is a gRPC address, `http(s)://…` an HTTP one. */
 async function named(options: ServerOptions, doubtOf: Doubting): Promise<Place> {
   const { url, httpUrl, apiKey, dataDir } = options;
   const http = httpUrl ?? (url !== undefined && /^https?:/.test(url) ? url : undefined);
   const grpc = url === undefined || url === http ? undefined : url;
-  if (http !== undefined && !/^https?:\/\/[^/\s]+\/?$/.test(http)) throw usage(`${http} is not http://host:port`);
+  if (http !== undefined && !/^https?:\/\/[^/\s]+\/?$/.test(http))
+    throw usage(`--http-url must be http://host:port, not ${http}`);
   const match = grpc === undefined ? undefined : /^(?:(grpc|grpcs):\/\/)?([^/\s]+:\d{1,5})\/?$/.exec(grpc);
-  if (match === null) throw usage(`--url wants host:port or http://host:port, not ${grpc}`);
+  if (match === null) throw usage(`--url must be host:port or http://host:port, not ${grpc}`);
   const local = readServerFile(dataDir);
   const isLocal =
     local !== undefined &&
@@ -105,7 +106,9 @@ async function named(options: ServerOptions, doubtOf: Doubting): Promise<Place> 
   return { grpc: match?.[2], http, isTls, key: apiKey, dataDirectory: undefined };
 }
 
-/** Loopback, or an address that this machine has. A name may lead anywhere. */
+/**
+ * True for a loopback address or an address of this machine. Host names may resolve to anything, so they do not count.
+ */
 function isOwnAddress(host: string): boolean {
   if (host === 'localhost') return true;
   const bare = host.replace(/^\[|\]$/g, '');
@@ -120,12 +123,15 @@ async function ownServer(
 ): Promise<Place> {
   const { dataDir } = options;
   try {
-    // A first start that was cut off has left a lock file and nothing else.
+    // An interrupted first start leaves only a lock file.
     if (mayCreate !== true && !existsSync(join(dataDir, 'layout.json')))
-      throw new Failure('NO-SERVER', `no server runs and there is no data in ${dataDir}: start one (granary serve)`);
+      throw new Failure(
+        'NO-SERVER',
+        `no server is running and there is no data in ${dataDir}: start one (granary serve)`,
+      );
     const { openOwnServer } = await import('./own-server.ts');
     const server = await openOwnServer(dataDir, { repeats: repeats === true, lock });
-    if (server.firstKey !== undefined) printNote(`A new data directory was made: ${dataDir}`);
+    if (server.firstKey !== undefined) printNote(`Created a new data directory: ${dataDir}`);
     const key = options.apiKey ?? bootstrapKey(dataDir);
     const { grpc, http } = server;
     return { grpc, http, isTls: false, key, dataDirectory: dataDir, close: () => server.close() };
@@ -141,7 +147,7 @@ function bootstrapKey(directory: string): string | undefined {
   try {
     return readFileSync(join(directory, 'keys', 'bootstrap.key'), 'utf8').trim();
   } catch {
-    // Not there, or not for this user: the server says what it thinks of a call without a key.
+    // The file does not exist or is not readable for this user. The server decides about calls without a key.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// What a command writes as it comes: into a file that appears when it is whole, or to standard output.
+// Streams output to a file, which appears once it is complete, or to standard output.
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
@@ -8,13 +8,13 @@ import { Progress } from './progress.ts';
 import { writeOut } from './write-out.ts';
 
 interface Quiet {
-  /** Without a bar that shows how far it is. */
+  /** Hide the progress bar. */
   readonly json?: true;
 }
 
 export interface Piece {
   readonly bytes: Buffer;
-  /** Grains that are out with it; of a .mg file only its head tells how many come. */
+  /** Grains written so far with this piece. Undefined for a .mg file, whose head alone holds the count. */
   readonly grains: number | undefined;
 }
 
@@ -23,11 +23,11 @@ export interface Written {
   readonly grains: number | undefined;
 }
 
-/** The file appears under its name when it is whole. */
+/** The file appears under its name once it is complete. */
 export async function intoFile(pieces: AsyncIterable<Piece>, path: string, options: Quiet): Promise<Written> {
   const partial = `${path}.partial`;
   const stream = createWriteStream(partial, { mode: 0o600 });
-  // Waited for below: without a listener an early failure would end the process.
+  // Awaited below. Without a listener, an early failure would end the process.
   const end = finished(stream);
   end.catch(() => undefined);
   try {
@@ -41,7 +41,7 @@ export async function intoFile(pieces: AsyncIterable<Piece>, path: string, optio
     stream.destroy();
     await rm(partial, { force: true });
     if (error instanceof Failure) throw error;
-    throw new Failure('FILE', `${path} cannot be written: ${failureOf(error).text}`);
+    throw new Failure('FILE', `cannot write ${path}: ${failureOf(error).text}`);
   }
 }
 

@@ -1,5 +1,5 @@
-// The program: which commands there are and how their end becomes an exit code. Only the file of the command that was
-// asked for is loaded, since reading all of them takes longer than most commands run.
+// The program: its commands and its exit code. Only the file of the requested command is loaded, because loading all
+// takes longer than most commands run.
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../server/version.ts';
 import { EXIT, exitCodeOf, failureOf } from './failure.ts';
@@ -40,9 +40,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   grain: async () => (await import('./grain.ts')).registerGrain,
 };
 
-/** Runs a command line (without the names of node and script). Resolves to the exit code; never rejects. */
+/** Runs a command line, without the names of node and the script. Resolves to the exit code; never rejects. */
 export async function runProgram(words: readonly string[]): Promise<number> {
-  // Whoever reads may have seen enough (`| head`): the work is done all the same.
+  // A closed pipe (`| head`) is no error: the command completes its work.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -60,14 +60,14 @@ async function buildProgram(first: string | undefined): Promise<Command> {
     .description('A database server for the memory of AI agents')
     .version(VERSION, '-V, --version', 'print the version')
     .exitOverride()
-    .showHelpAfterError('(granary help COMMAND says more)')
+    .showHelpAfterError('(granary help COMMAND shows details)')
     .addHelpText('after', EXAMPLES);
   for (const name of wantedCommands(first)) (await COMMANDS[name]!())(program);
   inheritExit(program);
   return program;
 }
 
-/** The commands that the first word asks for. The help text names all of them. */
+/** Commands to load for the first word. The help text needs all of them. */
 function wantedCommands(first: string | undefined): readonly string[] {
   if (first === '-V' || first === '--version') return [];
   return first !== undefined && Object.hasOwn(COMMANDS, first) ? [first] : Object.keys(COMMANDS);
@@ -80,11 +80,11 @@ Examples:
   granary recall "where did we park last 7 days" --memory default
   granary backup /backups/monday
 
-Commands talk to the server that --url or DATA_DIR/server.json names. Where none runs, they open the data directory
-themselves. Exit codes: 0 done; 1 refused, failed, or something was found wrong; 2 the words were not understood. Errors are one
-line on stderr (granary: CODE: text); with --json also an object on stdout.`;
+Commands connect to the server given by --url or DATA_DIR/server.json. If no server runs, they open the data directory
+themselves. Exit codes: 0 success; 1 the command failed or a check found problems; 2 usage error. Errors are one line on
+stderr (granary: CODE: text); with --json also an object on stdout.`;
 
-/** Commands that were added before `exitOverride` do not inherit it. */
+/** Commands added before `exitOverride` do not inherit it. */
 function inheritExit(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
@@ -95,7 +95,7 @@ function inheritExit(command: Command): void {
 function report(error: unknown, asJson: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
-    // commander has told people what is wrong.
+    // commander has printed the message already.
     if (asJson) tellJson('USAGE', error.message.replace(/^error: /, ''));
     return EXIT.usage;
   }

@@ -1,4 +1,4 @@
-// A line that says how far a long command is: on stderr, on a terminal only, at most a few times a second.
+// A progress line for long commands: on stderr, only on a terminal, at most a few updates per second.
 import { bar, duration, number } from './output.ts';
 
 const EVERY_MS = 120;
@@ -11,14 +11,14 @@ export class Progress {
   readonly #startedMs = performance.now();
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** `shown`: false where the caller wants quiet. */
+  /** `shown`: false to print nothing. */
   constructor(label: string, unit: string, shown = true) {
     this.#label = label;
     this.#unit = unit;
     this.#shown = shown && process.stderr.isTTY === true;
   }
 
-  /** `share` of the whole from 0 to 1, or undefined when the whole is not known. */
+  /** `share`: completed part, from 0 to 1; undefined when the total is unknown. */
   update(count: number, share: number | undefined): void {
     if (!this.#shown) return;
     const nowMs = performance.now();
@@ -32,7 +32,7 @@ export class Progress {
     process.stderr.write(`\r\x1b[K${this.#label}${drawn} ${number(count)} ${this.#unit}${rate}${left}`);
   }
 
-  /** Takes the line away. */
+  /** Erases the line. */
   end(): void {
     if (this.#shown) process.stderr.write('\r\x1b[K');
   }

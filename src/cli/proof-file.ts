@@ -1,10 +1,13 @@
-// The file that the proof of an erasure goes into. It is made before anything is erased: that a proof cannot be
-// written is found out too late afterwards.
+// The file for an erasure proof. It is created before the erasure: afterwards it would be too late to find out that it
+// cannot be written.
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { Failure } from './failure.ts';
 
-/** Runs `erase` and writes what it gives to a new file at `path`. FILE when there is one, or none can be made. */
+/**
+ * Runs `erase` and writes its result to a new file at `path`. Rejects with FILE when the file exists or cannot be
+ * created.
+ */
 export async function withProofFile(path: string, erase: () => Promise<JsonObject>): Promise<JsonObject> {
   const file = open(path);
   try {
@@ -24,6 +27,6 @@ function open(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw new Failure('FILE', `no proof can be written: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure('FILE', `cannot write the proof: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-// `granary rebuild-indexes`: every index again from the grains.
+// `granary rebuild-indexes`: rebuilds every index from the grains.
 import type { Command } from 'commander';
 import { execOnMemories, resultsJson } from './deployment.ts';
 import { EXIT } from './failure.ts';
@@ -9,8 +9,8 @@ import { Progress } from './progress.ts';
 export function registerRebuildIndexes(program: Command): void {
   const command = program
     .command('rebuild-indexes')
-    .description('Make the indexes of a memory again from its grains; reads and writes go on meanwhile')
-    .option('--all', 'of every memory, one after the other');
+    .description('Rebuild the indexes of a memory from its grains; reads and writes continue meanwhile')
+    .option('--all', 'every memory, one after the other');
   withServerOptions(withMemoryOption(command)).action(rebuildIndexes);
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { legsOf, matchedWords } from './recall-explain.ts';
 
-test('matched words are those of the text, by their stems, each once, without those that were not wanted', () => {
+test('matched words are words of the text, compared by stem, each once, without excluded ones', () => {
   assert.deepEqual(matchedWords('where did Ada park her bikes?', 'Ada parked the bike; the Bikes were red', 'en'), [
     'Ada',
     'parked',
@@ -16,13 +16,13 @@ test('matched words are those of the text, by their stems, each once, without th
   assert.equal(matchedWords('a1 b2 '.repeat(50), 'a1 b2', 'xx').length, 2);
 });
 
-test('the ways in which a hit was found are told from its account', () => {
+test('the legs that found a hit are read from its score breakdown', () => {
   const hit = { grainType: 'event', fields: {}, explanation: '', recallSource: 'primary', isSuperseded: false };
   assert.deepEqual(legsOf({ ...hit, breakdown: { bm25_rank: 2, vector_score: 0.714, rrf_score: 0 } }), [
     'words (rank 2)',
     'meaning (cosine 0.71)',
   ]);
-  assert.deepEqual(legsOf({ ...hit, breakdown: { near: 0.1, rrf_score: 0 } }), ['what stands around a match']);
+  assert.deepEqual(legsOf({ ...hit, breakdown: { near: 0.1, rrf_score: 0 } }), ['context of a match']);
   assert.deepEqual(legsOf({ ...hit, breakdown: { rrf_score: 1 } }), ['structure']);
   assert.deepEqual(legsOf({ ...hit, breakdown: { rrf_score: 0.3 }, recallSource: 'expansion' }), [
     'an expansion of the query',

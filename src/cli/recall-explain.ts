@@ -1,4 +1,4 @@
-// Why each hit is there, and why others are not, in words.
+// Explains in words why each hit was found and why other grains were left out.
 
 import type { ExclusionReason } from '../engine/govern/trail/exclusions.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
@@ -7,7 +7,7 @@ import { pronounsOf } from '../engine/index/text/pronouns.ts';
 import { sayingOf } from './grain-view.ts';
 import { number, printable, printLine, terminalColumns } from './output.ts';
 
-/** A hit as JSON tells it. */
+/** A hit in the JSON answer. */
 export interface ExplainedHit {
   readonly grainType: string;
   readonly fields: JsonObject;
@@ -21,7 +21,7 @@ export interface ExplainedHit {
 const MATCHED_MAX = 12;
 const INDENT = 5;
 
-/** What the contract calls a reason, as a person reads it behind a number. */
+/** The contract's exclusion reasons as text that follows a count. */
 const REASONS: Readonly<Record<ExclusionReason, string>> = {
   processing_restricted: 'of users whose processing is restricted',
   consent_revoked: 'of users who revoked their consent',
@@ -38,22 +38,22 @@ const REASONS: Readonly<Record<ExclusionReason, string>> = {
   object_mismatch: 'of another object',
   entity_mismatch: 'about something else',
   time_out_of_range: 'of another time',
-  below_confidence: 'not sure enough',
-  below_importance: 'not important enough',
-  below_min_score: 'matching too little',
+  below_confidence: 'below the confidence limit',
+  below_importance: 'below the importance limit',
+  below_min_score: 'below the score limit',
   superseded: 'replaced by a later version',
-  supersession_demoted: 'behind others, as a later version replaced them',
-  contradicted: 'behind others, as something newer contradicts them',
+  supersession_demoted: 'ranked lower, as a later version replaced them',
+  contradicted: 'ranked lower, as something newer contradicts them',
   contradicted_filtered: 'contradicted',
-  conflict_resolved: 'overruled by something newer or nearer',
-  deduplicated: 'saying what another hit says',
-  diversity_filtered: 'too much like other hits',
+  conflict_resolved: 'overruled by something newer or more specific',
+  deduplicated: 'repeating another hit',
+  diversity_filtered: 'too similar to other hits',
   namespace_capped: 'of a namespace with worse hits',
-  budget_capped: 'more than an expansion may add',
-  limit_exceeded: 'behind the limit',
+  budget_capped: 'over the limit of an expansion',
+  limit_exceeded: 'over the limit',
 };
 
-/** The hit's own words that the query asks for, each once, in the order of the text. */
+/** The hit's own words that match the query, each once, in text order. */
 export function matchedWords(query: string, text: string, language: string): string[] {
   const spoken = analyzer(language);
   const all = new Set(spoken.analyze(query.replace(/(?:^|\s)-\S+/g, ' ')).terms);
@@ -72,7 +72,7 @@ function termOf(spoken: Analyzer, word: string, asked: ReadonlySet<string>): str
   return spoken.analyze(word).terms.find((term) => asked.has(term));
 }
 
-/** The ways in which it was found. */
+/** The legs that found the hit. */
 export function legsOf({ breakdown, recallSource }: ExplainedHit): string[] {
   const { bm25_rank: rank, vector_score: cosine, rrf_score: rrf } = breakdown;
   const legs = [
@@ -81,9 +81,9 @@ export function legsOf({ breakdown, recallSource }: ExplainedHit): string[] {
   ];
   const isNeighbour =
     legs.length === 0 && ['near', 'answer', 'session'].some((term) => Number(breakdown[term] ?? 0) > 0);
-  if (isNeighbour) legs.push('what stands around a match');
+  if (isNeighbour) legs.push('context of a match');
   if (recallSource === 'expansion') legs.push('an expansion of the query');
-  else if (recallSource === 'census') legs.push('the census of sessions');
+  else if (recallSource === 'census') legs.push('scan of all sessions');
   else if (Number(rrf ?? 0) > 0) legs.push('structure');
   return legs;
 }
@@ -93,7 +93,7 @@ export function printExplained(query: string, language: string, hits: readonly E
   for (const [at, hit] of hits.entries()) {
     const words = matchedWords(query, sayingOf(hit.grainType, hit.fields), language);
     const lines = [
-      `found by ${legsOf(hit).join(', ') || 'what was asked of its fields'}${words.length === 0 ? '' : `; it says ${words.join(', ')}`}`,
+      `found by ${legsOf(hit).join(', ') || 'conditions on its fields'}${words.length === 0 ? '' : `; matches ${words.join(', ')}`}`,
       hit.explanation,
       ...(hit.isSuperseded ? ['a later version has replaced it'] : []),
       ...(hit.conflictStatus === undefined ? [] : [`among contradicting hits it is ${hit.conflictStatus}`]),
@@ -102,7 +102,7 @@ export function printExplained(query: string, language: string, hits: readonly E
   }
 }
 
-/** Nothing for a recall that left nothing out. */
+/** Prints nothing when the recall left nothing out. */
 export function printExcluded(excluded: JsonValue | undefined): void {
   const counts = Object.entries(isObject(excluded) ? excluded : {}).sort((a, b) => Number(b[1]) - Number(a[1]));
   if (counts.length === 0) return;
@@ -112,14 +112,14 @@ export function printExcluded(excluded: JsonValue | undefined): void {
 }
 
 function reasonText(reason: string): string {
-  return Object.hasOwn(REASONS, reason) ? REASONS[reason as ExclusionReason] : reason.replaceAll('_', ' '); // just looked up
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason as ExclusionReason] : reason.replaceAll('_', ' '); // checked on this line
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Lines of the terminal's width behind a mark. */
+/** Prints text wrapped to the terminal's width, after a mark. */
 function printWrapped(mark: string, text: string, indent: number = INDENT): void {
   const width = terminalColumns() - indent;
   let line = '';

@@ -1,4 +1,4 @@
-// `granary report --user ID`: what a memory holds of a person, summed up.
+// `granary report --user ID`: summarises what a memory holds about a person.
 import type { Command } from 'commander';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
@@ -8,7 +8,7 @@ import { printJson, printPairs, utc } from './output.ts';
 export function registerReport(program: Command): void {
   const command = program
     .command('report')
-    .description('Sum up what a memory holds of a person: granary export --user has all of it')
+    .description('Summarise what a memory holds about a person (granary export --user has all of it)')
     .requiredOption('--user <id>', 'the person');
   withServerOptions(withMemoryOption(command)).action(report);
 }

@@ -1,4 +1,4 @@
-// `granary restrict`: freezes a user's data, lifts that, and shows whose data is frozen.
+// `granary restrict`: freezes a user's data, lifts the freeze, and lists frozen users.
 import type { Command } from 'commander';
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
@@ -11,7 +11,9 @@ interface RestrictOptions extends ServerOptions {
 }
 
 export function registerRestrict(program: Command): void {
-  const restrict = program.command('restrict').description("Freeze a user's data: kept, and neither read nor changed");
+  const restrict = program
+    .command('restrict')
+    .description("Freeze a user's data: keep it, but do not read or change it");
   withServerOptions(
     withMemoryOption(
       restrict
@@ -31,7 +33,7 @@ export function registerRestrict(program: Command): void {
     ),
   ).action((user: string, options: RestrictOptions) => put('unrestrict', user, options));
   withServerOptions(
-    withMemoryOption(restrict.command('list', { isDefault: true }).description('Whose data is frozen')),
+    withMemoryOption(restrict.command('list', { isDefault: true }).description('List users whose data is frozen')),
   ).action(list);
 }
 

@@ -1,4 +1,4 @@
-// The methods of the contract that commands call.
+// Contract methods that commands call.
 import {
   AddRequest,
   AddResponse,

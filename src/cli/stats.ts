@@ -5,7 +5,7 @@ import { type ServerOptions, withMemoryOption, withServerOptions } from './optio
 import { bytes, printJson, printPairs } from './output.ts';
 
 export function registerStats(program: Command): void {
-  const command = program.command('stats').description('Print what a memory holds');
+  const command = program.command('stats').description('Show the contents of a memory in numbers');
   withServerOptions(withMemoryOption(command)).action(stats);
 }
 
@@ -29,7 +29,9 @@ async function stats(options: ServerOptions & { readonly memory: string }): Prom
     ['users', Number(answer.userCount)],
     ['triples', Number(answer.triples)],
     ['vectors', Number(answer.vectors)],
-    ...(Number(answer.indexLag) > 0 ? [['to be embedded', Number(answer.indexLag)] satisfies [string, number]] : []),
+    ...(Number(answer.indexLag) > 0
+      ? [['awaiting embedding', Number(answer.indexLag)] satisfies [string, number]]
+      : []),
     ['namespaces', namespacesOf(answer.namespaces)],
     ['audit entries', Number(answer.auditEntries ?? 0)],
     ['on disk', bytes(Number(answer.diskSpaceBytes))],

@@ -6,7 +6,7 @@ import { trailingPhrase } from './time-phrase.ts';
 const NOW = Date.parse('2024-03-15T12:00:00Z') / 1000;
 const DAY = 86_400;
 
-test('a question may end with a time, and its other words are left', () => {
+test('a question may end with a time, and its other words remain', () => {
   const { rest, span } = trailingPhrase('Where did we park in the last 7 days?', NOW) ?? {};
   assert.deepEqual([rest, span], ['Where did we park', { from: NOW - 7 * DAY, to: NOW }]);
   assert.equal(trailingPhrase('what I said yesterday', NOW)?.rest, 'what I said');

@@ -1,7 +1,7 @@
-// A question that ends with a phrase of time, give me its words and the time.
+// Splits a question that ends with a time phrase into words and time span.
 import { readPhrase, type TimeSpan, UNIT, WEEKDAYS } from '../server/operations/recall/time-phrase.ts';
 
-/** What a phrase at the end of a question may be: not a bare year, which is more often a word of the question. */
+/** Time phrases allowed at the end of a question. A bare year is not one: it is more often a word of the question. */
 const TRAILING = new RegExp(
   `^(?:today|yesterday|(?:this|last) (?:week|month|year)|(?:last|past) \\d+ ${UNIT}|\\d+ ${UNIT} ago|` +
     `last (?:${WEEKDAYS.join('|')})|since .+|between .+ and .+)$`,
@@ -9,7 +9,7 @@ const TRAILING = new RegExp(
 const PREPOSITION = /^(?:in|from|during|within|over)(?: the)? |^the /;
 const TRAILING_WORDS_MAX = 9;
 
-/** A question without the phrase of time that it ends with, that phrase and its span; undefined when there is none. */
+/** The question without its final time phrase, the phrase, and its span. Undefined when there is no such phrase. */
 export function trailingPhrase(
   question: string,
   nowSeconds: number,

@@ -1,4 +1,4 @@
-// `granary verify`: everything on disk against what it should be. A finding makes the exit code 1.
+// `granary verify`: checks everything on disk. A finding sets exit code 1.
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { execOnDeployment } from './deployment.ts';
@@ -14,7 +14,7 @@ export function registerVerify(program: Command): void {
     .description('Check every checksum, every blob against its address, every index, key and audit chain')
     .addHelpText(
       'after',
-      '\nThe server checks itself while it serves; without one the data directory is opened. Exit code 1: something is wrong.',
+      '\nA running server checks itself while it serves. Otherwise the command opens the data directory. Exit code 1: problems were found.',
     );
   withServerOptions(command).action(verify);
 }
@@ -36,7 +36,7 @@ async function verify(options: ServerOptions): Promise<void> {
     ['took', duration(performance.now() - startedMs)],
   ]);
   const findings = (report['findings'] as JsonObject[]).slice(0, FINDINGS_SHOWN); // the operation's schema
-  if (total === 0) return printLine('Everything is as it should be.');
+  if (total === 0) return printLine('No problems found.');
   printLine();
   printTable(
     [{ title: 'part' }, { title: 'kind' }, { title: 'where' }, { title: 'problem' }],
@@ -44,5 +44,5 @@ async function verify(options: ServerOptions): Promise<void> {
       [part, kind, where, problem].map((text) => printable(String(text))),
     ),
   );
-  if (total > findings.length) printLine(`and ${number(total - findings.length)} more (--json names up to 1,000)`);
+  if (total > findings.length) printLine(`and ${number(total - findings.length)} more (--json lists up to 1,000)`);
 }

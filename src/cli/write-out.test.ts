@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { answerLines } from './json-lines.ts';
 import { writeOut } from './write-out.ts';
 
-/** Takes a piece at a time, `pieces` of them, and is closed by the next. */
+/** Reads `pieces` pieces one at a time, and closes at the next. */
 function reader(pieces: number): Writable {
   let left = pieces;
   const stream = new Writable({
@@ -17,7 +17,7 @@ function reader(pieces: number): Writable {
   return stream;
 }
 
-test('a full stream is waited for without a listener left, and a closed one is told', async () => {
+test('a full stream is awaited without leaking listeners, and a closed one is reported', async () => {
   const stream = reader(20);
   for (let piece = 0; piece < 20; piece++) assert.equal(await writeOut(stream, 'x'), true);
   assert.deepEqual([stream.listenerCount('drain'), stream.listenerCount('close')], [0, 0]);
@@ -25,7 +25,7 @@ test('a full stream is waited for without a listener left, and a closed one is t
   assert.equal(await writeOut(stream, 'x'), false);
 });
 
-test('answers end when nobody reads them any more, however long the input goes on', async () => {
+test('answers end when the reader closes the output, however long the input is', async () => {
   let asked = 0;
   async function* endless(): AsyncGenerator<Buffer> {
     for (;;) yield Buffer.from('{}\n');

@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
 
-/** Writes a piece and waits while the stream is full. False: it closed, since whoever read has seen enough. */
+/** Writes a piece and waits while the stream is full. Resolves to false when the reader closed it. */
 export async function writeOut(stream: Writable, piece: string | Uint8Array): Promise<boolean> {
   if (stream.destroyed) return false;
   if (stream.write(piece)) return true;
   return new Promise((resolve) => {
-    // Both go again: a long output waits many times.
+    // Remove both listeners: a long output waits many times.
     const settle = (isOpen: boolean): void => {
       stream.off('drain', drained);
       stream.off('close', closed);

@@ -32,5 +32,5 @@ test('a command that tests run finds no server of the working directory', async 
   const found = await granary(['memories'], { cwd: directory });
   assert.equal(found.code, 0, found.stderr);
   const ran = await granary(['memories']);
-  assert.match(ran.stderr, /^granary: NO-SERVER: no server runs and there is no data in \.\/data/);
+  assert.match(ran.stderr, /^granary: NO-SERVER: no server is running and there is no data in \.\/data/);
 });

@@ -1,11 +1,11 @@
-// A file, give me its lines as JSON values with their numbers. What is wrong with a line is an error of that line.
+// Reads a file as JSON lines: values with line numbers. An invalid line yields an error for that line.
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../../engine/grain/api/json.ts';
 import type { JsonValue } from '../../engine/grain/api/json-value.ts';
 import { Failure } from '../failure.ts';
 import { linesOf } from '../json-lines.ts';
 
-/** A longer line is an error of its own, and is not held: no grain is larger than a fraction of this. */
+/** Lines over this size yield an error and are not buffered. The largest grain is a fraction of it. */
 export const LINE_BYTES_MAX = 16 * 1_048_576;
 
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
@@ -17,8 +17,8 @@ export type ReadLine = { readonly number: number; readonly bytes: number } & (
 );
 
 /**
- * Every line that says something, in order, numbered from 1; empty ones are only counted. Lines may end in CRLF, and
- * the first may begin with a UTF-8 byte order mark. Throws Failure FILE when the file as a whole is of another kind.
+ * Yields every non-empty line in order; numbering starts at 1 and counts empty lines. Lines may end in CRLF, and the
+ * file may begin with a UTF-8 byte order mark. Throws Failure FILE when the whole file has the wrong format.
  */
 export async function* readLines(
   input: AsyncIterable<Uint8Array>,
@@ -40,11 +40,11 @@ export async function* readLines(
 
 function withoutMark(line: Buffer): Buffer {
   for (const mark of UTF_16)
-    if (line.subarray(0, 2).equals(mark)) throw new Failure('FILE', 'the file is UTF-16; UTF-8 is needed');
+    if (line.subarray(0, 2).equals(mark)) throw new Failure('FILE', 'the file is UTF-16: convert it to UTF-8');
   return line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line;
 }
 
-/** Only spaces, tabs and carriage returns. */
+/** True for a line of only spaces, tabs and carriage returns. */
 function isBlank(line: Buffer): boolean {
   return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
@@ -56,8 +56,8 @@ function parse(line: Buffer, number: number): { readonly value: JsonValue } | { 
     return { value: parseJson(text) };
   } catch {
     if (number === 1 && /^\s*\[\s*(\{.*)?$/s.test(text))
-      throw new Failure('FILE', 'the file is one JSON array; one object a line is needed (jq -c ".[]" makes it so)');
-    // The parser's own message would repeat the line.
+      throw new Failure('FILE', 'the file is one JSON array; put one object on each line (jq -c ".[]" converts it)');
+    // The parser's message would quote the line, so it is not used.
     return { error: new Failure('VAL-E002', 'the line is not JSON') };
   }
 }

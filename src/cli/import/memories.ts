@@ -1,8 +1,8 @@
-// The memories that an import writes to: looked at once each, made when they are missing.
+// The memories that an import writes to. Each is looked up once, and created when it does not exist.
 import type { Connection } from '../connection.ts';
 import { Failure } from '../failure.ts';
 
-/** Memories whose state is remembered. */
+/** Most memories whose state is cached. */
 const REMEMBERED_MAX = 100_000;
 
 export class ImportMemories {
@@ -16,14 +16,14 @@ export class ImportMemories {
     this.#mayCreate = mayCreate;
   }
 
-  /** Resolves when the memory is there. MEM-E003 when it is not and may not be made. */
+  /** Resolves when the memory exists. Rejects with MEM-E003 when it does not and may not be created. */
   ready(id: string): Promise<void> {
     const known = this.#ready.get(id);
     if (known !== undefined) return known;
     const looking = this.#look(id);
     if (this.#ready.size >= REMEMBERED_MAX) this.#ready.delete(this.#ready.keys().next().value!);
     this.#ready.set(id, looking);
-    // A failure is not remembered: the next batch may find it otherwise.
+    // Failures are not cached: the memory may exist by the next batch.
     looking.catch(() => this.#ready.delete(id));
     return looking;
   }
@@ -34,13 +34,13 @@ export class ImportMemories {
       return;
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'MEM-E003') throw error;
-      if (!this.#mayCreate) throw new Failure('MEM-E003', `there is no memory ${id}`);
+      if (!this.#mayCreate) throw new Failure('MEM-E003', `memory ${id} does not exist`);
     }
     try {
       await this.#connection.json('POST', '/memories', { json: { id } });
       this.created += 1;
     } catch (error) {
-      // Somebody else made it meanwhile.
+      // Another client created it in the meantime.
       if (!(error instanceof Failure) || error.code !== 'MEM-E004') throw error;
     }
   }

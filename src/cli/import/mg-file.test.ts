@@ -8,7 +8,7 @@ import { readContainer } from '../../engine/grain/codec/container.ts';
 import { writeContainer } from '../../engine/grain/codec/container-writer.ts';
 import { mgParts } from './mg-file.ts';
 
-test('a file that is cut keeps every link of its manifest, and each goes where both of its grains have gone', async (t) => {
+test('a split file keeps every link of its manifest, and sends each after both of its grains', async (t) => {
   const made = Array.from({ length: 40 }, (_, i) =>
     encodeGrain('event', { content: `grain ${i}`, created_at: 1_700_000_000_000 + i }),
   );

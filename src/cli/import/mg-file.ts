@@ -1,5 +1,5 @@
-// A .mg file for the server, in uploads that it takes: small files as they are, larger ones cut into several files,
-// read from the disk piece by piece.
+// Splits a .mg file into uploads that the server accepts. Small files go unchanged; larger ones become several files,
+// read from disk piece by piece.
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { BLOB_BYTES_CEILING, GRAIN_DEPTH_MAX, UPLOAD_BYTES_MAX } from '../../engine/base/limits.ts';
@@ -13,7 +13,7 @@ import { endOfValue } from '../../engine/grain/codec/msgpack.ts';
 import type { Address } from '../../engine/grain/grain.ts';
 import { Failure } from '../failure.ts';
 
-/** Files up to this size are one upload: the server checks all of a file before it stores any of it. */
+/** Files up to this size are one upload, because the server checks a whole file before it stores any of it. */
 const WHOLE_BYTES_MAX = UPLOAD_BYTES_MAX - 65_536;
 const PART_BYTES = 8 * 1_048_576;
 const PART_GRAINS = 20_000;
@@ -26,22 +26,22 @@ const SIZES: PartSizes = { wholeBytesMax: WHOLE_BYTES_MAX, partBytes: PART_BYTES
 
 export interface MgPart {
   readonly bytes: Buffer;
-  /** Place of its first grain in the whole file. */
+  /** Position of the part's first grain in the whole file. */
   readonly from: number;
-  /** Grains of it; undefined for a file that was not looked into. */
+  /** Number of grains in the part; undefined for a file sent without reading it. */
   readonly grains: number | undefined;
-  /** How much of the whole has left with it, 0 to 1. */
+  /** Share of the file sent once this part is, 0 to 1. */
   readonly share: number;
-  /** True for grains that an earlier part brought: they come again with what the manifest says of a later part's grains. */
+  /** True for grains of an earlier part, repeated with the manifest's entries about later grains. */
   readonly isRepeat?: true;
 }
 
-/** True when a file begins as a .mg file does. */
+/** True when the bytes begin like a .mg file. */
 export function startsMgFile(head: Uint8Array): boolean {
   return MAGIC.every((byte, at) => head[at] === byte);
 }
 
-/** The uploads of the file at `path`, in order. Throws Failure FMT-E001 or FMT-E003 for a file that is damaged. */
+/** Yields the uploads for the file at `path`, in order. Throws Failure FMT-E001 or FMT-E003 for a damaged file. */
 export async function* mgParts(path: string, sizes: PartSizes = SIZES): AsyncGenerator<MgPart> {
   const file = await open(path);
   try {
@@ -58,10 +58,13 @@ export async function* mgParts(path: string, sizes: PartSizes = SIZES): AsyncGen
 
 async function* partsOf(file: FileHandle, size: number, partBytes: number): AsyncGenerator<MgPart> {
   const head = await read(file, 0, FILE_HEAD_BYTES);
-  if (!startsMgFile(head)) throw new Failure('FMT-E001', 'not a .mg file, and too large for anything else');
+  if (!startsMgFile(head)) throw new Failure('FMT-E001', 'not a .mg file, and too large for any other format');
   const flags = head[3]!;
   if ((flags & FILE_FLAG.compressed) !== 0)
-    throw new Failure('FMT-E001', `a compressed .mg file of more than ${WHOLE_BYTES_MAX} bytes cannot be cut`);
+    throw new Failure(
+      'FMT-E001',
+      `a compressed .mg file over ${WHOLE_BYTES_MAX} bytes cannot be split: decompress it first`,
+    );
   await checkFooter(file, size);
   const count = head.readUInt32BE(4);
   const grainsStart = FILE_HEAD_BYTES + 4 * count;
@@ -101,13 +104,13 @@ async function* partsOf(file: FileHandle, size: number, partBytes: number): Asyn
   }
 }
 
-/** What the manifest says, part by part. A grain is linked to its successor once both have left. */
+/** The manifest, divided among the parts. A grain is linked to its successor once both have been sent. */
 class Links {
-  /** Grains whose successor comes in a later part, or not at all, by their place in the file. */
+  /** Grains whose successor comes in a later part or not at all, by position in the file. */
   readonly late: { readonly at: number; readonly address: Address; readonly supersededBy: Address }[] = [];
   readonly #manifest: ReadonlyMap<Address, Standing>;
   readonly #successors = new Set<Address>();
-  /** Those of them that have left. */
+  /** Addresses of those successors that were sent. */
   readonly #sent = new Set<Address>();
 
   constructor(manifest: ReadonlyMap<Address, Standing>) {
@@ -116,7 +119,7 @@ class Links {
       if (supersededBy !== undefined) this.#successors.add(supersededBy);
   }
 
-  /** The standings that go with these grains, the first of which is at `from`. */
+  /** Manifest entries for these grains; the first grain is at position `from`. */
   of(grains: readonly Buffer[], from: number): Map<Address, Standing> {
     const own = new Map<Address, Standing>();
     if (this.#manifest.size === 0) return own;
@@ -149,7 +152,7 @@ function startsOf(index: Buffer, grainsStart: number, end: number): Uint32Array 
   return starts;
 }
 
-/** The last grain's end stands nowhere when a manifest follows: its own bytes say it. */
+/** When a manifest follows, no offset marks the end of the last grain: decode its length from its bytes. */
 async function endOfLast(file: FileHandle, start: number, end: number): Promise<number> {
   const bytes = await read(file, start, Math.min(end - start, BLOB_BYTES_CEILING));
   const length = startsEnvelope(bytes)
@@ -159,7 +162,7 @@ async function endOfLast(file: FileHandle, start: number, end: number): Promise<
   return start + length;
 }
 
-/** The whole file against its footer, before any of it is sent. */
+/** Checks the whole file against its footer before any of it is sent. */
 async function checkFooter(file: FileHandle, size: number): Promise<void> {
   const hash = createHash('sha256');
   for (let at = 0; at < size - FOOTER_BYTES; at += PART_BYTES)
@@ -172,7 +175,7 @@ async function read(file: FileHandle, position: number, length: number): Promise
   const bytes = Buffer.alloc(length);
   for (let filled = 0; filled < length; ) {
     const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
-    if (bytesRead === 0) throw new Failure('FMT-E001', 'the file ends too early');
+    if (bytesRead === 0) throw new Failure('FMT-E001', 'the file ends early: it is truncated');
     filled += bytesRead;
   }
   return bytes;

@@ -1,6 +1,6 @@
-// One line of a file, give me its grains: which of the known shapes it has, and what of it becomes which field.
+// Converts one line of a file to grains. The line has one of these shapes:
 //
-//   {"grain_type","fields",...}              a grain as the service takes it; common fields may stand beside `fields`
+//   {"grain_type","fields",...}              a grain as the service accepts it; common fields may be next to `fields`
 //   {"grain_type",...}                       the same, flat
 //   {"subject","relation","object",...}      a belief
 //   {"role"|"speaker","text"|"content",...}  a turn of a conversation: an event
@@ -18,28 +18,28 @@ export interface ImportedGrain {
 }
 
 export interface RecordOptions {
-  /** The one memory, or the field that names it. One of the two is there. */
+  /** The target memory, or the field that names it. One of the two is set. */
   readonly memory?: string;
   readonly memoryFrom?: string;
   readonly namespace?: string;
   readonly userId?: string;
   readonly tags?: readonly string[];
   readonly times: TurnTimes;
-  /** Seconds of documents that say no time. */
+  /** Time of documents without one, in seconds. */
   readonly documentSeconds: number;
-  /** Told of what was kept in another way than its sender may think. */
+  /** Called when a value was stored differently from what the sender may expect. */
   readonly note?: (kind: string) => void;
 }
 
 const MEMORY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
-/** Names under which files say when something was said. */
+/** Fields in which files give the time of a turn. */
 const TIME_NAMES = ['time', 'timestamp', 'created_at', 'date', 'ts', 'create_time'] as const;
 const SESSION_NAMES = ['session_id', 'session'] as const;
 const CONVERSATION_NAMES = ['conv', 'conversation_id', 'conversation'] as const;
 const TURN_LISTS = ['turns', 'messages'] as const;
 const ROLES: Readonly<Record<string, string>> = { human: 'user', gpt: 'assistant', ai: 'assistant', bot: 'assistant' };
 
-/** Common fields that may stand beside `fields` (service contract 4.1); other names there are not the grain's. */
+/** Common fields allowed next to `fields` (service contract 4.1). Other names there do not belong to the grain. */
 const BESIDE_FIELDS: ReadonlySet<string> = new Set(
   (
     'confidence tags structural_tags namespace user_id valid_from valid_to temporal_type related_to source_type ' +
@@ -49,7 +49,7 @@ const BESIDE_FIELDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The grains of a line. Throws Failure VAL-E003 or VAL-E001 when it has none of the shapes, or names no memory. */
+/** The grains of a line. Throws Failure VAL-E003 or VAL-E001 when it matches no shape or names no memory. */
 export function readRecord(value: JsonValue, options: RecordOptions): ImportedGrain[] {
   if (!isObject(value)) throw new Failure('VAL-E003', `the line is ${nameOf(value)}, not a JSON object`);
   const memory = memoryOf(value, options);
@@ -88,9 +88,9 @@ function ofGrain(line: JsonObject): Shaped {
 function ofConversation(line: JsonObject, list: string, memory: string, options: RecordOptions): Shaped[] {
   const { [list]: turns, ...shared } = line;
   return (turns as JsonValue[]).map((turn, at) => {
-    // `list` was found to be an array.
+    // the caller checked that `list` names an array
     if (!isObject(turn)) throw new Failure('VAL-E003', `${list}[${at}] is ${nameOf(turn)}, not a JSON object`);
-    // The number tells turns apart that say the same; a turn's own id wins over that of the conversation.
+    // The turn number distinguishes turns with equal text. A turn's own id overrides the conversation's.
     const merged: JsonObject = { ...shared, turn: at, ...turn };
     if (contentOf(merged) === undefined) throw new Failure('VAL-E003', `${list}[${at}] has no text or content`);
     return ofTurn(merged, memory, options);
@@ -104,7 +104,7 @@ function ofTurn(line: JsonObject, memory: string, options: RecordOptions): Shape
   const conversation = firstText(line, CONVERSATION_NAMES);
   const session = firstText(line, SESSION_NAMES);
   if (session !== undefined) taken.add(session.name);
-  // Sessions are numbered anew in each conversation: their ids are unique where conversations share a memory.
+  // Files number sessions from 1 in each conversation: the prefix keeps ids unique when conversations share a memory.
   const prefix =
     conversation === undefined || conversation.name === options.memoryFrom || session?.name === 'session_id'
       ? undefined
@@ -122,14 +122,14 @@ function ofDocument(line: JsonObject, options: RecordOptions): Shaped {
   const fields: JsonObject = { ...contentFields(line) };
   const { title } = line;
   const { content } = fields;
-  // Its title is part of what a document says, so it must be found by the words of it.
+  // The title becomes part of the text, so that searches for its words find the document.
   if (typeof title === 'string' && typeof content === 'string' && !content.startsWith(title))
     fields['content'] = `${title}\n\n${content}`;
   fields['created_at'] = timeOf(line, taken, options)?.seconds ?? options.documentSeconds;
   return { grainType: 'event', fields: { ...others(line, taken, options), ...fields } };
 }
 
-/** What has no place of its own is kept as extra fields, `_id` among them. */
+/** Members without a field of their own are kept as extra fields, `_id` included. */
 function others(line: JsonObject, taken: ReadonlySet<string>, options: RecordOptions): JsonObject {
   const kept = Object.entries(line).filter(
     ([name, value]) => !taken.has(name) && value !== null && name !== options.memoryFrom,
@@ -147,7 +147,9 @@ function timeOf(line: JsonObject, taken: Set<string>, options: RecordOptions) {
       return point;
     }
     if (name === 'created_at') throw new Failure('VAL-E001', `\`created_at\` is not a time: ${shown(value)}`);
-    options.note?.(`\`${name}\` is not understood as a time (${shown(value)}): kept as a field, not as the date`);
+    options.note?.(
+      `\`${name}\` is not a recognised time (${shown(value)}): kept as a plain field, not used as the date`,
+    );
   }
   return undefined;
 }
@@ -156,7 +158,7 @@ function isTurn(line: JsonObject): boolean {
   return typeof line['role'] === 'string' || typeof line['speaker'] === 'string';
 }
 
-/** `text`, else `content`; a list of content blocks counts when any of them holds text. */
+/** `text`, else `content`. A list of content blocks counts when at least one block holds text. */
 function contentOf(line: JsonObject): string | undefined {
   for (const name of ['text', 'content']) {
     const value = line[name];
@@ -192,7 +194,7 @@ function memoryOf(line: JsonObject, options: RecordOptions): string {
   if (found === undefined)
     throw new Failure('VAL-E003', `missing field \`${options.memoryFrom}\`, which names the memory`);
   if (!MEMORY_ID.test(found.text))
-    throw new Failure('VAL-E001', `${shown(found.text)} is no memory id: it must match ${MEMORY_ID.source}`);
+    throw new Failure('VAL-E001', `${shown(found.text)} is not a valid memory id: it must match ${MEMORY_ID.source}`);
   return found.text;
 }
 
@@ -220,7 +222,7 @@ function nameOf(value: JsonValue): string {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-/** A value of a file in an error: short, since files hold what nobody wants in a log. */
+/** A value for an error message: shortened, because file contents do not belong in logs. */
 function shown(value: JsonValue): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;

@@ -1,4 +1,5 @@
-// What became of the lines of an import, for people, for programs and for a second try.
+// Collects the outcome of an import's lines and prints it for people or programs. Failed lines can be written to a
+// file.
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { Failure, failureOf } from '../failure.ts';
@@ -10,7 +11,7 @@ export interface LineError {
   readonly error: string;
 }
 
-/** Errors that are shown when no file takes them; the rest are counted by code. */
+/** Most errors to show without an errors file; further ones are counted by code. */
 const SHOWN_MAX = 10;
 const MEMORIES_SHOWN = 20;
 
@@ -18,7 +19,7 @@ export class ImportReport {
   added = 0;
   duplicates = 0;
   errors = 0;
-  /** Lines that were read, empty ones included. */
+  /** Lines read, empty ones included. */
   lines = 0;
   bytes = 0;
   readonly byMemory = new Map<string, number>();
@@ -29,7 +30,7 @@ export class ImportReport {
   #fileProblem: Error | undefined;
   readonly #startedMs = performance.now();
 
-  /** `errorsPath`: takes every error as a JSON line. */
+  /** `errorsPath`: file for every error, as JSON lines. */
   constructor(errorsPath: string | undefined) {
     this.#file = errorsPath === undefined ? undefined : createWriteStream(errorsPath, { mode: 0o600 });
     this.#file?.on('error', (error) => {
@@ -52,7 +53,7 @@ export class ImportReport {
   }
 
   noted(kind: string): void {
-    // Notes quote values: their number is bounded, not what a file may hold.
+    // Notes quote values, so their number could grow with the file; it is bounded.
     if (this.#notes.size >= SHOWN_MAX && !this.#notes.has(kind)) return;
     this.#notes.set(kind, (this.#notes.get(kind) ?? 0) + 1);
   }
@@ -64,7 +65,7 @@ export class ImportReport {
     if (this.#fileProblem !== undefined) throw new Failure('FILE', `--errors: ${failureOf(this.#fileProblem).text}`);
   }
 
-  /** `stopped`: the line from which to go on when the import did not come to its end. */
+  /** `stopped`: the line to continue from when the import did not finish. */
   print(options: { readonly json: boolean; readonly dryRun: boolean; readonly stopped: number | undefined }): void {
     const ms = performance.now() - this.#startedMs;
     if (options.json) {
@@ -108,7 +109,7 @@ export class ImportReport {
     if (largest.length > MEMORIES_SHOWN) printLine(`and ${number(largest.length - MEMORIES_SHOWN)} more memories`);
   }
 
-  /** `place`: what an error's number counts. */
+  /** `place`: the unit that error numbers count. */
   printErrors(place: 'line' | 'grain'): void {
     if (this.errors === 0) return;
     printLine();
@@ -118,7 +119,7 @@ export class ImportReport {
     );
     if (this.errors > this.#shown.length) {
       const counts = [...this.#byCode].map(([code, count]) => `${code} ${number(count)}`);
-      printLine(`and ${number(this.errors - this.#shown.length)} more: ${counts.join(', ')} (--errors FILE keeps all)`);
+      printLine(`and ${number(this.errors - this.#shown.length)} more: ${counts.join(', ')} (--errors FILE saves all)`);
     }
   }
 }

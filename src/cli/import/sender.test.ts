@@ -23,7 +23,7 @@ function sender(send: (memory: string, items: readonly Outgoing[]) => Promise<re
   return { made, results };
 }
 
-test('items leave in batches of one memory, a bounded number at a time, and each is answered once', async () => {
+test('items leave in batches per memory, with a bounded number in flight, and each is answered once', async () => {
   let inFlight = 0;
   let most = 0;
   const { made, results } = sender(async (memory, items) => {
@@ -39,7 +39,7 @@ test('items leave in batches of one memory, a bounded number at a time, and each
   assert.deepEqual([results.size, most, made.firstUnanswered], [50, 2, undefined]);
 });
 
-test('what the server is too busy for is sent again, and only that', async () => {
+test('items rejected because the server is busy are sent again, and no others', async () => {
   const sent: number[][] = [];
   const { made, results } = sender(async (_, items) => {
     sent.push(items.map(({ line }) => line));
@@ -52,7 +52,7 @@ test('what the server is too busy for is sent again, and only that', async () =>
   assert.deepEqual([...results.keys()].sort(), [1, 2, 3]);
 });
 
-test('a refusal of a batch is each item’s; a server that is gone ends it and tells where to go on', async () => {
+test('a batch error applies to each of its items; a lost server ends the import and reports the line to continue from', async () => {
   const refused = sender(async () => {
     throw new Failure('MEM-E003', 'no such memory');
   });
@@ -68,14 +68,14 @@ test('a refusal of a batch is each item’s; a server that is gone ends it and t
   assert.deepEqual([gone.results.size, gone.made.firstUnanswered], [0, 7]);
 });
 
-test('an import that ends while much is gathered ends, and what was gathered stays unanswered', async () => {
+test('a failed import ends even with many items gathered, and those stay unanswered', async () => {
   let fail = (): void => undefined;
   const refused = new Promise<never>((_, reject) => {
     fail = () => reject(new Failure('AUT-E004', 'unknown key'));
   });
   const { made, results } = sender(() => refused);
   const large = (line: number): Outgoing => ({ ...item(line, `m${line}`), fieldsJson: 'x'.repeat(6 * 1_048_576) });
-  // The third and the fourth are more than may be gathered, so two leave. The fifth has to wait for one of them.
+  // The third and fourth exceed the gathering limit, so two leave. The fifth has to wait for one of them.
   for (let line = 1; line <= 4; line += 1) await made.add(large(line));
   const waits = made.add(large(5));
   fail();

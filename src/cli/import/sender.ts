@@ -1,5 +1,5 @@
-// Grains on their way to a server: gathered a memory at a time, sent as batches, several in flight, and sent again when
-// the server asks for a moment. What waits here is bounded: whoever adds waits while it is full.
+// Sends grains to a server: gathers them by memory, sends batches with several in flight, and retries when the server
+// is busy. Memory use is bounded: `add` waits while the sender is full.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, failureOf } from '../failure.ts';
 
@@ -7,35 +7,35 @@ export interface Outgoing {
   readonly memory: string;
   readonly grainType: string;
   readonly fieldsJson: string;
-  /** Line that it came from. */
+  /** Line number in the file. */
   readonly line: number;
 }
 
 export interface ItemResult {
   readonly hash: string;
   readonly duplicate: boolean;
-  /** '' when the item was stored. */
+  /** Empty when the item was stored. */
   readonly errorCode: string;
   readonly errorMessage: string;
 }
 
 export interface SenderOptions {
-  /** Sends one batch; results in its order. Rejects with Failure. */
+  /** Sends one batch; results are in item order. Rejects with Failure. */
   readonly send: (memory: string, items: readonly Outgoing[]) => Promise<readonly ItemResult[]>;
   readonly onResult: (item: Outgoing, result: ItemResult) => void;
-  /** Items, and bytes of their fields, of one batch. */
+  /** Maximum items per batch, and maximum bytes of their fields. */
   readonly batchItemsMax: number;
   readonly batchBytesMax: number;
   readonly inFlightMax: number;
-  /** Waits before try `attempt` (from 1) is made again. */
+  /** Waits before retry number `attempt` (from 1). */
   readonly backOff?: (attempt: number) => Promise<unknown>;
 }
 
-/** Bytes gathered over all memories, beyond which the fullest batch leaves before it is full. */
+/** Once this many bytes are gathered over all memories, the fullest batch leaves before it is full. */
 const GATHERED_BYTES_MAX = 16 * 1_048_576;
 const ATTEMPTS_MAX = 9;
 const BACK_OFF_MS = 50;
-/** Refusals that the next batch would meet too: the import ends. */
+/** Errors that every later batch would get too; they end the import. */
 const ENDING = new Set(['AUT-E001', 'AUT-E002', 'AUT-E004', 'AUT-E005', 'NO-SERVER']);
 
 interface Batch {
@@ -48,7 +48,7 @@ export class Sender {
   readonly #gathered = new Map<string, Batch>();
   #gatheredBytes = 0;
   readonly #inFlight = new Set<Promise<void>>();
-  /** Batches that were sent and not answered. */
+  /** Batches sent and not answered. */
   readonly #unanswered = new Set<readonly Outgoing[]>();
   #ended: unknown;
 
@@ -56,7 +56,7 @@ export class Sender {
     this.#options = options;
   }
 
-  /** Takes an item; waits while too many batches are in flight. Rejects with what ended the import. */
+  /** Takes an item. Waits while too many batches are in flight. Rejects with the error that ended the import. */
   async add(item: Outgoing): Promise<void> {
     const bytes = item.fieldsJson.length;
     let batch = this.#gathered.get(item.memory);
@@ -72,19 +72,19 @@ export class Sender {
     batch.bytes += bytes;
     this.#gatheredBytes += bytes;
     if (batch.items.length >= this.#options.batchItemsMax) await this.#leave(item.memory);
-    // Once the import has ended nothing leaves any more, so that this would go on for ever.
+    // After the import has failed no batch leaves, so without the second condition this would loop forever.
     while (this.#gatheredBytes > GATHERED_BYTES_MAX && this.#ended === undefined) await this.#leave(this.#fullest());
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** Sends what is left and waits for every answer. Rejects with what ended the import. */
+  /** Sends the remaining items and waits for every answer. Rejects with the error that ended the import. */
   async finish(): Promise<void> {
     for (const memory of [...this.#gathered.keys()]) await this.#leave(memory);
     await Promise.all(this.#inFlight);
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** The first line that was taken and not answered: everything before it is done. Undefined when all is. */
+  /** The first line taken and not answered; all lines before it are done. Undefined when every line is answered. */
   get firstUnanswered(): number | undefined {
     let first: number | undefined;
     const look = (items: readonly Outgoing[]): void => {
@@ -110,7 +110,7 @@ export class Sender {
   async #leave(memory: string): Promise<void> {
     while (this.#inFlight.size >= this.#options.inFlightMax) await Promise.race(this.#inFlight);
     const batch = this.#gathered.get(memory);
-    // After a failure that ends the import nothing more leaves: what is gathered stays unanswered.
+    // After a fatal error no batch leaves; gathered items stay unanswered.
     if (batch === undefined || this.#ended !== undefined) return;
     this.#gathered.delete(memory);
     this.#gatheredBytes -= batch.bytes;
@@ -135,7 +135,7 @@ export class Sender {
       const isLast = attempt >= ATTEMPTS_MAX;
       try {
         const results = await send(memory, left);
-        if (results.length !== left.length) throw new Failure('SYS-E001', 'the server did not answer each item');
+        if (results.length !== left.length) throw new Failure('SYS-E001', 'the server did not answer every item');
         const again = left.filter((item, at) => {
           const result = results[at]!;
           if (!isLast && isForLater(result.errorCode)) return true;
@@ -158,7 +158,7 @@ function isForLater(code: string): boolean {
   return code === 'LIM-E001' || code === 'STO-E002';
 }
 
-/** Twice as long each time, up to some seconds, spread so that importers do not come back together. */
+/** Exponential delay up to a few seconds, with jitter so that importers do not retry in step. */
 function waitAWhile(attempt: number): Promise<unknown> {
   const ms = Math.min(5_000, BACK_OFF_MS * 2 ** attempt);
   return sleep(ms / 2 + Math.random() * (ms / 2));

@@ -1,16 +1,16 @@
-// A point in time as transcripts write it, give me seconds. Dates without a zone are UTC. What can be read two ways
-// (03/04/2024) is not understood, since a wrong date is worse than none.
+// Parses times as transcripts write them. Dates without a zone are UTC. Ambiguous dates (03/04/2024) are rejected: a
+// wrong date is worse than none.
 
 export interface TimePoint {
   /** Seconds since 1970. */
   readonly seconds: number;
-  /** `day`: only a date was said, and `seconds` is its midnight in UTC. */
+  /** `day`: only a date was given, and `seconds` is its midnight in UTC. */
   readonly precision: 'day' | 'exact';
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?';
-/** Numbers above this are milliseconds; above the second, microseconds. */
+/** Larger numbers are milliseconds; a thousand times larger, microseconds. */
 const SECONDS_MAX = 9_999_999_999;
 const MILLISECONDS_MAX = SECONDS_MAX * 1000;
 
@@ -20,7 +20,7 @@ const DAY_FIRST = new RegExp(`^(\\d{1,2})(?:st|nd|rd|th)?(?: of)?[ -]+${MONTH},?
 const CLOCK = /(?:^|[ t])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)? ?(am|pm)? ?(z|utc|gmt|[+-]\d{2}:?\d{2})?(?= |$)/;
 const WEEKDAY = /\(?\b(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b\)?,?/;
 
-/** The point in time that a JSON value tells, or undefined when it is not understood. */
+/** The time in a JSON value, or undefined when it is not recognised. */
 export function readTime(value: unknown): TimePoint | undefined {
   if (typeof value === 'number') return fromNumber(value);
   if (typeof value !== 'string') return undefined;
@@ -35,7 +35,7 @@ function fromNumber(value: number): TimePoint | undefined {
   return seconds > SECONDS_MAX ? undefined : { seconds: Math.floor(seconds), precision: 'exact' };
 }
 
-/** The clock and the weekday are taken out; what is left must be a date, so that nothing said is overlooked. */
+/** Removes the clock time and the weekday; the rest must be a date, so no part of the text is ignored. */
 function fromText(text: string): TimePoint | undefined {
   const clock = CLOCK.exec(text);
   const rest = text
@@ -65,7 +65,7 @@ function monthOf(name: string | undefined): number {
   return MONTHS.indexOf(name ?? '') + 1;
 }
 
-/** Seconds of a day's beginning in UTC, or undefined for a day that no month has or that lies before 1970. */
+/** Seconds at UTC midnight of a day; undefined for a day that does not exist or is before 1970. */
 function midnight(year: number, month: number, day: number): number | undefined {
   const date = new Date(Date.UTC(year, month - 1, day));
   const isReal = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;

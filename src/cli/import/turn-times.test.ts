@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readTime } from './time-text.ts';
 import { TurnTimes } from './turn-times.ts';
 
-test('times are read in the ways that transcripts write them, and what has two readings is none', () => {
+test('common time formats are read, and ambiguous ones are rejected', () => {
   const day = Date.UTC(2024, 2, 15) / 1000;
   for (const text of ['March-15-2024', '2024-03-15', '15 March 2024', 'Mar 15th, 2024', 'Friday, March 15 2024'])
     assert.deepEqual(readTime(text), { seconds: day, precision: 'day' }, text);
@@ -19,13 +19,13 @@ test('times are read in the ways that transcripts write them, and what has two r
     assert.equal(readTime(text), undefined);
 });
 
-test('turns of one time get a second each, conversations apart, none after now', () => {
+test('turns with equal times get a second each, per conversation, and never a time after now', () => {
   const times = new TurnTimes({ fallback: 1_000, nowSeconds: 10_000 });
   const day = (seconds: number) => ({ seconds, precision: 'day' as const });
   const given = ['a', 'a', 'b', 'a', 'b'].map((conversation) => times.take(conversation, day(5_000)));
   assert.deepEqual(given, [5_000, 5_001, 5_000, 5_002, 5_001]);
   assert.equal(times.take('a', day(6_000)), 6_000);
-  // A transcript that comes back to a day goes on after what was given there.
+  // A transcript that returns to a day continues after the seconds assigned there.
   assert.equal(times.take('a', day(5_000)), 5_003);
   assert.deepEqual([times.take('c', undefined), times.take('c', undefined)], [1_000, 1_001]);
   assert.deepEqual([times.take('d', day(10_000)), times.take('d', day(10_000))], [10_000, 10_000]);

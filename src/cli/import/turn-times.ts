@@ -1,14 +1,14 @@
-// The order of turns, kept in their times. Grains are ordered by when they were made, to the second; turns of one
-// conversation that say the same second, or only a day, get one second each.
+// Assigns times that keep the order of turns. Grains sort by creation time in seconds, so turns of a conversation with
+// the same second, or only a date, get consecutive seconds.
 import type { TimePoint } from './time-text.ts';
 
-/** Conversations and repeated times that are remembered; the ones not seen for longest go first. */
+/** Conversations and repeated times kept in memory; the least recently used are dropped. */
 const CONVERSATIONS_MAX = 100_000;
 
 interface Conversation {
-  /** Seconds that the last turn said. */
+  /** Time of the last turn in the file, in seconds. */
   said: number;
-  /** Seconds that it was given. */
+  /** Time assigned to that turn, in seconds. */
   given: number;
 }
 
@@ -16,19 +16,19 @@ export class TurnTimes {
   readonly #fallback: number;
   readonly #nowSeconds: number;
   readonly #conversations = new Map<string, Conversation>();
-  /** By conversation and time said: the next second to give, for transcripts that come back to a day. */
+  /** Next second to assign, by conversation and time in the file. Needed when a transcript returns to a day. */
   readonly #next = new Map<string, number>();
 
-  /** `fallback`: seconds at which a conversation without times begins. Nothing is dated after `nowSeconds`. */
+  /** `fallback`: start of a conversation without times, in seconds. No turn gets a time after `nowSeconds`. */
   constructor(options: { readonly fallback: number; readonly nowSeconds: number }) {
     this.#fallback = Math.min(options.fallback, options.nowSeconds);
     this.#nowSeconds = options.nowSeconds;
   }
 
-  /** Seconds for the next turn of a conversation; `point` undefined: the turn says no time. */
+  /** Seconds for the next turn of a conversation. `point` is undefined when the turn has no time. */
   take(conversation: string, point: TimePoint | undefined): number {
     const last = this.#conversations.get(conversation);
-    // A turn without a time comes right after the one before it.
+    // A turn without a time follows the one before it.
     const said = point?.seconds ?? last?.said ?? this.#fallback;
     const given = point !== undefined && said > this.#nowSeconds ? said : this.#place(conversation, said, last);
     keep(this.#conversations, conversation, { said, given });

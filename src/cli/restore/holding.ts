@@ -1,5 +1,5 @@
-// What the deployment of today has destroyed, forgotten, deleted and revoked since a backup was taken: found by opening
-// both, side by side, without a server.
+// Finds what the existing deployment destroyed, forgot, deleted or revoked since a backup. It opens both without a
+// server.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/base/clock.ts';
@@ -24,16 +24,16 @@ export interface Holding {
   readonly forgotten: readonly { readonly memory: string; readonly hashes: readonly string[] }[];
   readonly deletedMemories: number;
   readonly revokedKeys: number;
-  /** What could not be known, for people. */
+  /** Messages about parts that could not be read. */
   readonly doubts: readonly string[];
-  /** A key with which the restored deployment can be told; it is revoked when that is done. */
+  /** A temporary key for calls to the restored deployment; it is revoked afterwards. */
   readonly key: { readonly id: string; readonly raw: string };
 }
 
 /**
- * Compares the staged copy with the deployment in `dataDirectory`, or with what is left of it. What the control log
- * holds is settled in the copy at once; users and grains are for the server that opens it. Throws Failure FILE where
- * something of today cannot be read, unless `force`: then it becomes a doubt.
+ * Compares the staged copy with the deployment in `dataDirectory`, or what is left of it. Differences in the control
+ * log are applied to the copy at once; users and grains are left to the server that opens it. Rejects with Failure FILE
+ * when a part of the existing deployment cannot be read; with `force` that becomes a doubt.
  */
 export async function holdingOf(
   staging: string,
@@ -43,14 +43,14 @@ export async function holdingOf(
   const { config, force } = options;
   const doubts: string[] = [];
   const doubt = (text: string): void => {
-    if (!force) throw new Failure('FILE', `${text}. With --force the restore goes on without knowing that`);
+    if (!force) throw new Failure('FILE', `${text}. With --force the restore continues without it`);
     doubts.push(text);
   };
   const copy = openDeployment(staging, config);
   try {
     const control = await attempt(() => todaysControl(dataDirectory, config, copy), doubt);
     if (control?.isOther === true)
-      doubt(`${dataDirectory} holds another deployment than the backup: what was erased there says nothing of it`);
+      doubt(`${dataDirectory} holds a different deployment than the backup: its erasures do not apply to the backup`);
     const mayCompare = control?.isOther !== true;
     const users: { memory: number; userId: string }[] = [];
     const scopes: { memory: number; path: string }[] = [];
@@ -62,7 +62,7 @@ export async function holdingOf(
       forgotten.push(...held.forgotten);
       if (held.divergesAt !== undefined)
         doubts.push(
-          `shard ${shard} went another way from record ${held.divergesAt} on: what was forgotten since is what its audit trail says`,
+          `shard ${shard} differs from the backup from record ${held.divergesAt} on: what was forgotten since is taken from its audit trail`,
         );
     }
     const deletedMemories = control?.held.memories ?? [];
@@ -122,7 +122,7 @@ function masterOf(directory: string, { masterKey, masterKeyFile }: Config): Mast
   return loadMasterKey({ dataDirectory: directory, value: masterKey, file: masterKeyFile }).key;
 }
 
-/** The control log of today against that of the copy; undefined where there is none. */
+/** The control log of the existing deployment, to compare with the copy's; undefined when there is none. */
 async function todaysControl(dataDirectory: string, config: Config, copy: Deployment) {
   if (!existsSync(join(dataDirectory, LAYOUT_FILE))) return undefined;
   const now = openDeployment(dataDirectory, config);
@@ -170,7 +170,7 @@ async function heldInShard({ shard, copy, staging, dataDirectory, config, doubt 
       ? await attempt(() => openLog(logNow), doubt, `the log of shard ${shard}`)
       : undefined;
     if (log === undefined && keys !== undefined && !existsSync(logNow))
-      doubt(`${dataDirectory} has keys of shard ${shard} and no log: which grains were forgotten is not known`);
+      doubt(`${dataDirectory} has keys but no log of shard ${shard}: which grains were forgotten is unknown`);
     return heldSince(side, { ...(log === undefined ? {} : { log }), ...(keys === undefined ? {} : { keys }) });
   } finally {
     for (const store of stores) store.close();
@@ -181,14 +181,14 @@ async function heldInShard({ shard, copy, staging, dataDirectory, config, doubt 
 async function attempt<T>(
   work: () => T | Promise<T>,
   doubt: (text: string) => void,
-  what = 'the deployment of today',
+  what = 'the existing deployment',
 ): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof Failure) throw error;
     const { code, text } = failureOf(error);
-    doubt(`${what} cannot be read (${code}: ${text})`);
+    doubt(`cannot read ${what} (${code}: ${text})`);
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// What `granary restore` does: the backup is staged beside the deployment, what is gone stays gone, and it takes the place.
+// Restores a backup: stages it inside the data directory, applies removals made since, and swaps it in.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BATCH_GRAINS_MAX } from '../../engine/base/limits.ts';
@@ -10,7 +10,7 @@ import { duration, printJson, printLine, printNote, printPairs } from '../output
 import { type Holding, holdingOf } from './holding.ts';
 import { copyDurably, fill, isCutOff, markWhole, stagingOf, takePlace } from './staging.ts';
 
-/** The words of the command line, and what a server would read of the environment. */
+/** Command-line options, and the environment variables that a server would read. */
 export interface RestoreOptions {
   readonly dataDir: string;
   readonly keys?: string;
@@ -22,7 +22,7 @@ export interface RestoreOptions {
 
 const REASON = 'restored from a backup';
 
-/** Rejects with Failure or EngineError. Until the backup is staged as a whole, the deployment that is there stays as it was. */
+/** Rejects with Failure or EngineError. The existing deployment is unchanged until the backup is fully staged. */
 export async function restore(directory: string, options: RestoreOptions): Promise<void> {
   const { dataDir, json } = options;
   const startedMs = performance.now();
@@ -32,10 +32,10 @@ export async function restore(directory: string, options: RestoreOptions): Promi
     if (isCutOff(dataDir)) {
       takePlace(dataDir);
       if (json) return printJson({ data_dir: resolve(dataDir), resumed: true });
-      return printLine('A restore that was cut off is finished. To restore anything else, run this again.');
+      return printLine('An interrupted restore has been completed. To restore another backup, run the command again.');
     }
     if (!isEmpty(dataDir) && options.yes !== true)
-      throw usage(`${dataDir} holds a deployment: say --yes to put the backup in its place`);
+      throw usage(`${dataDir} holds a deployment: give --yes to replace it with the backup`);
     const holding = await stage(directory, options);
     markWhole(dataDir);
     takePlace(dataDir);
@@ -45,32 +45,32 @@ export async function restore(directory: string, options: RestoreOptions): Promi
   }
 }
 
-/** Fills the staging folder with a deployment that is ready to take the place of what is there. */
+/** Fills the staging folder with a deployment that is ready to be swapped in. */
 async function stage(directory: string, { dataDir, keys, force, env }: RestoreOptions): Promise<Holding> {
   const staging = stagingOf(dataDir);
   fill(staging, { data: join(directory, 'data'), keys: keys ?? join(directory, 'keys') });
-  // The master key is often kept apart from a backup; the one here is right if it opens the rest.
+  // The master key is often stored apart from a backup. The existing one is right if it unwraps the backup's keys.
   const master = join(dataDir, 'keys', 'master.key');
   const staged = join(staging, 'keys', 'master.key');
   if (!existsSync(staged) && existsSync(master)) copyDurably(master, staged);
   const config = readConfig({ dataDir }, env);
   const holding = await holdingOf(staging, dataDir, { config, force: force === true });
   const { withConnection } = await import('../connection.ts');
-  // The backup's policies may keep what was rightly removed since: a hold that was released, consent that was given.
+  // Policies in the backup may forbid removals that were legitimate later, after a released hold or a granted consent.
   await withConnection({ dataDir: staging, apiKey: holding.key.raw }, (connection) => apply(connection, holding), {
     repeats: true,
   });
   return holding;
 }
 
-/** The same calls that removed them the first time: with their audit entries, and through every index. */
+/** Repeats the original removal calls, so audit entries and indexes follow. */
 async function apply(connection: Connection, { users, scopes, forgotten, key }: Holding): Promise<void> {
   const forget = (memory: string, json: Record<string, string | string[]>): Promise<unknown> =>
     connection.json('POST', `/memories/${encodeURIComponent(memory)}/forget`, { json: { ...json, reason: REASON } });
   for (const { memory, userId } of users) await forget(memory, { user_id: userId });
   for (const { memory, path } of scopes) {
     const route = `/memories/${encodeURIComponent(memory)}/scope-erase`;
-    // One that the tree of the backup has not: its grains are among the forgotten.
+    // The scope is not in the backup's tree: its grains are in the list of forgotten ones.
     await connection.json('POST', route, { json: { scope_path: path, reason: REASON } }).catch(unlessUnknownScope);
   }
   for (const { memory, hashes } of forgotten)
@@ -83,7 +83,7 @@ function unlessUnknownScope(error: unknown): void {
   if (failureOf(error).code !== 'SCP-E001') throw error;
 }
 
-/** True when there is nothing to lose: a master key that was put there beforehand is to stay. */
+/** True when there is no deployment to lose. A master key placed there beforehand stays. */
 function isEmpty(directory: string): boolean {
   const keys = join(directory, 'keys');
   const names = [...readdirSync(directory), ...(existsSync(keys) ? readdirSync(keys) : [])];
@@ -107,14 +107,14 @@ function print(holding: Holding, { dataDir, json }: RestoreOptions, ms: number):
     });
     return;
   }
-  printLine(`The backup is in ${resolve(dataDir)} (${duration(ms)}).`);
+  printLine(`The backup is restored to ${resolve(dataDir)} (${duration(ms)}).`);
   const kept = (
     [
-      ['erased users kept erased', users.length],
-      ['erased scopes kept erased', scopes.length],
-      ['forgotten grains kept forgotten', grains],
-      ['deleted memories kept deleted', deletedMemories],
-      ['revoked API keys kept revoked', revokedKeys],
+      ['users erased again', users.length],
+      ['scopes erased again', scopes.length],
+      ['grains forgotten again', grains],
+      ['memories deleted again', deletedMemories],
+      ['API keys revoked again', revokedKeys],
     ] as const
   ).filter(([, count]) => count > 0);
   if (kept.length > 0) printPairs(kept);

@@ -33,7 +33,7 @@ const TODAY = {
 function assertRestored(data: string): void {
   for (const [name, content] of Object.entries(BACKUP))
     assert.equal(readFileSync(join(data, name.replace(/^data\//, '')), 'utf8'), content);
-  // The backup has no master key: that of today stays. What it does not know of goes.
+  // The backup has no master key, so the existing one stays. Files unknown to the backup are removed.
   assert.equal(readFileSync(join(data, 'keys/master.key'), 'utf8'), 'master');
   assert.ok(!existsSync(join(data, 'shard-1')) && !existsSync(join(data, 'keys/shard-1')));
   assert.ok(!existsSync(stagingOf(data)));
@@ -48,9 +48,9 @@ function prepared(directory: string): string {
   return data;
 }
 
-test('what is staged takes the place of what is there', (t) => {
+test('the staged deployment replaces the existing one', (t) => {
   const data = prepared(temporaryDirectory(t));
-  // Until it is marked whole, nothing has changed for those who open the directory.
+  // Until staging is marked complete, the directory is unchanged for everyone who opens it.
   assert.equal(isCutOff(data), false);
   assert.deepEqual(openLayout(data, undefined, 8), { shards: 2, isNew: false });
   markWhole(data);
@@ -58,11 +58,11 @@ test('what is staged takes the place of what is there', (t) => {
   assertRestored(data);
 });
 
-test('cut off anywhere it refuses a server, and goes on when it is called again', (t) => {
+test('interrupted at any point it refuses a server, and continues when it is called again', (t) => {
   for (const moved of [[], ['control'], ['control', 'shard-0'], ['control', 'keys', 'shard-0', 'layout.json']]) {
     const data = prepared(temporaryDirectory(t));
     markWhole(data);
-    // As a crash would leave it: these are in their place already, the rest is staged.
+    // State after a crash: these files are in place, the rest is still staged.
     for (const name of moved) moveOver(join(stagingOf(data), name), join(data, name));
     assert.equal(isCutOff(data), true);
     assert.throws(() => openLayout(data, undefined, 8), { code: 'STO-E001' });
@@ -72,7 +72,7 @@ test('cut off anywhere it refuses a server, and goes on when it is called again'
   }
 });
 
-test('a folder that is no backup is refused before anything is touched', (t) => {
+test('a folder that is not a backup is rejected before anything changes', (t) => {
   const directory = temporaryDirectory(t);
   write(join(directory, 'half'), { 'data/layout.json': '{}' });
   const [data, keys] = [join(directory, 'half/data'), join(directory, 'half/keys')];

@@ -1,5 +1,5 @@
-// A restored deployment in the making: a folder inside the data directory that is filled, marked whole, and then takes
-// the place of what was there. A crash before the mark leaves everything as it was; after it, the next restore goes on.
+// Staging for a restore: a folder inside the data directory that is filled, marked complete, and then replaces the
+// existing files. A crash before the mark changes nothing; after it, the next restore continues.
 import {
   closeSync,
   copyFileSync,
@@ -17,22 +17,23 @@ import { LAYOUT_FILE, openLayout, RESTORE_FOLDER, RESTORE_READY_FILE } from '../
 import { LOCK_FILE } from '../../server/directory-lock.ts';
 import { Failure } from '../failure.ts';
 
-/** Files of one run of a server, which are not the deployment's. */
+/** Files of a running server, which are not part of the deployment. */
 const NOT_DATA = new Set(['server.json', LOCK_FILE, RESTORE_READY_FILE]);
 
 export function stagingOf(dataDirectory: string): string {
   return join(dataDirectory, RESTORE_FOLDER);
 }
 
-/** True when a restore was marked whole and then cut off. */
+/** True when a restore was marked complete and then interrupted. */
 export function isCutOff(dataDirectory: string): boolean {
   return existsSync(join(stagingOf(dataDirectory), RESTORE_READY_FILE));
 }
 
-/** Copies a backup into an empty staging folder, durably. Throws Failure FILE when it is none. */
+/** Copies a backup into an empty staging folder, durably. Throws Failure FILE when it is not a backup. */
 export function fill(staging: string, { data, keys }: { readonly data: string; readonly keys: string }): void {
-  if (!existsSync(join(data, LAYOUT_FILE))) throw new Failure('FILE', `${data} is no backup: it has no ${LAYOUT_FILE}`);
-  if (!existsSync(join(keys, 'control.key'))) throw new Failure('FILE', `${keys} holds no keys of a backup`);
+  if (!existsSync(join(data, LAYOUT_FILE)))
+    throw new Failure('FILE', `${data} is not a backup: it has no ${LAYOUT_FILE}`);
+  if (!existsSync(join(keys, 'control.key'))) throw new Failure('FILE', `${keys} contains no keys of a backup`);
   rmSync(staging, { recursive: true, force: true });
   makeFolder(staging);
   try {
@@ -40,11 +41,11 @@ export function fill(staging: string, { data, keys }: { readonly data: string; r
     copyFolder(keys, join(staging, 'keys'));
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
-    throw new Failure('FILE', `the backup cannot be copied: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure('FILE', `cannot copy the backup: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** Files are written to the disk before the folder that names them. */
+/** Files are synced before the folder that names them. */
 export function copyFolder(from: string, to: string): void {
   makeFolder(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -65,16 +66,16 @@ export function copyDurably(from: string, to: string): void {
   }
 }
 
-/** Marks the folder whole: from here on the old deployment is not opened any more. */
+/** Marks the staging folder complete. From here on the old deployment is not opened again. */
 export function markWhole(dataDirectory: string): void {
   replaceFile(join(stagingOf(dataDirectory), RESTORE_READY_FILE), Buffer.alloc(0));
 }
 
-/** Puts what is staged in the place of what is there. Called again after a crash it goes on. */
+/** Moves the staged files into place. Called again after a crash, it continues. */
 export function takePlace(dataDirectory: string): void {
   const staging = stagingOf(dataDirectory);
   const layout = join(staging, LAYOUT_FILE);
-  // The layout moves last: while it is here, the rest is not all there.
+  // The layout moves last: as long as it is staged, the move is incomplete.
   if (existsSync(layout)) {
     const { shards } = openLayout(staging, undefined, 0);
     removeShardsFrom(shards, dataDirectory);
@@ -92,14 +93,14 @@ export function takePlace(dataDirectory: string): void {
   syncDirectory(dataDirectory);
 }
 
-/** Entry by entry: the folder of the keys may be on a disk of its own. Files that the backup does not have stay. */
+/** Moves entry by entry, because the key folder may be on another disk. Files that the backup does not have stay. */
 function moveKeys(from: string, to: string): void {
   makeFolder(to);
   for (const name of readdirSync(from)) move(join(from, name), join(to, name));
   syncDirectory(to);
 }
 
-/** A deployment of more shards leaves folders that the restored one does not know. */
+/** A deployment with more shards leaves folders that the restored one does not know. */
 function removeShardsFrom(first: number, directory: string): void {
   if (!existsSync(directory)) return;
   for (const name of readdirSync(directory)) {
@@ -114,7 +115,7 @@ function move(from: string, to: string): void {
     renameSync(from, to);
   } catch (error) {
     if (!isFileError(error) || error.code !== 'EXDEV') throw error;
-    // As durable as the move it stands for: what is copied is deleted next.
+    // Synced like a rename would be: the source is deleted next.
     if (lstatSync(from).isDirectory()) copyFolder(from, to);
     else copyDurably(from, to);
     rmSync(from, { recursive: true, force: true });
